@@ -1,0 +1,44 @@
+# Each target sets up .venv by itself: a fresh machine needs make and Python 3.10 or newer.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test fuzz bench lint format clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile
+
+demo: $(INSTALLED) ## differentiate the tutorial's functions, and train with the result
+	$(BIN)/python -m examples.demo
+
+test: $(INSTALLED) ## run the test suite, on all cores
+	$(BIN)/python -m pytest -n auto
+
+fuzz: $(INSTALLED) ## check 20,000 generated programs
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n auto tests/properties
+
+bench: $(INSTALLED) ## compare with hand-written gradients; the costs of a call
+	$(BIN)/python -m benchmarks
+
+lint: $(INSTALLED) ## check style, types and layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(INSTALLED) ## put the sources in the house's format
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+clean: ## remove the environment and all caches
+	rm -rf $(VENV) .nox .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache \
+		.import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(INSTALLED): pyproject.toml
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@

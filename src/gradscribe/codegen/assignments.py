@@ -1,0 +1,89 @@
+"""Assignments as syntax trees: in place where that means the same, several at once in order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradscribe.codegen.rewriting import name, names_in, same, without_minus
+from gradscribe.ir.core import Location
+from gradscribe.ir.types import Array, Scalar, Type
+
+_COMMUTATIVE = (ast.Add, ast.Mult)
+
+
+def assign(target: ast.expr, value: ast.expr) -> ast.stmt:
+    return ast.Assign([target], value)
+
+
+def assign_name(target: str, value: ast.expr, type_: Type, derived: bool) -> ast.stmt:
+    """`target = value`; for numbers, `target += other` where value is `target + other`.
+
+    derived: the statement is not the user's, so that operands may change places.
+    """
+    if isinstance(type_, Scalar):
+        in_place = augmented(name(target), value, derived)
+        if in_place is not None:
+            return in_place
+    return assign(name(target), value)
+
+
+def augmented(target: ast.expr, value: ast.expr, derived: bool) -> ast.stmt | None:
+    """`target op= other` where value is `target op other`, else None."""
+    if not isinstance(value, ast.BinOp):
+        return None
+    if same(value.left, target):
+        return ast.AugAssign(target, value.op, value.right)  # type: ignore[arg-type]
+    if derived and isinstance(value.op, _COMMUTATIVE) and same(value.right, target):
+        return ast.AugAssign(target, value.op, value.left)  # type: ignore[arg-type]
+    return None
+
+
+def accumulated(target: ast.expr, value: ast.expr) -> ast.stmt:
+    """`target += value`, or `-=` where value has a leading minus."""
+    positive = without_minus(value)
+    if positive is not None:
+        return ast.AugAssign(target, ast.Sub(), positive)  # type: ignore[arg-type]
+    return ast.AugAssign(target, ast.Add(), value)  # type: ignore[arg-type]
+
+
+def casts_in_place(value: Type, array: Type) -> bool:
+    """Whether NumPy lets an in-place operation of this result type write to the array."""
+    if not isinstance(value, (Scalar, Array)) or not isinstance(array, Array):
+        return False
+    return bool(np.can_cast(value.dtype, array.dtype, "same_kind"))
+
+
+@dataclass(frozen=True)
+class Move:
+    """An assignment to a variable, one of several that happen at once."""
+
+    target: str
+    value: ast.expr
+    type: Type
+    location: Location | None
+
+    @property
+    def is_needed(self) -> bool:
+        return not (isinstance(self.value, ast.Name) and self.value.id == self.target)
+
+
+def in_order(moves: Sequence[Move]) -> list[list[Move]]:
+    """The moves in an order in which none changes what a later one reads; moves that read
+    each other's targets stand together (`u, v = v, u`)."""
+    pending = list(moves)
+    ordered: list[list[Move]] = []
+    while pending:
+        for move in pending:
+            others = [m for m in pending if m is not move]
+            if not any(move.target in names_in(other.value) for other in others):
+                pending.remove(move)
+                ordered.append([move])
+                break
+        else:
+            ordered.append(pending)
+            break
+    return ordered

@@ -1,0 +1,136 @@
+"""Which values may not share a variable: each is assigned while the other is still needed.
+
+One backward walk over the statements that will be written. An expression that was folded into
+a statement is read there, so liveness is that of the text, not that of the IR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+
+from gradscribe.codegen.uses import IN_PLACE, Pattern, Uses, bound_by, carried
+from gradscribe.ir.core import IF, LOOP, Block, Function, Operation, Value
+
+
+class Interference:
+    """neighbours: for each value, those that it may not share a variable with."""
+
+    def __init__(
+        self, function: Function, uses: Uses, folded: set[Value], patterns: dict[Value, Pattern]
+    ) -> None:
+        self.neighbours: dict[Value, set[Value]] = {}
+        self._uses = uses
+        self._folded = folded
+        self._patterns = patterns
+        self._bound = {v for pattern in patterns.values() for v in pattern.values()}
+        self._reads: dict[Value, frozenset[Value]] = {}
+        live = self._block(function.body, self._read_all(function.body.yields))
+        for parameter in function.body.parameters:
+            self._define(parameter, live)
+
+    def reads(self, value: Value) -> frozenset[Value]:
+        """The variables that the text of a value reads."""
+        if value not in self._folded:
+            return frozenset((value,))
+        if value not in self._reads:
+            operation = self._uses.producer[value]
+            found = set(self._read_all(operation.operands))
+            for region in operation.regions:
+                found |= self._read_all(region.yields)
+            self._reads[value] = frozenset(found)
+        return self._reads[value]
+
+    def _read_all(self, values: Iterable[Value]) -> set[Value]:
+        return {variable for value in values for variable in self.reads(value)}
+
+    def _define(self, value: Value, live: Set[Value]) -> None:
+        """Note that value is assigned where these are live."""
+        own = self.neighbours.setdefault(value, set())
+        for other in live:
+            if other is not value:
+                own.add(other)
+                self.neighbours.setdefault(other, set()).add(value)
+
+    def _block(self, block: Block, live: set[Value]) -> set[Value]:
+        """Walk a block, given what is live at its end; what is live where it begins."""
+        live = set(live)
+        for operation in reversed(block.operations):
+            if operation.primitive is IF:
+                live = self._if(operation, live)
+            elif operation.primitive is LOOP:
+                live = self._loop(operation, live)
+            elif not all(r in self._folded or r in self._bound for r in operation.results):
+                self._simple(operation, live)
+        return live
+
+    def _simple(self, operation: Operation, live: set[Value]) -> None:
+        if operation.primitive in IN_PLACE and operation.operands[0] in live:
+            message = f"{operation!r} stores into a value that is still needed"
+            raise AssertionError(message)
+        for result in operation.results:
+            for variable in bound_by(result, self._patterns):
+                self._define(variable, live)
+                live.discard(variable)
+        live |= self._read_all(operation.operands)
+
+    def _if(self, operation: Operation, live: set[Value]) -> set[Value]:
+        if operation.results and all(r in self._folded for r in operation.results):
+            return live
+        used = [bool(self._uses.of(result)) for result in operation.results]
+        for result, is_used in zip(operation.results, used, strict=True):
+            if is_used:
+                self._define(result, live)
+        outside = live.difference(operation.results)
+        before = self._read_all(operation.operands)
+        for region in operation.regions:
+            yields = [v for v, is_used in zip(region.yields, used, strict=True) if is_used]
+            before |= self._block(region, outside | self._read_all(yields))
+        return before
+
+    def _loop(self, loop: Operation, live: set[Value]) -> set[Value]:
+        shape = loop.attributes["shape"]
+        body, *conditions = loop.regions
+        phis = [phi for phi in carried(loop) if self.is_carried(loop, phi[1], phi[3])]
+        parameters = [parameter for _, parameter, _, _ in phis]
+        throughout = live.difference(loop.results)
+        for region in loop.regions:
+            throughout |= self._free(region)
+        iterated = self._read_all(loop.operands[: shape.iterable_operands])
+        again = self._read_all(body.yields[shape.carried : shape.carried + shape.exits])
+        for initial, parameter, _, result in phis:
+            self._define(result, live)
+            self._define(parameter, throughout | again | (iterated - {initial}))
+        inside = throughout | again | self._read_all(value for _, _, value, _ in phis)
+        entry = self._block(body, inside)
+        for region in conditions:
+            entry.update(parameters)
+            at_test = self._block(
+                region, throughout.union(region.parameters, self._read_all(region.yields))
+            )
+            for parameter in region.parameters:
+                self._define(parameter, at_test)
+        items = body.parameters[: len(shape.iterables)]
+        for value in (*items, *parameters):
+            for variable in bound_by(value, self._patterns):
+                if variable in entry or value in items:
+                    self._define(variable, entry)
+        return throughout | iterated | self._read_all(initial for initial, _, _, _ in phis)
+
+    def is_carried(self, loop: Operation, parameter: Value, result: Value) -> bool:
+        """Whether a carried value is read at all, so that a variable has to carry it."""
+        if self._uses.of(parameter) or self._uses.of(result):
+            return True
+        number = loop.regions[0].parameters.index(parameter)
+        number -= len(loop.attributes["shape"].iterables)
+        return any(self._uses.of(region.parameters[number]) for region in loop.regions[1:])
+
+    def _free(self, block: Block) -> set[Value]:
+        """The variables from outside that a block reads."""
+        found = self._read_all(block.yields)
+        for operation in block.operations:
+            found |= self._read_all(operation.operands)
+            for region in operation.regions:
+                found |= self._free(region)
+        for operation in block.operations:
+            found.difference_update(operation.results)
+        return found.difference(block.parameters)

@@ -1,0 +1,99 @@
+"""Static values as expressions: numbers, strings, dtypes, containers, objects by name."""
+
+from __future__ import annotations
+
+import ast
+import math
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from gradscribe.codegen.namespace import Scope
+from gradscribe.ir.trees import Node
+
+
+@singledispatch
+def literal(value: Any, scope: Scope) -> ast.expr:
+    """The expression of a static value; an object of no literal form is named."""
+    return scope.reference(value)
+
+
+@literal.register(str)
+@literal.register(bytes)
+@literal.register(bool)
+@literal.register(int)
+@literal.register(type(None))
+@literal.register(type(...))
+def _plain(value: Any, scope: Scope) -> ast.expr:
+    return ast.Constant(value)
+
+
+@literal.register
+def _float(value: float, scope: Scope) -> ast.expr:
+    if math.isfinite(value):
+        return ast.Constant(value)
+    infinity = scope.numpy("nan" if math.isnan(value) else "inf")
+    return ast.UnaryOp(ast.USub(), infinity) if value == -math.inf else infinity
+
+
+@literal.register
+def _complex(value: complex, scope: Scope) -> ast.expr:
+    if math.isfinite(value.real) and math.isfinite(value.imag):
+        return ast.Constant(value)
+    parts: list[ast.expr] = [_float(value.real, scope), _float(value.imag, scope)]
+    return ast.Call(scope.builtin("complex"), parts, [])
+
+
+@literal.register
+def _numpy_scalar(value: np.generic, scope: Scope) -> ast.expr:
+    return ast.Call(scope.reference(type(value)), [literal(value.item(), scope)], [])
+
+
+@literal.register(np.dtype)
+def _dtype(value: Any, scope: Scope) -> ast.expr:
+    return scope.reference(value.type)
+
+
+@literal.register
+def _tuple(value: tuple, scope: Scope) -> ast.expr:  # type: ignore[type-arg]
+    return ast.Tuple([literal(item, scope) for item in value], ast.Load())
+
+
+@literal.register
+def _list(value: list, scope: Scope) -> ast.expr:  # type: ignore[type-arg]
+    return ast.List([literal(item, scope) for item in value], ast.Load())
+
+
+@literal.register
+def _dict(value: dict, scope: Scope) -> ast.expr:  # type: ignore[type-arg]
+    keys: list[ast.expr | None] = [literal(key, scope) for key in value]
+    return ast.Dict(keys, [literal(item, scope) for item in value.values()])
+
+
+@literal.register
+def _slice(value: slice, scope: Scope) -> ast.expr:
+    parts = [literal(part, scope) for part in (value.start, value.stop, value.step)]
+    return ast.Call(scope.builtin("slice"), parts, [])
+
+
+def display(node: Node, children: list[ast.expr], scope: Scope) -> ast.expr:
+    """The expression that builds a container of these children."""
+    if node.cls is tuple:
+        return ast.Tuple(children, ast.Load())
+    if node.cls is list:
+        return ast.List(children, ast.Load())
+    keys = node.keys or ()
+    if node.cls is dict:
+        return ast.Dict([literal(key, scope) for key in keys], children)
+    keywords = [ast.keyword(key, child) for key, child in zip(keys, children, strict=True)]
+    return ast.Call(scope.reference(node.cls), [], keywords)
+
+
+def part_of(container: ast.expr, node: Node, number: int, scope: Scope) -> ast.expr:
+    """The expression that takes one child out of a container."""
+    if node.keys is None:
+        return ast.Subscript(container, ast.Constant(number), ast.Load())
+    if node.cls is dict:
+        return ast.Subscript(container, literal(node.keys[number], scope), ast.Load())
+    return ast.Attribute(container, node.keys[number], ast.Load())

@@ -1,0 +1,203 @@
+"""A Python variable for every value that is not folded.
+
+Values that are one variable in the user's program become one again: what a loop carries, what
+branches merge, an array and its next state after a store. Two values share a variable only
+where neither is needed any more when the other is assigned; otherwise the text has a move.
+Variables of one name that are needed at the same time are told apart as `h` and `h_1`.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+from gradscribe.codegen.interference import Interference
+from gradscribe.codegen.uses import IN_PLACE, Uses, carried
+from gradscribe.ir.core import IF, LOOP, Block, Function, Value
+from gradscribe.ir.trees import Leaf
+from gradscribe.ir.types import Collected
+
+_INDICES = ("i", "j", "k", "l")
+
+
+@dataclass(eq=False)
+class _Variable:
+    """Values that share a variable. fixed: the name is part of the function's signature."""
+
+    members: list[Value]
+    neighbours: set[Value]
+    name: str = ""
+    fixed: bool = False
+
+
+@dataclass
+class Names:
+    """The name of each value that is a variable, and all names taken in the function."""
+
+    of: dict[Value, str] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+
+
+def name_variables(
+    function: Function, uses: Uses, unnamed: Collection[Value], interference: Interference
+) -> Names:
+    """unnamed: values that need no variable (folded ones, tuples that are taken apart)."""
+    naming = _Naming(function, uses, unnamed, interference)
+    naming.join_in_place(function.body)
+    naming.join_merged(function.body)
+    return naming.assign()
+
+
+class _Naming:
+    def __init__(
+        self,
+        function: Function,
+        uses: Uses,
+        unnamed: Collection[Value],
+        interference: Interference,
+    ) -> None:
+        self._function = function
+        self._uses = uses
+        self._variable: dict[Value, _Variable] = {}
+        self._order = {value: order for order, value in enumerate(uses.home)}
+        own = {p.leaves[0]: p.name for p in function.parameters if isinstance(p.tree, Leaf)}
+        plain = _plain_leaf_names(function)
+        for value in uses.home:
+            if value not in unnamed:
+                neighbours = set(interference.neighbours.get(value, ()))
+                name = clean(value.name) or plain.get(value, "")
+                self._variable[value] = _Variable([value], neighbours, name, own.get(value) == name)
+
+    # which values share a variable
+
+    def join_in_place(self, block: Block) -> None:
+        """What must share a variable: an array and its next state; a carried value's roles."""
+        for operation in block.operations:
+            for region in operation.regions:
+                self.join_in_place(region)
+            if operation.primitive in IN_PLACE:
+                self._join(operation.operands[0], operation.result, must=True)
+            elif operation.primitive is LOOP:
+                for number, (_, parameter, _, result) in enumerate(carried(operation)):
+                    self._join(parameter, result, must=True)
+                    for region in operation.regions[1:]:
+                        self._join(parameter, region.parameters[number], must=True)
+
+    def join_merged(self, block: Block) -> None:
+        """What had better share a variable: the two sides of a move."""
+        for operation in block.operations:
+            if operation.primitive is LOOP:
+                phis = carried(operation)
+                for _, parameter, value, _ in phis:
+                    self._join(parameter, value)
+                for initial, parameter, _, _ in phis:
+                    self._join(parameter, initial)
+            elif operation.primitive is IF:
+                for region in operation.regions:
+                    for result, value in zip(operation.results, region.yields, strict=True):
+                        self._join(result, value)
+            for region in operation.regions:
+                self.join_merged(region)
+
+    def _join(self, a: Value, b: Value, must: bool = False) -> None:
+        one, other = self._variable.get(a), self._variable.get(b)
+        if one is None or other is None or one is other:
+            return
+        if not must:
+            if one.name and other.name and one.name != other.name:
+                return
+            if self._interfere(one, other):
+                return
+        if other.fixed or (not one.name and not one.fixed):
+            one.name = other.name or one.name
+        one.fixed |= other.fixed
+        one.members += other.members
+        one.neighbours |= other.neighbours
+        for member in other.members:
+            self._variable[member] = one
+
+    def _interfere(self, one: _Variable, other: _Variable) -> bool:
+        if len(one.members) > len(other.members):
+            one, other = other, one
+        return not other.neighbours.isdisjoint(one.members)
+
+    # what they are called
+
+    def assign(self) -> Names:
+        parameters = {parameter.name for parameter in self._function.parameters}
+        names = Names(taken=parameters)
+        hints = dict(_hints(self._function.body))
+        holders: dict[str, list[_Variable]] = {}
+        variables = list(dict.fromkeys(self._variable.values()))
+        for variable in sorted(variables, key=self._precedence):
+            for name in self._candidates(variable, hints):
+                others = holders.setdefault(name, [])
+                if not others and name in parameters and not variable.fixed:
+                    continue
+                if not any(self._interfere(variable, other) for other in others):
+                    others.append(variable)
+                    break
+            names.taken.add(name)
+            names.of.update(dict.fromkeys(variable.members, name))
+        return names
+
+    def _precedence(self, variable: _Variable) -> tuple[bool, bool, int]:
+        order = min(map(self._order.__getitem__, variable.members))
+        return not variable.fixed, not variable.name, order
+
+    def _candidates(self, variable: _Variable, hints: dict[Value, str]) -> Iterator[str]:
+        base = variable.name
+        if not base:
+            first = min(variable.members, key=self._order.__getitem__)
+            base = next((hints[v] for v in variable.members if v in hints), self._plain(first))
+            if base == "i":
+                yield from _INDICES
+        yield base
+        number = 1
+        while True:
+            yield f"{base}_{number}"
+            number += 1
+
+    def _plain(self, value: Value) -> str:
+        """The name of a temporary that nobody named."""
+        if isinstance(value.type, Collected):
+            return "steps"
+        producer = self._uses.producer.get(value)
+        location = producer.location if producer is not None else None
+        return "d_t" if location is not None and location.role != "primal" else "t"
+
+
+def _hints(block: Block) -> Iterator[tuple[Value, str]]:
+    """Names for values by the part that they play."""
+    for operation in block.operations:
+        for region in operation.regions:
+            yield from _hints(region)
+        if operation.primitive is IF:
+            yield operation.operands[0], "branch"
+        elif operation.primitive is LOOP:
+            shape = operation.attributes["shape"]
+            body = operation.regions[0]
+            for kind, item in zip(shape.iterables, body.parameters, strict=False):
+                yield item, "i" if kind == "range" else "item"
+            if shape.exits:
+                yield body.yields[shape.carried], "again"
+
+
+def _plain_leaf_names(function: Function) -> dict[Value, str]:
+    """Names for the leaves of parameters that have none: made of the parameter's name."""
+    names = {}
+    for parameter in function.parameters:
+        for number, leaf in enumerate(parameter.leaves):
+            alone = isinstance(parameter.tree, Leaf)
+            names[leaf] = parameter.name if alone else f"{parameter.name}_{number}"
+    return names
+
+
+def clean(name: str) -> str:
+    """The name as an identifier."""
+    name = re.sub(r"\W", "_", name)
+    if keyword.iskeyword(name) or name[:1].isdigit():
+        return name + "_"
+    return name

@@ -1,0 +1,112 @@
+"""The modules, functions and constant objects that a text names, and how it names them.
+
+A function of a known library is written through its module (`np.linalg.norm`, `math.tanh`),
+a built-in by its name, anything else (the user's helpers and classes) by its own name. The
+names of local variables and parameters come first: whatever they take, is called otherwise.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import sys
+from types import MethodType, ModuleType
+from typing import Any
+
+from gradscribe.codegen.names import clean
+
+LIBRARIES = ("numpy", "cupy", "math", "cmath", "scipy")
+ALIASES = {"numpy": "np", "cupy": "cp"}
+
+
+class Namespace:
+    """The global names of the functions that are loaded together.
+
+    bindings: what the namespace must hold, by name; built-ins are not among them.
+    """
+
+    def __init__(self) -> None:
+        self.bindings: dict[str, Any] = {}
+        self._builtins: set[str] = set()
+        self._names: dict[int, str] = {}
+
+    def name(self, wanted: str, value: Any, taken: set[str]) -> str:
+        """The name of a global object in a function whose local names are taken."""
+        if wanted not in taken and self._is_builtin(wanted, value):
+            self._builtins.add(wanted)
+            return wanted
+        known = self._names.get(id(value))
+        if known is not None and known not in taken:
+            return known
+        name, number = wanted, 0
+        while name in taken or name in self._builtins or name in self.bindings:
+            number += 1
+            name = f"{wanted}_{number}"
+        self.bindings[name] = value
+        self._names[id(value)] = name
+        return name
+
+    def _is_builtin(self, name: str, value: Any) -> bool:
+        return name not in self.bindings and getattr(builtins, name, self) is value
+
+
+class Scope:
+    """How one function refers to global objects."""
+
+    def __init__(self, namespace: Namespace, taken: set[str]) -> None:
+        self._namespace = namespace
+        self._taken = taken
+
+    def reference(self, value: Any) -> ast.expr:
+        """The expression that gives a module, function, class or other object."""
+        if isinstance(value, MethodType):
+            owner = self.reference(value.__self__)
+            return ast.Attribute(owner, value.__name__, ast.Load())
+        path = _library_path(value) if callable(value) else None
+        if path is not None:
+            root, *attributes = path
+            node = self._global(ALIASES.get(root, root), sys.modules[root])
+            for attribute in attributes:
+                node = ast.Attribute(node, attribute, ast.Load())
+            return node
+        return self._global(_own_name(value), value)
+
+    def builtin(self, name: str) -> ast.expr:
+        return self._global(name, getattr(builtins, name))
+
+    def numpy(self, name: str) -> ast.expr:
+        """`np.name`."""
+        module = self._global("np", sys.modules["numpy"])
+        return ast.Attribute(module, name, ast.Load())
+
+    def called(self, name: str) -> ast.expr:
+        """The name of another generated function, to be found in the namespace by itself."""
+        return ast.Name(name, ast.Load())
+
+    def _global(self, name: str, value: Any) -> ast.expr:
+        return ast.Name(self._namespace.name(name, value, self._taken), ast.Load())
+
+
+def _own_name(value: Any) -> str:
+    if isinstance(value, ModuleType):
+        root = value.__name__
+        return ALIASES.get(root, root.rpartition(".")[2])
+    name = getattr(value, "__name__", "") or type(value).__name__.lower()
+    return clean(name.strip("<>")) or "constant"
+
+
+@functools.lru_cache(maxsize=4096)
+def _library_path(value: Any) -> tuple[str, ...] | None:
+    """Where a library's function or class is found: ("numpy", "linalg", "norm")."""
+    name = getattr(value, "__name__", "")
+    module = getattr(value, "__module__", None) or "numpy"
+    if module.partition(".")[0] not in LIBRARIES:
+        return None
+    root = module.partition(".")[0]
+    for candidate in (root, module):
+        found = sys.modules.get(candidate)
+        if found is not None and getattr(found, name, None) is value:
+            path = (*candidate.split("."), name)
+            return path if not any(part.startswith("_") for part in path) else None
+    return None

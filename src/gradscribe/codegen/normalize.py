@@ -1,0 +1,166 @@
+"""The last rewriting before text: records become lists, shapes become `x.shape`.
+
+In: a bufferized function. Out: one without collecting loops, in which each record is a stack
+that is made before the loop and pushed to in it, as soon as the value is there (later the
+variable may hold the next value); and in which a tuple of all the lengths of an array, given
+as an argument, is a `ShapeOf` that array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gradscribe.ir.core import (
+    IF,
+    LOOP,
+    Block,
+    Function,
+    Method,
+    Operand,
+    Operation,
+    SliceOf,
+    Value,
+    map_operands,
+    walk,
+)
+from gradscribe.ir.types import Array, Collected, Opaque
+from gradscribe.primitives.control import EFFECT, PUSH, STACK
+from gradscribe.primitives.indexing import ACCUMULATE, LENGTH, STORE
+
+REVERSE = Method("reverse")
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeOf:
+    """Inside attributes: the shape of an operand."""
+
+    operand: Operand
+
+
+def normalize(function: Function) -> Function:
+    """The function in the form that statements are made from."""
+    return replace(function, body=_Normalizer(function).block(function.body))
+
+
+class _Normalizer:
+    def __init__(self, function: Function) -> None:
+        self._lengths: dict[Value, tuple[Value, int]] = {}
+        self._used: set[Value] = set(function.body.yields)
+        stored = set()
+        for operation in walk(function.body):
+            self._used.update(operation.operands)
+            for region in operation.regions:
+                self._used.update(region.yields)
+            if operation.primitive in (STORE, ACCUMULATE):
+                stored.add(operation.operands[0])
+            elif operation.primitive is LENGTH:
+                axis = operation.attributes["axis"]
+                self._lengths[operation.result] = (operation.operands[0], axis)
+        self._lengths = {v: of for v, of in self._lengths.items() if of[0] not in stored}
+
+    def block(self, block: Block) -> Block:
+        operations: list[Operation] = []
+        for operation in block.operations:
+            if operation.primitive is LOOP:
+                operations += self._loop(operation)
+            elif operation.primitive is IF:
+                regions = tuple(map(self.block, operation.regions))
+                operations.append(replace(operation, regions=regions))
+            else:
+                operations.append(self._with_shapes(operation))
+        return Block(block.parameters, tuple(operations), block.yields)
+
+    def _loop(self, operation: Operation) -> Iterator[Operation]:
+        shape = operation.attributes["shape"]
+        regions = tuple(map(self.block, operation.regions))
+        if not shape.collects:
+            yield replace(operation, regions=regions)
+            return
+        body = regions[0]
+        records = operation.results[shape.carried :]
+        values = body.yields[len(body.yields) - shape.collects :]
+        pairs = [(r, v) for r, v in zip(records, values, strict=True) if r in self._used]
+        for record, _ in pairs:
+            assert isinstance(record.type, Collected)
+            attributes = {"item": record.type.item}
+            yield Operation(STACK, (), (record,), attributes, (), operation.location)
+        body = Block(
+            body.parameters,
+            _with_pushes(body, pairs, operation),
+            body.yields[: len(body.yields) - shape.collects],
+        )
+        yield Operation(
+            LOOP,
+            operation.operands,
+            operation.results[: shape.carried],
+            {"shape": replace(shape, collects=0)},
+            (body, *regions[1:]),
+            operation.location,
+        )
+        if shape.reversed:
+            for record, _ in pairs:
+                yield _in_trip_order(record, operation)
+
+    def _with_shapes(self, operation: Operation) -> Operation:
+        values = operation.operands
+        if not any(value in self._lengths for value in values):
+            return operation
+        attributes = map_operands(dict(operation.attributes), lambda o: values[o.index])
+        operands: list[Value] = []
+        attributes = {k: self._numbered(item, operands) for k, item in attributes.items()}
+        return replace(operation, operands=tuple(operands), attributes=attributes)
+
+    def _numbered(self, tree: Any, operands: list[Value]) -> Any:
+        """The tree with values as operands again, and with whole shapes as `ShapeOf`."""
+        if isinstance(tree, Value):
+            operands.append(tree)
+            return Operand(len(operands) - 1)
+        if isinstance(tree, SliceOf):
+            parts = (tree.start, tree.stop, tree.step)
+            return SliceOf(*(self._numbered(part, operands) for part in parts))
+        if isinstance(tree, (tuple, list)):
+            array = self._array_of_shape(tree)
+            if array is not None:
+                return ShapeOf(self._numbered(array, operands))
+            return type(tree)(self._numbered(item, operands) for item in tree)
+        if isinstance(tree, dict):
+            return {key: self._numbered(item, operands) for key, item in tree.items()}
+        return tree
+
+    def _array_of_shape(self, items: Any) -> Value | None:
+        """The array all of whose lengths these items are, in order."""
+        found = [self._lengths.get(i) if isinstance(i, Value) else None for i in items]
+        if not found or found[0] is None:
+            return None
+        array = found[0][0]
+        assert isinstance(array.type, Array)
+        return array if found == [(array, axis) for axis in range(array.type.rank)] else None
+
+
+def _with_pushes(
+    body: Block, pairs: list[tuple[Value, Value]], loop: Operation
+) -> tuple[Operation, ...]:
+    """The body's operations, with a push of each value right after it is made."""
+    position = {r: n + 1 for n, o in enumerate(body.operations) for r in o.results}
+    pushes: dict[int, list[Operation]] = {}
+    for record, value in pairs:
+        attributes = {"stack": Operand(0), "value": Operand(1)}
+        push = Operation(
+            PUSH, (record, value), (Value(Opaque()),), attributes, (), loop.location
+        )
+        pushes.setdefault(position.get(value, 0), []).append(push)
+    operations = list(pushes.get(0, ()))
+    for number, operation in enumerate(body.operations, 1):
+        operations.append(operation)
+        operations += pushes.get(number, ())
+    return tuple(operations)
+
+
+def _in_trip_order(record: Value, loop: Operation) -> Operation:
+    """A reversed loop has pushed its last element first: turn the list around."""
+    attributes = {"args": (Operand(0),), "keywords": {}}
+    return Operation(
+        EFFECT, (record,), (Value(Opaque()),), attributes, (), loop.location, REVERSE
+    )

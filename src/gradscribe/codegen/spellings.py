@@ -1,0 +1,313 @@
+"""How operators, and the operations that only the compiler makes, are spelled.
+
+`OPERATORS`, by the user's callee, and `SPELLINGS`, by primitive, give the function that makes
+an operation's expression; all other operations are calls.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gradscribe.codegen.rewriting import (
+    call_method,
+    difference_of,
+    fresh,
+    name,
+    names_in,
+    negation,
+    sum_of,
+)
+from gradscribe.ir.core import CALL, IF, Method, Operation, Primitive, Value
+from gradscribe.ir.types import BOOL, Array, Mapping, Scalar, Sequence, Tuple, Type
+from gradscribe.primitives import control, indexing
+
+if TYPE_CHECKING:
+    from gradscribe.codegen.expressions import Expressions
+
+Spelling = Callable[["Expressions", Operation], ast.expr]
+
+BINARY: dict[Any, type[ast.operator]] = {
+    operator.add: ast.Add,
+    operator.sub: ast.Sub,
+    operator.mul: ast.Mult,
+    operator.matmul: ast.MatMult,
+    operator.truediv: ast.Div,
+    operator.floordiv: ast.FloorDiv,
+    operator.mod: ast.Mod,
+    operator.pow: ast.Pow,
+    operator.lshift: ast.LShift,
+    operator.rshift: ast.RShift,
+    operator.and_: ast.BitAnd,
+    operator.or_: ast.BitOr,
+    operator.xor: ast.BitXor,
+}
+COMPARISONS: dict[Any, type[ast.cmpop]] = {
+    operator.lt: ast.Lt,
+    operator.le: ast.LtE,
+    operator.gt: ast.Gt,
+    operator.ge: ast.GtE,
+    operator.eq: ast.Eq,
+    operator.ne: ast.NotEq,
+    operator.is_: ast.Is,
+    operator.is_not: ast.IsNot,
+}
+UNARY: dict[Any, type[ast.unaryop]] = {
+    operator.neg: ast.USub,
+    operator.pos: ast.UAdd,
+    operator.invert: ast.Invert,
+}
+
+
+def _operands(write: Expressions, operation: Operation) -> list[ast.expr]:
+    return write.arguments(operation)[0]
+
+
+def _binary(write: Expressions, operation: Operation) -> ast.expr:
+    left, right = _operands(write, operation)
+    symbol = BINARY[write.callee(operation)]
+    if operation.location is not None and operation.location.role != "primal":
+        if symbol is ast.Add:
+            return sum_of(left, right)
+        if symbol is ast.Sub:
+            return difference_of(left, right)
+    return ast.BinOp(left, symbol(), right)
+
+
+def _comparison(write: Expressions, operation: Operation) -> ast.expr:
+    left, right = _operands(write, operation)
+    return ast.Compare(left, [COMPARISONS[write.callee(operation)]()], [right])
+
+
+def _unary(write: Expressions, operation: Operation) -> ast.expr:
+    (operand,) = _operands(write, operation)
+    return ast.UnaryOp(UNARY[write.callee(operation)](), operand)
+
+
+def _not(write: Expressions, operation: Operation) -> ast.expr:
+    (operand,) = _operands(write, operation)
+    return negation(operand)
+
+
+def _contains(write: Expressions, operation: Operation) -> ast.expr:
+    container, item = _operands(write, operation)
+    return ast.Compare(item, [ast.In()], [container])
+
+
+def _builtin(function: str) -> Spelling:
+    def spell(write: Expressions, operation: Operation) -> ast.expr:
+        return ast.Call(write.scope.builtin(function), _operands(write, operation), [])
+
+    return spell
+
+
+OPERATORS: dict[Any, Spelling] = {
+    **dict.fromkeys(BINARY, _binary),
+    **dict.fromkeys(COMPARISONS, _comparison),
+    **dict.fromkeys(UNARY, _unary),
+    operator.not_: _not,
+    operator.contains: _contains,
+    operator.truth: _builtin("bool"),
+    operator.abs: _builtin("abs"),
+}
+
+
+def _constant(write: Expressions, operation: Operation) -> ast.expr:
+    return write.argument(operation, operation.attributes["value"])
+
+
+def _items(attribute: str) -> Spelling:
+    """An operation that is the display of its items."""
+
+    def spell(write: Expressions, operation: Operation) -> ast.expr:
+        items = [write.argument(operation, i) for i in operation.attributes[attribute]]
+        container = ast.List if operation.primitive is control.LIST else ast.Tuple
+        return container(items, ast.Load())
+
+    return spell
+
+
+def _indexed(attribute: str) -> Spelling:
+    """The item of the first operand at the position that an attribute gives."""
+
+    def spell(write: Expressions, operation: Operation) -> ast.expr:
+        index = write.argument(operation, operation.attributes[attribute])
+        return ast.Subscript(write.value(operation.operands[0]), index, ast.Load())
+
+    return spell
+
+
+def _getitem(write: Expressions, operation: Operation) -> ast.expr:
+    array = write.value(operation.operands[0])
+    return write.subscript(operation, array, operation.attributes["index"])
+
+
+def _length(write: Expressions, operation: Operation) -> ast.expr:
+    shape = ast.Attribute(write.value(operation.operands[0]), "shape", ast.Load())
+    return ast.Subscript(shape, ast.Constant(operation.attributes["axis"]), ast.Load())
+
+
+def _size(write: Expressions, operation: Operation) -> ast.expr:
+    return ast.Attribute(write.value(operation.operands[0]), "size", ast.Load())
+
+
+def _method_call(method: str) -> Spelling:
+    def spell(write: Expressions, operation: Operation) -> ast.expr:
+        return call_method(write.value(operation.operands[0]), method)
+
+    return spell
+
+
+def _copy(write: Expressions, operation: Operation) -> ast.expr:
+    operand = write.value(operation.operands[0])
+    immutable = isinstance(operation.operands[0].type, (Scalar, Tuple))
+    return operand if immutable else call_method(operand, "copy")
+
+
+def _zeros_like(write: Expressions, operation: Operation) -> ast.expr:
+    operand = operation.operands[0]
+    return _zeros(write, operand.type, write.value(operand))
+
+
+def _zeros(write: Expressions, type_: Type, like: ast.expr) -> ast.expr:
+    """Zeros of a type, item by item in containers."""
+    if isinstance(type_, Array):
+        return ast.Call(write.scope.numpy("zeros_like"), [like], [])
+    if isinstance(type_, Tuple):
+        parts = [ast.Subscript(like, ast.Constant(n), ast.Load()) for n in range(len(type_.items))]
+        zeros = [_zeros(write, item, part) for item, part in zip(type_.items, parts, strict=True)]
+        return ast.Tuple(zeros, ast.Load())
+    if isinstance(type_, Sequence) and isinstance(type_.item, Scalar):
+        length = ast.Call(write.scope.builtin("len"), [like], [])
+        return ast.BinOp(ast.List([ast.Constant(0.0)], ast.Load()), ast.Mult(), length)
+    if isinstance(type_, Sequence):
+        item = name(fresh("a", {"np"}))
+        return _comprehension(_zeros(write, type_.item, item), item, like)
+    if isinstance(type_, Mapping):
+        key, item = name("key"), name("a")
+        pair = ast.Tuple([key, item], ast.Load())
+        zero = _zeros(write, type_.item, item)
+        return ast.DictComp(key, zero, [_generator(pair, call_method(like, "items"))])
+    return ast.Constant(0.0)
+
+
+def _add_items(write: Expressions, operation: Operation) -> ast.expr:
+    x, y = operation.operands
+    return _sums(write, x.type, write.value(x), write.value(y))
+
+
+def _sums(write: Expressions, type_: Type, x: ast.expr, y: ast.expr) -> ast.expr:
+    """The sum of two values of a type, item by item in containers."""
+    if isinstance(type_, Tuple):
+        parts: list[ast.expr] = []
+        for number, item in enumerate(type_.items):
+            left, right = (ast.Subscript(v, ast.Constant(number), ast.Load()) for v in (x, y))
+            parts.append(_sums(write, item, left, right))
+        return ast.Tuple(parts, ast.Load())
+    if isinstance(type_, Sequence):
+        a, b = name("a"), name("b")
+        pairs = ast.Call(write.scope.builtin("zip"), [x, y], [])
+        return _comprehension(
+            _sums(write, type_.item, a, b), ast.Tuple([a, b], ast.Load()), pairs
+        )
+    if isinstance(type_, Mapping):
+        avoid = names_in(y)
+        key, item = name(fresh("key", avoid)), name(fresh("a", avoid))
+        other = ast.Subscript(y, key, ast.Load())
+        total = _sums(write, type_.item, item, other)
+        pair = ast.Tuple([key, item], ast.Load())
+        return ast.DictComp(key, total, [_generator(pair, call_method(x, "items"))])
+    return ast.BinOp(x, ast.Add(), y)
+
+
+def _generator(target: ast.expr, iterable: ast.expr) -> ast.comprehension:
+    return ast.comprehension(target, iterable, [], 0)
+
+
+def _comprehension(item: ast.expr, target: ast.expr, iterable: ast.expr) -> ast.expr:
+    return ast.ListComp(item, [_generator(target, iterable)])
+
+
+def _effect(write: Expressions, operation: Operation) -> ast.expr:
+    positional = [write.argument(operation, a) for a in operation.attributes["args"]]
+    keywords = [
+        ast.keyword(key, write.argument(operation, item))
+        for key, item in operation.attributes["keywords"].items()
+    ]
+    if isinstance(operation.callee, Method):
+        function: ast.expr = ast.Attribute(positional[0], operation.callee.name, ast.Load())
+        return ast.Call(function, positional[1:], keywords)
+    return ast.Call(write.scope.reference(operation.callee), positional, keywords)
+
+
+def _format(write: Expressions, operation: Operation) -> ast.expr:
+    return _joined(write, operation, operation.attributes["parts"])
+
+
+def _joined(write: Expressions, operation: Operation, parts: Any) -> ast.JoinedStr:
+    values: list[ast.expr] = []
+    for part in (parts,) if isinstance(parts, str) else parts:
+        if isinstance(part, str):
+            values.append(ast.Constant(part))
+            continue
+        value, conversion, spec = part
+        code = ord(conversion) if isinstance(conversion, str) and conversion else conversion or -1
+        nested = _joined(write, operation, spec) if spec else None
+        values.append(ast.FormattedValue(write.argument(operation, value), code, nested))
+    return ast.JoinedStr(values)
+
+
+def _call(write: Expressions, operation: Operation) -> ast.expr:
+    function = operation.attributes["function"]
+    callee = write.scope.called(getattr(function, "name", function))
+    return ast.Call(callee, write.values(operation.operands), [])
+
+
+def _conditional(write: Expressions, operation: Operation) -> ast.expr:
+    """`a if c else b`; `c and a` and `c or b` where the other side is c itself."""
+    (condition,) = operation.operands
+    then, otherwise = (region.yields[0] for region in operation.regions)
+    test = write.value(condition)
+    if otherwise is condition or (_is_bool(condition) and write.is_literal(otherwise, False)):
+        return _boolean(ast.And(), test, write.value(then))
+    if then is condition or (_is_bool(condition) and write.is_literal(then, True)):
+        return _boolean(ast.Or(), test, write.value(otherwise))
+    return ast.IfExp(test, write.value(then), write.value(otherwise))
+
+
+def _boolean(symbol: ast.boolop, left: ast.expr, right: ast.expr) -> ast.expr:
+    if isinstance(right, ast.BoolOp) and type(right.op) is type(symbol):
+        return ast.BoolOp(symbol, [left, *right.values])
+    return ast.BoolOp(symbol, [left, right])
+
+
+def _is_bool(value: Value) -> bool:
+    return value.type == BOOL
+
+
+def _empty_list(write: Expressions, operation: Operation) -> ast.expr:
+    return ast.List([], ast.Load())
+
+
+SPELLINGS: dict[Primitive, Spelling] = {
+    IF: _conditional,
+    CALL: _call,
+    control.CONSTANT: _constant,
+    control.TUPLE: _items("items"),
+    control.LIST: _items("items"),
+    control.ITEM: _indexed("position"),
+    control.GET: _indexed("index"),
+    control.LEN: _builtin("len"),
+    control.COPY: _copy,
+    control.ZEROS_LIKE: _zeros_like,
+    control.ADD_ITEMS: _add_items,
+    control.EFFECT: _effect,
+    control.FORMAT: _format,
+    control.STACK: _empty_list,
+    control.STACK_POP: _method_call("pop"),
+    indexing.GETITEM: _getitem,
+    indexing.LENGTH: _length,
+    indexing.SIZE: _size,
+}

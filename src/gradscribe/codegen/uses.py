@@ -1,0 +1,113 @@
+"""Where values are made and read: the facts that folding and naming ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gradscribe.ir.core import LOOP, Block, Function, Operation, Value
+from gradscribe.ir.types import Tuple
+from gradscribe.primitives.control import APPEND, ITEM, POP, PUSH, SET, STACK_POP, TUPLE
+from gradscribe.primitives.indexing import ACCUMULATE, STORE
+
+IN_PLACE = frozenset({STORE, ACCUMULATE, APPEND, SET, POP})
+"""Operations whose result is, after bufferization, the object of their first operand."""
+
+STACK_STEPS = frozenset({PUSH, STACK_POP})
+
+Site = tuple[Block, int]
+"""A block, and the index of an operation in it; for a yield, the number of its operations."""
+
+
+@dataclass
+class Uses:
+    """producer: the operation of a result. home: where a value is defined (-1: a parameter).
+    sites: where it is read, in program order. items: the items that loops run over."""
+
+    producer: dict[Value, Operation] = field(default_factory=dict)
+    home: dict[Value, Site] = field(default_factory=dict)
+    sites: dict[Value, list[Site]] = field(default_factory=dict)
+    items: set[Value] = field(default_factory=set)
+
+    def of(self, value: Value) -> list[Site]:
+        return self.sites.get(value, [])
+
+
+def uses_of(function: Function) -> Uses:
+    uses = Uses()
+    _visit(function.body, uses)
+    return uses
+
+
+def _visit(block: Block, uses: Uses) -> None:
+    for parameter in block.parameters:
+        uses.home[parameter] = (block, -1)
+    for index, operation in enumerate(block.operations):
+        for operand in operation.operands:
+            uses.sites.setdefault(operand, []).append((block, index))
+        for region in operation.regions:
+            _visit(region, uses)
+        if operation.primitive is LOOP:
+            shape = operation.attributes["shape"]
+            uses.items.update(operation.regions[0].parameters[: len(shape.iterables)])
+        for result in operation.results:
+            uses.producer[result] = operation
+            uses.home[result] = (block, index)
+    for value in block.yields:
+        uses.sites.setdefault(value, []).append((block, len(block.operations)))
+
+
+def carried(loop: Operation) -> list[tuple[Value, Value, Value, Value]]:
+    """Of each carried value of a loop: initial value, body parameter, yield, result."""
+    shape = loop.attributes["shape"]
+    body = loop.regions[0]
+    return list(
+        zip(
+            loop.operands[shape.iterable_operands :],
+            body.parameters[len(shape.iterables) :],
+            body.yields[: shape.carried],
+            loop.results[: shape.carried],
+            strict=True,
+        )
+    )
+
+
+Pattern = dict[int, Value]
+"""The items of a tuple value that are bound to names at once, by position."""
+
+
+def destructured(uses: Uses) -> dict[Value, Pattern]:
+    """The tuples that are only ever taken apart, where they are made: `for a, b in …`."""
+    found: dict[Value, Pattern] = {}
+    for value, (block, _) in uses.home.items():
+        if not isinstance(value.type, Tuple) or not _can_bind(value, uses):
+            continue
+        pattern: Pattern = {}
+        for home, position in uses.of(value):
+            reader = home.operations[position] if position < len(home.operations) else None
+            if home is not block or reader is None or reader.primitive is not ITEM:
+                break
+            if reader.attributes["position"] in pattern:
+                break
+            pattern[reader.attributes["position"]] = reader.result
+        else:
+            found[value] = pattern
+    return found
+
+
+def bound_by(value: Value, patterns: dict[Value, Pattern]) -> Iterator[Value]:
+    """The values that are bound to names where a value is made: itself, or its items."""
+    if value not in patterns:
+        yield value
+        return
+    for item in patterns[value].values():
+        yield from bound_by(item, patterns)
+
+
+def _can_bind(value: Value, uses: Uses) -> bool:
+    """Whether a value is an item of a loop or the result of an operation that prints as one
+    expression; not a carried value or the parameter of a function."""
+    producer = uses.producer.get(value)
+    if producer is None:
+        return value in uses.items
+    return not producer.regions and producer.primitive is not TUPLE

@@ -1,0 +1,89 @@
+"""A single call as a Python function with source, so that the compiler can be given it.
+
+An eager operation of the runtime is a callee with some arguments that are leaves and others
+that are static. As source,
+
+    def sum(x0):
+        return callee(x0, axis=(0, 1))
+
+it is lowered like any function of a user, and nothing else in the compiler knows of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import keyword
+import linecache
+import operator
+from collections.abc import Mapping
+from types import FunctionType
+from typing import Any
+
+from gradscribe.ir.core import Operand, SliceOf
+
+_serial = itertools.count(1)
+_LITERALS = (type(None), bool, int, str, type(Ellipsis))
+
+
+def function_of_call(
+    callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], leaves: int
+) -> FunctionType:
+    """The function of `leaves` arguments x0, x1, … that returns `callee(*args, **kwargs)`, where
+    `Operand(i)` in args and kwargs stands for x_i. Equal calls give one function."""
+    namespace: dict[str, Any] = {"callee": callee}
+    texts = [_text(argument, namespace) for argument in args]
+    if callee is operator.getitem:
+        index = args[1] if len(args) > 1 else kwargs["index"]
+        call = f"{texts[0]}[{_index_text(index, namespace)}]"
+    else:
+        texts += [f"{name}={_text(value, namespace)}" for name, value in kwargs.items()]
+        call = f"callee({', '.join(texts)})"
+    name = getattr(callee, "__name__", "operation")
+    if not name.isidentifier() or keyword.iskeyword(name) or name in namespace:
+        name = "operation"
+    parameters = ", ".join(f"x{i}" for i in range(leaves))
+    text = f"def {name}({parameters}):\n    return {call}\n"
+    return _define(name, text, tuple(namespace.items()))
+
+
+@functools.lru_cache(maxsize=4096)
+def _define(name: str, text: str, names: tuple[tuple[str, Any], ...]) -> FunctionType:
+    """Run a `def` whose text can be read back."""
+    namespace = dict(names)
+    filename = f"<gradscribe operation {next(_serial)}: {name}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    exec(compile(text, filename, "exec"), namespace)
+    function: FunctionType = namespace[name]
+    return function
+
+
+def _text(tree: Any, namespace: dict[str, Any]) -> str:
+    if isinstance(tree, Operand):
+        return f"x{tree.index}"
+    if isinstance(tree, (tuple, list)):
+        items = "".join(f"{_text(item, namespace)}, " for item in tree)
+        return f"({items})" if isinstance(tree, tuple) else f"[{items}]"
+    if isinstance(tree, _LITERALS):
+        return repr(tree)
+    if isinstance(tree, (float, complex)) and tree == tree and abs(tree) != float("inf"):
+        return repr(tree)
+    name = f"static{len(namespace)}"
+    namespace[name] = tree
+    return name
+
+
+def _index_text(index: Any, namespace: dict[str, Any]) -> str:
+    items = index if isinstance(index, tuple) else (index,)
+    texts = [_slice_text(item, namespace) for item in items]
+    return ", ".join(texts) + ("," if len(texts) == 1 and isinstance(index, tuple) else "") or "()"
+
+
+def _slice_text(item: Any, namespace: dict[str, Any]) -> str:
+    if not isinstance(item, (SliceOf, slice)):
+        return _text(item, namespace)
+    start, stop, step = (
+        "" if part is None else _text(part, namespace)
+        for part in (item.start, item.stop, item.step)
+    )
+    return f"{start}:{stop}" + (f":{step}" if step else "")

@@ -1,0 +1,160 @@
+"""What is checked, and read, on entry of a compiled function, as one tiny generated function.
+
+A specialization holds for a call if the types match (that is the key), if what was resolved
+when compiling is still there (`Dependency`), if captured values have the same types, and if
+the relations between lengths hold that were assumed (`Guard`). All of that is said as Python
+expressions over `a`, the tuple of all values of a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import CellType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import AliasingError
+from gradscribe.frontend.interface import Capture, Dependency, Path
+from gradscribe.ir.lengths import Guard, Source
+from gradscribe.keys import Key, key_of
+
+Values = tuple[Any, ...]
+"""The function called, then one value for each of its parameters, then the captured values."""
+
+_MATCH = """
+def match(a):
+    try:
+        if not ({dependencies}):
+            return None
+        a += ({captured})
+        return a if {conditions} else None
+    except (AttributeError, KeyError, IndexError, ValueError):
+        return None  # a name, cell or attribute that was there is gone
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one lowering assumes of a call. leaves, sources: expressions for each leaf, and for
+    each length or integer that a symbol stands for."""
+
+    function: FunctionType
+    arguments: int
+    captures: Sequence[Capture]
+    capture_keys: Sequence[Key]
+    dependencies: Sequence[Dependency]
+    leaves: Sequence[str]
+    sources: Mapping[Source, str]
+    contiguous: Sequence[int]
+
+    def matcher(self, guards: Iterable[Guard]) -> Callable[[Values], Values | None]:
+        """The function that, for a call whose key matches, gives its values with the captured
+        ones, or None where the call needs another specialization."""
+        names = _Names(self.function)
+        dependencies = [_CHECKS[d.kind](names, d) for d in self.dependencies]
+        conditions = [
+            f"key_of({argument(self.arguments + i)}) == {names.of(key)}"
+            for i, key in enumerate(self.capture_keys)
+        ]
+        conditions += [_guard(guard, self.sources) for guard in guards]
+        conditions += [f"{self.leaves[leaf]}.flags.c_contiguous" for leaf in self.contiguous]
+        text = _MATCH.format(
+            dependencies=" and ".join(dependencies) or "True",
+            captured="".join(f"{names.path(capture.path)}, " for capture in self.captures),
+            conditions=" and ".join(conditions) or "True",
+        )
+        exec(text, names.namespace)
+        match: Callable[[Values], Values | None] = names.namespace["match"]
+        return match
+
+
+def argument(number: int) -> str:
+    """The expression for an argument; captured values follow after the last one."""
+    return f"a[{number + 1}]"
+
+
+class _Names:
+    """Names for the objects that the generated function mentions."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self.namespace: dict[str, Any] = {"key_of": key_of}
+        self._names: dict[int, str] = {}
+        self._cells = {id(cell): i for i, cell in enumerate(function.__closure__ or ())}
+
+    def of(self, value: Any) -> str:
+        name = self._names.get(id(value))
+        if name is None:
+            name = self._names[id(value)] = f"k{len(self._names)}"
+            self.namespace[name] = value
+        return name
+
+    def path(self, path: Path) -> str:
+        """Cells of the function itself are read off the function called: each closure that
+        one `def` makes has its own cells, and the specialization serves them all."""
+        if isinstance(path.root, int):
+            text = argument(path.root)
+        elif isinstance(path.root, CellType) and id(path.root) in self._cells:
+            text = f"a[0].__closure__[{self._cells[id(path.root)]}]"
+        else:
+            text = self.of(path.root)
+        for kind, step in path.steps:
+            text += f".{step}" if kind == "attribute" else f"[{step!r}]"
+        return text
+
+
+def _same_object(names: _Names, dependency: Dependency) -> str:
+    return f"{names.path(dependency.path)} is {names.of(dependency.value)}"
+
+
+def _equal(names: _Names, dependency: Dependency) -> str:
+    text, cls = names.path(dependency.path), names.of(type(dependency.value))
+    return f"{text}.__class__ is {cls} and {text} == {names.of(dependency.value)}"
+
+
+def _same_class(names: _Names, dependency: Dependency) -> str:
+    return f"{names.path(dependency.path)}.__class__ is {names.of(dependency.value)}"
+
+
+def _same_code(names: _Names, dependency: Dependency) -> str:
+    return f"{names.path(dependency.path)}.__code__ is {names.of(dependency.value)}"
+
+
+_CHECKS: dict[str, Callable[[_Names, Dependency], str]] = {
+    "identity": _same_object,
+    "equality": _equal,
+    "class": _same_class,
+    "code": _same_code,
+}
+
+
+def _guard(guard: Guard, sources: Mapping[Source, str]) -> str:
+    terms = [str(guard.expression.constant)]
+    for symbol, coefficient in guard.expression.terms:
+        assert symbol.source is not None, "guards are relations between arguments"
+        terms.append(f"{coefficient} * {sources[symbol.source]}")
+    return f"{' + '.join(terms)} {guard.relation} 0"
+
+
+def refuse_overlap(names: Sequence[str], leaves: Sequence[Any], stored: Sequence[int]) -> None:
+    """Refuse a call in which an argument that is stored to shares memory with another one."""
+    for target in stored:
+        for other, leaf in enumerate(leaves):
+            if other != target and _overlap(leaves[target], leaf):
+                raise AliasingError(
+                    f"`{names[target]}` is stored to, and shares memory with `{names[other]}`",
+                    "pass a copy of one of them",
+                )
+
+
+def _overlap(a: Any, b: Any) -> bool:
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, (list, tuple)):
+            return any(_overlap(item, y) for item in x)
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
+        return False
+    try:
+        return np.shares_memory(a, b, max_work=10_000)
+    except RuntimeError:  # NumPy's TooHardError: who cannot tell must refuse
+        return True

@@ -1,0 +1,114 @@
+"""The errors that users see: what is wrong, where in their source, and what to write instead.
+
+Every error that can be pinned to a place in the user's program is shown like one of Python's
+own syntax errors, followed by advice:
+
+    a `with` statement cannot be differentiated
+      File "model.py", line 12
+        with open(path) as file:
+             ^^^^^^^^^^
+    Instead: read the file before the function is called, and pass the data in.
+
+This is the ground of the package: it imports nothing of it, and every layer may raise these.
+"""
+
+from __future__ import annotations
+
+import linecache
+from typing import Protocol
+
+
+class SourceLocation(Protocol):
+    """What an error needs of a place in the source (`gradscribe.ir.Location` fits).
+
+    line counts from 1; column and end_column are offsets into that line of the file, in UTF-8
+    bytes as in `ast`; statement is shown where the file cannot be read.
+    """
+
+    @property
+    def filename(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def column(self) -> int: ...
+    @property
+    def end_column(self) -> int: ...
+    @property
+    def statement(self) -> str: ...
+
+
+class GradscribeError(Exception):
+    """Base of all errors raised by gradscribe.
+
+    what: one sentence without a final period. advice: what to write or call instead, or "".
+    location: the place in the user's source, where there is one.
+    """
+
+    def __init__(
+        self, what: str, advice: str = "", location: SourceLocation | None = None
+    ) -> None:
+        super().__init__(what, advice, location)
+        self.what = what
+        self.advice = advice
+        self.location = location
+
+    def __str__(self) -> str:
+        lines = [self.what]
+        if self.location is not None:
+            lines += excerpt(self.location)
+        if self.advice:
+            lines.append(f"Instead: {self.advice}")
+        return "\n".join(lines)
+
+
+class UnsupportedError(GradscribeError, NotImplementedError):
+    """The program uses something that is not compiled; nothing was differentiated."""
+
+
+class AliasingError(UnsupportedError):
+    """A store into memory that another live value may share, in a way types cannot tell."""
+
+
+class UnsupportedDtypeError(UnsupportedError, TypeError):
+    """An array or scalar of a dtype that is not computed with (object, str, datetime64, …)."""
+
+
+class NoDerivativeError(UnsupportedError):
+    """An operation without derivative stands where one is needed."""
+
+
+class SourceNotFoundError(GradscribeError):
+    """A function whose source cannot be read (a builtin, `exec`, the plain interactive prompt)."""
+
+
+class NotSpecializedError(GradscribeError, AttributeError):
+    """Generated source was asked for before the function was compiled for any types."""
+
+
+class ArgumentError(GradscribeError, TypeError):
+    """Arguments that do not fit: argnums out of range, a mismatched structure, a wrong type."""
+
+
+class NonScalarError(ArgumentError):
+    """A gradient was asked of a function whose result is not one real number."""
+
+
+class CheckError(GradscribeError, AssertionError):
+    """Two ways of computing one derivative do not agree (`gradscribe.testing`)."""
+
+
+def excerpt(location: SourceLocation) -> list[str]:
+    """The lines that show a place: file and line number, the source line, a caret line."""
+    header = f'  File "{location.filename}", line {location.line}'
+    source = linecache.getline(location.filename, location.line).rstrip()
+    if not source.strip():
+        return [header, f"    {location.statement}"] if location.statement else [header]
+    raw = source.encode()
+    start = len(raw[: location.column].decode(errors="replace"))
+    end = len(raw[: location.end_column].decode(errors="replace"))
+    if end <= start:
+        end = len(source)
+    indent = len(source) - len(source.lstrip())
+    start = max(start, indent)
+    carets = " " * (start - indent) + "^" * max(1, end - start)
+    return [header, f"    {source[indent:]}", f"    {carets}"]

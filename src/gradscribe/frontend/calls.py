@@ -1,0 +1,403 @@
+"""Calls: of primitives, methods, built-ins, and of other Python functions, which are inlined."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from typing import Any
+
+from gradscribe.frontend import builtins as known
+from gradscribe.frontend.lowering import (
+    NOT_RETURNED,
+    PLAIN_NUMBERS,
+    RETURN_VALUE,
+    Frame,
+    Lowering,
+    is_number,
+)
+from gradscribe.frontend.source import Source, plain_function, source_of
+from gradscribe.frontend.values import (
+    BoundMethod,
+    DictRef,
+    Iteration,
+    ListRef,
+    LocalFunction,
+    ObjectRef,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+    Unbound,
+)
+from gradscribe.ir.core import Linearity, Method, Primitive, Value
+from gradscribe.ir.types import Array, Sequence, Tuple
+from gradscribe.primitives.control import LEN, STOP_GRADIENT
+from gradscribe.primitives.indexing import LENGTH
+from gradscribe.primitives.registry import METHODS, PRIMITIVES
+from gradscribe.primitives.static import STATIC
+
+_ONE_TUPLE = {"reshape": "shape", "transpose": "axes"}
+"""Methods that take their tuple also as separate arguments."""
+
+_STATIC = frozenset({"axis", "axes", "axis1", "axis2", "source", "destination", "shape", "dtype",
+                     "keepdims", "offset", "ddof", "order", "index", "path", "decimals"})  # fmt: skip
+"""Parameters of primitives that stay static where the program gives a constant."""
+
+
+def call(
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """`callee(*arguments, **keywords)`."""
+    if isinstance(callee, Static):
+        return _call_object(lowering, node, callee.value, arguments, keywords)
+    if isinstance(callee, LocalFunction):
+        return _call_local(lowering, node, callee, arguments, keywords)
+    if isinstance(callee, BoundMethod):
+        return known.call_method(lowering, node, callee, arguments, keywords)
+    if isinstance(callee, ObjectRef):
+        method = getattr(type(callee.target), "__call__", None)
+        if inspect.isfunction(method):
+            return _inline(lowering, node, method, (callee, *arguments), keywords)
+    return lowering.unsupported(node, "this value cannot be called")
+
+
+def _call_object(
+    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    try:
+        handler = known.BUILTINS.get(callee)
+        primitive = PRIMITIVES.get(callee)
+    except TypeError:
+        handler = primitive = None
+    if handler is not None:
+        return handler(lowering, node, arguments, keywords)
+    if inspect.isfunction(callee) and callee in STATIC:
+        plain = [known.static_value(lowering, node, a) for a in arguments]
+        return known.static_receiver(callee(*plain))
+    if primitive is not None:
+        return apply_primitive(lowering, node, primitive, callee, arguments, keywords)
+    function = plain_function(callee)
+    if function is not None:
+        return _inline(lowering, node, function, arguments, keywords)
+    if isinstance(callee, types.MethodType):
+        owner = known.static_receiver(callee.__self__)
+        return _inline(lowering, node, callee.__func__, (owner, *arguments), keywords)
+    return known.call_unknown(lowering, node, callee, arguments, keywords)
+
+
+# -- primitives ------------------------------------------------------------------------------
+
+
+def apply_method(
+    lowering: Lowering,
+    node: Any,
+    receiver: Any,
+    name: str,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """`receiver.name(...)` for a method or attribute that is a primitive."""
+    if name in _ONE_TUPLE and len(arguments) > 1:
+        arguments = (TupleOf(arguments),)
+    return apply_primitive(
+        lowering, node, METHODS[name], Method(name), (receiver, *arguments), keywords
+    )
+
+
+def apply_primitive(
+    lowering: Lowering,
+    node: Any,
+    primitive: Primitive,
+    callee: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """Emit a primitive, its arguments bound by its signature."""
+    assert primitive.signature is not None
+    try:
+        bound = primitive.signature.bind(*arguments, **keywords)
+    except TypeError as error:
+        lowering.unsupported(
+            node,
+            f"this call of `{_name_of(callee)}` is not supported: {error}",
+            f"call it as {_name_of(callee)}{_call_form(primitive.signature)}",
+        )
+    given = set(bound.arguments)
+    bound.apply_defaults()
+    parameters = primitive.signature.parameters.values()
+    tree: dict[str, Any] = {}
+    for parameter in parameters:
+        item = bound.arguments[parameter.name]
+        tree[parameter.name] = (
+            _argument(lowering, node, primitive, parameter.name, item)
+            if parameter.name in given
+            else item
+        )
+    first = next(iter(bound.arguments.values()), None)
+    if primitive.view and isinstance(first, Ref):
+        return _view(lowering, primitive, callee, first, tree)
+    return lowering.wrap(lowering.emit(primitive, tree, callee))
+
+
+def _argument(lowering: Lowering, node: Any, primitive: Primitive, name: str, item: Any) -> Any:
+    """One bound argument as an attribute tree with IR values in it."""
+    if isinstance(item, Static):
+        runs_static = primitive.adjoint is None and not isinstance(primitive.tangent, Linearity)
+        if name in _STATIC or not isinstance(item.value, PLAIN_NUMBERS):
+            return item.value
+        if runs_static and not primitive.elementwise and not _elementwise_constant(primitive):
+            return item.value
+        return lowering.constant(item.value)
+    if isinstance(item, TupleOf):
+        return tuple(_argument(lowering, node, primitive, name, i) for i in item.items)
+    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
+        items = lowering.contents[item.storage]
+        return [_argument(lowering, node, primitive, name, i) for i in items]
+    if isinstance(item, (Value, Ref, ListRef)):
+        value = lowering.value(item)
+        if name in ("axis", "axes", "keepdims", "ddof") and isinstance(item, Value):
+            return static_integer(lowering, node, item)
+        return value
+    return lowering.unsupported(node, f"this argument of `{primitive.name}` is not supported")
+
+
+def _elementwise_constant(primitive: Primitive) -> bool:
+    """Whether this is a comparison or the like: operands without derivative."""
+    from gradscribe.primitives.typing import elementwise_type
+
+    return primitive.type_rule is elementwise_type
+
+
+def static_integer(lowering: Lowering, node: Any, item: Any) -> int:
+    """The value of an integer that has to be known; it becomes a guard of the specialization."""
+    if isinstance(item, Static):
+        return int(item.value)
+    known_value = lowering.builder.facts.sampled(item.type.value) if is_number(item) else None
+    if known_value is None:
+        lowering.unsupported(
+            node, "this integer must be known when the function is compiled", "write it as a literal"
+        )
+    return known_value
+
+
+def _view(
+    lowering: Lowering, primitive: Primitive, callee: Any, owner: Ref, tree: dict[str, Any]
+) -> Any:
+    """A view: later stores through it, or to its base, are seen through both."""
+    arguments = dict(tree)
+    arguments.pop(next(iter(tree)))
+    certain = primitive.name not in ("reshape", "ravel", "astype", "asarray", "ascontiguousarray")
+    step = (primitive, arguments, callee)
+    view = Ref(owner.storage, (*owner.path, step), owner.exact and certain)
+    value = lowering.load(view)
+    return view if isinstance(value.type, Array) else value
+
+
+def _name_of(callee: Any) -> str:
+    if isinstance(callee, Method):
+        return callee.name
+    return getattr(callee, "__name__", str(callee))
+
+
+def _call_form(signature: inspect.Signature) -> str:
+    """A signature without annotations, as one would write the call."""
+    return str(signature.replace(return_annotation=inspect.Signature.empty))
+
+
+def cut(lowering: Lowering, item: Any) -> Any:
+    """The value without derivative (`.data`, `.detach()`, the argument of `.item()`)."""
+    shared = frozenset({item.storage}) if isinstance(item, Ref) else frozenset()
+    return lowering.wrap(lowering.emit(STOP_GRADIENT, {"x": lowering.value(item)}), shared)
+
+
+# -- Python functions ------------------------------------------------------------------------
+
+
+def local_function(lowering: Lowering, node: Any) -> LocalFunction:
+    """The value of a `lambda` or nested `def`: its defaults are evaluated now."""
+    from gradscribe.frontend.expressions import expression
+
+    arguments = node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults = {
+        p.id: expression(lowering, d)
+        for p, d in zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True)
+    }
+    for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is not None:
+            defaults[parameter.id] = expression(lowering, default)
+    return LocalFunction(node, lowering.frame, defaults)
+
+
+def _call_local(
+    lowering: Lowering,
+    node: Any,
+    callee: LocalFunction,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    outer: Frame = callee.frame
+    source = Source.of(callee.node, outer.source.filename, outer.source.lines)
+    names = _bind(lowering, node, source, callee.defaults, arguments, keywords)
+    return run_frame(lowering, node, Frame(source, outer.function, names, outer))
+
+
+def _inline(
+    lowering: Lowering,
+    node: Any,
+    function: types.FunctionType,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    source = source_of(function.__code__)
+    names = _bind(lowering, node, source, _defaults(lowering, function), arguments, keywords)
+    return run_frame(lowering, node, Frame(source, function, names))
+
+
+def _defaults(lowering: Lowering, function: types.FunctionType) -> dict[str, Any]:
+    signature = inspect.signature(function, follow_wrapped=False)
+    return {
+        name: known.static_receiver(parameter.default)
+        for name, parameter in signature.parameters.items()
+        if parameter.default is not inspect.Parameter.empty
+    }
+
+
+def _bind(
+    lowering: Lowering,
+    node: Any,
+    source: Source,
+    defaults: dict[str, Any],
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> dict[str, Any]:
+    """The names that a function starts with."""
+    kinds = inspect.Parameter
+    tree = source.node.args
+    parameters = [kinds(p.id, kinds.POSITIONAL_ONLY) for p in tree.posonlyargs]
+    parameters += [kinds(p.id, kinds.POSITIONAL_OR_KEYWORD) for p in tree.args]
+    if tree.vararg is not None:
+        parameters.append(kinds(tree.vararg.id, kinds.VAR_POSITIONAL))
+    parameters += [kinds(p.id, kinds.KEYWORD_ONLY) for p in tree.kwonlyargs]
+    if tree.kwarg is not None:
+        parameters.append(kinds(tree.kwarg.id, kinds.VAR_KEYWORD))
+    given = [p.replace(default=defaults[p.name]) if p.name in defaults else p for p in parameters]
+    try:
+        bound = inspect.Signature(given).bind(*arguments, **keywords)
+    except (TypeError, ValueError) as error:
+        lowering.unsupported(node, f"`{source.name}` cannot be called like this: {error}")
+    bound.apply_defaults()
+    names = dict(bound.arguments)
+    if tree.vararg is not None:
+        names[tree.vararg.id] = TupleOf(tuple(names[tree.vararg.id]))
+    if tree.kwarg is not None:
+        storage = Storage(tree.kwarg.id)
+        lowering.contents[storage] = dict(names[tree.kwarg.id])
+        names[tree.kwarg.id] = DictRef(storage)
+    return names
+
+
+def run_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
+    """Lower the body of a function in a new frame; its return value."""
+    from gradscribe.frontend.expressions import expression
+    from gradscribe.frontend.statements import statements
+
+    if any(f.source.node is frame.source.node for f in lowering.frames):
+        lowering.unsupported(
+            node, f"`{frame.source.name}` calls itself", "write the recursion as a loop"
+        )
+    location = lowering.builder.location
+    lowering.frames.append(frame)
+    try:
+        if not isinstance(frame.source.node.body, list):
+            if location is None:
+                lowering.builder.location = frame.source.location(frame.source.node.body)
+            return expression(lowering, frame.source.node.body)
+        frame.names[NOT_RETURNED] = Static(True)
+        statements(lowering, frame.source.node.body)
+        return _returned(lowering, frame)
+    finally:
+        lowering.frames.pop()
+        lowering.builder.location = location
+
+
+def _returned(lowering: Lowering, frame: Frame) -> Any:
+    flag = frame.names[NOT_RETURNED]
+    if isinstance(flag, Static) and flag.value:
+        return Static(None)
+    result = frame.names.get(RETURN_VALUE, Static(None))
+    if isinstance(result, Unbound):
+        lowering.unsupported(
+            frame.source.node,
+            f"`{frame.source.name}` does not return one type of value: {result.reason}",
+            "return values of the same kind on every path",
+        )
+    if not isinstance(flag, Static):
+        lowering.unsupported(
+            frame.source.node,
+            f"`{frame.source.name}` may end without `return`",
+            "return a value on every path",
+        )
+    return result
+
+
+# -- iterables and lengths -------------------------------------------------------------------
+
+
+def length(lowering: Lowering, item: Any) -> Any:
+    """`len(item)`."""
+    if isinstance(item, TupleOf):
+        return Static(len(item.items))
+    if isinstance(item, Static):
+        return Static(len(item.value))
+    value = lowering.contents[item.storage] if isinstance(item, (ListRef, DictRef)) else None
+    if isinstance(value, (tuple, dict)):
+        return Static(len(value))
+    value = lowering.value(item)
+    if isinstance(value.type, Array) and value.type.rank:
+        known_length = value.type.dims[0].known
+        if known_length is not None:
+            return Static(known_length)
+        return lowering.emit(LENGTH, {"x": value, "axis": 0})
+    if isinstance(value.type, Sequence):
+        return lowering.emit(LEN, {"x": value})
+    return None
+
+
+def unpacked(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...]:
+    """The items of a value whose number of items is known."""
+    if isinstance(item, TupleOf):
+        return item.items
+    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
+        return tuple(lowering.contents[item.storage])
+    if isinstance(item, DictRef):
+        return tuple(Static(key) for key in lowering.contents[item.storage])
+    if isinstance(item, Static) and isinstance(item.value, (tuple, list, range, str)):
+        return tuple(Static(i) for i in item.value)
+    if isinstance(item, Iteration):
+        return known.unrolled(lowering, node, item)
+    if isinstance(item, Ref):
+        return _unpacked_array(lowering, node, item)
+    if isinstance(item, Value) and isinstance(item.type, Tuple):
+        return tuple(lowering.wrap(item).items)
+    return lowering.unsupported(
+        node, "the number of items is not known when the function is compiled", "index instead"
+    )
+
+
+def _unpacked_array(lowering: Lowering, node: Any, item: Ref) -> tuple[Any, ...]:
+    from gradscribe.frontend.subscripts import read_item
+
+    type_ = lowering.load(item).type
+    assert isinstance(type_, Array)
+    count = type_.dims[0].known if type_.rank else None
+    if count is None and type_.rank:
+        count = lowering.builder.facts.sampled(type_.dims[0])
+    if count is None:
+        lowering.unsupported(node, "the length of this array is not known", "index instead")
+    return tuple(read_item(lowering, node, item, Static(i)) for i in range(count))
+

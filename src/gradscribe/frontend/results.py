@@ -1,0 +1,39 @@
+"""The return value of a function as a tree and its leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
+from gradscribe.frontend.values import DictRef, ListRef, Static, TupleOf
+from gradscribe.ir.core import Value
+from gradscribe.ir.trees import LEAF, Constant, Node, Tree
+from gradscribe.primitives.control import CONSTANT
+
+
+def result_tree(lowering: Lowering, item: Any) -> tuple[Tree, list[Value]]:
+    """The structure of a returned value; numbers are leaves even where they are known."""
+    if isinstance(item, Static):
+        if isinstance(item.value, PLAIN_NUMBERS) and not isinstance(item.value, bool):
+            return LEAF, [lowering.emit(CONSTANT, {"value": item.value})]
+        return Constant(item.value), []
+    if isinstance(item, TupleOf):
+        keys = getattr(item.cls, "_fields", None)
+        return _node(lowering, item.cls, item.items, keys)
+    if isinstance(item, DictRef):
+        contents = lowering.contents[item.storage]
+        return _node(lowering, dict, tuple(contents.values()), tuple(contents))
+    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
+        return _node(lowering, list, lowering.contents[item.storage], None)
+    return LEAF, [lowering.value(item)]
+
+
+def _node(
+    lowering: Lowering, cls: type, items: tuple[Any, ...], keys: tuple[Any, ...] | None
+) -> tuple[Tree, list[Value]]:
+    children, leaves = [], []
+    for item in items:
+        tree, below = result_tree(lowering, item)
+        children.append(tree)
+        leaves += below
+    return Node(cls, tuple(children), keys), leaves

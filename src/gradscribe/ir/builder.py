@@ -1,0 +1,192 @@
+"""The one way to make IR: a cursor that appends operations to open blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from gradscribe.ir.core import (
+    IF,
+    LOOP,
+    Block,
+    Location,
+    LoopShape,
+    Operand,
+    Operation,
+    Primitive,
+    SliceOf,
+    Value,
+    map_operands,
+)
+from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.types import Type, is_integer
+
+
+class Builder:
+    """Appends operations to the innermost open block.
+
+    facts: what is known of lengths in the function being built. location: given to each
+    operation that does not bring its own.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.location: Location | None = None
+        self._open: list[list[Operation]] = [[]]
+
+    def emit(
+        self,
+        primitive: Primitive,
+        operands: Sequence[Value],
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        name: str = "",
+        callee: Any = None,
+        location: Location | None = None,
+    ) -> Value:
+        """Append an operation with one result (typed by the primitive's rule); return that."""
+        attributes = dict(attributes or {})
+        arguments = map_operands(attributes, lambda operand: operands[operand.index].type)
+        type_ = primitive.type_rule(self.facts, callee, **arguments)
+        result = self.named(type_, name)
+        self.append(
+            Operation(
+                primitive,
+                tuple(operands),
+                (result,),
+                attributes,
+                location=location or self.location,
+                callee=callee,
+            )
+        )
+        return result
+
+    def call(
+        self,
+        primitive: Primitive,
+        arguments: Mapping[str, Any],
+        *,
+        name: str = "",
+        callee: Any = None,
+        location: Location | None = None,
+    ) -> Value:
+        """`emit`, with the operands where they stand among the named arguments."""
+        operands: list[Value] = []
+        attributes = {key: _number_operands(item, operands) for key, item in arguments.items()}
+        return self.emit(
+            primitive, operands, attributes, name=name, callee=callee, location=location
+        )
+
+    def append(self, operation: Operation) -> None:
+        """Append an operation that is already made (with regions, or moved from elsewhere)."""
+        self._open[-1].append(operation)
+
+    def emit_if(
+        self,
+        condition: Value,
+        then: Block,
+        otherwise: Block,
+        results: Sequence[Value],
+        location: Location | None = None,
+    ) -> None:
+        self.append(
+            Operation(
+                IF, (condition,), tuple(results), {}, (then, otherwise), location or self.location
+            )
+        )
+
+    def emit_loop(
+        self,
+        shape: LoopShape,
+        operands: Sequence[Value],
+        regions: Sequence[Block],
+        results: Sequence[Value],
+        location: Location | None = None,
+    ) -> None:
+        self.append(
+            Operation(
+                LOOP,
+                tuple(operands),
+                tuple(results),
+                {"shape": shape},
+                tuple(regions),
+                location or self.location,
+            )
+        )
+
+    @contextmanager
+    def block(self) -> Iterator[list[Operation]]:
+        """Open a nested block: `with builder.block() as operations: …` collects into the list."""
+        operations: list[Operation] = []
+        self._open.append(operations)
+        try:
+            yield operations
+        finally:
+            self._open.pop()
+
+    @contextmanager
+    def resume(self, operations: list[Operation]) -> Iterator[None]:
+        """Append to a nested block that was opened, and left, before."""
+        self._open.append(operations)
+        try:
+            yield
+        finally:
+            self._open.pop()
+
+    def rename(self, value: Value, name: str) -> Value:
+        """`value` under this name, if the open block has just made it and nothing read it yet."""
+        if value.name:
+            return value
+        operations = self._open[-1]
+        for position in range(len(operations) - 1, -1, -1):
+            operation = operations[position]
+            if value in operation.results:
+                renamed = Value(value.type, name)
+                results = tuple(renamed if r is value else r for r in operation.results)
+                operations[position] = replace(operation, results=results)
+                return renamed
+            if operation.regions or value in operation.operands:
+                return value
+        return value
+
+    def relocate(self, start: int, location: Location) -> None:
+        """Give a location to all operations of the open block from `start` on, and in them."""
+        operations = self._open[-1]
+        operations[start:] = [_relocated(o, location) for o in operations[start:]]
+
+    @property
+    def operations(self) -> list[Operation]:
+        """The operations of the innermost open block so far."""
+        return self._open[-1]
+
+    def named(self, type_: Type, name: str = "") -> Value:
+        """A new value. An integer of which nothing is known gets a symbol of its own."""
+        if is_integer(type_) and type_.value is None:
+            symbol = Symbol(name or "n", minimum=None)
+            type_ = replace(type_, value=Affine.of(symbol))
+        return Value(type_, name)
+
+
+def _relocated(operation: Operation, location: Location) -> Operation:
+    regions = tuple(
+        replace(region, operations=tuple(_relocated(o, location) for o in region.operations))
+        for region in operation.regions
+    )
+    return replace(operation, location=location, regions=regions)
+
+
+def _number_operands(tree: Any, operands: list[Value]) -> Any:
+    """The tree with each value replaced by an `Operand`, the values appended to operands."""
+    if isinstance(tree, Value):
+        operands.append(tree)
+        return Operand(len(operands) - 1)
+    if isinstance(tree, SliceOf):
+        parts = (tree.start, tree.stop, tree.step)
+        return SliceOf(*(_number_operands(part, operands) for part in parts))
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(_number_operands(item, operands) for item in tree)
+    if isinstance(tree, dict):
+        return {key: _number_operands(item, operands) for key, item in tree.items()}
+    return tree

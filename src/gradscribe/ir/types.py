@@ -1,0 +1,257 @@
+"""The types of IR values: a small lattice of frozen, interned descriptions.
+
+A type says what Python needs to know to give an operation its meaning: is this a Python
+float or an array, of which dtype, how many axes and how long. `join` is the one table that
+says what becomes of a value that has one type on one path and another on the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, TypeGuard, TypeVar
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from gradscribe.ir.lengths import Affine, Symbol
+
+
+class _Interned(type):
+    """Equal types are one object, so comparing and hashing them is cheap."""
+
+    _instances: ClassVar[WeakValueDictionary[Any, Any]] = WeakValueDictionary()
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        instance = super().__call__(*args, **kwargs)
+        return _Interned._instances.setdefault(instance, instance)
+
+
+@dataclass(frozen=True)
+class Type(metaclass=_Interned):
+    """Base of all types."""
+
+
+@dataclass(frozen=True)
+class Scalar(Type):
+    """A Python number (weak) or a NumPy scalar (strong); both are immutable.
+
+    dtype: NumPy's name of the dtype ("float64", "int64", "bool", "complex128", …).
+    value: what is known of an integer, as an affine expression; None for other kinds.
+    """
+
+    dtype: str
+    weak: bool = True
+    value: Affine | None = None
+
+    def __repr__(self) -> str:
+        name = _WEAK_NAMES.get(self.dtype, self.dtype) if self.weak else self.dtype
+        return f"{name}({self.value})" if self.value is not None else name
+
+
+@dataclass(frozen=True)
+class Array(Type):
+    """An ndarray, rank 0 included. dims: the length of each axis.
+
+    module: "numpy" or "cupy". spelling: whether methods mean NumPy's or Tensor's.
+    """
+
+    dtype: str
+    dims: tuple[Affine, ...]
+    module: str = "numpy"
+    spelling: str = "numpy"
+
+    @property
+    def rank(self) -> int:
+        return len(self.dims)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype}[{', '.join(map(repr, self.dims))}]"
+
+
+@dataclass(frozen=True)
+class Tuple(Type):
+    """A tuple of known structure."""
+
+    items: tuple[Type, ...]
+
+    def __repr__(self) -> str:
+        return f"({', '.join(map(repr, self.items))})"
+
+
+@dataclass(frozen=True)
+class Record(Type):
+    """An object whose fields are known by name: dataclass, namedtuple, plain object."""
+
+    cls: type
+    fields: tuple[tuple[str, Type], ...]
+
+    def __repr__(self) -> str:
+        return f"{self.cls.__name__}({', '.join(f'{n}: {t!r}' for n, t in self.fields)})"
+
+
+@dataclass(frozen=True)
+class Sequence(Type):
+    """A list of one item type, of unknown length. item is Never for an empty list."""
+
+    item: Type
+    length: Affine | None = None
+
+    def __repr__(self) -> str:
+        return f"list[{self.item!r}]"
+
+
+@dataclass(frozen=True)
+class Mapping(Type):
+    """A dict of one item type, with keys of one type."""
+
+    key: Type
+    item: Type
+
+    def __repr__(self) -> str:
+        return f"dict[{self.key!r}, {self.item!r}]"
+
+
+@dataclass(frozen=True)
+class Collected(Type):
+    """What a loop collects, one element a trip, for the loop that mirrors it to consume."""
+
+    item: Type
+
+    def __repr__(self) -> str:
+        return f"collected[{self.item!r}]"
+
+
+@dataclass(frozen=True)
+class Undefined(Type):
+    """A name that is not bound on this path."""
+
+    def __repr__(self) -> str:
+        return "undefined"
+
+
+@dataclass(frozen=True)
+class Never(Type):
+    """The type of a value on a path that raises."""
+
+    def __repr__(self) -> str:
+        return "never"
+
+
+@dataclass(frozen=True)
+class Opaque(Type):
+    """A run-time value that is passed along and never differentiated (strings, objects)."""
+
+    def __repr__(self) -> str:
+        return "opaque"
+
+
+@dataclass(frozen=True)
+class RecordOf(Type):
+    """The record of a call of an IR function, named to allow recursion."""
+
+    function: str
+
+    def __repr__(self) -> str:
+        return f"record_of[{self.function}]"
+
+
+_WEAK_NAMES = {"float64": "float", "int64": "int", "complex128": "complex"}
+FLOAT = Scalar("float64")
+INT = Scalar("int64")
+BOOL = Scalar("bool")
+
+
+def is_differentiable(type_: Type) -> bool:
+    """Whether values of this type carry a derivative (floating or complex leaves)."""
+    if isinstance(type_, (Scalar, Array)):
+        return np.dtype(type_.dtype).kind in "fc"
+    if isinstance(type_, (Sequence, Mapping, Collected)):
+        return is_differentiable(type_.item)
+    if isinstance(type_, Tuple):
+        return any(map(is_differentiable, type_.items))
+    if isinstance(type_, Record):
+        return any(is_differentiable(t) for _, t in type_.fields)
+    return isinstance(type_, RecordOf)
+
+
+def is_integer(type_: Type) -> TypeGuard[Scalar]:
+    """Whether this is an integer scalar (not a bool)."""
+    return isinstance(type_, Scalar) and np.dtype(type_.dtype).kind in "iu"
+
+
+def cotangent_type(type_: Type) -> Type:
+    """The type of the cotangent (and the tangent) of a value of this type."""
+    if isinstance(type_, Scalar):
+        return replace(type_, value=None)
+    return type_
+
+
+_Part = TypeVar("_Part")
+
+
+def map_lengths(part: _Part, function: Callable[[Affine], Any]) -> _Part:
+    """A type (or a part of one) with every length and integer value in it replaced."""
+    if isinstance(part, Affine):
+        return function(part)  # type: ignore[no-any-return]
+    if isinstance(part, Type):
+        names = [f.name for f in fields(part)]
+        return type(part)(*(map_lengths(getattr(part, name), function) for name in names))
+    if isinstance(part, tuple):
+        return tuple(map_lengths(item, function) for item in part)  # type: ignore[return-value]
+    return part
+
+
+class JoinError(TypeError):
+    """Two types that no single IR value can have."""
+
+
+def join(a: Type, b: Type) -> Type:
+    """The least type that holds both, without a conversion of what is held at run time."""
+    if a == b:
+        return a
+    for gives_way in (Never, Undefined):
+        if isinstance(a, gives_way):
+            return b
+        if isinstance(b, gives_way):
+            return a
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        return _join_scalars(a, b)
+    if isinstance(a, Array) and isinstance(b, Array):
+        return _join_arrays(a, b)
+    if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
+        return Tuple(tuple(map(join, a.items, b.items)))
+    if isinstance(a, Sequence) and isinstance(b, Sequence):
+        return Sequence(join(a.item, b.item), a.length if a.length == b.length else None)
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return Mapping(join(a.key, b.key), join(a.item, b.item))
+    if isinstance(a, Collected) and isinstance(b, Collected):
+        return Collected(join(a.item, b.item))
+    if isinstance(a, Record) and isinstance(b, Record) and a.cls is b.cls:
+        return _join_records(a, b)
+    raise JoinError(f"{a!r} on one path and {b!r} on the other")
+
+
+def _join_records(a: Record, b: Record) -> Record:
+    if [name for name, _ in a.fields] != [name for name, _ in b.fields]:
+        raise JoinError(f"{a!r} on one path and {b!r} on the other")
+    pairs = zip(a.fields, b.fields, strict=True)
+    return Record(a.cls, tuple((name, join(t, other)) for (name, t), (_, other) in pairs))
+
+
+def _join_scalars(a: Scalar, b: Scalar) -> Scalar:
+    wide = np.promote_types(a.dtype, b.dtype).name
+    numpy_bool = any(s.dtype == "bool" and not s.weak for s in (a, b))
+    integers = all(np.dtype(s.dtype).kind in "iu" for s in (a, b))
+    if a.dtype != b.dtype and (numpy_bool or (integers and np.dtype(wide).kind == "f")):
+        raise JoinError(f"{a!r} on one path and {b!r} on the other")
+    return Scalar(wide, a.weak and b.weak, a.value if a.value == b.value else None)
+
+
+def _join_arrays(a: Array, b: Array) -> Array:
+    if (a.dtype, a.rank, a.module, a.spelling) != (b.dtype, b.rank, b.module, b.spelling):
+        raise JoinError(f"{a!r} on one path and {b!r} on the other")
+    dims = tuple(
+        x if x == y else Affine.of(Symbol("length")) for x, y in zip(a.dims, b.dims, strict=True)
+    )
+    return replace(a, dims=dims)

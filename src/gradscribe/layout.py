@@ -1,0 +1,100 @@
+"""Between nested Python values and flat leaves, by small generated functions.
+
+A `Tree` is known when a function is specialized, so taking its leaves and building it again
+are each one Python expression, compiled once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from gradscribe.frontend.interface import Argument
+from gradscribe.ir.trees import Constant, Leaf, Node, Tree
+from gradscribe.ir.types import Array
+
+
+def leaf_expressions(tree: Tree, expression: str) -> Iterator[str]:
+    """For each leaf of a tree that is found at `expression`, where it is found."""
+    if isinstance(tree, Leaf):
+        yield expression
+    if isinstance(tree, Node):
+        for step, child in zip(_steps(tree), tree.children, strict=True):
+            yield from leaf_expressions(child, expression + step)
+
+
+def _steps(node: Node) -> Sequence[str]:
+    if node.cls is dict:
+        return [f"[{key!r}]" for key in node.keys or ()]
+    if node.keys is not None:
+        return [f".{name}" for name in node.keys]
+    return [f"[{index}]" for index in range(len(node.children))]
+
+
+def flattener(tree: Tree) -> Callable[[Any], tuple[Any, ...]]:
+    """The function from a value of this structure to its leaves."""
+    if isinstance(tree, Leaf):
+        return lambda value: (value,)
+    items = "".join(f"{text}, " for text in leaf_expressions(tree, "value"))
+    function: Callable[[Any], tuple[Any, ...]] = eval(f"lambda value: ({items})")
+    return function
+
+
+def builder(tree: Tree) -> Callable[[Sequence[Any]], Any]:
+    """The function from leaves to the value of this structure."""
+    namespace: dict[str, Any] = {}
+    text = _build(tree, iter(range(1 << 30)), namespace)
+    function: Callable[[Sequence[Any]], Any] = eval(f"lambda leaves: {text}", namespace)
+    return function
+
+
+def _build(tree: Tree, numbers: Iterator[int], namespace: dict[str, Any]) -> str:
+    if isinstance(tree, Leaf):
+        return f"leaves[{next(numbers)}]"
+    if isinstance(tree, Constant):
+        return _name(tree.value, namespace)
+    children = [_build(child, numbers, namespace) for child in tree.children]
+    if tree.cls is tuple:
+        return f"({''.join(f'{child}, ' for child in children)})"
+    if tree.cls is list:
+        return f"[{', '.join(children)}]"
+    if tree.cls is dict:
+        items = zip(tree.keys or (), children, strict=True)
+        return "{" + ", ".join(f"{_name(k, namespace)}: {child}" for k, child in items) + "}"
+    fields = zip(tree.keys or (), children, strict=True)
+    cls = _name(tree.cls, namespace)
+    return f"{cls}({', '.join(f'{name}={child}' for name, child in fields)})"
+
+
+def _name(value: Any, namespace: dict[str, Any]) -> str:
+    name = f"k{len(namespace)}"
+    namespace[name] = value
+    return name
+
+
+class Layout:
+    """How the values of a call correspond to the leaves of the IR function.
+
+    arguments: the typed arguments, then captures. expressions: for each leaf, where it stands
+    in `a`, the values of a call.
+    """
+
+    def __init__(self, arguments: Sequence[Argument], expressions: Sequence[str]) -> None:
+        self._tree = Node(tuple, tuple(argument.tree for argument in arguments))
+        self._expressions = expressions
+        types = [type_ for argument in arguments for type_ in argument.types]
+        self.wrapped = any(isinstance(t, Array) and t.spelling != "numpy" for t in types)
+        """Whether some leaf comes in a Tensor, which the generated code must not see."""
+
+    @cached_property
+    def leaves(self) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+        """The leaves of a call's values (the function called is no leaf)."""
+        items = "".join(f"{text}, " for text in self._expressions)
+        function: Callable[[Any], tuple[Any, ...]] = eval(f"lambda a: ({items})")
+        return function
+
+    @cached_property
+    def arguments(self) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+        """The arguments of the generated functions, from the leaves."""
+        return builder(self._tree)

@@ -1,0 +1,31 @@
+"""The table of operations: one file for each family, one short entry for each operation.
+
+Importing this package imports all families, which enter their primitives in
+`registry.PRIMITIVES` (by function) and `registry.METHODS` (by name of method or attribute).
+"""
+
+from gradscribe.primitives import (
+    comparisons,
+    control,
+    creation,
+    elementwise,
+    indexing,
+    joining,
+    linalg,
+    reductions,
+    shaping,
+    special,
+)
+
+__all__ = [
+    "comparisons",
+    "control",
+    "creation",
+    "elementwise",
+    "indexing",
+    "joining",
+    "linalg",
+    "reductions",
+    "shaping",
+    "special",
+]

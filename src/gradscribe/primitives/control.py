@@ -1,0 +1,191 @@
+"""Operations that only the compiler makes: constants, tuples, lists, side effects, copies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from inspect import Parameter, Signature
+from typing import Any
+
+import numpy as np
+
+from gradscribe.ir.core import Primitive
+from gradscribe.ir.lengths import Affine, Facts
+from gradscribe.ir.types import (
+    INT,
+    Collected,
+    Opaque,
+    Scalar,
+    Sequence,
+    Tuple,
+    Type,
+    is_integer,
+    join,
+)
+from gradscribe.primitives.registry import LINEAR, register
+from gradscribe.primitives.typing import type_of
+
+
+def _signature(*names: str) -> Signature:
+    return Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names])
+
+
+def _constant_type(facts: Facts, callee: Any, value: Any) -> Type:
+    if not isinstance(value, (bool, int, float, complex, np.generic)):
+        return Opaque()
+    type_ = type_of(value)
+    if isinstance(value, (int, np.integer)) and is_integer(type_):
+        return replace(type_, value=Affine.of(int(value)))
+    return type_
+
+
+CONSTANT = Primitive("constant", _constant_type, _signature("value"), cheap=True)
+"""A number (or a string, None, … as an opaque value), given as attribute `value`."""
+
+UNDEF = Primitive("undef", lambda facts, callee, type: type, _signature("type"), cheap=True)
+"""A value that is never read; emits nothing. Its type is given as attribute `type`."""
+
+TUPLE = Primitive(
+    "tuple",
+    lambda facts, callee, items: Tuple(tuple(items)),
+    _signature("items"),
+    tangent=LINEAR,
+    cheap=True,
+)
+"""A tuple value, where one is needed as an item of a list or a record."""
+
+
+def _item_type(facts: Facts, callee: Any, x: Type, position: int) -> Type:
+    assert isinstance(x, Tuple)
+    return x.items[position]
+
+
+ITEM = Primitive("item", _item_type, _signature("x", "position"), tangent=LINEAR, cheap=True)
+"""An item of a tuple value, at a static position."""
+
+
+def _list_type(facts: Facts, callee: Any, items: tuple[Type, ...], item: Type) -> Type:
+    for other in items:
+        item = join(item, other)
+    return Sequence(item, Affine.of(len(items)))
+
+
+LIST = Primitive("list", _list_type, _signature("items", "item"), tangent=LINEAR)
+"""A new list of these items; attribute `item` is the item type (of an empty one, too)."""
+
+
+def _append_type(facts: Facts, callee: Any, x: Type, value: Type) -> Type:
+    assert isinstance(x, Sequence)
+    return Sequence(join(x.item, value), None if x.length is None else x.length + 1)
+
+
+APPEND = Primitive("append", _append_type, _signature("x", "value"), tangent=LINEAR)
+"""The list `x` with `value` at its end (as a value: x itself stays as it was)."""
+
+
+def _pop_type(facts: Facts, callee: Any, x: Type) -> Type:
+    assert isinstance(x, Sequence)
+    return Sequence(x.item, None if x.length is None else x.length + -1)
+
+
+POP = Primitive("pop", _pop_type, _signature("x"), tangent=LINEAR)
+"""The list `x` without its last item; the item itself is `get(x, -1)` before."""
+
+
+def _get_type(facts: Facts, callee: Any, x: Type, index: Any) -> Type:
+    assert isinstance(x, Sequence)
+    return x.item
+
+
+GET = Primitive("get", _get_type, _signature("x", "index"), tangent=LINEAR, cheap=True)
+"""The item of a list at an integer (static or operand)."""
+
+
+def _set_type(facts: Facts, callee: Any, x: Type, index: Any, value: Type) -> Type:
+    assert isinstance(x, Sequence)
+    return Sequence(join(x.item, value), x.length)
+
+
+SET = Primitive("set", _set_type, _signature("x", "index", "value"), tangent=LINEAR)
+"""The list `x` with the item at `index` replaced."""
+
+
+def _len_type(facts: Facts, callee: Any, x: Type) -> Type:
+    if isinstance(x, Sequence) and x.length is not None:
+        return Scalar("int64", True, x.length)
+    return INT
+
+
+LEN = Primitive("len", _len_type, _signature("x"), cheap=True)
+"""The length of a list."""
+
+
+def _same_type(facts: Facts, callee: Any, x: Type) -> Type:
+    return x
+
+
+COPY = Primitive("copy", _same_type, _signature("x"), tangent=LINEAR)
+"""A new array (or list) with the same contents."""
+
+STOP_GRADIENT = Primitive(
+    "stop_gradient", _same_type, _signature("x"), view=True, cheap=True
+)
+"""x itself, of which no derivative is taken; emitted code shows just x."""
+
+
+def stop_gradient(x: Any) -> Any:
+    """x, unchanged; derivatives do not pass through it."""
+    return x
+
+
+register(STOP_GRADIENT, (stop_gradient,), ())
+
+ZEROS_LIKE = Primitive("zeros_like", _same_type, _signature("x"))
+"""Zeros of the type of x: for arrays np.zeros_like; for lists, a list of zeros."""
+
+ADD_ITEMS = Primitive("add_items", lambda facts, callee, x, y: x, _signature("x", "y"))
+"""The sum of two cotangents of the same list or tuple, item by item."""
+
+
+def _effect_type(
+    facts: Facts, callee: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Type:
+    return Opaque()
+
+
+EFFECT = Primitive("effect", _effect_type, _signature("args", "keywords"), effect=True)
+"""A call of `callee` for its side effect, or for a value that is never differentiated."""
+
+RAISE = Primitive(
+    "raise",
+    lambda facts, callee, exception, cause: Opaque(),
+    _signature("exception", "cause"),
+    effect=True,
+)
+"""`raise exception from cause`; ends its block."""
+
+ASSERT = Primitive(
+    "assert",
+    lambda facts, callee, condition, message: Opaque(),
+    _signature("condition", "message"),
+    effect=True,
+)
+"""`assert condition, message`."""
+
+FORMAT = Primitive("format", lambda facts, callee, parts: Opaque(), _signature("parts"))
+"""An f-string: parts are strings and (value, conversion, format) triples."""
+
+
+def _push_type(facts: Facts, callee: Any, stack: Type, value: Type) -> Type:
+    return Opaque()
+
+
+def _stack_pop_type(facts: Facts, callee: Any, stack: Type) -> Type:
+    assert isinstance(stack, Collected)
+    return stack.item
+
+
+STACK = Primitive("stack", lambda facts, callee, item: Collected(item), _signature("item"))
+"""A new, empty stack of records (made by flatten_records; the only mutable value of the IR)."""
+
+PUSH = Primitive("push", _push_type, _signature("stack", "value"), effect=True)
+STACK_POP = Primitive("stack_pop", _stack_pop_type, _signature("stack"), effect=True)

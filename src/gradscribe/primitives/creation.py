@@ -1,0 +1,132 @@
+"""Making arrays: of zeros, of ones, of one value, of evenly spaced numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradscribe.ir.lengths import Affine
+from gradscribe.ir.types import Array, Scalar
+from gradscribe.primitives.registry import LINEAR, adjoint, constant
+from gradscribe.primitives.typing import (
+    TypeRuleError,
+    dims_of,
+    length_of,
+    like_first,
+    number_type,
+    result_of,
+    shape_dims,
+)
+
+# -- of a given shape ------------------------------------------------------------------------
+
+
+def _shaped(shape, dtype=float):
+    """Signature of zeros, ones and empty."""
+
+
+def _shaped_type(facts, callee, shape, dtype=float):
+    return Array(np.dtype(float if dtype is None else dtype).name, shape_dims(shape))
+
+
+def _like(x, dtype=None):
+    """Signature of zeros_like, ones_like and empty_like."""
+
+
+def _like_type(facts, callee, x, dtype=None):
+    x = number_type(x)
+    return like_first(result_of(callee, x, dtype=dtype), dims_of(x), x)
+
+
+for _callee in (np.zeros, np.ones, np.empty):
+    constant(_callee, type=_shaped_type, signature=_shaped)
+for _like_callee in (np.zeros_like, np.ones_like, np.empty_like):
+    constant(_like_callee, type=_like_type, signature=_like)
+
+
+def _full_type(facts, callee, shape, fill_value, dtype=None):
+    dims = shape_dims(shape)
+    facts.broadcast([dims, dims_of(fill_value)])
+    return like_first(result_of(np.array, fill_value, dtype=dtype), dims, fill_value)
+
+
+@adjoint(np.full, type=_full_type, tangent=LINEAR)
+def full(out, shape, fill_value, dtype=None, *, d_out):
+    return None, d_out
+
+
+def _full_like_type(facts, callee, x, fill_value, dtype=None):
+    return _like_type(facts, np.zeros_like, x, dtype)
+
+
+@adjoint(np.full_like, type=_full_like_type, tangent=LINEAR)
+def full_like(out, x, fill_value, dtype=None, *, d_out):
+    return None, d_out
+
+
+# -- matrices and ranges ---------------------------------------------------------------------
+
+
+def _eye(N, M=None, k=0, dtype=float):
+    """Signature of eye."""
+
+
+def _identity(n, dtype=float):
+    """Signature of identity."""
+
+
+def _eye_type(facts, callee, N, M=None, k=0, dtype=float):
+    rows = length_of(N)
+    return Array(np.dtype(dtype).name, (rows, rows if M is None else length_of(M)))
+
+
+constant(np.eye, type=_eye_type, signature=_eye)
+constant(
+    np.identity,
+    type=lambda facts, callee, n, dtype=float: _eye_type(facts, callee, n, dtype=dtype),
+    signature=_identity,
+)
+
+
+def _arange_type(facts, callee, start, stop=None, step=None, dtype=None):
+    start, stop, step = map(number_type, (start, stop, step))
+    if stop is None:
+        start, stop = Scalar("int64", True, Affine.of(0)), start
+        result = result_of(np.arange, stop, dtype=dtype)
+    else:
+        result = result_of(np.arange, start, stop, dtype=dtype)
+    step = Scalar("int64", True, Affine.of(1)) if step is None else step
+    if step.dtype != "int64" and dtype is None:
+        result = result_of(np.arange, start, stop, step)
+    return like_first(result, (_arange_length(facts, start, stop, step),))
+
+
+def _arange_length(facts, start, stop, step):
+    a, b, by = start.value, stop.value, step.value
+    if a is None or b is None or by is None:
+        return facts.derived(f"arange of {start}, {stop}, {step}")
+    if by.known == 1 and facts.at_least(b - a, 0):
+        return b - a
+    if all(part.known is not None for part in (a, b, by)):
+        return Affine.of(len(range(a.known, b.known, by.known)))
+    return facts.derived("arange", a, b, by)
+
+
+def _arange(start, stop=None, step=None, dtype=None):
+    """Signature of arange."""
+
+
+constant(np.arange, type=_arange_type, signature=_arange)
+
+
+def _linspace_type(facts, callee, start, stop, num=50, *, endpoint=True, dtype=None):
+    start, stop = number_type(start), number_type(stop)
+    if dims_of(start) or dims_of(stop):
+        raise TypeRuleError("linspace takes numbers as start and stop")
+    result = result_of(callee, start, stop, num=2, dtype=dtype)
+    return like_first(result, (length_of(num),), start, stop)
+
+
+@adjoint(np.linspace, type=_linspace_type, tangent=LINEAR)
+def linspace(out, start, stop, num=50, *, endpoint=True, dtype=None, d_out):
+    t = np.linspace(0, 1, num, endpoint=endpoint, dtype=out.dtype)
+    return np.sum(d_out * (1 - t)), np.sum(d_out * t)

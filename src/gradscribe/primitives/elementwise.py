@@ -1,0 +1,403 @@
+"""Elementwise operations: arithmetic, powers, and the common functions.
+
+A rule gives the (holomorphic) partial derivatives of out with respect to each operand; None
+where there is none. In rules, a comparison is used as a number: `out + (out == 0)` is out,
+and 1 where out is zero, in out's own precision.
+Formulas: Abramowitz & Stegun, chapters 4 and 7.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+
+import numpy as np
+
+from gradscribe.ir.types import Scalar, join
+from gradscribe.primitives.registry import LINEAR, adjoint, elementwise
+from gradscribe.primitives.static import known
+from gradscribe.primitives.typing import (
+    TypeRuleError,
+    elementwise_type,
+    integer_value,
+    number_type,
+)
+
+
+def _newer(name):
+    """A function that `math` has only in newer Pythons."""
+    return (getattr(math, name),) if hasattr(math, name) else ()
+
+
+# -- arithmetic ------------------------------------------------------------------------------
+
+
+@elementwise(operator.add, np.add)
+def add(out, x, y):
+    return 1, 1
+
+
+@elementwise(operator.sub, np.subtract)
+def subtract(out, x, y):
+    return 1, -1
+
+
+@elementwise(operator.mul, np.multiply)
+def multiply(out, x, y):
+    return y, x
+
+
+@elementwise(operator.truediv, np.divide, np.true_divide, pole=True)
+def divide(out, x, y):
+    return 1 / y, -x / (y * y)
+
+
+@elementwise(operator.floordiv, np.floor_divide)
+def floor_divide(out, x, y):
+    return None, None
+
+
+@elementwise(operator.mod, np.mod, np.remainder)
+def remainder(out, x, y):
+    return 1, -(x // y)
+
+
+@elementwise(np.fmod, math.fmod)
+def fmod(out, x, y):
+    return 1, -np.trunc(x / y)
+
+
+@elementwise(operator.neg, np.negative)
+def negative(out, x):
+    return -1
+
+
+@elementwise(operator.pos, np.positive)
+def positive(out, x):
+    return 1
+
+
+@elementwise(np.reciprocal, pole=True)
+def reciprocal(out, x):
+    return -out * out
+
+
+@elementwise(operator.pow, builtins.pow, np.power, np.float_power, math.pow, pole=True)
+def power(out, x, y):
+    return _power_by_base(out, x, y), _power_by_exponent(out, x, y)
+
+
+def _power_by_base(out, x, y):
+    if known(y):
+        if y == 0:
+            return None
+        if y == 1:
+            return 1
+        if y == 2:
+            return y * x
+        if y == 0.5:
+            return 0.5 / out
+        return y * x ** (y - 1)
+    return y * x ** (y - (y != 0))  # 0 at y == 0, also where x is 0
+
+
+def _power_by_exponent(out, x, y):
+    if known(x) and x > 0:
+        return out * math.log(x)
+    return out * np.log(x + (x == 0))  # 0 ** y is constant for y > 0
+
+
+# -- powers, exponentials and logarithms -----------------------------------------------------
+
+
+@elementwise(np.square)
+def square(out, x):
+    return 2 * x
+
+
+@elementwise(np.sqrt, math.sqrt, pole=True)
+def sqrt(out, x):
+    return 0.5 / out
+
+
+@elementwise(np.cbrt, *_newer("cbrt"), pole=True)
+def cbrt(out, x):
+    return 1 / (3 * out * out)
+
+
+@elementwise(np.exp, math.exp)
+def exp(out, x):
+    return out
+
+
+@elementwise(np.exp2, *_newer("exp2"))
+def exp2(out, x):
+    return out * math.log(2)
+
+
+@elementwise(np.expm1, math.expm1)
+def expm1(out, x):
+    return out + 1
+
+
+@elementwise(np.log, math.log, pole=True)
+def log(out, x, base=None):
+    if base is None:
+        return 1 / x
+    return 1 / (x * np.log(base)), -out / (base * np.log(base))
+
+
+@elementwise(np.log2, math.log2, pole=True)
+def log2(out, x):
+    return 1 / (x * math.log(2))
+
+
+@elementwise(np.log10, math.log10, pole=True)
+def log10(out, x):
+    return 1 / (x * math.log(10))
+
+
+@elementwise(np.log1p, math.log1p, pole=True)
+def log1p(out, x):
+    return 1 / (1 + x)
+
+
+@elementwise(np.logaddexp)
+def logaddexp(out, x, y):
+    return np.exp(x - out), np.exp(y - out)
+
+
+@elementwise(np.hypot, math.hypot)
+def hypot(out, x, y):
+    r = out + (out == 0)
+    return x / r, y / r
+
+
+# -- trigonometric and hyperbolic functions --------------------------------------------------
+
+
+@elementwise(np.sin, math.sin)
+def sin(out, x):
+    return np.cos(x)
+
+
+@elementwise(np.cos, math.cos)
+def cos(out, x):
+    return -np.sin(x)
+
+
+@elementwise(np.tan, math.tan)
+def tan(out, x):
+    return 1 + out * out
+
+
+@elementwise(np.arcsin, math.asin, pole=True)
+def arcsin(out, x):
+    return 1 / np.sqrt((1 - x) * (1 + x))
+
+
+@elementwise(np.arccos, math.acos, pole=True)
+def arccos(out, x):
+    return -1 / np.sqrt((1 - x) * (1 + x))
+
+
+@elementwise(np.arctan, math.atan)
+def arctan(out, x):
+    return 1 / (1 + x * x)
+
+
+@elementwise(np.arctan2, math.atan2, pole=True)
+def arctan2(out, y, x):
+    return x / (x * x + y * y), -y / (x * x + y * y)
+
+
+@elementwise(np.sinh, math.sinh)
+def sinh(out, x):
+    return np.cosh(x)
+
+
+@elementwise(np.cosh, math.cosh)
+def cosh(out, x):
+    return np.sinh(x)
+
+
+@elementwise(np.tanh, math.tanh)
+def tanh(out, x):
+    return 1 - out * out
+
+
+@elementwise(np.arcsinh, math.asinh)
+def arcsinh(out, x):
+    return 1 / np.hypot(1, x)
+
+
+@elementwise(np.arccosh, math.acosh, pole=True)
+def arccosh(out, x):
+    return 1 / np.sqrt((x - 1) * (x + 1))
+
+
+@elementwise(np.arctanh, math.atanh, pole=True)
+def arctanh(out, x):
+    return 1 / ((1 - x) * (1 + x))
+
+
+@elementwise(np.deg2rad, np.radians, math.radians)
+def radians(out, x):
+    return math.pi / 180
+
+
+@elementwise(np.rad2deg, np.degrees, math.degrees)
+def degrees(out, x):
+    return 180 / math.pi
+
+
+@elementwise(math.erf)
+def erf(out, x):
+    return 2 / math.sqrt(math.pi) * np.exp(-x * x)
+
+
+@elementwise(math.erfc)
+def erfc(out, x):
+    return -2 / math.sqrt(math.pi) * np.exp(-x * x)
+
+
+# -- absolute values, signs and rounding -----------------------------------------------------
+
+
+@elementwise(builtins.abs, operator.abs, np.absolute, np.fabs, math.fabs)
+def abs(out, x):
+    return np.sign(x)
+
+
+@elementwise(np.copysign, math.copysign)
+def copysign(out, x, y):
+    return np.copysign(1, x) * np.copysign(1, y), None
+
+
+@elementwise(np.sign)
+def sign(out, x):
+    return None
+
+
+@elementwise(np.floor)
+def floor(out, x):
+    return None
+
+
+@elementwise(np.ceil)
+def ceil(out, x):
+    return None
+
+
+@elementwise(np.trunc, np.fix)
+def trunc(out, x):
+    return None
+
+
+@elementwise(np.rint)
+def rint(out, x):
+    return None
+
+
+@elementwise(np.round, np.around, methods=("round",))
+def round(out, x, decimals=None):
+    return None
+
+
+@elementwise(builtins.round)
+def round_number(out, number, ndigits=None):
+    return None
+
+
+@elementwise(np.heaviside)
+def heaviside(out, x, y):
+    return None, x == 0
+
+
+# -- choices ---------------------------------------------------------------------------------
+
+
+@elementwise(np.maximum)
+def maximum(out, x, y):
+    return _share(x > y, x == y), _share(y > x, x == y)
+
+
+@elementwise(np.minimum)
+def minimum(out, x, y):
+    return _share(x < y, x == y), _share(y < x, x == y)
+
+
+@elementwise(np.fmax)
+def fmax(out, x, y):
+    return _share(x == out, x == y), _share(y == out, x == y)
+
+
+@elementwise(np.fmin)
+def fmin(out, x, y):
+    return _share(x == out, x == y), _share(y == out, x == y)
+
+
+def _share(wins, ties):
+    """What part of the derivative an operand gets."""
+    return np.where(ties, 0.5, wins)
+
+
+def _one_of_type(facts, callee, x, y):
+    """One of two numbers as it is: an int where that one is an int."""
+    operands = number_type(x), number_type(y)
+    if not all(isinstance(operand, Scalar) for operand in operands):
+        name = callee.__name__
+        raise TypeRuleError(f"{name}() takes numbers; for arrays use np.{name}imum")
+    return integer_value(callee, operands, join(*operands))
+
+
+@elementwise(builtins.max, type=_one_of_type)
+def larger(out, x, y):
+    return not y > x, y > x
+
+
+@elementwise(builtins.min, type=_one_of_type)
+def smaller(out, x, y):
+    return not y < x, y < x
+
+
+def _clip_type(facts, callee, x, min=None, max=None):
+    if min is not None and max is not None:
+        return elementwise_type(facts, np.clip, x=x, min=min, max=max)
+    return elementwise_type(facts, np.maximum, x=x, bound=max if min is None else min)
+
+
+@elementwise(np.clip, methods=("clip",), type=_clip_type)
+def clip(out, x, min=None, max=None):
+    if min is None:
+        return x <= max, None, x > max
+    if max is None:
+        return x >= min, x < min
+    return (x >= min) & (x <= max), (x < min) & (min < max), (x > max) | (min > max)
+
+
+@adjoint(np.where, type=elementwise_type, tangent=LINEAR)
+def where(out, condition, x, y, *, d_out):
+    return None, np.where(condition, d_out, 0), np.where(condition, 0, d_out)
+
+
+# -- conversions of numbers ------------------------------------------------------------------
+
+
+def _number_of_type(facts, callee, x):
+    """`float(x)` and the like: of a number, or of an array of rank 0."""
+    x = number_type(x)
+    if not isinstance(x, Scalar) and getattr(x, "rank", 1) != 0:
+        raise TypeRuleError(f"only a number can be converted to one, not {x!r}")
+    return elementwise_type(facts, callee, x=x)
+
+
+@elementwise(float, complex, methods=("item", "__float__"), type=_number_of_type)
+def to_number(out, x):
+    return 1
+
+
+@elementwise(np.float64, np.float32, np.float16, np.longdouble)
+def to_float(out, x):
+    return 1

@@ -1,0 +1,220 @@
+"""Joining arrays, and making arrays of numbers: concatenate, stack, array.
+
+What is joined is a tuple (or list) of known structure or a list of unknown length. The rule
+returns the parts of d_out in the same form; for a tuple, `for` is unrolled when it is
+compiled.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradscribe.ir.lengths import Affine
+from gradscribe.ir.types import Array, Sequence, Tuple
+from gradscribe.primitives.registry import LINEAR, adjoint
+from gradscribe.primitives.typing import (
+    ONE,
+    TypeRuleError,
+    dims_of,
+    like_first,
+    normalize_axes,
+    number_type,
+    result_of,
+    same_length,
+)
+
+# -- types -----------------------------------------------------------------------------------
+
+
+def _items(arrays):
+    """The types of what is joined (of a list: of one item), and how often each is there."""
+    if isinstance(arrays, Sequence):
+        count = arrays.length if arrays.length is not None else None
+        return (number_type(arrays.item),), count
+    if isinstance(arrays, Tuple):
+        arrays = arrays.items
+    if not isinstance(arrays, (tuple, list)):
+        raise TypeRuleError(f"expected a tuple or list of arrays, got {arrays!r}")
+    if not arrays:
+        raise TypeRuleError("there is nothing to join")
+    return tuple(map(number_type, arrays)), Affine.of(1)
+
+
+def _total(facts, items, count, axis):
+    """The length of all items together along an axis."""
+    lengths = [dims_of(item)[axis] for item in items]
+    total = Affine.of(0)
+    for length in lengths:
+        total = total + length
+    if count is None:
+        return facts.derived("joined", total)
+    if count.known is not None:
+        return total * count.known
+    return count * total.known if total.known is not None else facts.derived("joined", total, count)
+
+
+def _joined_dims(facts, items, count, axis):
+    """The dims of a concatenation along an axis; the other axes are equally long."""
+    first = dims_of(items[0])
+    for item in items[1:]:
+        for i, (a, b) in enumerate(zip(first, dims_of(item), strict=True)):
+            if i != axis:
+                same_length(facts, a, b, "arrays that are joined agree in all other axes")
+    return (*first[:axis], _total(facts, items, count, axis), *first[axis + 1 :])
+
+
+def _concatenate_type(facts, callee, arrays, axis=0):
+    items, count = _items(arrays)
+    result = result_of(callee, items, axis=axis)
+    (along,) = normalize_axes(axis, len(dims_of(items[0])))
+    return like_first(result, _joined_dims(facts, items, count, along), *items)
+
+
+def _stack_type(facts, callee, arrays, axis=0):
+    items, count = _items(arrays)
+    result = result_of(callee, items, axis=axis)
+    (along,) = normalize_axes(axis, len(dims_of(result)))
+    return like_first(result, _stacked_dims(facts, items, count, along), *items)
+
+
+def _stacked_dims(facts, items, count, axis):
+    first = dims_of(items[0])
+    for item in items[1:]:
+        for a, b in zip(first, dims_of(item), strict=True):
+            same_length(facts, a, b, "arrays that are stacked have one shape")
+    number = facts.derived("stacked") if count is None else count * len(items)
+    return (*first[:axis], number, *first[axis:])
+
+
+def _hstack_type(facts, callee, arrays):
+    items, count = _items(arrays)
+    items = tuple(_at_least(item, 1) for item in items)
+    axis = 0 if len(dims_of(items[0])) == 1 else 1
+    dims = _joined_dims(facts, items, count, axis)
+    return like_first(result_of(callee, items), dims, *items)
+
+
+def _vstack_type(facts, callee, arrays):
+    items, count = _items(arrays)
+    items = tuple(_at_least(item, 2) for item in items)
+    return like_first(result_of(callee, items), _joined_dims(facts, items, count, 0), *items)
+
+
+def _at_least(item, rank):
+    dims = dims_of(item)
+    padded = (ONE,) * (rank - len(dims)) + dims
+    return Array(item.dtype, padded, *((item.module, item.spelling) if dims else ()))
+
+
+# -- rules -----------------------------------------------------------------------------------
+
+
+@adjoint(np.concatenate, type=_concatenate_type, tangent=LINEAR)
+def concatenate(out, arrays, axis=0, *, d_out):
+    return (_sections(d_out, arrays, axis % np.ndim(out)),)
+
+
+def _sections(d_out, arrays, axis):
+    start = 0
+    if isinstance(arrays, list):
+        items = []
+        for x in arrays:
+            stop = start + x.shape[axis]
+            items.append(d_out[_between(start, stop, axis)])
+            start = stop
+        return items
+    sections = ()
+    for x in arrays:
+        stop = start + x.shape[axis]
+        sections = (*sections, d_out[_between(start, stop, axis)])
+        start = stop
+    return sections
+
+
+def _between(start, stop, axis):
+    """The index of a section along an axis."""
+    return (slice(None),) * axis + (slice(start, stop),)
+
+
+@adjoint(np.stack, type=_stack_type, tangent=LINEAR)
+def stack(out, arrays, axis=0, *, d_out):
+    return (_slices(d_out, arrays, axis % np.ndim(out)),)
+
+
+def _slices(d_out, arrays, axis):
+    if isinstance(arrays, list):
+        items = []
+        for d_x in np.moveaxis(d_out, axis, 0):
+            items.append(d_x)  # noqa: PERF402  (lowered as a loop)
+        return items
+    parts = ()
+    for i, _ in enumerate(arrays):
+        parts = (*parts, d_out[(slice(None),) * axis + (i,)])
+    return parts
+
+
+@adjoint(np.hstack, type=_hstack_type, tangent=LINEAR)
+def hstack(out, arrays, *, d_out):
+    if np.ndim(arrays[0]) == 0:
+        return (_slices(d_out, arrays, 0),)
+    return (_sections(d_out, arrays, 0 if np.ndim(out) == 1 else 1),)
+
+
+@adjoint(np.vstack, type=_vstack_type, tangent=LINEAR)
+def vstack(out, arrays, *, d_out):
+    if np.ndim(arrays[0]) == 0:
+        return (_slices(d_out[:, 0], arrays, 0),)
+    if np.ndim(arrays[0]) == 1:
+        return (_slices(d_out, arrays, 0),)
+    return (_sections(d_out, arrays, 0),)
+
+
+# -- arrays of numbers -----------------------------------------------------------------------
+
+
+def _array_type(facts, callee, x, dtype=None):
+    x = number_type(x)
+    result = result_of(callee, x, dtype=dtype)
+    dims = _nested_dims(facts, x)
+    return like_first(result, dims, *(_leaves(x)))
+
+
+def _leaves(x):
+    if isinstance(x, Tuple):
+        x = x.items
+    if isinstance(x, (tuple, list)):
+        return [leaf for item in x for leaf in _leaves(item)]
+    return _leaves(x.item) if isinstance(x, Sequence) else [x]
+
+
+def _nested_dims(facts, x):
+    """The shape of `np.array(x)` for numbers, arrays, and tuples and lists of them."""
+    if isinstance(x, Sequence):
+        length = facts.derived("length") if x.length is None else x.length
+        return (length, *_nested_dims(facts, x.item))
+    if isinstance(x, Tuple):
+        x = x.items
+    if not isinstance(x, (tuple, list)):
+        return dims_of(number_type(x))
+    if not x:
+        return (Affine.of(0),)
+    first, *others = (_nested_dims(facts, item) for item in x)
+    for other in others:
+        for a, b in zip(first, other, strict=True):
+            same_length(facts, a, b, "the items of an array have one shape")
+    return (Affine.of(len(x)), *first)
+
+
+@adjoint(np.array, type=_array_type, tangent=LINEAR)
+def array(out, x, dtype=None, *, d_out):
+    if isinstance(x, tuple):
+        return (_by_rows(d_out, x),)
+    return (_slices(d_out, x, 0) if isinstance(x, list) else d_out,)
+
+
+def _by_rows(d_out, x):
+    parts = ()
+    for i, row in enumerate(x):
+        part = _slices(d_out[i], row, 0) if isinstance(row, tuple) else d_out[i]
+        parts = (*parts, part)
+    return parts

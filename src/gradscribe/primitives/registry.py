@@ -1,0 +1,133 @@
+"""The table of primitives, and the decorators that fill it.
+
+An entry is one decorated function, its derivative rule, in the file of its family:
+
+    @elementwise(np.tanh, math.tanh)
+    def tanh(out, x):
+        return 1 - out * out
+
+    @adjoint(np.sum, method="sum", type=reduction, tangent=LINEAR)
+    def sum(out, x, axis=None, keepdims=False, *, d_out): ...
+
+The rule's parameters (without `out` and `d_out`) are the parameters by which calls of the
+named functions are bound. Rules are never run by the compiler; they are lowered and inlined.
+
+What a rule returns is aligned with these parameters: one result where only the first has a
+derivative, else a tuple; results at the end may be left out. The result for a parameter that
+is a tuple of operands (np.stack) is a tuple itself, inside the outer one. `None` stands for
+no derivative. A cotangent may still have the axes and the dtype that broadcasting gave it:
+the compiler sums and casts. An adjoint of a number may be an array of rank 0, and conversely.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from gradscribe.ir.core import Linearity, Primitive
+from gradscribe.ir.types import Type
+from gradscribe.primitives.typing import elementwise_type
+
+LINEAR = Linearity.LINEAR
+BILINEAR = Linearity.BILINEAR
+
+PRIMITIVES: dict[Any, Primitive] = {}
+"""The primitive of every function that the compiler knows (np.tanh, math.tanh, operator.add)."""
+
+METHODS: dict[str, Primitive] = {}
+"""The primitive of every array method and attribute that is one (`x.sum()`, `x.T`)."""
+
+Rule = TypeVar("Rule", bound=Callable[..., Any])
+TypeRule = Callable[..., Type]
+
+
+def register(primitive: Primitive, callables: tuple[Any, ...], methods: tuple[str, ...]) -> None:
+    """Enter a primitive under all its spellings."""
+    for callee in callables:
+        PRIMITIVES[callee] = primitive
+    for method in methods:
+        METHODS[method] = primitive
+
+
+def elementwise(
+    *callables: Any,
+    methods: tuple[str, ...] = (),
+    type: TypeRule = elementwise_type,
+    pole: bool = False,
+    cheap: bool = False,
+) -> Callable[[Rule], Rule]:
+    """An elementwise operation; the rule `(out, *operands)` gives its partial derivatives."""
+
+    def enter(rule: Rule) -> Rule:
+        primitive = Primitive(
+            rule.__name__.rstrip("_"),
+            type,
+            _call_signature(rule),
+            adjoint=rule,
+            elementwise=True,
+            pole=pole,
+            cheap=cheap,
+        )
+        register(primitive, callables, methods)
+        return rule
+
+    return enter
+
+
+def adjoint(
+    *callables: Any,
+    type: TypeRule,
+    methods: tuple[str, ...] = (),
+    tangent: Callable[..., Any] | Linearity | None = None,
+    view: bool = False,
+    cheap: bool = False,
+    pole: bool = False,
+) -> Callable[[Rule], Rule]:
+    """An operation whose rule `(out, *parameters, d_out)` gives the operands' cotangents."""
+
+    def enter(rule: Rule) -> Rule:
+        primitive = Primitive(
+            rule.__name__.rstrip("_"),
+            type,
+            _call_signature(rule),
+            adjoint=rule,
+            tangent=tangent,
+            view=view,
+            cheap=cheap,
+            pole=pole,
+        )
+        register(primitive, callables, methods)
+        return rule
+
+    return enter
+
+
+def constant(
+    *callables: Any,
+    type: TypeRule,
+    name: str = "",
+    methods: tuple[str, ...] = (),
+    signature: Callable[..., Any] | None = None,
+    cheap: bool = True,
+    effect: bool = False,
+) -> Primitive:
+    """An operation without derivative: comparisons, integers, creation of arrays.
+
+    signature: a function with the parameters of the call, where its own cannot be inspected.
+    """
+    primitive = Primitive(
+        name or callables[0].__name__,
+        type,
+        inspect.signature(signature or callables[0]),
+        cheap=cheap,
+        effect=effect,
+    )
+    register(primitive, callables, methods)
+    return primitive
+
+
+def _call_signature(rule: Callable[..., Any]) -> inspect.Signature:
+    signature = inspect.signature(rule)
+    parameters = [p for n, p in signature.parameters.items() if n not in ("out", "d_out")]
+    return inspect.Signature(parameters)

@@ -1,0 +1,37 @@
+"""What a rule may ask, and compute, when it is compiled.
+
+Rules are lowered by the frontend. A call of a function named here is not lowered but decided
+there and then; run as plain Python (in tests) it means the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+STATIC: set[Callable[..., Any]] = set()
+"""Functions that are run by the compiler; all their arguments must be static."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def static(function: F) -> F:
+    """Enter a function into `STATIC`."""
+    STATIC.add(function)
+    return function
+
+
+def known(x: Any) -> bool:
+    """Whether `x` is a number that the program gives as a literal.
+
+    The compiler decides this by how the operand is bound: a constant is a static number in
+    the rule. (A value that happens to be a Python number at run time is not known.)
+    """
+    return type(x) in (int, float)
+
+
+@static
+def inverse_permutation(axes: tuple[int, ...]) -> tuple[int, ...]:
+    """The permutation that undoes `np.transpose(x, axes)`."""
+    rank = len(axes)
+    return tuple(sorted(range(rank), key=lambda axis: axes[axis] % rank))

@@ -1,0 +1,265 @@
+"""Type rules shared by the families of primitives.
+
+A type rule is called as `rule(facts, callee, **arguments)`, the arguments being those of the
+operation with types in place of values, and returns the result's type. Dtypes are asked of
+NumPy itself, by running the callee on arrays of one element.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from gradscribe.ir.core import Method
+from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type
+
+ONE = Affine((), 1)
+
+
+class TypeRuleError(TypeError):
+    """The operands do not fit the operation; the text says how."""
+
+
+def elementwise_type(facts: Facts, callee: Any, **operands: Any) -> Type:
+    """Dims broadcast; the dtype, and whether it is a Python or NumPy scalar, is the callee's.
+
+    Operands are types or static numbers; an optional one at the end that is None is left out.
+    """
+    items = [number_type(operand) for operand in operands.values()]
+    while items and items[-1] is None:
+        items.pop()
+    types = tuple(item for item in items if isinstance(item, Type))
+    for type_ in types:
+        if not isinstance(type_, (Scalar, Array)):
+            raise TypeRuleError(f"expected numbers or arrays, got {type_!r}")
+    result = result_of(callee, *items)
+    if isinstance(result, Array):
+        return like_first(result, facts.broadcast(dims_of(t) for t in types), *types)
+    if any(map(dims_of, types)):
+        raise TypeRuleError(f"{callee} takes numbers, not arrays")
+    return integer_value(callee, types, result)
+
+
+def like_first(result: Type, dims: tuple[Affine, ...], *operands: Any) -> Array:
+    """An array of result's dtype with these dims, in the module of the first array operand."""
+    assert isinstance(result, Array)
+    for operand in operands:
+        if isinstance(operand, Array):
+            return Array(result.dtype, dims, operand.module, operand.spelling)
+    return Array(result.dtype, dims)
+
+
+def result_of(callee: Any, *operands: Any, **static: Any) -> Type:
+    """The type, without lengths, of callee's result for operands of these types.
+
+    callee: a function, or a `Method` of the first operand. Operands that are no types, and
+    keywords, are passed to it as they are; keywords that are None or False are left out.
+    """
+    keywords = [(k, _hashable(v)) for k, v in static.items() if v is not None and v is not False]
+    return _run(callee, tuple(_erase(operand) for operand in operands), tuple(keywords))
+
+
+def dtype_of(callee: Any, *operands: Any) -> str:
+    """The dtype of callee's result for operands of these types."""
+    result = result_of(callee, *operands)
+    assert isinstance(result, (Scalar, Array))
+    return result.dtype
+
+
+def number_type(operand: Any, with_value: bool = True) -> Any:
+    """The type of a static number; whatever is none stays as it is."""
+    if not isinstance(operand, (bool, int, float, complex, np.generic)):
+        return operand
+    type_ = type_of(operand)
+    if with_value and isinstance(type_, Scalar) and np.dtype(type_.dtype).kind in "iu":
+        return Scalar(type_.dtype, type_.weak, Affine.of(int(operand.real)))
+    return type_
+
+
+def dims_of(operand: Any) -> tuple[Affine, ...]:
+    """The lengths of the axes of an operand: none for numbers."""
+    if isinstance(operand, Array):
+        return operand.dims
+    if isinstance(operand, Type) and not isinstance(operand, Scalar):
+        raise TypeRuleError(f"expected a number or an array, got {operand!r}")
+    return ()
+
+
+def product(facts: Facts, lengths: Iterable[Affine]) -> Affine:
+    """The product of lengths; unknown, but the same for the same lengths, where not affine."""
+    factor = 1
+    others: list[Affine] = []
+    for length in map(facts.normalize, lengths):
+        if length.known is None:
+            others.append(length)
+        else:
+            factor *= length.known
+    if factor == 0 or not others:
+        return Affine.of(factor)
+    whole = others[0] if len(others) == 1 else facts.derived("product", *others)
+    return whole * factor
+
+
+def same_length(facts: Facts, a: Affine, b: Affine, what: str) -> None:
+    """Take note that two lengths are equal because the operation demands it."""
+    difference = facts.normalize(a - b).known
+    if difference:
+        raise TypeRuleError(f"{what}: {a} and {b} differ")
+    facts.assume_equal(a, b)
+
+
+def normalize_axes(axis: Any, rank: int) -> tuple[int, ...]:
+    """The axes that `axis` names (None: all), non-negative; an AxisError is a TypeRuleError."""
+    if axis is None:
+        return tuple(range(rank))
+    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    for a in axes:
+        if not isinstance(a, (int, np.integer)):
+            raise TypeRuleError("axis must be known when the function is compiled")
+        if not -rank <= a < rank:
+            raise TypeRuleError(f"axis {a} is out of bounds for an array of {rank} dimensions")
+    return tuple(int(a) % rank for a in axes)
+
+
+def length_of(item: Any) -> Affine:
+    """The length that an integer (static, or an integer type) stands for."""
+    if isinstance(item, Scalar):
+        if np.dtype(item.dtype).kind not in "iu":
+            raise TypeRuleError(f"expected an integer, got {item!r}")
+        return item.value if item.value is not None else Affine.of(Symbol("n"))
+    try:
+        return Affine.of(operator.index(item))
+    except TypeError:
+        raise TypeRuleError(f"expected an integer, got {item!r}") from None
+
+
+def shape_dims(shape: Any) -> tuple[Affine, ...]:
+    """The dims for a shape argument: an integer or a tuple of integers."""
+    if isinstance(shape, Tuple):
+        shape = shape.items
+    items: Iterable[Any] = shape if isinstance(shape, (tuple, list)) else (shape,)
+    return tuple(length_of(item) for item in items)
+
+
+def integer_value(callee: Any, operands: tuple[Type, ...], result: Type) -> Type:
+    """A scalar result with what is known of its integer value."""
+    if not isinstance(result, Scalar) or np.dtype(result.dtype).kind not in "iu":
+        return result
+    values = [o.value if isinstance(o, Scalar) else None for o in operands]
+    if any(value is None for value in values):
+        return result
+    rule = _AFFINE.get(callee)
+    return Scalar(result.dtype, result.weak, None if rule is None else rule(*values))
+
+
+def _multiply(a: Affine, b: Affine) -> Affine | None:
+    if a.known is not None:
+        return b * a.known
+    return a * b.known if b.known is not None else None
+
+
+def _floor_divide(a: Affine, b: Affine) -> Affine | None:
+    if a.known is not None and b.known:
+        return Affine.of(a.known // b.known)
+    return None
+
+
+def _known_only(function: Callable[..., int]) -> Callable[..., Affine | None]:
+    def rule(*operands: Affine) -> Affine | None:
+        values = [operand.known for operand in operands]
+        return None if None in values else Affine.of(function(*values))
+
+    return rule
+
+
+_AFFINE: dict[Any, Callable[..., Affine | None]] = {
+    operator.add: lambda a, b: a + b,
+    operator.sub: lambda a, b: a - b,
+    operator.mul: _multiply,
+    operator.floordiv: _floor_divide,
+    operator.neg: lambda a: -a,
+    operator.pos: lambda a: a,
+    abs: _known_only(abs),
+    min: _known_only(min),
+    max: _known_only(max),
+    int: lambda a: a,
+}
+
+
+def _hashable(item: Any) -> Any:
+    return tuple(map(_hashable, item)) if isinstance(item, (tuple, list)) else item
+
+
+def _erase(operand: Any) -> Any:
+    """An operand without its lengths: what the dtype of a result can depend on."""
+    if isinstance(operand, Array):
+        return Array(operand.dtype, (ONE,) * operand.rank)
+    if isinstance(operand, Scalar):
+        return Scalar(operand.dtype, operand.weak)
+    if isinstance(operand, Sequence):
+        return Sequence(_erase(operand.item))
+    if isinstance(operand, Tuple):
+        return Tuple(tuple(map(_erase, operand.items)))
+    if isinstance(operand, (tuple, list)):
+        return tuple(map(_erase, operand))
+    return number_type(operand, with_value=False)
+
+
+@functools.lru_cache(maxsize=4096)
+def _run(callee: Any, operands: tuple[Any, ...], keywords: tuple[tuple[str, Any], ...]) -> Type:
+    """Run callee on samples of the types; of two tries, one is in every function's domain."""
+    problem = ""
+    for value in (1.0, 0.5):
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                samples = [_sample(operand, value) for operand in operands]
+                return type_of(call(callee, *samples, **dict(keywords)))
+        except ValueError as error:
+            problem = str(error)
+        except (TypeError, AttributeError) as error:
+            raise TypeRuleError(str(error)) from None
+    raise TypeRuleError(problem)
+
+
+def call(callee: Any, *arguments: Any, **keywords: Any) -> Any:
+    """callee(*arguments), a `Method` being one, or an attribute, of the first argument."""
+    if isinstance(callee, Method):
+        attribute = getattr(arguments[0], callee.name)
+        return attribute(*arguments[1:], **keywords) if callable(attribute) else attribute
+    return callee(*arguments, **keywords)
+
+
+def _sample(operand: Any, value: float) -> Any:
+    if isinstance(operand, Array):
+        return np.full((1,) * operand.rank, value).astype(operand.dtype)
+    if isinstance(operand, Sequence):
+        return [_sample(operand.item, value)]
+    if isinstance(operand, Tuple):
+        return tuple(_sample(item, value) for item in operand.items)
+    if isinstance(operand, tuple):
+        return tuple(_sample(item, value) for item in operand)
+    if not isinstance(operand, Scalar):
+        return operand
+    dtype = np.dtype(operand.dtype)
+    if not operand.weak:
+        return dtype.type(value)
+    return {"b": bool, "i": int, "f": float, "c": complex}[dtype.kind](value or 1)
+
+
+def type_of(value: Any) -> Type:
+    """The type of a number or array (lengths as constants)."""
+    if isinstance(value, np.ndarray):
+        return Array(value.dtype.name, tuple(Affine.of(n) for n in value.shape))
+    if isinstance(value, np.generic):
+        return Scalar(value.dtype.name, weak=False)
+    for cls, name in ((bool, "bool"), (int, "int64"), (float, "float64"), (complex, "complex128")):
+        if isinstance(value, cls):
+            return Scalar(name)
+    raise TypeRuleError(f"expected a number or an array, got {type(value).__name__}")

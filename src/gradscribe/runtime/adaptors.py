@@ -1,0 +1,152 @@
+"""How PyTorch's spellings of arguments become NumPy's: one maker of functions per kind of call.
+
+Each maker takes a row of the table in `functions.py` and returns a function on Tensors, which
+serves as `gs.name(x, ...)` and as the method `x.name(...)` alike.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime import dtypes
+from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.tensor import Tensor
+
+Function = Callable[..., Tensor]
+
+
+def named(function: Callable[..., Any], name: str, callee: Callable[..., Any]) -> Any:
+    """The function under its public name."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`{getattr(callee, '__name__', name)}` of Tensors."
+    return function
+
+
+def unary(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
+    """`name(x)`."""
+    row = Operation(node, callee, **properties)
+
+    def function(input: Any) -> Tensor:
+        return apply(row, (input,))
+
+    return enter(row, named(function, name, callee))
+
+
+def binary(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
+    """`name(x, other)`, of Tensors or numbers."""
+    row = Operation(node, callee, **properties)
+
+    def function(input: Any, other: Any) -> Tensor:
+        return apply(row, (input, other))
+
+    return enter(row, named(function, name, callee))
+
+
+def scaled(name: str, callee: Callable[..., Any], node: str) -> Function:
+    """`name(x, other, alpha=1)`: addition and subtraction of a multiple."""
+    row = Operation(node, callee, wraps_numbers=True)
+
+    def function(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+        return apply(row, (input, other if alpha == 1 else other * alpha))
+
+    return enter(row, named(function, name, callee))
+
+
+def reduction(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
+    """`name(x, dim=None, keepdim=False)`; `axis` and `keepdims` are understood, too."""
+    row = Operation(node, callee, ("axis", "keepdims"), **properties)
+
+    def function(
+        input: Any,
+        dim: Any = None,
+        keepdim: bool = False,
+        *,
+        axis: Any = None,
+        keepdims: bool | None = None,
+        dtype: Any = None,
+    ) -> Tensor:
+        if dtype is not None:
+            input = input.to(dtype)
+        if dim is None:
+            dim = axis
+        return apply(row, (input,), (axes(dim), keepdim if keepdims is None else keepdims))
+
+    return enter(row, named(function, name, callee))
+
+
+def deviation(name: str, callee: Callable[..., Any], node: str) -> Function:
+    """`name(x, dim=None, correction=1, keepdim=False)`: variance and standard deviation."""
+    row = Operation(node, callee, ("axis", "ddof", "keepdims"))
+
+    def function(
+        input: Any,
+        dim: Any = None,
+        unbiased: bool = True,
+        keepdim: bool = False,
+        *,
+        correction: int | None = None,
+        axis: Any = None,
+    ) -> Tensor:
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        freedom = int(unbiased) if correction is None else correction
+        return apply(row, (input,), (axes(axis if dim is None else dim), freedom, keepdim))
+
+    return enter(row, named(function, name, callee))
+
+
+def along(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
+    """`name(x, dim)`: an operation along one axis that keeps the shape."""
+    row = Operation(node, callee, ("axis",), **properties)
+
+    def function(input: Any, dim: Any = None, *, axis: Any = None, dtype: Any = None) -> Tensor:
+        if dtype is not None:
+            input = input.to(dtype)
+        return apply(row, (input,), (axes(axis if dim is None else dim),))
+
+    return enter(row, named(function, name, callee))
+
+
+def joined(name: str, callee: Callable[..., Any], node: str) -> Function:
+    """`name(tensors, dim=0)`."""
+    row = Operation(node, callee, ("axis",), sequence=True)
+
+    def function(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
+        return apply(row, tuple(tensors), (int(dim if axis is None else axis),))
+
+    return enter(row, named(function, name, callee))
+
+
+def axes(dim: Any) -> Any:
+    """An axis argument as a hashable: None, an int or a tuple of ints."""
+    if dim is None or type(dim) is int:
+        return dim
+    if isinstance(dim, (tuple, list)):
+        return tuple(map(operator.index, dim)) or None
+    return operator.index(dim)
+
+
+def sizes(arguments: tuple[Any, ...]) -> tuple[int, ...]:
+    """The ints of `f(2, 3)`, `f((2, 3))` or `f(x.shape)`."""
+    if len(arguments) == 1 and isinstance(arguments[0], (tuple, list)):
+        arguments = tuple(arguments[0])
+    return tuple(map(operator.index, arguments))
+
+
+def plain_dtype(dtype: Any) -> np.dtype[Any]:
+    """A dtype argument of any spelling."""
+    return dtypes.to_dtype(dtype)
+
+
+BY_CALLEE: dict[Any, Operation] = {}
+"""The row of each callee: under which name calls through NumPy's protocols are recorded."""
+
+
+def enter(row: Operation, function: Any) -> Any:
+    """Enter a row by its callee; the first of several spellings stays."""
+    BY_CALLEE.setdefault(row.callee, row)
+    return function

@@ -1,0 +1,227 @@
+"""Functions that make Tensors: of data, of constants, and the legacy typed constructors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime import dtypes
+from gradscribe.runtime.adaptors import sizes
+from gradscribe.runtime.tensor import Array, Tensor, legacy_data, wrap
+
+
+def finished(
+    array: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A leaf of an array that nobody else holds, converted to dtype; integers that require
+    gradients become the default floating type."""
+    array = np.asarray(array, None if dtype is None else dtypes.to_dtype(dtype))
+    if str(device or "cpu").partition(":")[0] != "cpu":
+        raise RuntimeError(f"no such device: {device}. Tensors live on 'cpu'")
+    if requires_grad and not dtypes.is_differentiable(array.dtype):
+        array = array.astype(dtypes.get_default_dtype())
+    if array.dtype.kind not in "biufc":
+        raise TypeError(
+            f"can't convert np.ndarray of type numpy.{array.dtype.name}. The only supported types "
+            "are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
+            "uint8, and bool."
+        )
+    tensor = wrap(array)
+    tensor.needs_grad = bool(requires_grad)
+    return tensor
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A Tensor of (a copy of) the data: numbers, nested sequences, an array."""
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use "
+            "sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), "
+            "rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+    return finished(_array_of(data, dtype), dtype, device, requires_grad)
+
+
+def _array_of(data: Any, dtype: Any) -> Array:
+    """A new array of the data; Python floats get the default floating type."""
+    if isinstance(data, Tensor):
+        return data.array.copy()
+    if isinstance(data, (np.ndarray, np.generic)):
+        return np.array(data)
+    array = np.array(_plain(data))
+    if dtype is None and array.dtype == np.float64 and not _holds_numpy(data):
+        return array.astype(dtypes.get_default_dtype())
+    return array
+
+
+def _plain(data: Any) -> Any:
+    """Nested sequences without Tensors in them."""
+    if isinstance(data, Tensor):
+        return data.array
+    if isinstance(data, (list, tuple)):
+        return [_plain(item) for item in data]
+    return data
+
+
+def _holds_numpy(data: Any) -> bool:
+    if isinstance(data, (list, tuple)):
+        return any(map(_holds_numpy, data))
+    return isinstance(data, (np.ndarray, np.generic, Tensor))
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """A Tensor of the data, which shares memory with an array, and is a Tensor itself if it can."""
+    if isinstance(data, Tensor):
+        return data if dtype is None else data.to(dtype)  # type: ignore[no-any-return]
+    if isinstance(data, np.ndarray):
+        return finished(data, dtype, device)
+    return tensor(data, dtype=dtype, device=device)
+
+
+asarray = as_tensor
+
+
+def from_numpy(array: Array) -> Tensor:
+    """A Tensor that shares memory with an array."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    return finished(array)
+
+
+def zeros(
+    *shape: Any,
+    size: Any = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Zeros."""
+    array = np.zeros(_shape(shape, size), _floating(dtype))
+    return finished(array, None, device, requires_grad)
+
+
+def ones(
+    *shape: Any,
+    size: Any = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Ones."""
+    array = np.ones(_shape(shape, size), _floating(dtype))
+    return finished(array, None, device, requires_grad)
+
+
+def empty(
+    *shape: Any,
+    size: Any = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Whatever was in memory."""
+    array = np.empty(_shape(shape, size), _floating(dtype))
+    return finished(array, None, device, requires_grad)
+
+
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """One value everywhere."""
+    if dtype is None and isinstance(fill_value, float):
+        dtype = dtypes.get_default_dtype()
+    array = np.full(_shape((size,), None), fill_value, None if dtype is None else _floating(dtype))
+    return finished(array, None, device, requires_grad)
+
+
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """The unit matrix."""
+    return finished(np.eye(n, m, dtype=_floating(dtype)), None, device, requires_grad)
+
+
+def arange(
+    *bounds: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Numbers from start (0) up to, not including, end, in steps (of 1)."""
+    array = np.arange(*map(_plain, bounds))
+    if dtype is None and array.dtype.kind == "f":
+        dtype = dtypes.get_default_dtype()
+    return finished(array, dtype, device, requires_grad)
+
+
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int = 100,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """So many numbers from start to end, both included, evenly spaced."""
+    array = np.linspace(_plain(start), _plain(end), steps, dtype=_floating(dtype))
+    return finished(array, None, device, requires_grad)
+
+
+def zeros_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Zeros, in the shape of another Tensor."""
+    return zeros(input.array.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def ones_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Ones, in the shape of another Tensor."""
+    return ones(input.array.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def empty_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Whatever was in memory, in the shape of another Tensor."""
+    return empty(input.array.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def full_like(
+    input: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """One value everywhere, in the shape of another Tensor."""
+    shape = input.array.shape
+    return full(shape, fill_value, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def _shape(given: tuple[Any, ...], size: Any) -> tuple[int, ...]:
+    return sizes(given if size is None else (size,))
+
+
+def _floating(dtype: Any) -> dtypes.Dtype:
+    return dtypes.get_default_dtype() if dtype is None else dtypes.to_dtype(dtype)
+
+
+def _typed(dtype: dtypes.Dtype, name: str) -> Callable[..., Tensor]:
+    def constructor(*data: Any) -> Tensor:
+        return wrap(legacy_data(data, dtype))
+
+    constructor.__name__ = constructor.__qualname__ = name
+    constructor.__doc__ = f"Legacy: a Tensor of {dtype.name}, of data or of these sizes."
+    return constructor
+
+
+TYPED_CONSTRUCTORS = {name: _typed(dtype, name) for dtype, name in dtypes.TYPED_TENSORS.items()}
+"""`FloatTensor`, `LongTensor`, and so on."""

@@ -1,0 +1,303 @@
+"""The seam to the compiler, and the path of every eager operation.
+
+An eager operation is a NumPy function (or a Python function over arrays) applied to the arrays
+of Tensors. Where nothing is recorded it is just called. Otherwise the compiler is asked once
+for its `Derivatives` (see `operation.py`) at the operands' types, and the answer is kept under
+a key of raw dtypes and shapes, so that a later call is one dictionary look-up, the compiled
+forward, and one node.
+
+The compiler is reached through `provider`, of the type `Provider`: by default
+`gradscribe.compiler.derivatives`, imported when it is first needed. Nothing else of the compiler
+is known here. Compiled functions come the other way: whoever has a `Derivatives` makes a `Kernel`
+of it with `compiled_kernel`, once, and calls `apply_compiled` at each call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from gradscribe.ir.core import Operand, SliceOf
+from gradscribe.runtime.grad_mode import grad_enabled
+from gradscribe.runtime.operation import Derivatives, Kernel, signature
+from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
+from gradscribe.runtime.views import Step, View, steps_to
+
+
+class Provider(Protocol):
+    """What the runtime asks of the compiler."""
+
+    def __call__(
+        self,
+        callee: Any,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        leaves: Sequence[Any],
+        active: tuple[int, ...],
+    ) -> Derivatives:
+        """The derivatives of `callee(*args, **kwargs)`.
+
+        callee: a function of `primitives.registry.PRIMITIVES` (np.sum, operator.getitem), or a
+            Python function over arrays, compiled like a user's.
+        args, kwargs: the call in the callee's own terms, static trees of tuples in which
+            `Operand(i)` stands for leaves[i]. An index is a tuple of None, Ellipsis, `Operand`
+            and `SliceOf`.
+        leaves: arrays and Python or NumPy numbers: samples of the types. The answer is used
+            for all calls with arrays of the same dtypes and shapes (not strides) and numbers
+            of the same classes; integers of shapes and indices are always the same ones.
+        active: the positions of the leaves that gradients are wanted for.
+
+        Raises an error of `gradscribe.errors` where there is no derivative. May be slow (the
+        runtime remembers the answer) but should itself share its work between shapes.
+        """
+
+
+def _compiler(
+    callee: Any,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    leaves: Sequence[Any],
+    active: tuple[int, ...],
+) -> Derivatives:
+    from gradscribe import compiler
+
+    set_provider(compiler.derivatives)
+    return _provider(callee, args, kwargs, leaves, active)
+
+
+_provider: Provider = _compiler
+
+
+def set_provider(provider: Provider) -> Provider:
+    """Ask another compiler from now on; returns the one before."""
+    global _provider
+    previous, _provider = _provider, provider
+    KERNELS.clear()
+    return previous
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Operation:
+    """One row of the table of eager operations.
+
+    name: the stem of the node's name ("Add").
+    callee: what the compiler knows, called as `callee(*operands, **static)`.
+    parameters: the callee's names of its static arguments.
+    sequence: the callee takes its operands as one tuple (np.concatenate).
+    positional: static arguments follow the first operand by position, and their integers are
+        operands for the compiler, so that it need not compile anew for each (shapes, indices).
+    view: the result may share memory with the first operand.
+    differentiable: False where the result has no derivative (comparisons, argmax).
+    wraps_numbers: numbers count among the inputs that `next_functions` tells of.
+    run: what is called where nothing is recorded, if not the callee: `run(*arrays, *static)`.
+    """
+
+    name: str
+    callee: Callable[..., Any]
+    parameters: tuple[str, ...] = ()
+    sequence: bool = False
+    positional: bool = False
+    view: bool = False
+    differentiable: bool = True
+    wraps_numbers: bool = False
+    run: Callable[..., Any] | None = None
+
+    def call(self, arrays: Sequence[Any], static: tuple[Any, ...]) -> Any:
+        """The operation on arrays."""
+        if self.run is not None:
+            return self.run(*arrays, *static)
+        if not static:
+            return self.callee(*arrays)
+        if self.sequence:
+            return self.callee(arrays, **dict(zip(self.parameters, static, strict=False)))
+        if self.positional:
+            return self.callee(arrays[0], *static, *arrays[1:])
+        return self.callee(*arrays, **dict(zip(self.parameters, static, strict=False)))
+
+
+KERNELS: dict[Hashable, Kernel] = {}
+"""The kernel for each operation, static arguments, and operands' dtypes and shapes."""
+
+_MOST_KERNELS = 1 << 14
+
+
+def apply(operation: Operation, operands: Sequence[Any], static: tuple[Any, ...] = ()) -> Tensor:
+    """Run an operation on Tensors, arrays and numbers, and record it where that is wanted.
+
+    static: the values of `operation.parameters`, hashable.
+    """
+    for operand in operands:
+        if isinstance(operand, Tensor) and operand.requires_grad:
+            if grad_enabled() and operation.differentiable:
+                return _record(operation, operands, static)
+            break
+    out = operation.call([o.array if isinstance(o, Tensor) else o for o in operands], static)
+    result = wrap(out if type(out) is np.ndarray else np.asarray(out))
+    if operation.view:
+        _mark_view(result, operation, operands, static)
+    return result
+
+
+def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ...]) -> Tensor:
+    key: list[Any] = [operation, static]
+    leaves: list[Any] = []
+    counters: list[list[int] | None] = []
+    expected: list[int] = []
+    for operand in operands:
+        if isinstance(operand, Tensor):
+            if operand.view_of is not None:
+                operand.view_of.refresh(operand)
+            array = operand.array
+            counter = operand.counter
+            leaves.append(array)
+            key += (array.dtype, array.shape, operand.needs_grad)
+            counters.append(counter)
+            expected.append(counter[0])
+        else:
+            leaves.append(operand)
+            key += _signature(operand)
+            counters.append(None)
+            expected.append(0)
+    kernel = KERNELS.get(tuple(key))
+    if kernel is None:
+        kernel = _new_kernel(tuple(key), operation, operands, leaves, static)
+    if kernel.constants:
+        leaves += kernel.constants
+        counters += (None,) * len(kernel.constants)
+        expected += (0,) * len(kernel.constants)
+    (out,), record = kernel.forward(*leaves)
+    if not kernel.converters:
+        kernel.learn((out,), record)
+    edges = [edge_of(operands[position]) for position in kernel.active]
+    node = kernel.node_class(
+        kernel, edges, kernel.kept(leaves), record, counters, expected, kernel.shapes
+    )
+    result = wrap_result(out if type(out) is np.ndarray else np.asarray(out), node)
+    if operation.view:
+        _mark_view(result, operation, operands, static)
+    counters.append(result.counter)
+    expected.append(result.counter[0])
+    return result
+
+
+def _signature(operand: Any) -> tuple[Any, ...]:
+    """What of an operand that is no Tensor its kernel depends on."""
+    if isinstance(operand, np.ndarray):
+        return operand.dtype, operand.shape, False
+    return (operand.__class__,)
+
+
+def _new_kernel(
+    key: Hashable,
+    operation: Operation,
+    operands: Sequence[Any],
+    leaves: Sequence[Any],
+    static: tuple[Any, ...],
+) -> Kernel:
+    """Ask the compiler; the integers of shapes and indices become operands, too."""
+    constants: list[int] = []
+    positions = range(len(leaves))
+    args: list[Any] = [Operand(position) for position in positions]
+    kwargs = dict(zip(operation.parameters, static, strict=False))
+    if operation.positional:
+        args[1:] = [_abstracted(value, constants, len(leaves)) for value in static]
+        kwargs = {}
+    if operation.sequence:
+        args = [tuple(args)]
+    tensors = [p for p in positions if isinstance(operands[p], Tensor)]
+    active = tuple(p for p in tensors if operands[p].requires_grad)
+    leaves = [*leaves, *constants]
+    derivatives = _provider(operation.callee, tuple(args), kwargs, leaves, active)
+    kernel = Kernel(
+        derivatives,
+        f"{operation.name}Backward0",
+        tuple(positions) if operation.wraps_numbers else tuple(tensors),
+        len(leaves),
+        tuple(constants),
+        _stand_ins(leaves, derivatives.higher_inputs),
+    )
+    if len(KERNELS) >= _MOST_KERNELS:
+        KERNELS.clear()
+    KERNELS[key] = kernel
+    return kernel
+
+
+def _abstracted(value: Any, constants: list[int], first: int) -> Any:
+    """A static argument for the compiler, its non-negative integers appended to constants."""
+    if isinstance(value, tuple):
+        return tuple(_abstracted(item, constants, first) for item in value)
+    if isinstance(value, SliceOf):
+        start, stop = (_abstracted(p, constants, first) for p in (value.start, value.stop))
+        return SliceOf(start, stop, value.step)
+    if type(value) is int and value >= 0:
+        constants.append(value)
+        return Operand(first + len(constants) - 1)
+    return value
+
+
+def _stand_ins(leaves: Sequence[Any], needed: tuple[int, ...]) -> tuple[Any, ...] | None:
+    """For each array whose elements no higher derivative reads, one that takes no memory."""
+    spared = [
+        isinstance(leaf, np.ndarray) and position not in needed
+        for position, leaf in enumerate(leaves)
+    ]
+    if not any(spared):
+        return None
+    return tuple(
+        np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape) if spare else None
+        for leaf, spare in zip(leaves, spared, strict=True)
+    )
+
+
+def _mark_view(
+    result: Tensor, operation: Operation, operands: Sequence[Any], static: tuple[Any, ...]
+) -> None:
+    """Share the version of the viewed Tensor, where the result is a view indeed."""
+    viewed = operands[0]
+    base = result.array.base
+    if base is None or not isinstance(viewed, Tensor):
+        return
+    if base is viewed.array or base is viewed.array.base:
+        result.counter = viewed.counter
+        result.view_of = View(*steps_to(viewed, Step(operation, operands[1:], static)))
+
+
+def compiled_kernel(derivatives: Derivatives, inputs: tuple[int, ...], arity: int) -> Kernel:
+    """What `apply_compiled` needs of a compiled function; made once, where it is kept.
+
+    inputs: the positions of the leaves that are Tensors. arity: the number of leaves.
+    """
+    return Kernel(derivatives, f"{derivatives.name}Backward", inputs, arity)
+
+
+def apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[Any, ...]:
+    """Run a compiled function as ONE node on its leaves (Tensors, arrays, numbers); returns the
+    out leaves: Tensors wired to the node where they have cotangents, otherwise as they are.
+
+    The active leaves are Tensors that require gradients.
+    """
+    values: list[Any] = []
+    counters: list[list[int] | None] = []
+    expected: list[int] = []
+    for leaf in leaves:
+        is_tensor = isinstance(leaf, Tensor)
+        values.append(leaf.array if is_tensor else leaf)
+        counters.append(leaf.counter if is_tensor else None)
+        expected.append(leaf.counter[0] if is_tensor else 0)
+    out, record = kernel.forward(*values)
+    if not kernel.converters:
+        kernel.learn(out, record)
+    shapes = [signature(out[position]) for position in kernel.outputs]
+    edges = [edge_of(leaves[position]) for position in kernel.active]
+    node = kernel.node_class(kernel, edges, values, record, counters, expected, shapes)
+    results = [wrap(leaf) if isinstance(leaf, np.ndarray) else leaf for leaf in out]
+    for index, position in enumerate(kernel.outputs):
+        results[position] = wrap_result(np.asarray(out[position]), node, index)
+    for result in results:
+        is_tensor = isinstance(result, Tensor)
+        counters.append(result.counter if is_tensor else None)
+        expected.append(0)
+    return tuple(results)

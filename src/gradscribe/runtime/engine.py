@@ -1,0 +1,181 @@
+"""The engine: runs the nodes of a recorded graph backwards.
+
+A node is made after all nodes that it leads to, so sequence numbers fall along every edge, and
+the pending node with the greatest number can have no other pending node before it. A heap of
+the pending nodes is therefore all the scheduling there is: no counting of dependencies, no
+recursion, and a node is met only when all its cotangents are there. Cotangents are held no
+longer than until their node has run, and a node is freed right after (unless `retain_graph`).
+
+Between nodes flow arrays; with `create_graph` Tensors, and what nodes and hooks do with those
+is recorded. All state belongs to the run, so a hook or a `backward` may start another one, and
+an exception leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime.grad_mode import enter_mode, leave_mode
+from gradscribe.runtime.hooks import checked_result, run_hooks
+from gradscribe.runtime.node import AccumulateGrad, Edge, Node, NodeState, accumulate
+from gradscribe.runtime.tensor import Tensor, wrap
+
+Root = tuple[Edge, Any]
+Sink = Callable[[Any], None]
+Sinks = dict[Node, list[tuple[int, Sink]]]
+
+
+class Run:
+    """One backward run.
+
+    sinks: what to do with the cotangents of some outputs besides passing them on; if given,
+        only the nodes that lead there are run.
+    """
+
+    def __init__(self, retain_graph: bool, create_graph: bool, sinks: Sinks | None = None) -> None:
+        self.retain_graph = retain_graph
+        self.create_graph = create_graph
+        self.sinks = sinks
+        self.leading: set[Node] | None = None
+        self.pending: dict[Node, list[Any]] = {}
+        self.heap: list[tuple[int, Node]] = []
+
+    def run(self, roots: Sequence[Root]) -> None:
+        """Send the roots' cotangents (arrays, or with create_graph Tensors) through the graph."""
+        if self.sinks is not None:
+            self.leading = leading_to(self.sinks, [edge[0] for edge, _ in roots if edge[0]])
+        token = enter_mode(self.create_graph)
+        try:
+            for edge, cotangent in roots:
+                self.deliver(edge, cotangent, fresh=False)
+            while self.heap:
+                node = heappop(self.heap)[1]
+                self.visit(node, self.pending.pop(node))
+        finally:
+            leave_mode(token)
+
+    def deliver(self, edge: Edge, cotangent: Any, fresh: bool) -> None:
+        """Add a cotangent to those that wait for a node.
+
+        fresh: nothing else refers to it, so a leaf may keep it as its gradient.
+        """
+        node, index = edge
+        if node is None or cotangent is None:
+            return
+        if self.leading is not None and node not in self.leading:
+            return
+        waiting = self.pending.get(node)
+        if waiting is None:
+            waiting = self.pending[node] = [None] * node.output_count
+            heappush(self.heap, (-node.sequence, node))
+        present = waiting[index]
+        if present is not None:
+            waiting[index] = present + cotangent
+        elif fresh or type(node) is not AccumulateGrad:
+            waiting[index] = cotangent
+        else:
+            waiting[index] = _own(cotangent)
+
+    def visit(self, node: Node, cotangents: list[Any]) -> None:
+        """Run one node, with its hooks, and pass the results on."""
+        state = node.state
+        if state is not None:
+            cotangents = self._before(state, cotangents)
+        if type(node) is AccumulateGrad and node.variable._leaf is not None:
+            hooks = node.variable._leaf.hooks
+            cotangents = [self._hooked(hooks, cotangents[0])] if hooks else cotangents
+        if self.sinks is not None and node in self.sinks:
+            for index, sink in self.sinks[node]:
+                sink(cotangents[index])
+            if not self._continues(node):
+                return
+        edges = node.edges
+        results = node.backward(cotangents, self.create_graph)
+        if state is not None and state.hooks:
+            results = self._after(state, results, cotangents)
+        if not self.retain_graph:
+            node.release()
+        fresh = node.fresh
+        for edge, result in zip(edges, results, strict=True):
+            if result is not None and edge[0] is not None:
+                self.deliver(edge, result, fresh)
+
+    def _continues(self, node: Node) -> bool:
+        """Whether a node with a sink leads to another one."""
+        assert self.leading is not None
+        return any(target in self.leading for target, _ in node.edges)
+
+    def _before(self, state: NodeState, cotangents: list[Any]) -> list[Any]:
+        """The cotangents after the hooks of the output Tensors and of the node."""
+        cotangents = list(cotangents)
+        for index, hooks in state.tensor_hooks.items():
+            if cotangents[index] is not None:
+                cotangents[index] = self._hooked(hooks, cotangents[index])
+        for index, retained in state.retained.items():
+            tensor = retained()
+            if tensor is not None and cotangents[index] is not None:
+                accumulate(tensor, _own(cotangents[index]), self.create_graph)
+        for hook in tuple(state.prehooks.values()):
+            result = hook(tuple(map(_shown, cotangents)))
+            if result is not None:
+                given = result if isinstance(result, tuple) else (result,)
+                cotangents = [self._hidden(item) for item in given]
+        return cotangents
+
+    def _hooked(self, hooks: dict[int, Any], cotangent: Any) -> Any:
+        return self._hidden(run_hooks(hooks, _shown(cotangent))) if hooks else cotangent
+
+    def _after(
+        self, state: NodeState, results: Sequence[Any], cotangents: list[Any]
+    ) -> Sequence[Any]:
+        """The node's results after its hooks."""
+        shown = tuple(map(_shown, results))
+        for hook in tuple(state.hooks.values()):
+            changed = hook(shown, tuple(map(_shown, cotangents)))
+            if changed is not None:
+                given = changed if isinstance(changed, tuple) else (changed,)
+                shown = tuple(
+                    new if new is None or old is None else checked_result(hook, new, old)
+                    for new, old in zip(given, shown, strict=True)
+                )
+        return [self._hidden(item) for item in shown]
+
+    def _hidden(self, shown: Any) -> Any:
+        """What flows between nodes, for a Tensor that a hook has seen."""
+        return shown if shown is None or self.create_graph else shown.array
+
+
+def _shown(cotangent: Any) -> Any:
+    """A cotangent as a Tensor, for a hook."""
+    if cotangent is None or isinstance(cotangent, Tensor):
+        return cotangent
+    return wrap(np.asarray(cotangent))
+
+
+def _own(cotangent: Any) -> Any:
+    """A copy."""
+    return cotangent.clone() if isinstance(cotangent, Tensor) else np.array(cotangent)
+
+
+def leading_to(goals: Iterable[Node], roots: Iterable[Node]) -> set[Node]:
+    """The nodes below the roots from which a goal is reached, the goals included."""
+    leading = set(goals)
+    seen: set[Node] = set()
+    stack = [(root, iter(root.edges)) for root in roots]
+    seen.update(node for node, _ in stack)
+    while stack:
+        node, edges = stack[-1]
+        for target, _ in edges:
+            if target is not None and target not in seen:
+                seen.add(target)
+                stack.append((target, iter(target.edges)))
+                break
+        else:
+            stack.pop()
+            if any(target in leading for target, _ in node.edges):
+                leading.add(node)
+    return leading

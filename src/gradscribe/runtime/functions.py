@@ -1,0 +1,460 @@
+"""The table of eager operations: PyTorch's and NumPy's names, each with its NumPy callee.
+
+A line gives the public name, the function that the compiler differentiates, and the stem of the
+node's name. The functions are `gs.name(x, ...)`; `methods.py` attaches them to Tensor, too.
+Below the table stand the functions whose arguments need more than a spelling.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradscribe.runtime import composites, dtypes, indexing
+from gradscribe.runtime.adaptors import (
+    along,
+    axes,
+    binary,
+    deviation,
+    enter,
+    joined,
+    reduction,
+    scaled,
+    sizes,
+    unary,
+)
+from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.tensor import Tensor, wrap
+
+# --- elementwise ------------------------------------------------------------------------------
+
+neg = negative = unary("neg", np.negative, "Neg")
+positive = unary("positive", np.positive, "Positive")
+abs = absolute = unary("abs", np.absolute, "Abs")
+exp = unary("exp", np.exp, "Exp")
+exp2 = unary("exp2", np.exp2, "Exp2")
+expm1 = unary("expm1", np.expm1, "Expm1")
+log = unary("log", np.log, "Log")
+log2 = unary("log2", np.log2, "Log2")
+log10 = unary("log10", np.log10, "Log10")
+log1p = unary("log1p", np.log1p, "Log1P")
+sqrt = unary("sqrt", np.sqrt, "Sqrt")
+rsqrt = unary("rsqrt", composites.rsqrt, "Rsqrt")
+square = unary("square", np.square, "Square")
+reciprocal = unary("reciprocal", np.reciprocal, "Reciprocal")
+sin = unary("sin", np.sin, "Sin")
+cos = unary("cos", np.cos, "Cos")
+tan = unary("tan", np.tan, "Tan")
+asin = arcsin = unary("asin", np.arcsin, "Asin")
+acos = arccos = unary("acos", np.arccos, "Acos")
+atan = arctan = unary("atan", np.arctan, "Atan")
+sinh = unary("sinh", np.sinh, "Sinh")
+cosh = unary("cosh", np.cosh, "Cosh")
+tanh = unary("tanh", np.tanh, "Tanh")
+asinh = arcsinh = unary("asinh", np.arcsinh, "Asinh")
+acosh = arccosh = unary("acosh", np.arccosh, "Acosh")
+atanh = arctanh = unary("atanh", np.arctanh, "Atanh")
+sign = unary("sign", np.sign, "Sign")
+floor = unary("floor", np.floor, "Floor")
+ceil = unary("ceil", np.ceil, "Ceil")
+trunc = fix = unary("trunc", np.trunc, "Trunc")
+rint = unary("rint", np.rint, "Round")
+deg2rad = radians = unary("deg2rad", np.deg2rad, "Deg2Rad")
+rad2deg = degrees = unary("rad2deg", np.rad2deg, "Rad2Deg")
+sigmoid = unary("sigmoid", composites.sigmoid, "Sigmoid")
+logsigmoid = unary("logsigmoid", composites.logsigmoid, "LogSigmoid")
+relu = unary("relu", composites.relu, "Relu")
+softplus = unary("softplus", composites.softplus, "Softplus")
+clone = unary("clone", composites.clone, "Clone")
+
+add = scaled("add", np.add, "Add")
+sub = subtract = scaled("sub", np.subtract, "Sub")
+mul = multiply = binary("mul", np.multiply, "Mul", wraps_numbers=True)
+div = divide = true_divide = binary("div", np.true_divide, "Div", wraps_numbers=True)
+pow = power = binary("pow", np.power, "Pow")
+remainder = mod = binary("remainder", np.remainder, "Remainder")
+fmod = binary("fmod", np.fmod, "Fmod")
+maximum = binary("maximum", np.maximum, "Maximum")
+minimum = binary("minimum", np.minimum, "Minimum")
+fmax = binary("fmax", np.fmax, "Fmax")
+fmin = binary("fmin", np.fmin, "Fmin")
+atan2 = arctan2 = binary("atan2", np.arctan2, "Atan2")
+hypot = binary("hypot", np.hypot, "Hypot")
+copysign = binary("copysign", np.copysign, "Copysign")
+logaddexp = binary("logaddexp", np.logaddexp, "Logaddexp")
+floor_divide = binary("floor_divide", np.floor_divide, "FloorDivide", differentiable=False)
+
+eq = equal = binary("eq", np.equal, "Eq", differentiable=False)
+ne = not_equal = binary("ne", np.not_equal, "Ne", differentiable=False)
+lt = less = binary("lt", np.less, "Lt", differentiable=False)
+le = less_equal = binary("le", np.less_equal, "Le", differentiable=False)
+gt = greater = binary("gt", np.greater, "Gt", differentiable=False)
+ge = greater_equal = binary("ge", np.greater_equal, "Ge", differentiable=False)
+logical_and = binary("logical_and", np.logical_and, "LogicalAnd", differentiable=False)
+logical_or = binary("logical_or", np.logical_or, "LogicalOr", differentiable=False)
+logical_xor = binary("logical_xor", np.logical_xor, "LogicalXor", differentiable=False)
+logical_not = unary("logical_not", np.logical_not, "LogicalNot", differentiable=False)
+bitwise_and = binary("bitwise_and", np.bitwise_and, "And", differentiable=False)
+bitwise_or = binary("bitwise_or", np.bitwise_or, "Or", differentiable=False)
+bitwise_xor = binary("bitwise_xor", np.bitwise_xor, "Xor", differentiable=False)
+bitwise_not = unary("bitwise_not", np.invert, "Not", differentiable=False)
+isnan = unary("isnan", np.isnan, "Isnan", differentiable=False)
+isinf = unary("isinf", np.isinf, "Isinf", differentiable=False)
+isfinite = unary("isfinite", np.isfinite, "Isfinite", differentiable=False)
+signbit = unary("signbit", np.signbit, "Signbit", differentiable=False)
+
+# --- reductions -------------------------------------------------------------------------------
+
+sum = reduction("sum", np.sum, "Sum")
+mean = reduction("mean", np.mean, "Mean")
+prod = reduction("prod", np.prod, "Prod")
+amax = reduction("amax", np.max, "Amax")
+amin = reduction("amin", np.min, "Amin")
+var = deviation("var", np.var, "Var")
+std = deviation("std", np.std, "Std")
+logsumexp = reduction("logsumexp", composites.logsumexp, "Logsumexp")
+all = reduction("all", np.all, "All", differentiable=False)
+any = reduction("any", np.any, "Any", differentiable=False)
+argmax = reduction("argmax", np.argmax, "Argmax", differentiable=False)
+argmin = reduction("argmin", np.argmin, "Argmin", differentiable=False)
+count_nonzero = reduction("count_nonzero", np.count_nonzero, "CountNonzero", differentiable=False)
+cumsum = along("cumsum", np.cumsum, "Cumsum")
+softmax = along("softmax", composites.softmax, "Softmax")
+log_softmax = along("log_softmax", composites.log_softmax, "LogSoftmax")
+
+# --- linear algebra ---------------------------------------------------------------------------
+
+dot = inner = vdot = binary("dot", np.dot, "Dot")
+outer = ger = binary("outer", np.outer, "Outer")
+
+_MATMULS = {
+    (2, 2): Operation("Mm", np.matmul),
+    (2, 1): Operation("Mv", np.matmul),
+    (1, 1): Operation("Dot", np.matmul),
+    (3, 3): Operation("Bmm", np.matmul),
+}
+_MATMUL = Operation("Matmul", np.matmul)
+
+
+def matmul(input: Any, other: Any) -> Tensor:
+    """The matrix product, by NumPy's rules for one, two and more axes."""
+    return apply(_MATMULS.get((np.ndim(input), np.ndim(other)), _MATMUL), (input, other))
+
+
+def mm(input: Any, mat2: Any) -> Tensor:
+    """The product of two matrices."""
+    if np.ndim(input) != 2:
+        raise RuntimeError("self must be a matrix")
+    if np.ndim(mat2) != 2:
+        raise RuntimeError("mat2 must be a matrix")
+    (rows, inner), (inner_2, columns) = input.array.shape, mat2.array.shape
+    if inner != inner_2:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{inner} and {inner_2}x{columns})"
+        )
+    return apply(_MATMULS[2, 2], (input, mat2))
+
+
+def mv(input: Any, vec: Any) -> Tensor:
+    """The product of a matrix and a vector."""
+    return apply(_MATMULS[2, 1], (input, vec))
+
+
+def bmm(input: Any, mat2: Any) -> Tensor:
+    """The products of two stacks of matrices."""
+    return apply(_MATMULS[3, 3], (input, mat2))
+
+
+# --- extrema ----------------------------------------------------------------------------------
+
+
+class Extremum(NamedTuple):
+    """What `x.max(dim)` returns: prints and unpacks as in PyTorch."""
+
+    values: Tensor
+    indices: Tensor
+
+
+_SELECT_ALONG = {
+    np.argmax: Operation("Max", composites.select_along, ("axis",)),
+    np.argmin: Operation("Min", composites.select_along, ("axis",)),
+}
+_MAX = Operation("Max", np.max)
+_MIN = Operation("Min", np.min)
+
+
+def max(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    """The greatest element; with dim, `(values, indices)`; with a Tensor, `maximum`."""
+    if isinstance(dim, Tensor):
+        return maximum(input, dim)
+    dim = axis if dim is None else dim
+    return apply(_MAX, (input,)) if dim is None else _extremum(input, dim, keepdim, np.argmax)
+
+
+def min(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    """The least element; with dim, `(values, indices)`; with a Tensor, `minimum`."""
+    if isinstance(dim, Tensor):
+        return minimum(input, dim)
+    dim = axis if dim is None else dim
+    return apply(_MIN, (input,)) if dim is None else _extremum(input, dim, keepdim, np.argmin)
+
+
+def _extremum(input: Tensor, dim: int, keepdim: bool, find: Any) -> Extremum:
+    axis = _axis(dim, input.array.ndim)
+    index = find(input.array, axis=axis, keepdims=True)
+    values = apply(_SELECT_ALONG[find], (input, index), (axis,))
+    if keepdim:
+        return Extremum(values, wrap(index))
+    return Extremum(squeeze(values, axis), wrap(np.squeeze(index, axis)))
+
+
+# --- shapes -----------------------------------------------------------------------------------
+
+_VIEW = Operation("View", np.reshape, ("shape",), positional=True, view=True)
+_EXPAND = Operation("Expand", np.broadcast_to, ("shape",), positional=True, view=True)
+_PERMUTE = Operation("Permute", np.transpose, ("axes",), view=True)
+_TRANSPOSE = Operation("Transpose", np.swapaxes, ("axis1", "axis2"), view=True)
+_T = Operation("T", np.transpose, view=True)
+_SQUEEZE = Operation("Squeeze", np.squeeze, ("axis",), view=True)
+_UNSQUEEZE = Operation("Unsqueeze", np.expand_dims, ("axis",), view=True)
+
+
+def reshape(input: Tensor, *shape: Any) -> Tensor:
+    """The same elements in another shape; a view where that is possible."""
+    return apply(_VIEW, (input,), (sizes(shape),))
+
+
+def view(input: Tensor, *shape: Any) -> Tensor:
+    """A view of another shape, or (given a dtype) of another element type."""
+    if len(shape) == 1 and isinstance(shape[0], np.dtype):
+        return wrap(input.array.view(shape[0]))
+    result = reshape(input, *shape)
+    if input.array.size and not np.shares_memory(result.array, input.array):
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one "
+            "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
+        )
+    return result
+
+
+def view_as(input: Tensor, other: Tensor) -> Tensor:
+    """`view` in the shape of another Tensor."""
+    return view(input, other.array.shape)
+
+
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
+    """`reshape` to the shape of another Tensor."""
+    return reshape(input, other.array.shape)
+
+
+def ravel(input: Tensor) -> Tensor:
+    """All elements along one axis."""
+    return reshape(input, -1)
+
+
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """The axes from start_dim to end_dim as one."""
+    shape = input.array.shape
+    first, last = _axis(start_dim, len(shape)), _axis(end_dim, len(shape))
+    return reshape(input, (*shape[:first], -1, *shape[last + 1 :]))
+
+
+def expand(input: Tensor, *shape: Any) -> Tensor:
+    """Broadcast to a shape, in which -1 leaves an axis as it is."""
+    given, present = sizes(shape), input.array.shape
+    padded = (1,) * (len(given) - len(present)) + present
+    kept = tuple(old if new == -1 else new for new, old in zip(given, padded, strict=True))
+    return apply(_EXPAND, (input,), (kept,))
+
+
+broadcast_to = expand
+
+
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
+    """Broadcast to the shape of another Tensor."""
+    return expand(input, other.array.shape)
+
+
+def permute(input: Tensor, *dims: Any) -> Tensor:
+    """The axes in another order."""
+    return apply(_PERMUTE, (input,), (sizes(dims),))
+
+
+def transpose(input: Tensor, dim0: Any = None, dim1: Any = None) -> Tensor:
+    """Two axes exchanged; as in NumPy, all axes reversed where none are named."""
+    if dim0 is None:
+        return permute(input, *reversed(range(input.array.ndim)))
+    if dim1 is None:
+        return permute(input, dim0)
+    return apply(_TRANSPOSE, (input,), (dim0, dim1))
+
+
+swapaxes = swapdims = transpose
+
+
+def t(input: Tensor) -> Tensor:
+    """The transpose of a matrix."""
+    if input.array.ndim > 2:
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {input.array.ndim}D"
+        )
+    return apply(_T, (input,))
+
+
+def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
+    """Without the axes of length one, or without those named that have length one."""
+    dim = axes(axis if dim is None else dim)
+    if dim is not None:
+        named = dim if isinstance(dim, tuple) else (dim,)
+        shape = input.array.shape
+        dim = tuple(d for d in named if shape and shape[_axis(d, len(shape))] == 1)
+    return apply(_SQUEEZE, (input,), (dim,))
+
+
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """With a new axis of length one."""
+    return apply(_UNSQUEEZE, (input,), (operator.index(dim),))
+
+
+expand_dims = unsqueeze
+
+
+def _axis(dim: int, rank: int) -> int:
+    if not -builtins.max(rank, 1) <= dim < builtins.max(rank, 1):
+        limit = builtins.max(rank, 1)
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], "
+            f"but got {dim})"
+        )
+    return dim % rank if rank else 0
+
+
+# --- joining and splitting --------------------------------------------------------------------
+
+cat = concat = concatenate = joined("cat", np.concatenate, "Cat")
+stack = joined("stack", np.stack, "Stack")
+
+
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """The slices along an axis."""
+    axis = _axis(dim, input.array.ndim)
+    before = (slice(None),) * axis
+    return tuple(input[(*before, i)] for i in range(input.array.shape[axis]))
+
+
+def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Pieces along an axis, of one size (the last may be smaller) or of these sizes."""
+    axis = _axis(dim, input.array.ndim)
+    length = input.array.shape[axis]
+    if isinstance(split_size, int):
+        starts = range(0, length, split_size)
+        bounds = [(start, builtins.min(start + split_size, length)) for start in starts]
+    else:
+        ends = np.cumsum(split_size).tolist()
+        bounds = list(zip([0, *ends], ends, strict=False))
+    before = (slice(None),) * axis
+    return tuple(input[(*before, slice(start, stop))] for start, stop in bounds)
+
+
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """At most `chunks` pieces of equal size along an axis."""
+    length = input.array.shape[_axis(dim, input.array.ndim)]
+    return split(input, builtins.max(1, -(-length // chunks)), dim)
+
+
+# --- the rest ---------------------------------------------------------------------------------
+
+_WHERE = Operation("Where", np.where)
+_CLAMP = Operation("Clamp", np.clip, ("min", "max"), run=np.clip)
+_CLAMP_BY_TENSORS = Operation("Clamp", np.clip)
+_NORM = Operation("LinalgVectorNorm", composites.norm, ("axis", "keepdims"))
+_ROUND = Operation("Round", np.round, ("decimals",))
+_TO_COPY = Operation("ToCopy", composites.to_dtype, ("dtype",))
+for _row in (_MAX, _MIN, _VIEW, _EXPAND, _PERMUTE, _TRANSPOSE, _SQUEEZE, _UNSQUEEZE, _WHERE, _ROUND):
+    enter(_row, _row)
+
+
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """Elements of input where the condition holds, else of other."""
+    if input is None:
+        return tuple(map(wrap, np.nonzero(_plain(condition))))
+    return apply(_WHERE, (_plain(condition), input, other))
+
+
+def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
+    """The elements limited to [min, max]; numbers, Tensors or None."""
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        if min is None:
+            return minimum(input, max)
+        if max is None:
+            return maximum(input, min)
+        return apply(_CLAMP_BY_TENSORS, (input, min, max))
+    return apply(_CLAMP, (input,), (min, max))
+
+
+clip = clamp
+
+
+def norm(input: Tensor, p: Any = 2, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """The p-norm of the elements, along the named axes or of all."""
+    if p in (2, "fro", None):
+        return apply(_NORM, (input,), (axes(dim), keepdim))
+    if p == float("inf"):
+        return amax(abs(input), dim, keepdim)
+    return pow(sum(pow(abs(input), p), dim, keepdim), 1 / p)
+
+
+def round(input: Any, *, decimals: int = 0) -> Tensor:
+    """Rounded to so many decimals."""
+    return apply(_ROUND, (input,), (decimals,))
+
+
+def to_dtype(input: Tensor, dtype: Any) -> Tensor:
+    """The elements converted to a dtype; the Tensor itself if it has that already."""
+    dtype = dtypes.to_dtype(dtype)
+    if input.array.dtype == dtype:
+        return input
+    if not dtypes.is_differentiable(dtype):
+        return wrap(input.array.astype(dtype))
+    return apply(_TO_COPY, (input,), (dtype,))
+
+
+def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """`value` where the mask holds."""
+    return where(mask, value, input)  # type: ignore[no-any-return]
+
+
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The slices along an axis at these indices."""
+    before = (slice(None),) * _axis(dim, input.array.ndim)
+    return indexing.getitem(input, (*before, index))
+
+
+def allclose(
+    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> bool:
+    """Whether all elements are close."""
+    return np.allclose(_plain(input), _plain(other), rtol=rtol, atol=atol, equal_nan=equal_nan)
+
+
+def array_equal(input: Any, other: Any) -> bool:
+    """Whether two Tensors have the same shape and elements."""
+    return np.array_equal(_plain(input), _plain(other))
+
+
+def numel(input: Tensor) -> int:
+    """The number of elements."""
+    return input.array.size
+
+
+def is_tensor(object: Any) -> bool:
+    """Whether this is a Tensor."""
+    return isinstance(object, Tensor)
+
+
+def _plain(value: Any) -> Any:
+    return value.array if isinstance(value, Tensor) else value

@@ -1,0 +1,58 @@
+"""Hooks: user functions that see, and may change, gradients on their way through the graph.
+
+Hooks are kept in dictionaries by the number of their handle, in order of registration. A
+table of hooks is copied when it is run, so hooks may be added and removed meanwhile.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+Hook = Callable[..., Any]
+HookTable = dict[int, Hook]
+
+_numbers = itertools.count()
+
+
+class RemovableHandle:
+    """Returned by `register_hook`: `remove()` takes the hook away again; so does `with`."""
+
+    __slots__ = ("_hooks", "id")
+
+    def __init__(self, hooks: HookTable, hook: Hook) -> None:
+        self._hooks = hooks
+        self.id = next(_numbers)
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.remove()
+
+
+def run_hooks(hooks: HookTable, gradient: Any) -> Any:
+    """The gradient after each hook has seen it, and perhaps replaced it."""
+    for hook in tuple(hooks.values()):
+        result = hook(gradient)
+        if result is not None:
+            gradient = checked_result(hook, result, gradient)
+    return gradient
+
+
+def checked_result(hook: Hook, result: Any, gradient: Any) -> Any:
+    """The result of a hook, refused where it is no Tensor or does not fit the gradient."""
+    name = getattr(hook, "__name__", type(hook).__name__)
+    if type(result) is not type(gradient):
+        raise TypeError(
+            f"hook '{name}' has changed the type of value "
+            f"(was {type(gradient).__name__} got {type(result).__name__})"
+        )
+    if result.shape != gradient.shape:
+        raise RuntimeError(f"hook '{name}' has changed the size of value")
+    return result

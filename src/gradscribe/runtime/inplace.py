@@ -1,0 +1,172 @@
+"""In-place operations: methods with a trailing underscore, augmented assignment, stores.
+
+The result is computed as if out of place and then stored in the memory of the Tensor, whose
+version goes up. If it is recorded, the Tensor changes its place in the graph: it is now the
+output of the operation's node. Where the Tensor is a view, its base is now the output of a
+`CopySlices` node, which puts the region's new value into the base's old one, and all views
+of the base are taken again when they are next used (`views.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime import dtypes
+from gradscribe.runtime.grad_mode import grad_enabled
+from gradscribe.runtime.node import NO_EDGE, Edge, Node, next_sequence
+from gradscribe.runtime.operation import as_array
+from gradscribe.runtime.tensor import Array, Tensor, edge_of, wrap
+from gradscribe.runtime.views import Step, Steps, take, take_array
+
+LEAF_IN_PLACE = "a leaf Variable that requires grad is being used in an in-place operation."
+
+
+def update(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Tensor:
+    """`target = function(target, ...)`, in the memory of target."""
+    if not is_recorded(target, args):
+        store(target, function(wrap(target.array), *args, **kwargs).array)
+        return target
+    refuse_leaf(target)
+    original = wrap(target.array.copy())
+    original.node, original.index = target.node, target.index
+    original.needs_grad = target.needs_grad
+    result = function(original, *args, **kwargs)
+    store(target, result.array)
+    if target.view_of is None and result.needs_grad:
+        target.node, target.index, target.needs_grad = result.node, result.index, True
+    else:
+        edge = edge_of(result) if result.needs_grad else NO_EDGE
+        overwrite(target, edge)
+    return target
+
+
+def is_recorded(target: Tensor, args: Sequence[Any]) -> bool:
+    """Whether an in-place operation on target with these arguments belongs in the graph."""
+    if not grad_enabled():
+        return False
+    return target.requires_grad or any(isinstance(a, Tensor) and a.requires_grad for a in args)
+
+
+def refuse_leaf(target: Tensor) -> None:
+    """Raise the error for an in-place operation on a leaf that requires gradients."""
+    if not target.requires_grad:
+        return
+    base = target if target.view_of is None else target.view_of.base
+    if base.node is None:
+        raise RuntimeError(LEAF_IN_PLACE if base is target else f"a view of {LEAF_IN_PLACE}")
+
+
+def assign(target: Tensor, value: Any) -> Tensor:
+    """Give all elements of target this value (a Tensor, an array or a number), cast to its
+    dtype."""
+    recorded = is_recorded(target, (value,))
+    if recorded:
+        refuse_leaf(target)
+    target.array[...] = value.array if isinstance(value, Tensor) else value
+    target.counter[0] += 1
+    if recorded:
+        overwrite(target, _value_edge(value, target.array))
+    return target
+
+
+def store(target: Tensor, value: Array) -> None:
+    """Put a value of the same shape into the memory of target."""
+    array = target.array
+    if value.shape != array.shape:
+        raise RuntimeError(
+            f"output with shape {list(array.shape)} doesn't match the broadcast shape "
+            f"{list(value.shape)}"
+        )
+    if not np.can_cast(value.dtype, array.dtype, "same_kind"):
+        raise RuntimeError(
+            f"result type {_kind(value)} can't be cast to the desired output type {_kind(array)}"
+        )
+    array[...] = value
+    target.counter[0] += 1
+
+
+def _kind(array: Array) -> str:
+    return dtypes.type_name(array.dtype).removeprefix("torch.").removesuffix("Tensor")
+
+
+def overwrite(target: Tensor, value: Edge, region: Steps = ()) -> None:
+    """Give the base of target a new place in the graph, after the region of target has been
+    overwritten by what the edge leads to."""
+    base, steps = target, region
+    if target.view_of is not None:
+        base, steps = target.view_of.base, (*target.view_of.steps, *region)
+    edge = edge_of(base) if base.needs_grad else NO_EDGE
+    base.node = CopySlices((edge, value), steps, base.array.shape)
+    base.index = 0
+    base.needs_grad = True
+
+
+class CopySlices(Node):
+    """The node of a base after a region of it, a view or the base itself, was overwritten."""
+
+    __slots__ = ("shape", "steps")
+
+    fresh = True
+
+    def __init__(self, edges: tuple[Edge, Edge], steps: Steps, shape: tuple[int, ...]) -> None:
+        self.edges = edges
+        self.steps = steps
+        self.shape = shape
+        self.sequence = next_sequence()
+        self.state = None
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        (d_base,) = cotangents
+        if create_graph:
+            return self._backward_recorded(d_base)
+        rest = np.array(d_base, copy=True, order="C")
+        region = take_array(rest, self.steps)
+        if not self.steps or np.shares_memory(rest, region):
+            d_value = np.array(region)
+            region[...] = 0
+            return rest, d_value
+        positions = self._positions()
+        d_value = rest.reshape(-1)[positions]
+        rest.reshape(-1)[positions] = 0
+        return rest, d_value
+
+    def _positions(self) -> Any:
+        """Where in the flat base each element of the region stands."""
+        count = int(np.prod(self.shape))
+        return take_array(np.arange(count).reshape(self.shape), self.steps)
+
+    def _backward_recorded(self, d_base: Tensor) -> Sequence[Any]:
+        outside = np.ones(self.shape, d_base.array.dtype)
+        outside.reshape(-1)[self._positions()] = 0
+        return d_base * wrap(outside), take(d_base * 1, self.steps)
+
+
+def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
+    """`target[place] = value`; step: the same index, as a step to the region."""
+    recorded = is_recorded(target, (value,))
+    if recorded:
+        refuse_leaf(target)
+    target.array[place] = value.array if isinstance(value, Tensor) else value
+    target.counter[0] += 1
+    if recorded:
+        overwrite(target, _value_edge(value, target.array[place]), (step,))
+
+
+def _value_edge(value: Any, region: Any) -> Edge:
+    """Where the gradient of a stored value goes, summed and cast as the store spread it."""
+    if not isinstance(value, Tensor) or not value.requires_grad:
+        return NO_EDGE
+    from gradscribe.runtime import functions
+
+    region = as_array(region)
+    extra = value.array.ndim - region.ndim
+    if extra > 0:
+        value = functions.reshape(value, value.array.shape[extra:])
+    if value.array.shape != region.shape:
+        value = functions.broadcast_to(value, region.shape)
+    if value.array.dtype != region.dtype:
+        value = functions.to_dtype(value, region.dtype)
+    return edge_of(value)

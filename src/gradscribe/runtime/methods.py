@@ -1,0 +1,254 @@
+"""Attaches operators and methods to Tensor: the same functions as in the `gs` namespace.
+
+Imported once, by the package; everything here stands above `tensor.py`, which therefore cannot
+name it in the class body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime import dtypes, functions, indexing, inplace, numpy_protocol, randomness
+from gradscribe.runtime.backward import tensor_backward
+from gradscribe.runtime.tensor import Tensor, wrap
+
+Function = Callable[..., Any]
+
+_METHODS = """
+    abs absolute neg negative positive exp exp2 expm1 log log2 log10 log1p sqrt rsqrt square
+    reciprocal sin cos tan asin arcsin acos arccos atan arctan sinh cosh tanh asinh arcsinh acosh
+    arccosh atanh arctanh sign floor ceil trunc fix round sigmoid relu clone add sub subtract mul
+    multiply div divide true_divide pow remainder fmod maximum minimum fmax fmin atan2 arctan2
+    hypot copysign logaddexp floor_divide eq ne not_equal lt less le less_equal gt greater ge
+    greater_equal logical_and logical_or logical_xor logical_not bitwise_and bitwise_or
+    bitwise_xor bitwise_not isnan isinf isfinite sum mean prod amax amin max min var std
+    logsumexp all any argmax argmin count_nonzero cumsum softmax log_softmax dot inner outer ger
+    matmul mm mv bmm reshape view view_as reshape_as ravel flatten expand broadcast_to expand_as
+    permute transpose swapaxes swapdims t squeeze unsqueeze unbind split chunk clamp clip norm
+    masked_fill index_select allclose
+""".split()
+
+_IN_PLACE = """
+    add sub mul div pow remainder fmod floor_divide neg abs exp expm1 log log2 log10 log1p sqrt
+    rsqrt square reciprocal sin cos tan asin acos atan sinh cosh tanh sign floor ceil trunc round
+    sigmoid relu clamp clip masked_fill
+""".split()
+
+_OPERATORS: dict[str, Function] = {
+    "add": functions.add,
+    "sub": functions.sub,
+    "mul": functions.mul,
+    "truediv": functions.div,
+    "floordiv": functions.floor_divide,
+    "mod": functions.remainder,
+    "pow": functions.pow,
+    "matmul": functions.matmul,
+    "and": functions.bitwise_and,
+    "or": functions.bitwise_or,
+    "xor": functions.bitwise_xor,
+}
+"""Binary operators: each has a reflected and an in-place form."""
+
+_COMPARISONS: dict[str, Function] = {
+    "lt": functions.lt,
+    "le": functions.le,
+    "gt": functions.gt,
+    "ge": functions.ge,
+    "eq": functions.eq,
+    "ne": functions.ne,
+}
+
+_UNARY: dict[str, Function] = {
+    "neg": functions.neg,
+    "pos": functions.positive,
+    "abs": functions.abs,
+    "invert": functions.bitwise_not,
+}
+
+_OPERANDS = (Tensor, int, float, complex, np.ndarray, np.generic)
+
+
+def _operator(function: Function) -> Function:
+    def method(self: Tensor, other: Any) -> Any:
+        return function(self, other) if isinstance(other, _OPERANDS) else NotImplemented
+
+    return method
+
+
+def _reflected(function: Function) -> Function:
+    def method(self: Tensor, other: Any) -> Any:
+        return function(other, self) if isinstance(other, _OPERANDS) else NotImplemented
+
+    return method
+
+
+def _in_place(function: Function) -> Function:
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return inplace.update(self, function, *args, **kwargs)
+
+    return method
+
+
+def _conversion(dtype: dtypes.Dtype) -> Function:
+    def method(self: Tensor) -> Tensor:
+        return functions.to_dtype(self, dtype)
+
+    return method
+
+
+# --- methods that are no functions ------------------------------------------------------------
+
+
+def _zero_(self: Tensor) -> Tensor:
+    """Set all elements to zero."""
+    return _fill_(self, 0)
+
+
+def _fill_(self: Tensor, value: Any) -> Tensor:
+    """Set all elements to a value."""
+    return inplace.assign(self, value)
+
+
+def _copy_(self: Tensor, source: Tensor) -> Tensor:
+    """Set the elements to those of another Tensor, cast and broadcast."""
+    return inplace.assign(self, source)
+
+
+def _to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, **_: Any) -> Tensor:
+    """Converted to a dtype (or the dtype of another Tensor); there is one device."""
+    for argument in args:
+        if isinstance(argument, Tensor):
+            dtype = argument.array.dtype
+        elif argument not in ("cpu", None):
+            dtype = argument
+    return self if dtype is None else functions.to_dtype(self, dtype)
+
+
+def _type(self: Tensor, dtype: Any = None) -> Any:
+    """The name of the type, as in `torch.DoubleTensor`; or converted to a dtype."""
+    return dtypes.type_name(self.dtype) if dtype is None else functions.to_dtype(self, dtype)
+
+
+def _type_as(self: Tensor, other: Tensor) -> Tensor:
+    """Converted to the dtype of another Tensor."""
+    return functions.to_dtype(self, other.dtype)
+
+
+def _contiguous(self: Tensor) -> Tensor:
+    """This Tensor, or a copy with the elements in order."""
+    return self if self.is_contiguous() else functions.clone(self)
+
+
+def _reversed_axes(self: Tensor) -> Tensor:
+    """The transpose: all axes reversed."""
+    return functions.permute(self, *reversed(range(self.ndim)))
+
+
+def _matrix_transpose(self: Tensor) -> Tensor:
+    """The last two axes exchanged."""
+    return functions.transpose(self, -1, -2)
+
+
+def _new_zeros(self: Tensor, *shape: Any) -> Tensor:
+    """Zeros of the same dtype."""
+    return wrap(np.zeros(functions.sizes(shape), self.dtype))
+
+
+def _new_ones(self: Tensor, *shape: Any) -> Tensor:
+    """Ones of the same dtype."""
+    return wrap(np.ones(functions.sizes(shape), self.dtype))
+
+
+def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+            "protocol at the moment.  If you were attempting to deepcopy a module, this may be "
+            "because of a torch.nn.utils.weight_norm usage, see "
+            "https://github.com/pytorch/pytorch/pull/103001"
+        )
+    copy = wrap(self.array.copy())
+    copy.needs_grad = self.needs_grad
+    memo[id(self)] = copy
+    if self.grad is not None:
+        copy._grad = _deepcopy(self.grad, memo)
+    return copy
+
+
+def _rebuild(array: Any, requires_grad: bool) -> Tensor:
+    tensor = wrap(array)
+    tensor.needs_grad = requires_grad
+    return tensor
+
+
+def _reduce(self: Tensor) -> Any:
+    return _rebuild, (self.array, self.requires_grad and self.is_leaf)
+
+
+_OTHERS: dict[str, Any] = {
+    "backward": tensor_backward,
+    "zero_": _zero_,
+    "fill_": _fill_,
+    "copy_": _copy_,
+    "uniform_": randomness.uniform_,
+    "normal_": randomness.normal_,
+    "to": _to,
+    "type": _type,
+    "type_as": _type_as,
+    "contiguous": _contiguous,
+    "T": property(_reversed_axes),
+    "mT": property(_matrix_transpose),
+    "H": property(_matrix_transpose),
+    "new_zeros": _new_zeros,
+    "new_ones": _new_ones,
+    "__deepcopy__": _deepcopy,
+    "__reduce__": _reduce,
+    "__getitem__": indexing.getitem,
+    "__setitem__": indexing.setitem,
+    "__array_ufunc__": numpy_protocol.array_ufunc,
+    "__array_function__": numpy_protocol.array_function,
+}
+
+_CONVERSIONS = {
+    "double": dtypes.float64,
+    "float": dtypes.float32,
+    "half": dtypes.float16,
+    "long": dtypes.int64,
+    "int": dtypes.int32,
+    "short": dtypes.int16,
+    "char": dtypes.int8,
+    "byte": dtypes.uint8,
+    "bool": dtypes.bool_,
+}
+
+
+def attach() -> None:
+    """Give Tensor its operators and methods."""
+    for name in _METHODS:
+        setattr(Tensor, name, getattr(functions, name))
+    for name in _IN_PLACE:
+        setattr(Tensor, f"{name}_", _named(_in_place(getattr(functions, name)), f"{name}_"))
+    for name, function in _OPERATORS.items():
+        setattr(Tensor, f"__{name}__", _named(_operator(function), f"__{name}__"))
+        setattr(Tensor, f"__r{name}__", _named(_reflected(function), f"__r{name}__"))
+        setattr(Tensor, f"__i{name}__", _named(_in_place(function), f"__i{name}__"))
+    for name, function in _COMPARISONS.items():
+        setattr(Tensor, f"__{name}__", _named(_operator(function), f"__{name}__"))
+    for name, function in _UNARY.items():
+        setattr(Tensor, f"__{name}__", function)
+    for name, dtype in _CONVERSIONS.items():
+        setattr(Tensor, name, _named(_conversion(dtype), name))
+    for name, attribute in _OTHERS.items():
+        setattr(Tensor, name, attribute)
+
+
+def _named(function: Function, name: str) -> Function:
+    function.__name__ = name
+    function.__qualname__ = f"Tensor.{name}"
+    return function
+
+
+attach()

@@ -1,0 +1,200 @@
+"""Nodes of the recorded graph: what they know of their inputs, their hooks, leaves.
+
+A node computes, from the cotangents of the outputs of one recorded call, the cotangents of
+its inputs, and says by its edges where those go. Between nodes flow arrays; while a graph of
+the backward run itself is wanted (`create_graph`), Tensors. Here stand the base class and
+`AccumulateGrad`, where the graph ends; `operation.py` has the nodes of eager operations and
+compiled functions, `function.py` those of custom Functions.
+
+Sequence numbers grow from inputs to outputs: a node is made after the nodes it leads to. The
+engine relies on it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+import numpy as np
+
+from gradscribe.runtime.grad_mode import grad_enabled
+from gradscribe.runtime.hooks import Hook, HookTable, RemovableHandle
+
+if TYPE_CHECKING:
+    from gradscribe.runtime.tensor import Tensor
+
+Edge = tuple["Node | None", int]
+NO_EDGE: Edge = (None, 0)
+
+next_sequence = itertools.count(1).__next__
+_next_leaf_sequence = itertools.count(-1, -1).__next__
+
+
+class NodeState:
+    """What few nodes have: hooks, Tensors that retain their gradient, metadata."""
+
+    __slots__ = ("hooks", "metadata", "prehooks", "retained", "tensor_hooks")
+
+    def __init__(self) -> None:
+        self.metadata: dict[Any, Any] = {}
+        self.prehooks: HookTable = {}
+        self.hooks: HookTable = {}
+        self.tensor_hooks: dict[int, HookTable] = {}
+        self.retained: dict[int, ref[Tensor]] = {}
+
+
+class Node:
+    """Base of all nodes. edges: for each gradient that `backward` returns, where it goes."""
+
+    __slots__ = ("__weakref__", "edges", "sequence", "state")
+
+    edges: Sequence[Edge]
+    sequence: int
+    state: NodeState | None
+
+    output_count = 1
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        """The gradients along `edges`; arrays, or with create_graph Tensors; None is zero."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Free what was kept for `backward`."""
+
+    @property
+    def fresh(self) -> bool:
+        """Whether `backward` returns arrays that nothing else refers to."""
+        return False
+
+    def name(self) -> str:
+        """The name of the class, as in `<AddBackward0>`."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        """For each Tensor that went in: its node (None: needs no gradient) and output number."""
+        return tuple(self.edges)
+
+    @property
+    def requires_grad(self) -> bool:
+        return True
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for the user's own notes."""
+        return self.own_state().metadata
+
+    def own_state(self) -> NodeState:
+        """The rarely needed part of the node, made when first asked for."""
+        if self.state is None:
+            self.state = NodeState()
+        return self.state
+
+    def register_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after the node has run; it may return new
+        grad_inputs."""
+        return RemovableHandle(self.own_state().hooks, hook)
+
+    def register_prehook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(grad_outputs)` before the node runs; it may return new grad_outputs."""
+        return RemovableHandle(self.own_state().prehooks, hook)
+
+    def tensor_hooks(self, index: int) -> HookTable:
+        """The hooks of the Tensor that is output number `index`."""
+        return self.own_state().tensor_hooks.setdefault(index, {})
+
+    def __call__(self, *gradients: Tensor | None) -> Any:
+        """Run this node alone: gradients of its outputs in, gradients of its inputs out."""
+        results = self.apply(*gradients)
+        return results[0] if len(results) == 1 else results
+
+    def apply(self, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
+        """`backward` on Tensors, recorded if the grad mode says so."""
+        from gradscribe.runtime.tensor import wrap
+
+        if len(gradients) != self.output_count:
+            raise TypeError(
+                f"{self.name()} expected {self.output_count} arguments, got {len(gradients)}"
+            )
+        if grad_enabled():
+            return tuple(self.backward(list(gradients), True))
+        arrays = [None if gradient is None else gradient.array for gradient in gradients]
+        results = self.backward(arrays, False)
+        return tuple(None if r is None else wrap(np.asarray(r)) for r in results)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+class AccumulateGrad(Node):
+    """The end of the graph at a leaf: adds what arrives to `variable.grad`."""
+
+    __slots__ = ("variable",)
+
+    variable: Tensor
+
+    def __init__(self, variable: Tensor) -> None:
+        self.variable = variable
+        self.edges = ()
+        self.state = None
+        self.sequence = _next_leaf_sequence()
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        (gradient,) = cotangents
+        if gradient is not None:
+            accumulate(self.variable, gradient, create_graph)
+            for hook in tuple(self.variable.leaf_state().post_accumulate.values()):
+                hook(self.variable)
+        return ()
+
+    def tensor_hooks(self, index: int) -> HookTable:
+        return self.variable.leaf_state().hooks
+
+
+_accumulating = RLock()
+
+
+def accumulate(variable: Tensor, gradient: Any, create_graph: bool) -> None:
+    """Add a gradient, which nothing else refers to, to `variable.grad`."""
+    from gradscribe.runtime.tensor import Tensor, wrap
+
+    with _accumulating:
+        present = variable.grad
+        if isinstance(gradient, Tensor):
+            variable.grad = gradient if present is None else present + gradient
+        elif present is None:
+            dtype = variable.array.dtype
+            variable.grad = wrap(np.asarray(gradient, dtype=dtype))
+        else:
+            np.add(present.array, gradient, out=present.array, casting="same_kind")
+            present.counter[0] += 1
+
+
+FREED_GRAPH = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after "
+    "they have already been freed). Saved intermediate values of the graph are freed when you "
+    "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
+    "through the graph a second time or if you need to access saved tensors after calling backward."
+)
+
+_HINT = (
+    " Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
+    "with torch.autograd.set_detect_anomaly(True)."
+)
+
+
+def modified_in_place(
+    type_name: str, shape: Iterable[int], producer: Edge, found: int, expected: int
+) -> RuntimeError:
+    """The error for a saved value that was changed after it had been saved."""
+    node, index = producer
+    is_leaf = node is None or isinstance(node, AccumulateGrad)
+    source = "" if node is None or is_leaf else f", which is output {index} of {node.name()},"
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        f"operation: [{type_name} [{', '.join(map(str, shape))}]]{source} is at version {found}; "
+        f"expected version {expected} instead.{_HINT}"
+    )

@@ -1,0 +1,107 @@
+"""NumPy functions on Tensors: `np.exp(x)`, `np.sum(x, axis=0)`, `array * x` give Tensors.
+
+NumPy hands such calls over (NEP 13 and NEP 18). The arguments are bound to the names of the
+compiler's primitive for the function; those that are Tensors or arrays become operands, the
+others are static, and the call is recorded like any eager operation.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime.adaptors import BY_CALLEE
+from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.tensor import Tensor
+
+
+def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """`ufunc(*inputs)` with a Tensor among the inputs (NEP 13)."""
+    if method != "__call__" or kwargs or ufunc.nout != 1:
+        return NotImplemented
+    row = BY_CALLEE.get(ufunc)
+    return apply(_row(ufunc) if row is None else row, inputs)
+
+
+def array_function(
+    self: Tensor, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """`function(*args, **kwargs)` with a Tensor among the arguments (NEP 18)."""
+    if function in _ON_ARRAYS:
+        return function(*map(_array, args), **{k: _array(v) for k, v in kwargs.items()})
+    bound = _signature(function).bind(*args, **kwargs)
+    operands: list[Any] = []
+    names: list[str] = []
+    static: dict[str, Any] = {}
+    for name, value in bound.arguments.items():
+        if isinstance(value, (Tensor, np.ndarray)):
+            operands.append(value)
+            names.append(name)
+        elif _is_sequence_of_arrays(value):
+            return _apply_to_sequence(function, value, bound.arguments, name)
+        else:
+            static[name] = tuple(value) if isinstance(value, list) else value
+    first = list(bound.arguments)[: len(names)]
+    if names != first:
+        return _apply_in_order(function, bound.arguments)
+    row = _row(function, tuple(static))
+    return apply(row, operands, tuple(static.values()))
+
+
+_ON_ARRAYS = frozenset(
+    {np.allclose, np.array_equal, np.shape, np.ndim, np.size, np.array_repr, np.array_str}
+    | {np.isclose, np.result_type, np.can_cast, np.shares_memory, np.may_share_memory}
+)
+"""Functions whose results carry no derivative and are no arrays of the caller's."""
+
+
+@functools.lru_cache(maxsize=None)
+def _signature(function: Any) -> inspect.Signature:
+    return inspect.signature(function)
+
+
+@functools.lru_cache(maxsize=None)
+def _row(callee: Any, parameters: tuple[str, ...] = ()) -> Operation:
+    """The row for a function under these static parameters; the known one gives its name."""
+    known = BY_CALLEE.get(callee)
+    name = known.name if known is not None else callee.__name__.title().replace("_", "")
+    return Operation(
+        name,
+        callee,
+        parameters,
+        view=known.view if known is not None else False,
+        differentiable=known.differentiable if known is not None else True,
+    )
+
+
+def _is_sequence_of_arrays(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) and any(
+        isinstance(item, (Tensor, np.ndarray)) for item in value
+    )
+
+
+def _apply_to_sequence(
+    function: Any, items: Any, arguments: Mapping[str, Any], operand: str
+) -> Tensor:
+    """Concatenate, stack and the like: the operands are the items of one argument."""
+    static = {name: value for name, value in arguments.items() if name != operand}
+    return apply(_sequence_row(function, tuple(static)), tuple(items), tuple(static.values()))
+
+
+@functools.lru_cache(maxsize=None)
+def _sequence_row(callee: Any, parameters: tuple[str, ...]) -> Operation:
+    row = _row(callee, parameters)
+    return Operation(row.name, callee, parameters, sequence=True)
+
+
+def _apply_in_order(function: Any, arguments: Mapping[str, Any]) -> Tensor:
+    """A call whose numbers stand between Tensors (`np.where(c, 0, x)`): all are operands."""
+    return apply(_row(function), tuple(arguments.values()))
+
+
+def _array(value: Any) -> Any:
+    return value.array if isinstance(value, Tensor) else value

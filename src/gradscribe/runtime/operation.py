@@ -1,0 +1,421 @@
+"""Nodes whose backward is compiled: eager operations and compiled functions alike.
+
+For outputs f(x) with cotangents d let L(z) = <d, f(x)>, z = (x, d), x being the active leaves.
+Its gradient F_1(z) = (J^T d, f(x)) holds the adjoint and the primal. F_{n+1}(z; w_1, ..., w_n) is
+the tangent of F_n along w_n, so it is the derivative of order n + 1 of L in n directions, and
+symmetric in them. Hence the vector-Jacobian product of F_n(z; w_1, ..., w_{n-1}) with u is
+
+    d_z = F_{n+1}(z; w_1, ..., w_{n-1}, u)        d_w_i = F_n(z; w with w_i replaced by u)
+
+An `OperationNode` is the node of f, whose backward is the first part of F_1, computed by the
+adjoint from the record of the forward run. Under `create_graph` the results of a backward are
+outputs of a `HigherNode`, one class for every n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Any, Protocol
+
+import numpy as np
+
+from gradscribe.runtime import dtypes
+from gradscribe.runtime.node import (
+    FREED_GRAPH,
+    NO_EDGE,
+    Edge,
+    Node,
+    modified_in_place,
+    next_sequence,
+)
+from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
+
+Convert = Callable[[Any], Any]
+
+
+class Derivatives(Protocol):
+    """Compiled code for one operation or function at given types and active leaves.
+
+    Leaves are arrays and numbers, in and out. A cotangent has the type of its primal; none of
+    the results of `adjoint` and `order` shares memory with another or with what goes in.
+    """
+
+    @property
+    def name(self) -> str:
+        """As in the node's name: "Add" for AddBackward0, "Loss" for LossBackward."""
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        """The positions of the active leaves."""
+
+    @property
+    def outputs(self) -> tuple[int, ...]:
+        """The positions of the out leaves that have cotangents (floating and complex ones)."""
+
+    @property
+    def record_inputs(self) -> tuple[int, ...]:
+        """The positions of the leaves whose memory the record refers to."""
+
+    @property
+    def record_outputs(self) -> tuple[int, ...]:
+        """The positions of the out leaves whose memory the record refers to."""
+
+    @property
+    def higher_inputs(self) -> tuple[int, ...]:
+        """The positions of the leaves whose elements (more than their type and shape) some
+        derivative of order two or higher reads."""
+
+    @property
+    def linear(self) -> bool:
+        """Whether the adjoint reads nothing that depends on an active leaf."""
+
+    def forward(self, *leaves: Any) -> tuple[tuple[Any, ...], Any]:
+        """(out leaves, record). For an operation the out leaf is what the operation itself
+        returns, a view where that is one; for a function no out leaf shares memory with a leaf."""
+
+    def adjoint(self, record: Any, *cotangents: Any) -> Sequence[Any]:
+        """The cotangents of the active leaves, from one cotangent for each of `outputs`. Leaves
+        its arguments as they are."""
+
+    def order(self, n: int) -> Callable[..., Sequence[Any]]:
+        """F_n as `(*leaves, *cotangents, *w_1, ..., *w_{n-1})`, where each w_i has one value for
+        each active leaf, then one for each cotangent; returns as many: the part of the active
+        leaves, then the part of the cotangents."""
+
+
+class Kernel:
+    """What the runtime keeps of a `Derivatives`, with attribute look-ups done once.
+
+    inputs: the positions of the leaves that `next_functions` tells of (the Tensors).
+    constants: numbers that are passed after the leaves (the integers of an index).
+    stand_ins: what is kept in place of each leaf (None: the leaf itself); None: keep all.
+    converters: for each output, what makes a cotangent of the type that the code expects.
+    checked: the positions, among the leaves and then the outputs, whose memory is recorded.
+    """
+
+    __slots__ = (
+        "active",
+        "adjoint",
+        "checked",
+        "constants",
+        "converters",
+        "derivatives",
+        "forward",
+        "inputs",
+        "node_class",
+        "outputs",
+        "records",
+        "shapes",
+        "stand_ins",
+    )
+
+    def __init__(
+        self,
+        derivatives: Derivatives,
+        node_name: str,
+        inputs: tuple[int, ...],
+        arity: int,
+        constants: tuple[Any, ...] = (),
+        stand_ins: tuple[Any, ...] | None = None,
+    ) -> None:
+        self.derivatives = derivatives
+        self.forward = derivatives.forward
+        self.adjoint = derivatives.adjoint
+        self.active = derivatives.active
+        self.outputs = derivatives.outputs
+        self.node_class = node_class(node_name)
+        self.inputs = inputs
+        self.constants = constants
+        self.stand_ins = stand_ins
+        outputs = (arity + position for position in derivatives.record_outputs)
+        self.checked = (*derivatives.record_inputs, *outputs)
+        self.converters: tuple[Convert, ...] = ()
+        self.shapes: tuple[Any, ...] = ()
+        self.records = True
+
+    def learn(self, out: Sequence[Any], record: Any) -> None:
+        """Remember, from the first call, the types of the outputs and whether values are kept."""
+        self.converters = tuple(_converter(out[position]) for position in self.outputs)
+        self.shapes = tuple(signature(out[position]) for position in self.outputs)
+        self.records = holds_arrays(record)
+
+    def kept(self, leaves: Sequence[Any]) -> Sequence[Any]:
+        """The leaves as higher derivatives need them."""
+        if self.stand_ins is None:
+            return leaves
+        return [leaf if s is None else s for leaf, s in zip(leaves, self.stand_ins, strict=True)]
+
+
+def as_array(cotangent: Any) -> Any:
+    return cotangent if type(cotangent) is np.ndarray else np.asarray(cotangent)
+
+
+def _as_numpy_scalar(cotangent: Any) -> Any:
+    return cotangent[()] if type(cotangent) is np.ndarray else cotangent
+
+
+def _as_number(cotangent: Any) -> Any:
+    return cotangent.item() if isinstance(cotangent, (np.ndarray, np.generic)) else cotangent
+
+
+def _converter(primal: Any) -> Convert:
+    if isinstance(primal, np.ndarray):
+        return as_array
+    return _as_numpy_scalar if isinstance(primal, np.generic) else _as_number
+
+
+def signature(value: Any) -> tuple[tuple[int, ...], Any]:
+    """Shape and dtype of an array or number."""
+    array = np.asarray(value)
+    return array.shape, array.dtype
+
+
+def holds_arrays(record: Any) -> bool:
+    """Whether there is an array anywhere in a record."""
+    if isinstance(record, (tuple, list)):
+        return any(map(holds_arrays, record))
+    return isinstance(record, np.ndarray)
+
+
+@lru_cache(maxsize=None)
+def node_class(name: str) -> type[OperationNode]:
+    """The class of the nodes of this name."""
+    return type(name, (OperationNode,), {"__slots__": (), "__module__": __name__})
+
+
+@lru_cache(maxsize=None)
+def _higher_node_class(name: str) -> type[HigherNode]:
+    return type(name, (HigherNode,), {"__slots__": (), "__module__": __name__})
+
+
+_FREED: Any = object()
+
+
+class OperationNode(Node):
+    """The node of one call of an eager operation or of a compiled function.
+
+    leaves: the input arrays and numbers, as far as higher derivatives need them.
+    counters, expected: for each leaf, then each output: its version counter (None: it is no
+        Tensor), and what the version was.
+    shapes: shape and dtype of each of the kernel's outputs.
+    """
+
+    __slots__ = ("counters", "expected", "kernel", "leaves", "record", "shapes")
+
+    fresh = True
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        edges: Sequence[Edge],
+        leaves: Sequence[Any],
+        record: Any,
+        counters: list[list[int] | None],
+        expected: list[int],
+        shapes: Sequence[Any],
+    ) -> None:
+        self.kernel = kernel
+        self.edges = edges
+        self.leaves = leaves
+        self.record = record
+        self.counters = counters
+        self.expected = expected
+        self.shapes = shapes
+        self.sequence = next_sequence()
+        self.state = None
+
+    @property
+    def output_count(self) -> int:  # type: ignore[override]
+        return len(self.kernel.outputs)
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        active = dict(zip(self.kernel.active, self.edges, strict=True))
+        return tuple(active.get(position, NO_EDGE) for position in self.kernel.inputs)
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        record = self.record
+        if record is _FREED:
+            raise RuntimeError(FREED_GRAPH)
+        kernel = self.kernel
+        if kernel.checked:
+            self.check_versions(kernel.checked)
+        if create_graph:
+            return self._backward_recorded(cotangents)
+        if len(cotangents) == 1:
+            return kernel.adjoint(record, kernel.converters[0](cotangents[0]))
+        return kernel.adjoint(record, *converted(cotangents, kernel.converters, self.shapes))
+
+    def _backward_recorded(self, cotangents: list[Any]) -> Sequence[Any]:
+        kernel = self.kernel
+        derivatives = kernel.derivatives
+        self.check_versions(derivatives.higher_inputs)
+        seeds = converted(cotangents, kernel.converters, self.shapes)
+        own_edges = [NO_EDGE] * len(self.edges) if derivatives.linear else self.edges
+        edges = [*own_edges, *map(_edge, cotangents)]
+        results = kernel.adjoint(self.record, *seeds)
+        if all(node is None for node, _ in edges):
+            return [None if r is None else wrap(as_array(r)) for r in results]
+        seed_counters = [None if c is None else c.counter for c in cotangents]
+        arity = len(self.leaves)
+        node = _higher_node_class(f"{derivatives.name}BackwardBackward0")(
+            kernel,
+            1,
+            [*self.leaves, *seeds],
+            [],
+            edges,
+            [*self.counters[:arity], *seed_counters],
+            [*self.expected[:arity], *(0 if c is None else c[0] for c in seed_counters)],
+        )
+        return [
+            None if r is None else wrap_result(as_array(r), node, i)
+            for i, r in enumerate(results)
+        ]
+
+    def check_versions(self, positions: Sequence[int]) -> None:
+        """Raise the error for a recorded value that was changed in place since the call."""
+        for position in positions:
+            if position >= len(self.counters):
+                continue
+            counter = self.counters[position]
+            if counter is not None and counter[0] != self.expected[position]:
+                raise self._modified(position, counter[0])
+
+    def _modified(self, position: int, found: int) -> RuntimeError:
+        arity = len(self.leaves)
+        if position < arity:
+            active = dict(zip(self.kernel.active, self.edges, strict=True))
+            shape, dtype = signature(self.leaves[position])
+            producer = active.get(position, NO_EDGE)
+        else:
+            shape, dtype = self.shapes[position - arity]
+            producer = (self, position - arity)
+        return modified_in_place(
+            dtypes.type_name(dtype), shape, producer, found, self.expected[position]
+        )
+
+    def release(self) -> None:
+        if self.kernel.records:
+            self.record = _FREED
+            self.leaves = [None] * len(self.leaves)
+
+    def name(self) -> str:
+        return type(self).__name__
+
+
+class HigherNode(Node):
+    """The node of F_n(z; w_1, ..., w_{n-1}); see the module's text.
+
+    point: the leaves, then the cotangents (z, with the leaves that are not active).
+    directions: the w_i. edges: those of z, then those of each w_i.
+    counters, expected: as in `OperationNode`, for the point.
+    """
+
+    __slots__ = ("counters", "directions", "expected", "kernel", "order", "point")
+
+    fresh = True
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        order: int,
+        point: list[Any],
+        directions: list[list[Any]],
+        edges: list[Edge],
+        counters: list[list[int] | None],
+        expected: list[int],
+    ) -> None:
+        self.kernel = kernel
+        self.order = order
+        self.point = point
+        self.directions = directions
+        self.edges = edges
+        self.counters = counters
+        self.expected = expected
+        self.sequence = next_sequence()
+        self.state = None
+
+    @property
+    def output_count(self) -> int:  # type: ignore[override]
+        return len(self.kernel.active) + len(self.kernel.outputs)
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        if self.point is _FREED:
+            raise RuntimeError(FREED_GRAPH)
+        self._check_versions()
+        cotangents += [None] * (self.output_count - len(cotangents))
+        direction = self._direction(cotangents)
+        width = self.output_count
+        new_edges = [*map(_edge, cotangents)] if create_graph else []
+        raised = [*self.directions, direction]
+        results = self._evaluate(self.order + 1, raised, [*self.edges, *new_edges], create_graph)
+        for i in range(len(self.directions)):
+            span = slice((i + 1) * width, (i + 2) * width)
+            if all(node is None for node, _ in self.edges[span]):
+                results += [None] * width
+                continue
+            replaced = [*self.directions]
+            replaced[i] = direction
+            edges = [*self.edges]
+            if create_graph:
+                edges[span] = new_edges
+            results += self._evaluate(self.order, replaced, edges, create_graph)
+        return results
+
+    def _evaluate(
+        self, order: int, directions: list[list[Any]], edges: list[Edge], create_graph: bool
+    ) -> list[Any]:
+        """F_order at this point, as arrays or as Tensors with a node of their own."""
+        function = self.kernel.derivatives.order(order)
+        results = function(*self.point, *chain.from_iterable(directions))
+        if not create_graph:
+            return list(results)
+        name = f"{self.kernel.derivatives.name}{'Backward' * (order + 1)}0"
+        node = _higher_node_class(name)(
+            self.kernel, order, self.point, directions, edges, self.counters, self.expected
+        )
+        return [
+            None if r is None else wrap_result(as_array(r), node, i)
+            for i, r in enumerate(results)
+        ]
+
+    def _direction(self, cotangents: list[Any]) -> list[Any]:
+        """The cotangents, zeros for those that are None, with the types of the parts of z."""
+        kernel = self.kernel
+        arity = len(self.point) - len(kernel.outputs)
+        parts = [*(self.point[position] for position in kernel.active), *self.point[arity:]]
+        converters = [_converter(part) for part in parts]
+        return converted(cotangents, converters, [signature(part) for part in parts])
+
+    def _check_versions(self) -> None:
+        arity = len(self.point) - len(self.kernel.outputs)
+        seeds = range(arity, len(self.point))
+        for position in (*self.kernel.derivatives.higher_inputs, *seeds):
+            counter = self.counters[position]
+            if counter is not None and counter[0] != self.expected[position]:
+                shape, dtype = signature(self.point[position])
+                raise modified_in_place(
+                    dtypes.type_name(dtype), shape, NO_EDGE, counter[0], self.expected[position]
+                )
+
+    def release(self) -> None:
+        self.point = _FREED
+        self.directions = []
+
+
+def converted(
+    cotangents: Sequence[Any], converters: Sequence[Convert], shapes: Sequence[Any]
+) -> list[Any]:
+    """Cotangents (arrays, numbers or Tensors) as the code expects them; zeros for None."""
+    return [
+        convert(np.zeros(*shape) if c is None else c.array if isinstance(c, Tensor) else c)
+        for c, convert, shape in zip(cotangents, converters, shapes, strict=True)
+    ]
+
+
+def _edge(cotangent: Tensor | None) -> Edge:
+    if cotangent is None or not cotangent.requires_grad:
+        return NO_EDGE
+    return edge_of(cotangent)

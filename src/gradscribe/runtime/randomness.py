@@ -1,0 +1,116 @@
+"""Random Tensors, from one NumPy generator of the package's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime import dtypes, inplace
+from gradscribe.runtime.adaptors import sizes
+from gradscribe.runtime.creation import finished
+from gradscribe.runtime.tensor import Tensor
+
+
+class Generator:
+    """A source of random numbers that can be seeded again."""
+
+    def __init__(self) -> None:
+        self.numpy = np.random.default_rng()
+        self.seed_value = 0
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start again from this seed."""
+        self.seed_value = int(seed)
+        self.numpy = np.random.default_rng(seed % (1 << 64))
+        return self
+
+    def initial_seed(self) -> int:
+        """The seed that was given last."""
+        return self.seed_value
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Make all random numbers from here on reproducible."""
+    return default_generator.manual_seed(seed)
+
+
+def rand(
+    *shape: Any,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Uniform on [0, 1)."""
+    values = _source(generator).random(sizes(shape))
+    return finished(values, dtype or dtypes.get_default_dtype(), device, requires_grad)
+
+
+def randn(
+    *shape: Any,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Of the standard normal distribution."""
+    values = _source(generator).standard_normal(sizes(shape))
+    return finished(values, dtype or dtypes.get_default_dtype(), device, requires_grad)
+
+
+def randint(
+    low: int,
+    high: Any = None,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Integers from low (0 if only one bound is given) up to, not including, high."""
+    if size is None:
+        low, high, size = 0, low, high
+    values = _source(generator).integers(low, high, size=tuple(size))
+    return finished(values, dtype or dtypes.int64, device, requires_grad)
+
+
+def randperm(n: int, *, dtype: Any = None, generator: Generator | None = None) -> Tensor:
+    """The integers below n in random order."""
+    return finished(_source(generator).permutation(n), dtype or dtypes.int64)
+
+
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None) -> Tensor:
+    """Of the normal distribution."""
+    means, deviations = (getattr(v, "array", v) for v in (mean, std))
+    shape = np.broadcast(means, deviations).shape if size is None else tuple(size)
+    noise = _source(None).standard_normal(shape)
+    return finished(means + deviations * noise, dtypes.get_default_dtype())
+
+
+def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Uniform on [0, 1), in the shape of another Tensor."""
+    return rand(input.array.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Of the standard normal distribution, in the shape of another Tensor."""
+    return randn(input.array.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def uniform_(self: Tensor, low: float = 0.0, high: float = 1.0) -> Tensor:
+    """Set the elements to uniform random numbers."""
+    return inplace.assign(self, _source(None).uniform(low, high, self.array.shape))
+
+
+def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
+    """Set the elements to normal random numbers."""
+    return inplace.assign(self, _source(None).normal(mean, std, self.array.shape))
+
+
+def _source(generator: Generator | None) -> np.random.Generator:
+    return (generator or default_generator).numpy

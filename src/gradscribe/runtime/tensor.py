@@ -1,0 +1,455 @@
+"""`Tensor`: one array, and its place in the recorded graph.
+
+A Tensor owns no computation. Its operators and methods are entries of the table in
+`functions.py`, which `methods.py` attaches to the class; `eager.py` runs and records them. Here
+stand the attributes: the array, whether and how it takes part in differentiation, versions.
+
+Views share memory and the version counter, a list of one integer that every in-place operation
+increases; a node that kept a value compares the counter with what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+import numpy as np
+
+from gradscribe.runtime import dtypes
+from gradscribe.runtime.grad_mode import grad_enabled
+from gradscribe.runtime.hooks import Hook, HookTable, RemovableHandle
+from gradscribe.runtime.node import AccumulateGrad, Edge, Node
+from gradscribe.runtime.printing import tensor_text
+
+if TYPE_CHECKING:
+    from gradscribe.runtime.views import View
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class Size(tuple[int, ...]):
+    """The shape of a Tensor: a tuple that prints as `torch.Size([2, 3])`."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """The number of elements."""
+        count = 1
+        for length in self:
+            count *= length
+        return count
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    __str__ = __repr__
+
+
+class LeafState:
+    """What only some leaves have: the end of the graph (weakly), and hooks."""
+
+    __slots__ = ("accumulator", "hooks", "post_accumulate")
+
+    def __init__(self) -> None:
+        self.accumulator: ref[AccumulateGrad] | None = None
+        self.hooks: HookTable = {}
+        self.post_accumulate: HookTable = {}
+
+
+class Tensor:
+    """An array that operations on it may be recorded for. See `gs.tensor` to make one."""
+
+    __slots__ = (
+        "__weakref__",
+        "_grad",
+        "_leaf",
+        "array",
+        "counter",
+        "index",
+        "needs_grad",
+        "node",
+        "view_of",
+    )
+
+    array: Array
+    """The wrapped array."""
+    node: Node | None
+    """The node that made this Tensor; as the user sees it, `grad_fn`."""
+    index: int
+    """Which output of the node it is."""
+    needs_grad: bool
+    """`requires_grad`, where no in-place operation on a base can have changed it."""
+    counter: list[int]
+    """The version, shared by views of the same memory."""
+    view_of: View | None
+    """For a differentiable view: its base, and how to take it again."""
+    _grad: Tensor | None
+    _leaf: LeafState | None
+
+    __array_priority__ = 1000
+
+    def __init__(self, *data: Any) -> None:
+        """Legacy: `Tensor([1, 2])` of the default dtype, or `Tensor(2, 3)` by its sizes."""
+        fill(self, legacy_data(data, dtypes.get_default_dtype()))
+
+    # --- the place in the graph -----------------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients are computed with respect to this Tensor, or through it."""
+        if self.view_of is not None:
+            self.view_of.refresh(self)
+        return self.needs_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set `requires_grad` of a leaf, and return it."""
+        if not self.is_leaf:
+            if requires_grad:
+                return self
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a "
+                "computed variable in a subgraph that doesn't require differentiation use "
+                "var_no_grad = var.detach()."
+            )
+        if requires_grad and not dtypes.is_differentiable(self.array.dtype):
+            raise RuntimeError(
+                "only Tensors of floating point and complex dtype can require gradients"
+            )
+        self.needs_grad = bool(requires_grad)
+        return self
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that made this Tensor; None for leaves."""
+        if self.view_of is not None:
+            self.view_of.refresh(self)
+        return self.node
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether this Tensor was made by the user, or requires no gradient."""
+        return self.grad_fn is None
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of `grad_fn` this is."""
+        return self.index
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that `backward` has accumulated here; None before."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, gradient: Tensor | None) -> None:
+        if gradient is not None:
+            _check_gradient(self, gradient)
+        self._grad = gradient
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    def retain_grad(self) -> None:
+        """Let `backward` leave the gradient of this intermediate result in `grad`."""
+        if not self.requires_grad:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if self.node is not None:
+            self.node.own_state().retained[self.index] = ref(self)
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether `retain_grad` was called on this intermediate result."""
+        if self.node is None or self.node.state is None:
+            return False
+        retained = self.node.state.retained.get(self.index)
+        return retained is not None and retained() is self
+
+    def register_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(gradient)` when the gradient of this Tensor is computed; what it returns,
+        if not None, is used in its place."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self.node is not None:
+            return RemovableHandle(self.node.tensor_hooks(self.index), hook)
+        return RemovableHandle(self.leaf_state().hooks, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(leaf)` whenever a gradient has been accumulated in this leaf."""
+        if not self.is_leaf:
+            raise RuntimeError(
+                "post accumulate grad hooks cannot be registered on non-leaf tensors"
+            )
+        return RemovableHandle(self.leaf_state().post_accumulate, hook)
+
+    def leaf_state(self) -> LeafState:
+        """Hooks and the accumulator of a leaf, made when first asked for."""
+        if self._leaf is None:
+            self._leaf = LeafState()
+        return self._leaf
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory outside the graph; changes through it go unnoticed."""
+        return wrap(self.array)
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        self.array = value.array
+
+    def detach(self) -> Tensor:
+        """The same memory outside the graph; changes through it are noticed by `backward`."""
+        detached = wrap(self.array)
+        detached.counter = self.counter
+        return detached
+
+    def detach_(self) -> Tensor:
+        """Take this Tensor itself out of the graph."""
+        if self.view_of is not None:
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead. If you are using "
+                "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set "
+                "as True, gradients are views of DDP buckets, and hence detach_() cannot be "
+                "called on these gradients."
+            )
+        self.node, self.index, self.needs_grad = None, 0, False
+        return self
+
+    @property
+    def _version(self) -> int:
+        return self.counter[0]
+
+    @property
+    def _base(self) -> Tensor | None:
+        return None if self.view_of is None else self.view_of.base
+
+    # --- the array ------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        return Size(self.array.shape)
+
+    @property
+    def dtype(self) -> dtypes.Dtype:
+        return self.array.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.array.ndim
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    @property
+    def itemsize(self) -> int:
+        return self.array.itemsize
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the length of one axis."""
+        return Size(self.array.shape) if dim is None else self.array.shape[dim]
+
+    def dim(self) -> int:
+        """The number of axes."""
+        return self.array.ndim
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self.array.size
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        """The size of one element in bytes."""
+        return self.array.itemsize
+
+    def stride(self, dim: int | None = None) -> Any:
+        """How many elements to step over along each axis, or one."""
+        strides = tuple(step // self.array.itemsize for step in self.array.strides)
+        return strides if dim is None else strides[dim]
+
+    def is_contiguous(self) -> bool:
+        return self.array.flags.c_contiguous
+
+    def is_floating_point(self) -> bool:
+        return self.array.dtype.kind == "f"
+
+    def is_complex(self) -> bool:
+        return self.array.dtype.kind == "c"
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return self.array.ctypes.data
+
+    def numpy(self, *, force: bool = False) -> Array:
+        """The wrapped array. force: also of a Tensor that requires gradients."""
+        if self.requires_grad and not force:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. "
+                "Use tensor.detach().numpy() instead."
+            )
+        return self.array
+
+    def cpu(self) -> Tensor:
+        return self
+
+    def item(self) -> Any:
+        """The only element, as a Python number."""
+        if self.array.size != 1:
+            raise RuntimeError(
+                f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
+            )
+        return self.array.item()
+
+    def tolist(self) -> Any:
+        """Nested lists of Python numbers."""
+        return self.array.tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __bool__(self) -> bool:
+        if self.array.size == 1:
+            return bool(self.array)
+        reason = "no values" if self.array.size == 0 else "more than one value"
+        raise RuntimeError(f"Boolean value of Tensor with {reason} is ambiguous")
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self.array.size != 1 or self.array.dtype.kind not in "iub":
+            raise TypeError(
+                "only integer tensors of a single element can be converted to an index"
+            )
+        return int(self.array.item())
+
+    def __len__(self) -> int:
+        if self.array.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self.array.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.array.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter([self[i] for i in range(self.array.shape[0])])
+
+    def __contains__(self, element: Any) -> bool:
+        value = element.array if isinstance(element, Tensor) else element
+        return bool(np.any(self.array == value))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __format__(self, specification: str) -> str:
+        if self.array.ndim == 0:
+            return format(self.item(), specification)
+        return object.__format__(self, specification)
+
+    def __repr__(self) -> str:
+        return tensor_text(self.array, self.grad_fn, self.needs_grad)
+
+    if TYPE_CHECKING:  # attached by methods.py
+
+        def __add__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __getitem__(self, index: Any) -> Tensor: ...
+        def __getattr__(self, name: str) -> Any: ...
+
+
+_new = Tensor.__new__
+
+
+def fill(tensor: Tensor, array: Array) -> Tensor:
+    """Make an allocated Tensor a leaf of this array."""
+    tensor.array = array
+    tensor.node = None
+    tensor.index = 0
+    tensor.needs_grad = False
+    tensor.counter = [0]
+    tensor.view_of = None
+    tensor._grad = None
+    tensor._leaf = None
+    return tensor
+
+
+def wrap(array: Array) -> Tensor:
+    """A new leaf around this array (no copy), which requires no gradient."""
+    return fill(_new(Tensor), array)
+
+
+def wrap_result(array: Array, node: Node, index: int = 0) -> Tensor:
+    """A new Tensor around this array, the output `index` of a node."""
+    tensor = _new(Tensor)
+    tensor.array = array
+    tensor.node = node
+    tensor.index = index
+    tensor.needs_grad = True
+    tensor.counter = [0]
+    tensor.view_of = None
+    tensor._grad = None
+    tensor._leaf = None
+    return tensor
+
+
+def edge_of(tensor: Tensor) -> Edge:
+    """Where the gradient of a Tensor that requires one goes."""
+    if tensor.node is not None:
+        return tensor.node, tensor.index
+    state = tensor.leaf_state()
+    accumulator = None if state.accumulator is None else state.accumulator()
+    if accumulator is None:
+        accumulator = AccumulateGrad(tensor)
+        state.accumulator = ref(accumulator)
+    return accumulator, 0
+
+
+def is_recorded(tensor: Tensor) -> bool:
+    """Whether an operation on this Tensor is recorded now."""
+    return tensor.requires_grad and grad_enabled()
+
+
+def legacy_data(data: tuple[Any, ...], dtype: dtypes.Dtype) -> Array:
+    """The array that a typed constructor makes: of one sequence, or zeros of these sizes."""
+    if len(data) == 1 and not isinstance(data[0], int):
+        (value,) = data
+        if isinstance(value, Size):
+            return np.zeros(value, dtype)
+        return np.array(value.array if isinstance(value, Tensor) else value, dtype=dtype)
+    return np.zeros(data if data else (0,), dtype)
+
+
+def _check_gradient(tensor: Tensor, gradient: Any) -> None:
+    if not isinstance(gradient, Tensor):
+        raise TypeError(
+            f"assigned grad expected to be a Tensor or None but got grad of type "
+            f"{type(gradient).__name__}"
+        )
+    if gradient is tensor:
+        raise RuntimeError("can't assign Variable as its own grad")
+    if gradient.array.dtype != tensor.array.dtype:
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{dtypes.dtype_name(gradient.dtype)}' to "
+            f"a tensor with dtype '{dtypes.dtype_name(tensor.dtype)}'. Please ensure that the "
+            "gradient and the tensor have the same dtype"
+        )
+    if gradient.array.shape != tensor.array.shape:
+        raise RuntimeError(
+            f"assigned grad has data of a different size"
+        )

@@ -1,0 +1,318 @@
+"""Bufferize: from stores that make new values to stores in place.
+
+In the IR a store makes a new value. After `bufferize`, codegen may run every store,
+accumulate, append, set and pop on the Python object of its operand `x`, which thereby becomes
+the result; copies stand where that would be seen: by a later read of the old value, through a
+view, in a record, or by the caller. Parameters (arguments, records, seeds) are never changed,
+and the leaves of the result share memory neither with them nor with each other.
+
+A view that is read after a store to its base is copied where it is taken (only the part is
+copied, not the base); otherwise the stored-to array is copied before the store, and before
+the loops that carry it where the first trip alone needs that. Derived operations reuse what
+they own: `y = x * t` becomes `x *= t` where x is dead afterwards.
+
+Assumes a verified function in value semantics; the result is one too, so it can be run and
+verified as before.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gradscribe.ir.builder import Builder
+from gradscribe.ir.core import (
+    LOOP,
+    Block,
+    Function,
+    LoopShape,
+    Operand,
+    Operation,
+    Value,
+    walk,
+)
+from gradscribe.ir.lengths import Facts
+from gradscribe.ir.liveness import Liveness, liveness
+from gradscribe.ir.types import Array, Tuple, Type
+from gradscribe.ir.types import Sequence as ListType
+from gradscribe.primitives.control import APPEND, COPY, ITEM, LIST, TUPLE
+from gradscribe.primitives.indexing import ACCUMULATE, STORE
+from gradscribe.transforms.aliasing import Aliasing, Copies
+from gradscribe.transforms.buffers import WORLD, Buffer, buffer_paths
+
+
+def bufferize(function: Function, record: Collection[int] = ()) -> Function:
+    """The function with the copies that stores in place need.
+
+    record: positions of result leaves that are the record of a forward function. They are
+    never written to by anybody, so they may share memory with parameters and results.
+    """
+    live = liveness(function)
+    copies, aliasing = _place_copies(function, live)
+    returned = _copied_leaves(function, aliasing, frozenset(record))
+    reused = _reusable(function, aliasing)
+    return _Rewriter(function, copies, reused).rewrite(returned)
+
+
+def _place_copies(function: Function, live: Liveness) -> tuple[Copies, Aliasing]:
+    """The copies that are needed, and the alias relation with them.
+
+    What must be copied inside a loop even if the loop starts from fresh arrays is found
+    first; then what loops start from; the last relation assumes nothing, so it decides.
+    """
+    copies = Copies()
+    operations = list(walk(function.body))
+    if any(operation.primitive is LOOP for operation in operations):
+        _settle(function, live, copies, clean_inits=True)
+    return copies, _settle(function, live, copies, clean_inits=False)
+
+
+def _settle(function: Function, live: Liveness, copies: Copies, clean_inits: bool) -> Aliasing:
+    while True:
+        aliasing = Aliasing(function, live, copies, _decide, clean_inits=clean_inits)
+        if not aliasing.abandoned:
+            return aliasing
+
+
+def _decide(
+    aliasing: Aliasing, operation: Operation, number: int, buffer: Buffer, live: frozenset[Value]
+) -> None:
+    """Where to copy, so that this operation may write to the buffer of this operand."""
+    conflicts = aliasing.conflicts(buffer, live)
+    if not conflicts:
+        return
+    views = _view_roots(buffer, conflicts)
+    if views and not views <= aliasing.copies.results:
+        aliasing.copies.results |= views
+        aliasing.abandoned = True  # made earlier: what was found since then may be void
+        return
+    deep = buffer.path != ()
+    key = (operation, number)
+    aliasing.copies.operands[key] = deep or aliasing.copies.operands.get(key, False)
+    aliasing.abandoned = not aliasing.first_pass
+
+
+def _view_roots(buffer: Buffer, conflicts: Sequence[Buffer]) -> set[Value]:
+    """The views whose copies, made where they are taken, would end all these conflicts; none
+    if that cannot be."""
+    written_through = _origins(buffer)
+    roots: set[Value] = set()
+    seen = set(conflicts)
+    pending = list(conflicts)
+    while pending:
+        found = pending.pop()
+        if found is WORLD or found in written_through:
+            return set()
+        if found.view:
+            roots.add(found.value)
+        elif found.sources:
+            pending += found.sources - seen
+            seen |= found.sources
+        elif found in buffer.aliases:
+            return set()
+    return roots
+
+
+def _origins(buffer: Buffer) -> set[Buffer]:
+    """A buffer and all that it may have been taken from."""
+    origins = {buffer}
+    pending = [buffer]
+    while pending:
+        new = pending.pop().sources - origins
+        origins |= new
+        pending += new
+    return origins
+
+
+def _copied_leaves(function: Function, aliasing: Aliasing, record: frozenset[int]) -> set[int]:
+    """The leaves of the result that would share memory with parameters or other leaves."""
+    copied: set[int] = set()
+    kept: set[Buffer] = set()
+    for position, value in enumerate(function.body.yields):
+        if position in record:
+            continue
+        buffers = set(aliasing.buffers(value).values())
+        seen_elsewhere = any(
+            s.repeated or s in kept or WORLD in s.aliases or not kept.isdisjoint(s.aliases)
+            for s in buffers
+        )
+        within = any(not buffers.isdisjoint(s.aliases) for s in buffers)
+        if seen_elsewhere or within:
+            copied.add(position)
+        else:
+            kept |= buffers
+    return copied
+
+
+_AUGMENTED: dict[Any, bool] = {
+    operator.add: True,
+    operator.mul: True,
+    operator.sub: False,
+    operator.truediv: False,
+}
+"""Operators that have an in-place form, and whether their operands may be exchanged."""
+
+
+def _reusable(function: Function, aliasing: Aliasing) -> dict[Operation, int]:
+    """The derived operations that can be done in place, and on which operand."""
+    operations = list(walk(function.body))
+    uses = Counter(value for operation in operations for value in operation.operands)
+    for block in _blocks(function.body):
+        uses.update(block.yields)
+    reused: dict[Operation, int] = {}
+    for operation in operations:
+        exchangeable = _AUGMENTED.get(operation.callee)
+        if exchangeable is None or not _derived(operation) or len(operation.operands) != 2:
+            continue
+        for number in (0, 1) if exchangeable else (0,):
+            if _may_reuse(operation, operation.operands[number], uses, aliasing, function.facts):
+                reused[operation] = number
+                break
+    return reused
+
+
+def _derived(operation: Operation) -> bool:
+    return operation.location is not None and operation.location.role != "primal"
+
+
+def _may_reuse(
+    operation: Operation, x: Value, uses: Counter[Value], aliasing: Aliasing, facts: Facts
+) -> bool:
+    """Whether the result can take the place of x: x is an array of the result's type that
+    would stand in a statement of its own, and nothing that shares its memory is read later."""
+    result = operation.result
+    if not _same_array(facts, x.type, result.type):
+        return False
+    if not x.name and uses[x] == 1:
+        return False
+    if result.name not in ("", x.name):
+        return False
+    (buffer,) = aliasing.buffers(x).values()
+    others = (s for value in operation.operands for s in aliasing.buffers(value).values())
+    if any(other in buffer.aliases for other in others):
+        return False
+    live = aliasing.live[operation].difference(operation.results)
+    return not aliasing.conflicts(buffer, live)
+
+
+def _same_array(facts: Facts, a: Type, b: Type) -> bool:
+    if not (isinstance(a, Array) and isinstance(b, Array)) or a.rank != b.rank:
+        return False
+    pairs = zip(a.dims, b.dims, strict=True)
+    same_dims = all(x == y or facts.normalize(x) == facts.normalize(y) for x, y in pairs)
+    return same_dims and (a.dtype, a.module) == (b.dtype, b.module)
+
+
+def _blocks(block: Block) -> list[Block]:
+    nested = [region for operation in block.operations for region in operation.regions]
+    return [block, *(b for region in nested for b in _blocks(region))]
+
+
+class _Rewriter:
+    """Puts the copies and the stores of reused arrays into the function."""
+
+    def __init__(self, function: Function, copies: Copies, reused: dict[Operation, int]) -> None:
+        self._function = function
+        self._copies = copies
+        self._reused = reused
+        self._builder = Builder(function.facts)
+
+    def rewrite(self, returned: set[int]) -> Function:
+        body = self._function.body
+        with self._builder.block() as operations:
+            self._operations(body)
+            yields = tuple(
+                self._deep_copy(value) if position in returned else value
+                for position, value in enumerate(body.yields)
+            )
+        return replace(self._function, body=Block(body.parameters, tuple(operations), yields))
+
+    def _operations(self, block: Block) -> None:
+        for operation in block.operations:
+            self._builder.location = operation.location
+            rewritten = self._with_copied_operands(operation)
+            regions = tuple(map(self._region, operation.regions))
+            rewritten = replace(rewritten, regions=regions)
+            if operation in self._reused:
+                self._reuse(rewritten, self._reused[operation])
+            elif self._copies.results.isdisjoint(operation.results):
+                self._builder.append(rewritten)
+            else:
+                self._copied_result(rewritten)
+
+    def _region(self, region: Block) -> Block:
+        with self._builder.block() as operations:
+            self._operations(region)
+        return Block(region.parameters, tuple(operations), region.yields)
+
+    def _with_copied_operands(self, operation: Operation) -> Operation:
+        operands = list(operation.operands)
+        for number, value in enumerate(operands):
+            deep = self._copies.operands.get((operation, number))
+            if deep is not None:
+                operands[number] = self._deep_copy(value) if deep else self._copy(value)
+        return replace(operation, operands=tuple(operands))
+
+    def _copied_result(self, operation: Operation) -> None:
+        """The copy takes the place (and the name) of the result."""
+        result = operation.result
+        taken = Value(result.type)
+        self._builder.append(replace(operation, results=(taken,)))
+        self._append(COPY, (taken,), result, {"x": Operand(0)})
+
+    def _reuse(self, operation: Operation, number: int) -> None:
+        """`y = x * t` as the store `x[...] = x * t`, which is written `x *= t`."""
+        x, t = operation.operands[number], operation.operands[1 - number]
+        if operation.callee is operator.add:
+            arguments = {"x": Operand(0), "value": Operand(1), "path": ()}
+            self._append(ACCUMULATE, (x, t), operation.result, arguments)
+            return
+        computed = Value(operation.result.type)
+        self._builder.append(replace(operation, operands=(x, t), results=(computed,)))
+        arguments = {"x": Operand(0), "value": Operand(1), "path": ()}
+        self._append(STORE, (x, computed), operation.result, arguments)
+
+    def _append(
+        self, primitive: Any, operands: tuple[Value, ...], result: Value, attributes: dict[str, Any]
+    ) -> None:
+        location = self._builder.location
+        self._builder.append(
+            Operation(primitive, operands, (result,), attributes, location=location)
+        )
+
+    def _copy(self, value: Value) -> Value:
+        return self._builder.call(COPY, {"x": value}, name=value.name)
+
+    def _deep_copy(self, value: Value) -> Value:
+        """A copy that shares nothing with the value, whatever that contains."""
+        type_ = value.type
+        if isinstance(type_, ListType) and _holds_buffer(type_.item):
+            return self._copy_list(value, type_)
+        if isinstance(type_, Tuple) and _holds_buffer(type_):
+            items = [
+                self._deep_copy(self._builder.call(ITEM, {"x": value, "position": i}))
+                for i in range(len(type_.items))
+            ]
+            return self._builder.call(TUPLE, {"items": tuple(items)}, name=value.name)
+        return self._copy(value) if _holds_buffer(type_) else value
+
+    def _copy_list(self, value: Value, type_: ListType) -> Value:
+        builder = self._builder
+        empty = builder.call(LIST, {"items": (), "item": type_.item}, name=value.name)
+        item, carried = builder.named(type_.item), builder.named(ListType(type_.item), value.name)
+        with builder.block() as operations:
+            grown = builder.call(
+                APPEND, {"x": carried, "value": self._deep_copy(item)}, name=value.name
+            )
+        result = builder.named(type_, value.name)
+        shape = LoopShape(("sequence",), 1)
+        body = Block((item, carried), tuple(operations), (grown,))
+        builder.emit_loop(shape, (value, empty), [body], [result])
+        return result
+
+
+def _holds_buffer(type_: Type) -> bool:
+    return bool(buffer_paths(type_))

@@ -1,0 +1,174 @@
+"""Cotangents by type: zeros, sums, and the projection onto the type of the primal value.
+
+The one place that knows that the cotangent of a value has the value's own shape and dtype:
+broadcast axes are summed, the dtype is cast, where a rule's formula gave something else.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradscribe.ir.builder import Builder
+from gradscribe.ir.core import Block, Method, Value
+from gradscribe.ir.lengths import Affine
+from gradscribe.ir.types import Array, Scalar, Type, cotangent_type, join
+from gradscribe.primitives.control import ADD_ITEMS, CONSTANT, ZEROS_LIKE
+from gradscribe.primitives.indexing import LENGTH
+from gradscribe.primitives.registry import METHODS, PRIMITIVES
+
+if TYPE_CHECKING:
+    from gradscribe.transforms.scopes import Scope
+
+
+def call(builder: Builder, callee: Any, *operands: Value, name: str = "", **static: Any) -> Value:
+    """Emit a call of a known function on these values, then static arguments by keyword."""
+    primitive = PRIMITIVES[callee]
+    assert primitive.signature is not None
+    bound = primitive.signature.bind(*operands, **static)
+    bound.apply_defaults()
+    return builder.call(primitive, bound.arguments, name=name, callee=callee)
+
+
+def constant(builder: Builder, value: Any) -> Value:
+    return builder.call(CONSTANT, {"value": value})
+
+
+def name_of(value: Value) -> str:
+    """The name of a value's cotangent."""
+    return f"d_{value.name}" if value.name else ""
+
+
+def zero(scope: Scope, value: Value) -> Value:
+    """A zero cotangent of a value, made in a scope."""
+    type_ = value.type
+    if isinstance(type_, Scalar):
+        exact = not type_.weak and type_.dtype not in ("float64", "complex128")
+        return constant(scope.builder, np.dtype(type_.dtype).type(0) if exact else 0.0)
+    like = scope.primal(scope.shaped_like(value))
+    return scope.builder.call(ZEROS_LIKE, {"x": like}, name=name_of(value))
+
+
+def add(builder: Builder, a: Value, b: Value, value: Value) -> Value:
+    """The sum of two cotangents of one value."""
+    if isinstance(a.type, (Scalar, Array)):
+        return call(builder, operator.add, a, b, name=name_of(value))
+    return builder.call(ADD_ITEMS, {"x": a, "y": b}, name=name_of(value))
+
+
+def carried_type(type_: Type) -> Type:
+    """The type of a cotangent that a loop carries: wide enough for all that reaches it."""
+    if isinstance(type_, Scalar):
+        return Scalar(type_.dtype, weak=False)
+    return cotangent_type(type_)
+
+
+def joined_type(value: Value, cotangents: Sequence[Value]) -> Type:
+    """The type of a cotangent that comes from either side of a branch."""
+    if isinstance(value.type, Scalar):
+        type_ = cotangents[0].type
+        for other in cotangents[1:]:
+            type_ = join(type_, other.type)
+        return cotangent_type(type_)
+    return cotangent_type(value.type)
+
+
+def project(scope: Scope, cotangent: Value, value: Value) -> Value:
+    """A cotangent as a rule gave it, made one of `value`: its shape, its dtype."""
+    before = len(scope.builder.operations)
+    result = _cast(scope, _fit(scope, cotangent, value), value.type)
+    made = scope.builder.operations[before:]
+    named = any(result in operation.results for operation in made)
+    return scope.builder.rename(result, name_of(value)) if named else result
+
+
+def _fit(scope: Scope, cotangent: Value, value: Value) -> Value:
+    given, wanted = cotangent.type, value.type
+    builder = scope.builder
+    if isinstance(wanted, Scalar):
+        return call(builder, np.sum, cotangent) if isinstance(given, Array) else cotangent
+    if not isinstance(wanted, Array):
+        return cotangent
+    rank = given.rank if isinstance(given, Array) else 0
+    if rank > wanted.rank:
+        leading = tuple(range(rank - wanted.rank))
+        cotangent = call(builder, np.sum, cotangent, axis=leading if leading[1:] else 0)
+        given = cotangent.type
+    if rank < wanted.rank:
+        return _broadcast(scope, cotangent, value)
+    assert isinstance(given, Array)
+    return _sum_axes(scope, cotangent, given.dims, value, wanted.dims)
+
+
+def _sum_axes(
+    scope: Scope,
+    cotangent: Value,
+    given: tuple[Affine, ...],
+    value: Value,
+    wanted: tuple[Affine, ...],
+) -> Value:
+    """Sum over the axes that were broadcast; where the types do not tell, ask at run time."""
+    facts = scope.builder.facts
+    pairs = [(axis, facts.normalize(g), facts.normalize(w)) for axis, (g, w) in
+             enumerate(zip(given, wanted, strict=True))]
+    broadcast = tuple(axis for axis, g, w in pairs if w.known == 1 and g.known != 1)
+    if any(g.known == 1 and w.known != 1 for _, g, w in pairs):
+        return _broadcast(scope, cotangent, value)
+    if broadcast:
+        axis = broadcast if broadcast[1:] else broadcast[0]
+        cotangent = call(scope.builder, np.sum, cotangent, axis=axis, keepdims=True)
+    for axis, g, w in pairs:
+        if axis in broadcast or g == w:
+            continue
+        equal = facts.equal(g, w)
+        if equal is False and facts.equal(w, Affine((), 1)):
+            cotangent = call(scope.builder, np.sum, cotangent, axis=axis, keepdims=True)
+        elif not equal:
+            cotangent = _sum_if_one(scope, cotangent, value, axis)
+    return cotangent
+
+
+def _sum_if_one(scope: Scope, cotangent: Value, value: Value, axis: int) -> Value:
+    builder = scope.builder
+    like = scope.primal(scope.shaped_like(value))
+    length = builder.call(LENGTH, {"x": like, "axis": axis})
+    condition = call(builder, operator.eq, length, constant(builder, 1))
+    with builder.block() as operations:
+        summed = call(builder, np.sum, cotangent, axis=axis, keepdims=True)
+    assert isinstance(cotangent.type, Array) and isinstance(value.type, Array)
+    dims = list(cotangent.type.dims)
+    dims[axis] = value.type.dims[axis]
+    type_ = Array(cotangent.type.dtype, tuple(dims), value.type.module, value.type.spelling)
+    result = Value(type_, name_of(value))
+    then, otherwise = Block((), tuple(operations), (summed,)), Block((), (), (cotangent,))
+    builder.emit_if(condition, then, otherwise, (result,))
+    return result
+
+
+def _broadcast(scope: Scope, cotangent: Value, value: Value) -> Value:
+    """What a rule left to broadcast (a cotangent that is the same for all elements)."""
+    assert isinstance(value.type, Array)
+    like = scope.primal(scope.shaped_like(value))
+    shape = tuple(
+        dim.known
+        if dim.known is not None
+        else scope.builder.call(LENGTH, {"x": like, "axis": axis})
+        for axis, dim in enumerate(value.type.dims)
+    )
+    return call(scope.builder, np.broadcast_to, cotangent, shape=shape)
+
+
+def _cast(scope: Scope, cotangent: Value, wanted: Type) -> Value:
+    """Bring an array or a NumPy scalar to the dtype of the primal; Python's floats stay."""
+    given = cotangent.type
+    if not isinstance(given, (Scalar, Array)) or not isinstance(wanted, (Scalar, Array)):
+        return cotangent
+    if isinstance(wanted, Scalar) and wanted.weak:
+        return cotangent
+    if given.dtype == wanted.dtype or (isinstance(given, Scalar) and given.weak):
+        return cotangent
+    arguments = {"x": cotangent, "dtype": np.dtype(wanted.dtype)}
+    return scope.builder.call(METHODS["astype"], arguments, callee=Method("astype"))

@@ -1,0 +1,218 @@
+"""Derivative rules of primitives, inlined into the reverse sweep.
+
+A rule is inlined once, on placeholders for the primal's values, which tells which of them it
+reads. Only those are then asked of the scope, and those whose shape alone is read are replaced
+by whatever has that shape.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gradscribe.errors import NoDerivativeError
+from gradscribe.frontend import rules as frontend_rules
+from gradscribe.ir.builder import Builder
+from gradscribe.ir.core import Block, Operand, Operation, Value, map_operands
+from gradscribe.ir.types import Type
+from gradscribe.primitives.control import CONSTANT, ZEROS_LIKE
+from gradscribe.primitives.indexing import LENGTH, SIZE
+from gradscribe.transforms.activity import has_zero_derivative
+from gradscribe.transforms.cotangents import call, constant, project
+from gradscribe.transforms.scopes import Scope
+from gradscribe.transforms.storage import derived
+
+_SHAPE_READERS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
+
+
+@dataclass(frozen=True)
+class Template:
+    """A rule inlined on placeholders: `primals` are those of out and the operands (None where
+    the operand is a known number), `results` what it gives for each operand."""
+
+    operations: tuple[Operation, ...]
+    out: Value
+    primals: tuple[Value | None, ...]
+    d_out: Value
+    results: tuple[Any, ...]
+
+
+Templates = dict[tuple[Operation, Type], Template]
+
+
+def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Templates) -> None:
+    """Contribute to the cotangents of the operands of an operation by its primitive's rule."""
+    active = scope.context.active
+    wanted = [i for i, operand in enumerate(operation.operands) if operand in active]
+    if not wanted:
+        return
+    key = (operation, d_out.type)
+    if key not in templates:
+        templates[key] = _template(scope, operation, d_out)
+    template = templates[key]
+    results = _instantiate(scope, operation, template, wanted, d_out)
+    for i in dict.fromkeys(wanted):
+        given = results[i]
+        if operation.primitive.elementwise:
+            given = _times(scope.builder, d_out, given)
+        elif given is not None and not isinstance(given, Value):
+            given = constant(scope.builder, given)
+        if given is not None:
+            operand = operation.operands[i]
+            scope.contribute(operand, project(scope, given, operand))
+
+
+def _template(scope: Scope, operation: Operation, d_out: Value) -> Template:
+    primitive = operation.primitive
+    if primitive.adjoint is None or has_zero_derivative(primitive):
+        raise NoDerivativeError(
+            f"`{primitive.name}` has no derivative",
+            "wrap what need not be differentiated in stop_gradient",
+            operation.location,
+        )
+    builder = Builder(scope.builder.facts)
+    location = builder.location = derived(operation.location)
+    out = Value(operation.result.type, operation.result.name)
+    d_placeholder = Value(d_out.type, d_out.name)
+    primals: list[Value | None] = []
+    numbers: list[Any] = []
+    for operand in operation.operands:
+        number = _known_number(scope, operand)
+        numbers.append(number)
+        primals.append(Value(operand.type, operand.name) if number is None else None)
+
+    def argument(operand: Operand) -> Any:
+        placeholder = primals[operand.index]
+        return numbers[operand.index] if placeholder is None else placeholder
+
+    arguments = {"out": out, **map_operands(dict(operation.attributes), argument)}
+    if not primitive.elementwise:
+        arguments["d_out"] = d_placeholder
+    given = frontend_rules.inline(builder, primitive.adjoint, arguments, location)
+    results = _by_operand(operation, given)
+    return Template(tuple(builder.operations), out, tuple(primals), d_placeholder, results)
+
+
+def _known_number(scope: Scope, operand: Value) -> Any:
+    definition = scope.context.structure.definition.get(operand)
+    if definition is None or definition.primitive is not CONSTANT:
+        return None
+    return definition.attributes["value"]
+
+
+def _by_operand(operation: Operation, given: Any) -> tuple[Any, ...]:
+    """What a rule returned (an entry for each parameter, or for the first alone), by operand."""
+    results: list[Any] = [None] * len(operation.operands)
+    parameters = list(operation.attributes.values())
+    entries = [given]
+    if isinstance(given, (tuple, list)):
+        first_is_many = isinstance(parameters[0], (tuple, list))
+        nested = any(isinstance(entry, (tuple, list)) for entry in given)
+        entries = [given] if first_is_many and not nested else list(given)
+    for attribute, entry in zip(parameters, entries, strict=False):
+        for operand, item in _matched(attribute, entry):
+            results[operand.index] = item
+    return tuple(results)
+
+
+def _matched(attribute: Any, entry: Any) -> Iterator[tuple[Operand, Any]]:
+    if isinstance(attribute, Operand):
+        yield attribute, entry
+    elif isinstance(attribute, (tuple, list)) and isinstance(entry, (tuple, list)):
+        for part, item in zip(attribute, entry, strict=True):
+            yield from _matched(part, item)
+
+
+def _instantiate(
+    scope: Scope, operation: Operation, template: Template, wanted: Sequence[int], d_out: Value
+) -> list[Any]:
+    """The part of a template that the wanted results need, on the primal's values."""
+    results = [template.results[i] for i in wanted]
+    needed = _needed(template.operations, [r for r in results if isinstance(r, Value)])
+    shapes, values = _reads(needed, results)
+    mapping: dict[Value, Value] = {template.d_out: d_out}
+    primals = zip((template.out, *template.primals), (operation.result, *operation.operands),
+                  strict=True)
+    for placeholder, primal in primals:
+        if placeholder in values:
+            mapping[placeholder] = scope.primal(primal)
+        elif placeholder in shapes:
+            mapping[placeholder] = scope.primal(scope.shaped_like(primal))
+    for made in needed:
+        scope.builder.append(_renewed(made, mapping))
+    by_operand: list[Any] = [None] * len(operation.operands)
+    for i, result in zip(wanted, results, strict=True):
+        by_operand[i] = mapping.get(result, result) if isinstance(result, Value) else result
+    return by_operand
+
+
+def _needed(operations: Sequence[Operation], results: Sequence[Value]) -> list[Operation]:
+    live = set(results)
+    needed: list[Operation] = []
+    for operation in reversed(operations):
+        if operation.primitive.effect or not live.isdisjoint(operation.results):
+            needed.append(operation)
+            live.update(operation.operands)
+            for region in operation.regions:
+                live.update(_all_reads(region))
+    return needed[::-1]
+
+
+def _all_reads(block: Block) -> Iterator[Value]:
+    yield from block.yields
+    for operation in block.operations:
+        yield from operation.operands
+        for region in operation.regions:
+            yield from _all_reads(region)
+
+
+def _reads(
+    operations: Sequence[Operation], results: Sequence[Any]
+) -> tuple[set[Value], set[Value]]:
+    """The values whose shape is read, and those that are read themselves."""
+    shapes: set[Value] = set()
+    values = {result for result in results if isinstance(result, Value)}
+    pending = list(operations)
+    while pending:
+        operation = pending.pop()
+        (shapes if operation.primitive in _SHAPE_READERS else values).update(operation.operands)
+        for region in operation.regions:
+            values.update(region.yields)
+            pending += region.operations
+    return shapes, values
+
+
+def _renewed(operation: Operation, mapping: dict[Value, Value]) -> Operation:
+    """The operation on mapped values, with results of its own (entered in the mapping)."""
+    operands = tuple(mapping.get(value, value) for value in operation.operands)
+    regions = tuple(_renewed_block(region, mapping) for region in operation.regions)
+    results = tuple(_new(value, mapping) for value in operation.results)
+    return replace(operation, operands=operands, results=results, regions=regions)
+
+
+def _renewed_block(block: Block, mapping: dict[Value, Value]) -> Block:
+    parameters = tuple(_new(value, mapping) for value in block.parameters)
+    operations = tuple(_renewed(operation, mapping) for operation in block.operations)
+    return Block(parameters, operations, tuple(mapping.get(v, v) for v in block.yields))
+
+
+def _new(value: Value, mapping: dict[Value, Value]) -> Value:
+    result = mapping[value] = Value(value.type, value.name)
+    return result
+
+
+def _times(builder: Builder, cotangent: Value, partial: Any) -> Value | None:
+    """cotangent * partial derivative; None for zero."""
+    if partial is None or (not isinstance(partial, Value) and partial == 0):
+        return None
+    if isinstance(partial, Value):
+        return call(builder, operator.mul, cotangent, partial)
+    if partial == 1:
+        return cotangent
+    if partial == -1:
+        return call(builder, operator.neg, cotangent)
+    return call(builder, operator.mul, cotangent, constant(builder, partial))
+
+

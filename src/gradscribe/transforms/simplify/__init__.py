@@ -1,0 +1,36 @@
+"""Simplify: constants, algebra, common subexpressions, dead code.
+
+Assumes a verified function of value semantics (before bufferize). Guarantees a function of the
+same results; what was computed by the user's own statements is computed by the same operations,
+bit for bit (only derived operations are rewritten algebraically), and effects happen as before.
+
+One iteration is a forward pass that rewrites operation by operation (`rewriter`, `regions`,
+with the rules of `constants`, `algebra`, `shapes` and `stores`) and a backward one that drops
+what nobody reads, through the carried values of loops (`dce`). Each is linear in the size of
+the function; iterations end when nothing changes.
+"""
+
+from __future__ import annotations
+
+from gradscribe.ir.core import Function
+from gradscribe.transforms.simplify import algebra, constants, shapes, stores
+from gradscribe.transforms.simplify.dce import eliminate_dead_code
+from gradscribe.transforms.simplify.rewriter import rewrite
+
+_ITERATIONS = 20
+"""More are never needed in practice; a bound in case two rules should undo each other."""
+
+
+def simplify(function: Function) -> Function:
+    """An equivalent, smaller function; the function itself where there is nothing to gain."""
+    function = eliminate_dead_code(function)
+    for _ in range(_ITERATIONS):
+        before = function
+        function = rewrite(function)
+        if function is before:
+            break
+        function = eliminate_dead_code(function)
+    return function
+
+
+__all__ = ["algebra", "constants", "shapes", "simplify", "stores"]

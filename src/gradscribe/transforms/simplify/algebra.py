@@ -1,0 +1,195 @@
+"""Algebra on derived operations: units, negation, factors of broadcast cotangents.
+
+The user's own arithmetic is never touched. A rewrite is made only where the result keeps its
+type, so that a weak 1 that promoted something stays.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradscribe.ir.core import Operation, Value
+from gradscribe.ir.types import Array, Scalar
+from gradscribe.primitives.control import ZEROS_LIKE
+from gradscribe.transforms.simplify.table import ELEMENTWISE, derived
+
+if TYPE_CHECKING:
+    from gradscribe.transforms.simplify.rewriter import Rewriter
+
+
+@derived(ELEMENTWISE)
+def drop_broadcast(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of broadcast_to(x, shape) * y make x * y, where y is of that shape anyway."""
+    operands = operation.operands
+    for position, value in enumerate(operands):
+        source = broadcast_source(rewriter, value)
+        if source is not None:
+            others = (*operands[:position], source, *operands[position + 1 :])
+            result = rewriter.again(operation, *others)
+            if result is not None:
+                return result
+    return None
+
+
+def broadcast_source(rewriter: Rewriter, value: Value) -> Value | None:
+    """What a value repeats along new axes or axes of length one; None if it is none such."""
+    broadcast = rewriter.made_by(value, np.broadcast_to)
+    if broadcast is not None:
+        return broadcast.operands[0]
+    full = rewriter.made_by(value, np.full_like)
+    return None if full is None else full.operands[1]
+
+
+@derived(operator.mul)
+def multiply_units(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of 1 * x make x, of -1 * x make -x."""
+    x, y = operation.operands
+    for unit, other in ((x, y), (y, x)):
+        if _is_number(rewriter, unit, 1) and rewriter.same_type(other, operation.result):
+            return other
+        if _is_number(rewriter, unit, -1):
+            return rewriter.replacement(operation, operator.neg, other)
+    return None
+
+
+@derived(operator.mul, operator.truediv)
+def pull_negation(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of -x * y make -(x * y): the sign may then vanish in a subtraction."""
+    operands = list(operation.operands)
+    for position, value in enumerate(operands):
+        negated = _negated(rewriter, value)
+        if negated is not None and rewriter.same_type(negated, operation.result):
+            operands[position] = negated
+            result = operation.result
+            product = rewriter.apply(operation.callee, operation, *operands, type_=result.type)
+            if product is not None:
+                return rewriter.replacement(operation, operator.neg, product)
+    return None
+
+
+@derived(operator.mul)
+def multiply_reciprocal(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of x * (1 / y) make x / y."""
+    x, y = operation.operands
+    for factor, other in ((y, x), (x, y)):
+        division = rewriter.made_by(factor, operator.truediv)
+        if division is not None and rewriter.used_once(factor):
+            one, divisor = division.operands
+            if _is_number(rewriter, one, 1):
+                return rewriter.replacement(operation, operator.truediv, other, divisor)
+    return None
+
+
+@derived(operator.mul)
+def group_scalars(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of s * (t * array) make (s * t) * array, which reads the array once."""
+    x, y = operation.operands
+    for scalar, array in ((x, y), (y, x)):
+        factors = _scalar_factor(rewriter, array)
+        if isinstance(scalar.type, Scalar) and factors is not None:
+            factor = rewriter.apply(operator.mul, operation, scalar, factors[0])
+            if factor is not None:
+                return rewriter.replacement(operation, operator.mul, factor, factors[1])
+    return None
+
+
+@derived(operator.truediv)
+def divide_scalars(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of x / 1 make x, of (s * array) / t make (s / t) * array."""
+    x, y = operation.operands
+    if _is_number(rewriter, y, 1) and rewriter.same_type(x, operation.result):
+        return x
+    factors = _scalar_factor(rewriter, x)
+    if isinstance(y.type, Scalar) and factors is not None:
+        factor = rewriter.apply(operator.truediv, operation, factors[0], y)
+        if factor is not None:
+            return rewriter.replacement(operation, operator.mul, factor, factors[1])
+    return None
+
+
+@derived(operator.add)
+def add_terms(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of 0 + x make x, of x + -y make x - y, of x + x make 2 * x."""
+    x, y = operation.operands
+    for term, other in ((y, x), (x, y)):
+        if _is_zero(rewriter, term) and rewriter.same_type(other, operation.result):
+            return other
+        negated = _negated(rewriter, term)
+        if negated is not None:
+            return rewriter.replacement(operation, operator.sub, other, negated)
+    if x is y:
+        two = rewriter.constant(2, operation)
+        return rewriter.replacement(operation, operator.mul, two, x)
+    return None
+
+
+@derived(operator.sub)
+def subtract_terms(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of x - 0 make x, of 0 - x make -x, of x - -y make x + y."""
+    x, y = operation.operands
+    if _is_zero(rewriter, y) and rewriter.same_type(x, operation.result):
+        return x
+    if _is_zero(rewriter, x) and rewriter.same_type(y, operation.result):
+        return rewriter.replacement(operation, operator.neg, y)
+    negated = _negated(rewriter, y)
+    if negated is not None:
+        return rewriter.replacement(operation, operator.add, x, negated)
+    return None
+
+
+@derived(operator.neg)
+def negate(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of --x make x, of -(x - y) make y - x."""
+    (x,) = operation.operands
+    inner = rewriter.made_by(x, operator.neg)
+    if inner is not None and rewriter.same_type(inner.operands[0], operation.result):
+        return inner.operands[0]
+    difference = rewriter.made_by(x, operator.sub)
+    if difference is not None and rewriter.used_once(x):
+        left, right = difference.operands
+        return rewriter.replacement(operation, operator.sub, right, left)
+    return None
+
+
+@derived(operator.pow)
+def power_one(rewriter: Rewriter, operation: Operation) -> Value | None:
+    x, exponent = operation.operands
+    if _is_number(rewriter, exponent, 1) and rewriter.same_type(x, operation.result):
+        return x
+    return None
+
+
+def _is_number(rewriter: Rewriter, value: Value, number: int) -> bool:
+    constant = rewriter.constant_of(value)
+    return (
+        isinstance(constant, (int, float)) and not isinstance(constant, bool) and constant == number
+    )
+
+
+def _is_zero(rewriter: Rewriter, value: Value) -> bool:
+    """Whether a value is a zero: a number, or an array of zeros."""
+    return _is_number(rewriter, value, 0) or rewriter.made_by(value, ZEROS_LIKE) is not None
+
+
+def _negated(rewriter: Rewriter, value: Value) -> Value | None:
+    """The x of a value -x that nothing else reads."""
+    negation = rewriter.made_by(value, operator.neg)
+    if negation is None or not rewriter.used_once(value):
+        return None
+    return negation.operands[0]
+
+
+def _scalar_factor(rewriter: Rewriter, array: Value) -> tuple[Value, Value] | None:
+    """The factors (s, x) of an array s * x with a scalar s that nothing else reads."""
+    product = rewriter.made_by(array, operator.mul)
+    if product is None or not rewriter.used_once(array):
+        return None
+    x, y = product.operands
+    if isinstance(x.type, Scalar) and isinstance(y.type, Array):
+        return x, y
+    if isinstance(y.type, Scalar) and isinstance(x.type, Array):
+        return y, x
+    return None

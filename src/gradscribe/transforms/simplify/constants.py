@@ -1,0 +1,75 @@
+"""Constants: integer and boolean arithmetic as Python does it, and lengths that are known.
+
+Floating-point arithmetic of the user's is left to run time; that of derived operations is
+folded, where it is Python's own.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gradscribe.ir.core import Operation, Value
+from gradscribe.ir.types import Scalar
+from gradscribe.primitives.control import LEN
+from gradscribe.primitives.indexing import LENGTH, SIZE
+from gradscribe.transforms.simplify.table import derived, exact
+
+if TYPE_CHECKING:
+    from gradscribe.transforms.simplify.rewriter import Rewriter
+
+_FOLDED: frozenset[Callable[..., Any]] = frozenset(
+    {
+        operator.add,
+        operator.sub,
+        operator.mul,
+        operator.floordiv,
+        operator.mod,
+        operator.neg,
+        operator.pos,
+        operator.lt,
+        operator.le,
+        operator.gt,
+        operator.ge,
+        operator.eq,
+        operator.ne,
+        operator.not_,
+    }
+)
+
+
+@exact(*_FOLDED)
+def fold_integers(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """2 * 3 is 6. Python's integers have no overflow; what would raise is left to raise."""
+    return _fold(rewriter, operation, _FOLDED, (bool, int))
+
+
+@derived(operator.add, operator.sub, operator.mul, operator.truediv, operator.neg)
+def fold_floats(rewriter: Rewriter, operation: Operation) -> Value | None:
+    return _fold(rewriter, operation, _FOLDED | {operator.truediv}, (bool, int, float))
+
+
+def _fold(
+    rewriter: Rewriter,
+    operation: Operation,
+    callees: frozenset[Callable[..., Any]],
+    classes: tuple[type, ...],
+) -> Value | None:
+    if operation.callee not in callees:
+        return None
+    values = [rewriter.constant_of(value) for value in operation.operands]
+    if not values or any(type(value) not in classes for value in values):
+        return None
+    try:
+        return rewriter.constant(operation.callee(*values), operation)
+    except ArithmeticError:
+        return None
+
+
+@exact(LENGTH, LEN, SIZE)
+def known_length(rewriter: Rewriter, operation: Operation) -> Value | None:
+    type_ = operation.result.type
+    if isinstance(type_, Scalar) and type_.value is not None and type_.value.known is not None:
+        return rewriter.constant(type_.value.known, operation)
+    return None

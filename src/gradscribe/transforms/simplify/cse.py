@@ -1,0 +1,98 @@
+"""Common subexpressions: which earlier operation has computed the same already.
+
+Equal are operations of one primitive and callee with identical operands and equal static
+arguments. Effects are never merged, and neither is what makes an array or list to be stored to
+(zeros, copies, stores): a second fresh one is no dearer than the copy that sharing would cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from gradscribe.ir.core import CALL, Operation
+from gradscribe.ir.types import Array, Sequence
+from gradscribe.primitives import control, indexing
+
+_NEVER_SHARED = frozenset(
+    {
+        CALL,
+        control.UNDEF,
+        control.LIST,
+        control.APPEND,
+        control.POP,
+        control.SET,
+        control.COPY,
+        control.ZEROS_LIKE,
+        control.ADD_ITEMS,
+        control.STACK,
+        indexing.STORE,
+        indexing.ACCUMULATE,
+    }
+)
+
+
+class Available:
+    """The operations computed before the present one in this block and those around it."""
+
+    def __init__(self) -> None:
+        self._operations: dict[tuple[Any, ...], list[Operation]] = {}
+        self._entered: list[list[Operation]] = []
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """A nested block: what is computed in it is not available after it."""
+        outer, self._entered = self._entered, []
+        yield
+        for same_key in self._entered:
+            same_key.pop()
+        self._entered = outer
+
+    def find_or_add(self, operation: Operation) -> Operation | None:
+        """An earlier equal operation; None, and the operation is entered, if there is none."""
+        if not _may_be_shared(operation):
+            return None
+        try:
+            same_key = self._operations.setdefault(_key(operation), [])
+        except TypeError:  # a callee or a constant that cannot be hashed
+            return None
+        for earlier in same_key:
+            if same_attributes(earlier.attributes, operation.attributes):
+                return earlier
+        same_key.append(operation)
+        self._entered.append(same_key)
+        return None
+
+
+def _may_be_shared(operation: Operation) -> bool:
+    primitive = operation.primitive
+    if primitive.effect or primitive in _NEVER_SHARED or len(operation.results) != 1:
+        return False
+    if isinstance(operation.results[0].type, (Array, Sequence)):
+        return any(isinstance(value.type, (Array, Sequence)) for value in operation.operands)
+    return True
+
+
+def _key(operation: Operation) -> tuple[Any, ...]:
+    if operation.primitive is control.CONSTANT:
+        value = operation.attributes["value"]
+        return (control.CONSTANT, type(value), value)
+    return (operation.primitive, operation.callee, *operation.operands)
+
+
+def same_attributes(a: Any, b: Any) -> bool:
+    """Whether two attribute trees are equal, numbers with their type and the sign of zero."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same_attributes(a[key], b[key]) for key in a)
+    if isinstance(a, (tuple, list)):
+        return len(a) == len(b) and all(map(same_attributes, a, b))
+    if isinstance(a, (float, complex, np.generic)):
+        return repr(a) == repr(b)
+    return bool(a == b)

@@ -1,0 +1,286 @@
+"""Dead-code elimination that sees through carried values, results of `if`, and records.
+
+Liveness is optimistic: nothing is live but effects, the results of the function, and what those
+need. A carried value that only feeds itself is therefore dead, a record that no live loop
+consumes is not collected, and a loop or `if` without live results and effects goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import compress
+from typing import TypeVar
+
+from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, LoopShape, Operation, Value
+from gradscribe.ir.lengths import Affine
+from gradscribe.ir.types import Array, Collected, Scalar, Type
+from gradscribe.ir.types import Sequence as SequenceType
+
+Item = TypeVar("Item")
+
+
+def eliminate_dead_code(function: Function) -> Function:
+    """The function without what neither its results nor its effects need."""
+    liveness = _Liveness(function)
+    body = liveness.live_part(function.body, function.body.yields, function.body.parameters)
+    return function if body is function.body else replace(function, body=body)
+
+
+def has_effect(function: Function) -> bool:
+    """Whether a call of the function does more than return its results."""
+    pending, seen = [function.body], {function.name}
+    while pending:
+        for operation in pending.pop().operations:
+            if operation.primitive.effect:
+                return True
+            pending += operation.regions
+            if operation.primitive is CALL:
+                callee = operation.attributes["function"]
+                if isinstance(callee, Function) and callee.name not in seen:
+                    seen.add(callee.name)
+                    pending.append(callee.body)
+    return False
+
+
+class _Liveness:
+    """Which values and operations of a function are live.
+
+    _sources: for each value that an operation defines, the operation and the values that it is
+        made of. _control: what an operation with regions needs besides, whatever is read of it.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self._facts = function.facts
+        self._live: set[Value] = set()
+        self._alive: set[Operation] = set()
+        self._sources: dict[Value, tuple[Operation, Sequence[Value]]] = {}
+        self._control: dict[Operation, list[Value]] = {}
+        self._parents: dict[Operation, Operation | None] = {}
+        self._loops: list[Operation] = []
+        self._kept: dict[Operation, set[int]] = {}
+        effects: list[Operation] = []
+        self._scan(function.body, None, effects)
+        for operation in effects:
+            self._mark([*self._revive(operation), *operation.operands])
+        self._mark(function.body.yields)
+        while any(self._keep_trips(loop) for loop in reversed(self._loops)):
+            pass
+
+    def _scan(self, block: Block, parent: Operation | None, effects: list[Operation]) -> None:
+        parents, sources = self._parents, self._sources
+        for operation in block.operations:
+            parents[operation] = parent
+            if operation.regions:
+                _SCANS[operation.primitive](self, operation)
+                for region in operation.regions:
+                    self._scan(region, operation, effects)
+            else:
+                for result in operation.results:
+                    sources[result] = (operation, operation.operands)
+                if operation.primitive.effect or _calls_effect(operation):
+                    effects.append(operation)
+
+    def _scan_if(self, operation: Operation) -> None:
+        self._control[operation] = list(operation.operands)
+        then, otherwise = operation.regions
+        for result, *yields in zip(operation.results, then.yields, otherwise.yields, strict=True):
+            self._sources[result] = (operation, yields)
+
+    def _scan_loop(self, operation: Operation) -> None:
+        shape: LoopShape = operation.attributes["shape"]
+        self._loops.append(operation)
+        body, count, carried = operation.regions[0], len(shape.iterables), shape.carried
+        last = carried + shape.exits
+        control = list(body.yields[carried:last])
+        for region in operation.regions[1:]:
+            control += region.yields
+        self._control[operation] = control
+        for item, where in zip(body.parameters, shape.iterable_slices(), strict=False):
+            self._sources[item] = (operation, operation.operands[where])
+        initial = operation.operands[shape.iterable_operands :]
+        for position, source in enumerate(zip(initial, body.yields, strict=False)):
+            for value in _carried(operation, count, position):
+                self._sources[value] = (operation, source)
+        for result, element in zip(operation.results[carried:], body.yields[last:], strict=True):
+            self._sources[result] = (operation, (element,))
+
+    def _mark(self, values: Sequence[Value]) -> None:
+        """Make values live, and all that they need."""
+        live, sources, alive = self._live, self._sources, self._alive
+        pending = list(values)
+        while pending:
+            value = pending.pop()
+            if value in live:
+                continue
+            live.add(value)
+            source = sources.get(value)
+            if source is not None:
+                pending += source[1]
+                if source[0] not in alive:
+                    pending += self._revive(source[0])
+
+    def _revive(self, operation: Operation | None) -> list[Value]:
+        """Make an operation and those around it alive; the values that this needs."""
+        needed: list[Value] = []
+        while operation is not None and operation not in self._alive:
+            self._alive.add(operation)
+            needed += self._control.get(operation, ())
+            operation = self._parents[operation]
+        return needed
+
+    def _keep_trips(self, loop: Operation) -> bool:
+        """Mark the iterables that a live loop needs to make the right number of trips; whether
+        there were any that were not live before."""
+        if loop not in self._alive:
+            return False
+        shape: LoopShape = loop.attributes["shape"]
+        items = loop.regions[0].parameters
+        slices = list(shape.iterable_slices())
+        kept = {i for i in range(len(slices)) if items[i] in self._live}
+        dead = [i for i in range(len(slices)) if i not in kept]
+        if dead:
+            operands = [loop.operands[where] for where in slices]
+            dead.sort(key=lambda i: self._cost(shape.iterables[i], operands[i]))
+            equally_long = shape.reversed or "collected" in shape.iterables
+            trips = [
+                None if equally_long else _trips(kind, of)
+                for kind, of in zip(shape.iterables, operands, strict=True)
+            ]
+            for i in dead:
+                if not any(equally_long or self._equal(trips[i], trips[j]) for j in kept):
+                    kept.add(i)
+        before = len(self._live)
+        self._kept[loop] = kept
+        for i in kept:
+            self._mark(loop.operands[slices[i]])
+        return len(self._live) != before
+
+    def _cost(self, kind: str, operands: Sequence[Value]) -> int:
+        """What it takes to iterate only for the number of trips."""
+        if kind == "range":
+            return 0
+        type_ = operands[0].type
+        cheap = operands[0] in self._live or not isinstance(type_, Collected)
+        return 1 if cheap else 2 if isinstance(type_.item, Scalar) else 3  # type: ignore[attr-defined]
+
+    def _equal(self, a: Affine | None, b: Affine | None) -> bool:
+        if a is None or b is None:
+            return False
+        return self._facts.normalize(a) == self._facts.normalize(b)
+
+    def live_part(
+        self, block: Block, yields: tuple[Value, ...], parameters: tuple[Value, ...]
+    ) -> Block:
+        """The block with its live operations, and these yields and parameters."""
+        operations: list[Operation] = []
+        for operation in block.operations:
+            if operation in self._alive:
+                part = _PARTS.get(operation.primitive)
+                operations.append(part(self, operation) if part else operation)
+        same = len(operations) == len(block.operations) and all(
+            a is b for a, b in zip(operations, block.operations, strict=True)
+        )
+        if same and yields == block.yields and parameters == block.parameters:
+            return block
+        return Block(parameters, tuple(operations), yields)
+
+    def _live_if(self, operation: Operation) -> Operation:
+        live = [result in self._live for result in operation.results]
+        regions = tuple(
+            self.live_part(region, _select(region.yields, live), ()) for region in operation.regions
+        )
+        results = _select(operation.results, live)
+        if results == operation.results and _identical(regions, operation.regions):
+            return operation
+        return replace(operation, results=results, regions=regions)
+
+    def _live_loop(self, operation: Operation) -> Operation:
+        shape: LoopShape = operation.attributes["shape"]
+        count = len(shape.iterables)
+        kept = [i in self._kept[operation] for i in range(count)]
+        carried = [
+            any(value in self._live for value in _carried(operation, count, k))
+            for k in range(shape.carried)
+        ]
+        collected = [result in self._live for result in operation.results[shape.carried :]]
+        body, *condition = operation.regions
+        regions = [
+            self.live_part(
+                body,
+                _select(body.yields, [*carried, *[True] * shape.exits, *collected]),
+                _select(body.parameters, kept + carried),
+            )
+        ]
+        for region in condition:
+            parameters = _select(region.parameters, carried)
+            regions.append(self.live_part(region, region.yields, parameters))
+        if all(kept) and all(carried) and all(collected):
+            if _identical(regions, operation.regions):
+                return operation
+            return replace(operation, regions=tuple(regions))
+        operands = [
+            value
+            for where in compress(shape.iterable_slices(), kept)
+            for value in operation.operands[where]
+        ]
+        operands += compress(operation.operands[shape.iterable_operands :], carried)
+        new = replace(
+            shape,
+            iterables=_select(shape.iterables, kept),
+            carried=sum(carried),
+            collects=sum(collected),
+        )
+        return replace(
+            operation,
+            operands=tuple(operands),
+            results=_select(operation.results, carried + collected),
+            attributes={**operation.attributes, "shape": new},
+            regions=tuple(regions),
+        )
+
+
+_SCANS: dict[object, Callable[[_Liveness, Operation], None]] = {
+    IF: _Liveness._scan_if,
+    LOOP: _Liveness._scan_loop,
+}
+_PARTS: dict[object, Callable[[_Liveness, Operation], Operation]] = {
+    IF: _Liveness._live_if,
+    LOOP: _Liveness._live_loop,
+}
+
+
+def _calls_effect(operation: Operation) -> bool:
+    if operation.primitive is not CALL:
+        return False
+    callee = operation.attributes["function"]
+    return not isinstance(callee, Function) or has_effect(callee)
+
+
+def _carried(loop: Operation, items: int, position: int) -> list[Value]:
+    """The values that stand for one carried value: result, parameter, parameter of condition."""
+    body, *condition = loop.regions
+    values = [loop.results[position], body.parameters[items + position]]
+    return values + [region.parameters[position] for region in condition]
+
+
+def _trips(kind: str, operands: Sequence[Value]) -> Affine | None:
+    """The number of items of an iterable, if not negative; None where the types do not tell."""
+    type_: Type = operands[0].type
+    if kind == "array" and isinstance(type_, Array):
+        return type_.dims[0]
+    if kind == "sequence" and isinstance(type_, SequenceType):
+        return type_.length
+    if kind == "range":
+        start, stop, step = (getattr(value.type, "value", None) for value in operands)
+        if start is not None and stop is not None and step is not None and step.known == 1:
+            return stop - start  # type: ignore[no-any-return]
+    return None
+
+
+def _select(items: tuple[Item, ...], keep: Sequence[bool]) -> tuple[Item, ...]:
+    return tuple(compress(items, keep))
+
+
+def _identical(a: Sequence[object], b: Sequence[object]) -> bool:
+    return all(x is y for x, y in zip(a, b, strict=True))

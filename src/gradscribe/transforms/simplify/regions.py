@@ -1,0 +1,232 @@
+"""Rewriting of `if` and `loop`: branches that are known, values that pass through unchanged,
+records of what is at hand anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gradscribe.ir.core import IF, LOOP, Block, LoopShape, Operation, Primitive, Value
+from gradscribe.ir.types import Never, Undefined
+from gradscribe.primitives.control import CONSTANT, RAISE
+from gradscribe.transforms.simplify.cse import same_attributes
+from gradscribe.transforms.simplify.types import same_type
+
+if TYPE_CHECKING:
+    from gradscribe.transforms.simplify.rewriter import Rewriter
+
+
+def rewrite_if(rewriter: Rewriter, operation: Operation) -> None:
+    """Place an `if`, or the branch that is always taken."""
+    (condition,) = operation.operands
+    constant = rewriter.constant_of(condition)
+    known = rewriter.known.get(condition) if constant is None else bool(constant)
+    if known is not None and _inline(rewriter, operation, operation.regions[not known]):
+        return
+    blocks = []
+    for region, outcome in zip(operation.regions, (True, False), strict=True):
+        before = rewriter.known.get(condition)
+        rewriter.known[condition] = outcome
+        blocks.append(rewriter.block(region))
+        if before is None:
+            del rewriter.known[condition]
+        else:
+            rewriter.known[condition] = before
+    operation = _with_regions(operation, tuple(blocks))
+    rewriter.append(operation)
+    yields = (block.yields for block in operation.regions)
+    for result, then, otherwise in zip(operation.results, *yields, strict=True):
+        _merge(rewriter, operation, result, then, otherwise)
+
+
+def _inline(rewriter: Rewriter, operation: Operation, branch: Block) -> bool:
+    """Place the operations of a branch in place of the `if`, if the types allow that."""
+    if any(inner.primitive is RAISE for inner in branch.operations):
+        return False
+    if not all(map(_narrows(rewriter), branch.yields, operation.results)):
+        return False
+    for inner in branch.operations:
+        rewriter.visit(inner)
+    for result, value in zip(operation.results, branch.yields, strict=True):
+        rewriter.substitute(result, rewriter.resolve(value))
+    rewriter.changed = True
+    return True
+
+
+def _narrows(rewriter: Rewriter) -> Callable[[Value, Value], bool]:
+    """Whether a value may stand for a result into which it flows."""
+
+    def narrows(value: Value, result: Value) -> bool:
+        undefined = isinstance(value.type, (Never, Undefined))
+        return undefined or same_type(rewriter.facts, value.type, result.type)
+
+    return narrows
+
+
+def _merge(
+    rewriter: Rewriter, operation: Operation, result: Value, then: Value, otherwise: Value
+) -> None:
+    """Find what stands for a result of an `if`: one value on both sides, or one number; and
+    for an array, the one that both sides store to."""
+    if same_type(rewriter.facts, then.type, result.type):
+        if then is otherwise:
+            _substitute_used(rewriter, result, then)
+            return
+        definition = _same_constant(rewriter, then, otherwise)
+        if definition is not None and rewriter.uses[result]:
+            value = rewriter.constant(definition.attributes["value"], definition)
+            rewriter.substitute(result, value)
+            return
+    if then.type == otherwise.type == result.type:
+        for side in (then, otherwise):
+            root = rewriter.roots.get(side, side)
+            if root in rewriter.visible:
+                rewriter.roots[result] = root
+
+
+def _same_constant(rewriter: Rewriter, a: Value, b: Value) -> Operation | None:
+    """The definition of one of two values that are one and the same number, else None."""
+    first, second = rewriter.definitions.get(a), rewriter.definitions.get(b)
+    if first is None or second is None:
+        return None
+    if first.primitive is not CONSTANT or second.primitive is not CONSTANT:
+        return None
+    return first if same_attributes(first.attributes, second.attributes) else None
+
+
+def rewrite_loop(rewriter: Rewriter, operation: Operation) -> None:
+    """Place a loop, after carried values and items that stand for others are replaced."""
+    shape: LoopShape = operation.attributes["shape"]
+    if _runs_never(rewriter, operation, shape):
+        initial = operation.operands[shape.iterable_operands :]
+        for result, value in zip(operation.results, initial, strict=True):
+            rewriter.substitute(result, value)
+        return
+    _replace_items(rewriter, operation, shape)
+    _replace_carried(rewriter, operation, shape)
+    regions = tuple(map(rewriter.block, operation.regions))
+    operation = _with_regions(operation, regions)
+    if shape.exits:
+        operation = _drop_exit(rewriter, operation, shape)
+    rewriter.append(operation)
+    _remember_results(rewriter, operation)
+
+
+def _runs_never(rewriter: Rewriter, operation: Operation, shape: LoopShape) -> bool:
+    """Whether a loop without records makes no trip: its first range is a known, empty one."""
+    if shape.collects or not shape.iterables or shape.iterables[0] != "range":
+        return False
+    bounds = [rewriter.constant_of(value) for value in operation.operands[:3]]
+    if any(type(bound) is not int for bound in bounds) or bounds[2] == 0 or range(*bounds):
+        return False
+    initial = operation.operands[shape.iterable_operands :]
+    return all(map(_narrows(rewriter), initial, operation.results))
+
+
+def _replace_items(rewriter: Rewriter, operation: Operation, shape: LoopShape) -> None:
+    """Items that are known without the iterable: recorded values that the trips did not change,
+    items that another loop over the same iterable recorded, and iterables given twice."""
+    items = operation.regions[0].parameters
+    first: dict[tuple[object, ...], Value] = {}
+    for kind, where, item in zip(shape.iterables, shape.iterable_slices(), items, strict=False):
+        operands = operation.operands[where]
+        same = first.setdefault((kind, *operands), item)
+        if same is not item:
+            _substitute_used(rewriter, item, same)
+    for kind, where, item in zip(shape.iterables, shape.iterable_slices(), items, strict=False):
+        record = operation.operands[where][0]
+        if kind == "collected" and record in rewriter.elements:
+            loop, element = rewriter.elements[record]
+            value = _recorded(rewriter, loop, element, first)
+            if value is not None and same_type(rewriter.facts, value.type, item.type):
+                _substitute_used(rewriter, item, value)
+            elif element in rewriter.roots and element.type == item.type:
+                rewriter.roots[item] = rewriter.roots[element]
+
+
+def _recorded(
+    rewriter: Rewriter,
+    loop: Operation,
+    element: Value,
+    items: dict[tuple[object, ...], Value],
+) -> Value | None:
+    """The value that every element of a record is: one that is visible here, or the item of
+    this loop's own iterable, which is that of the loop that recorded it."""
+    if element in rewriter.visible:
+        return element
+    definition = rewriter.definitions.get(element)
+    if definition is not None and definition.primitive is CONSTANT:
+        return rewriter.constant(definition.attributes["value"], definition)
+    shape: LoopShape = loop.attributes["shape"]
+    parameters = loop.regions[0].parameters
+    for kind, where, item in zip(
+        shape.iterables, shape.iterable_slices(), parameters, strict=False
+    ):
+        if item is element:
+            return items.get((kind, *loop.operands[where]))
+    return None
+
+
+def _replace_carried(rewriter: Rewriter, operation: Operation, shape: LoopShape) -> None:
+    """Carried values that no trip changes are the initial ones."""
+    body, *condition = operation.regions
+    initial = operation.operands[shape.iterable_operands :]
+    parameters = body.parameters[len(shape.iterables) :]
+    for position, value in enumerate(initial):
+        parameter, result = parameters[position], operation.results[position]
+        aliases = [parameter, result, *(region.parameters[position] for region in condition)]
+        following = rewriter.resolve(body.yields[position])
+        if following is parameter or following is value:
+            if same_type(rewriter.facts, value.type, parameter.type):
+                for alias in aliases:
+                    _substitute_used(rewriter, alias, value)
+        elif value.type == parameter.type == body.yields[position].type:
+            for alias in aliases:
+                rewriter.roots[alias] = rewriter.roots.get(value, value)
+
+
+def _substitute_used(rewriter: Rewriter, value: Value, by: Value) -> None:
+    """Substitute a value, which is a change only if anything reads it."""
+    if rewriter.uses[value]:
+        rewriter.substitute(value, by)
+
+
+def _drop_exit(rewriter: Rewriter, operation: Operation, shape: LoopShape) -> Operation:
+    """The loop without its `again`, if that is always true."""
+    body, *condition = operation.regions
+    definition = rewriter.definitions.get(body.yields[shape.carried])
+    if definition is None or definition.attributes.get("value") is not True:
+        return operation
+    rewriter.changed = True
+    yields = body.yields[: shape.carried] + body.yields[shape.carried + 1 :]
+    return replace(
+        operation,
+        regions=(Block(body.parameters, body.operations, yields), *condition),
+        attributes={**operation.attributes, "shape": replace(shape, exits=False)},
+    )
+
+
+def _remember_results(rewriter: Rewriter, operation: Operation) -> None:
+    """Note what the records of a loop hold; equal records are one."""
+    shape: LoopShape = operation.attributes["shape"]
+    elements = operation.regions[0].yields[shape.carried + shape.exits :]
+    seen: dict[Value, Value] = {}
+    for result, element in zip(operation.results[shape.carried :], elements, strict=True):
+        rewriter.elements[result] = (operation, element)
+        same = seen.setdefault(element, result)
+        if same is not result:
+            _substitute_used(rewriter, result, same)
+
+
+def _with_regions(operation: Operation, regions: tuple[Block, ...]) -> Operation:
+    if all(new is old for new, old in zip(regions, operation.regions, strict=True)):
+        return operation
+    return replace(operation, regions=regions)
+
+
+REWRITES: dict[Primitive, Callable[[Rewriter, Operation], None]] = {
+    IF: rewrite_if,
+    LOOP: rewrite_loop,
+}

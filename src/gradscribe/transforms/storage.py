@@ -1,0 +1,238 @@
+"""Storage: what the adjoint needs of the primal, and the primal rebuilt to provide it.
+
+A value of a nested block is *exported* to the block around it: out of a loop as a record that
+the loop collects, out of a branch as one more result of the `if`. An export is a value of the
+outer block itself, so that what lies several levels deep is exported level by level. What is
+cheap to compute again (`is_cheap`) is not exported.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gradscribe.ir.builder import Builder
+from gradscribe.ir.core import Block, Location, LoopShape, Operation, Value, map_operands
+from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.types import INT, Collected, Scalar
+from gradscribe.primitives.control import CONSTANT, UNDEF
+from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.transforms.structure import Structure
+
+_ARITHMETIC = frozenset({operator.add, operator.sub, operator.mul, operator.truediv, operator.neg})
+
+
+def is_cheap(operation: Operation) -> bool:
+    """Whether computing the operation again costs no more than reading a record: what its
+    primitive says is cheap (views, lengths, comparisons), and arithmetic on single numbers."""
+    if operation.primitive.cheap:
+        return True
+    return operation.callee in _ARITHMETIC and isinstance(operation.result.type, Scalar)
+
+
+@dataclass
+class _LoopExports:
+    """What a loop provides besides its own results: records by collected value, and the number
+    of its trips."""
+
+    records: dict[Value, Value] = field(default_factory=dict)
+    trips: Value | None = None
+
+
+class Exports:
+    """The values asked for so far."""
+
+    def __init__(self, structure: Structure, facts: Facts) -> None:
+        self._structure = structure
+        self._facts = facts
+        self._loops: dict[Operation, _LoopExports] = {}
+        self._branches: dict[Operation, tuple[dict[Value, Value], dict[Value, Value]]] = {}
+        self._overwritten: dict[Operation, tuple[list[Operation], Value]] = {}
+
+    def record(self, loop: Operation, value: Value) -> Value:
+        """The record of a value of the loop's body, one element a trip."""
+        records = self._loops.setdefault(loop, _LoopExports()).records
+        if value not in records:
+            is_undo = any(value is old for _, old in self._overwritten.values())
+            name = "undo" if is_undo else value.name or "steps"
+            records[value] = self._new(loop, Value(Collected(value.type), name))
+        return records[value]
+
+    def trips(self, loop: Operation) -> Value:
+        """How many trips the loop made."""
+        exports = self._loops.setdefault(loop, _LoopExports())
+        if exports.trips is None:
+            exports.trips = self._new(loop, Builder(self._facts).named(INT, "trips"))
+        return exports.trips
+
+    def out_of_branch(self, operation: Operation, side: int, value: Value) -> Value:
+        """A value of one side of an `if`, visible after it (undefined on the other side)."""
+        results = self._branches.setdefault(operation, ({}, {}))[side]
+        if value not in results:
+            results[value] = self._new(operation, Value(value.type, value.name))
+        return results[value]
+
+    def overwritten(self, store: Operation) -> Value:
+        """What was, before a store, where it stores."""
+        if store not in self._overwritten:
+            builder = Builder(self._facts)
+            builder.location = store.location
+            path = map_operands(
+                store.attributes["path"], lambda operand: store.operands[operand.index]
+            )
+            old = view_at(builder, store.operands[0], path)
+            for operation in builder.operations:
+                self._structure.block_of[operation] = self._structure.block_of[store]
+                self._structure.define(operation.result, operation)
+            self._overwritten[store] = (list(builder.operations), old)
+        return self._overwritten[store][1]
+
+    def _new(self, operation: Operation, value: Value) -> Value:
+        self._structure.define(value, operation)
+        return value
+
+    # -- the primal with its exports --------------------------------------------------------
+
+    def rebuild(self, block: Block) -> Block:
+        """The block with everything that was asked for."""
+        operations: list[Operation] = []
+        for operation in block.operations:
+            operations += self._overwritten.get(operation, ([],))[0]
+            if operation.regions:
+                regions = tuple(self.rebuild(region) for region in operation.regions)
+                operation_ = replace(operation, regions=regions)
+                if operation in self._loops:
+                    operation_, before = self._with_records(operation_, self._loops[operation])
+                    operations += before
+                elif operation in self._branches:
+                    operation_ = self._with_branch_values(operation_, self._branches[operation])
+                operations.append(operation_)
+            else:
+                operations.append(operation)
+        if len(operations) == len(block.operations) and all(
+            a is b for a, b in zip(operations, block.operations, strict=True)
+        ):
+            return block
+        return Block(block.parameters, tuple(operations), block.yields)
+
+    def _with_records(
+        self, loop: Operation, exports: _LoopExports
+    ) -> tuple[Operation, list[Operation]]:
+        """The loop that collects, and the operations it needs before it."""
+        shape: LoopShape = loop.attributes["shape"]
+        before: list[Operation] = []
+        if exports.trips is not None:
+            loop, before = self._counting(loop, exports.trips)
+            shape = loop.attributes["shape"]
+        body = loop.regions[0]
+        body = replace(body, yields=(*body.yields, *exports.records))
+        shape = replace(shape, collects=shape.collects + len(exports.records))
+        loop = replace(
+            loop,
+            results=(*loop.results, *exports.records.values()),
+            attributes={**loop.attributes, "shape": shape},
+            regions=(body, *loop.regions[1:]),
+        )
+        return loop, before
+
+    def _counting(self, loop: Operation, trips: Value) -> tuple[Operation, list[Operation]]:
+        """The loop that carries the number of its trips besides, and the initial 0."""
+        shape: LoopShape = loop.attributes["shape"]
+        builder = Builder(self._facts)
+        builder.location = loop.location
+        zero = builder.call(CONSTANT, {"value": 0})
+        before = list(builder.operations)
+        counters = [builder.named(INT, "trips") for _ in loop.regions]
+        with builder.block() as counting:
+            one = builder.call(CONSTANT, {"value": 1})
+            add = PRIMITIVES[operator.add]
+            after = builder.call(add, {"x": counters[0], "y": one}, callee=operator.add)
+        body, *conditions = loop.regions
+        carried = shape.carried
+        body = Block(
+            (*body.parameters, counters[0]),
+            (*body.operations, *counting),
+            (*body.yields[:carried], after, *body.yields[carried:]),
+        )
+        regions = [body]
+        for counter, condition in zip(counters[1:], conditions, strict=True):
+            regions.append(replace(condition, parameters=(*condition.parameters, counter)))
+        counted = replace(
+            loop,
+            operands=(*loop.operands, zero),
+            results=(*loop.results[:carried], trips, *loop.results[carried:]),
+            attributes={**loop.attributes, "shape": replace(shape, carried=carried + 1)},
+            regions=tuple(regions),
+        )
+        return counted, before
+
+    def _with_branch_values(
+        self, operation: Operation, exports: tuple[dict[Value, Value], dict[Value, Value]]
+    ) -> Operation:
+        regions: list[Block] = []
+        for side, region in enumerate(operation.regions):
+            undefined: list[Operation] = []
+            yields = list(region.yields)
+            for other, values in enumerate(exports):
+                for value in values:
+                    if other != side:
+                        nothing = Value(value.type)
+                        undefined.append(
+                            Operation(
+                                UNDEF,
+                                (),
+                                (nothing,),
+                                {"type": value.type},
+                                location=operation.location,
+                            )
+                        )
+                        value = nothing
+                    yields.append(value)
+            regions.append(Block((), (*undefined, *region.operations), tuple(yields)))
+        results = [*operation.results, *exports[0].values(), *exports[1].values()]
+        return replace(operation, results=tuple(results), regions=tuple(regions))
+
+
+# -- paths -------------------------------------------------------------------------------
+
+
+def view_at(builder: Builder, x: Value, path: tuple[Any, ...], name: str = "") -> Value:
+    """The view of an array (or the number) that a path of values leads to."""
+    for primitive, arguments in path:
+        first = next(iter(primitive.signature.parameters))
+        x = builder.call(primitive, {first: x, **arguments})
+    return builder.rename(x, name) if path and name else x
+
+
+def copied(operation: Operation, operands: Sequence[Value], builder: Builder) -> Value:
+    """Emit an operation again on other operands, as a derived one; its result."""
+    location = derived(operation.location)
+    result = operation.result
+    if all(a.type is b.type for a, b in zip(operands, operation.operands, strict=True)):
+        value = Value(result.type, result.name)
+        builder.append(
+            replace(operation, operands=tuple(operands), results=(value,), location=location)
+        )
+        return value
+    return builder.emit(
+        operation.primitive,
+        operands,
+        operation.attributes,
+        name=result.name,
+        callee=operation.callee,
+        location=location,
+    )
+
+
+def derived(location: Location | None) -> Location:
+    """The location for adjoint operations of an operation of the primal."""
+    if location is None:
+        return Location("", 0, 0, 0, "", role="adjoint")
+    return location if location.role == "adjoint" else replace(location, role="adjoint")
+
+
+def index_type(name: str = "i") -> Scalar:
+    """The type of an index that counts from zero."""
+    return replace(INT, value=Affine.of(Symbol(name, 0)))

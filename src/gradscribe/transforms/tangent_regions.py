@@ -1,0 +1,171 @@
+"""Forward mode through `if` and `loop`: tangents flow beside the values, by the same ways.
+
+Each active result, carried value, item and record gets a second one for its tangent. Conditions,
+exits and the number of trips stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from gradscribe.ir.core import Block, LoopShape, Operation, Value
+from gradscribe.ir.types import Collected, Type, cotangent_type
+from gradscribe.ir.types import Sequence as SequenceType
+from gradscribe.primitives.control import RAISE
+from gradscribe.transforms.cotangents import carried_type, joined_type, name_of
+
+if TYPE_CHECKING:
+    from gradscribe.transforms.tangent import Tangent
+
+Item = TypeVar("Item")
+
+
+def tangent_if(tangent: Tangent, operation: Operation) -> None:
+    """Append an `if` that yields the tangents of its active results as well."""
+    active = [result in tangent.active for result in operation.results]
+    blocks = []
+    for region in operation.regions:
+        with tangent.located(operation), tangent.builder.block() as operations:
+            tangent.block(region)
+            d_yields = _required(tangent, operations, _select(region.yields, active))
+        blocks.append(Block((), tuple(operations), (*region.yields, *d_yields)))
+    count = len(operation.results)
+    d_results = []
+    for position, result in enumerate(_select(operation.results, active)):
+        sides = [block.yields[count + position] for block in blocks]
+        d_result = Value(joined_type(result, sides), name_of(result))
+        d_results.append(tangent.define(result, d_result))
+    tangent.builder.append(
+        replace(operation, results=(*operation.results, *d_results), regions=tuple(blocks))
+    )
+
+
+def _required(
+    tangent: Tangent, operations: list[Operation], values: Sequence[Value]
+) -> list[Value]:
+    """The tangents of values at the end of a block; a `raise` stays its last operation."""
+    last = operations.pop() if operations and operations[-1].primitive is RAISE else None
+    tangents = [tangent.required(value) for value in values]
+    if last is not None:
+        operations.append(last)
+    return tangents
+
+
+def tangent_loop(tangent: Tangent, operation: Operation) -> None:
+    """Append a loop that carries, consumes and collects tangents as well."""
+    with tangent.located(operation):
+        loop = _Loop(tangent, operation)
+        operands = loop.operands()
+        regions = loop.regions()
+        results = loop.results(regions[0])
+    tangent.builder.append(
+        replace(
+            operation,
+            operands=operands,
+            results=results,
+            attributes={**operation.attributes, "shape": loop.new_shape},
+            regions=regions,
+        )
+    )
+
+
+class _Loop:
+    """A loop and its tangent, part by part.
+
+    iterated, carried, collected: whether the items, carried values and records have tangents.
+    """
+
+    def __init__(self, tangent: Tangent, operation: Operation) -> None:
+        shape: LoopShape = operation.attributes["shape"]
+        body = operation.regions[0]
+        self.tangent, self.operation, self.shape = tangent, operation, shape
+        self.items = body.parameters[: len(shape.iterables)]
+        self.parameters = body.parameters[len(shape.iterables) :]
+        self.finals = operation.results[: shape.carried]
+        self.records = operation.results[shape.carried :]
+        active = tangent.active
+        self.iterated = [item in active for item in self.items]
+        self.carried = [
+            parameter in active or final in active
+            for parameter, final in zip(self.parameters, self.finals, strict=True)
+        ]
+        self.collected = [record in active for record in self.records]
+        self.new_shape = replace(
+            shape,
+            iterables=(*shape.iterables, *_select(shape.iterables, self.iterated)),
+            carried=shape.carried + sum(self.carried),
+            collects=shape.collects + sum(self.collected),
+        )
+
+    def operands(self) -> tuple[Value, ...]:
+        """The iterables and initial values; the items get their tangents."""
+        tangent, operands = self.tangent, self.operation.operands
+        initial = operands[self.shape.iterable_operands :]
+        slices = _select(tuple(self.shape.iterable_slices()), self.iterated)
+        iterables = [tangent.required(operands[where.start]) for where in slices]
+        for item, iterable in zip(_select(self.items, self.iterated), iterables, strict=True):
+            tangent.define(item, Value(_item_type(iterable.type, item), name_of(item)))
+        return (
+            *operands[: self.shape.iterable_operands],
+            *iterables,
+            *initial,
+            *map(tangent.required, _select(initial, self.carried)),
+        )
+
+    def regions(self) -> tuple[Block, ...]:
+        """The body with tangents, and the condition, which has none."""
+        body, *condition = self.operation.regions
+        tangent, last = self.tangent, self.shape.carried
+        d_items = map(tangent.required, _select(self.items, self.iterated))
+        d_parameters = self._carry(self.parameters)
+        following, elements = body.yields[:last], body.yields[last + self.shape.exits :]
+        with tangent.builder.block() as operations:
+            tangent.block(body)
+            wanted = [*_select(following, self.carried), *_select(elements, self.collected)]
+            d_yields = _required(tangent, operations, wanted)
+        count = len(d_parameters)
+        yields = (
+            *following,
+            *d_yields[:count],
+            *body.yields[last : last + self.shape.exits],
+            *elements,
+            *d_yields[count:],
+        )
+        parameters = (*self.items, *d_items, *self.parameters, *d_parameters)
+        return (
+            Block(parameters, tuple(operations), yields),
+            *(
+                replace(region, parameters=(*region.parameters, *self._carry(region.parameters)))
+                for region in condition
+            ),
+        )
+
+    def results(self, body: Block) -> tuple[Value, ...]:
+        """The results; finals and records get their tangents."""
+        count = sum(self.collected)
+        elements = body.yields[len(body.yields) - count :]
+        d_records = [
+            self.tangent.define(record, Value(Collected(element.type), name_of(record)))
+            for record, element in zip(_select(self.records, self.collected), elements, strict=True)
+        ]
+        return (*self.finals, *self._carry(self.finals), *self.records, *d_records)
+
+    def _carry(self, values: Sequence[Value]) -> list[Value]:
+        """Tangents for those of the carried values that have one."""
+        return [
+            self.tangent.define(value, Value(carried_type(value.type), name_of(value)))
+            for value in _select(values, self.carried)
+        ]
+
+
+def _item_type(iterable: Type, item: Value) -> Type:
+    """The type of the items of a tangent that is iterated over."""
+    if isinstance(iterable, (Collected, SequenceType)):
+        return cotangent_type(iterable.item)
+    return cotangent_type(item.type)
+
+
+def _select(items: Sequence[Item], keep: Sequence[bool]) -> list[Item]:
+    return [item for item, kept in zip(items, keep, strict=True) if kept]

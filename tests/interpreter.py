@@ -1,0 +1,392 @@
+"""A direct interpreter of the IR, for tests of transforms.
+
+`run(function, *args)` gives every operation its plain meaning, one by one, with NumPy. By
+default arrays and lists are values, as in the IR: a store copies. With `in_place=True` it
+stores into the object itself, as emitted code does after `bufferize`; both must then agree.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from inspect import Parameter, Signature
+from typing import Any
+
+import numpy as np
+
+from gradscribe.ir.core import (
+    CALL,
+    IF,
+    LOOP,
+    Block,
+    Function,
+    LoopShape,
+    Method,
+    Operand,
+    Operation,
+    Primitive,
+    SliceOf,
+    Value,
+    map_operands,
+)
+from gradscribe.ir.trees import Leaf, Node, Tree, flatten, unflatten
+from gradscribe.primitives import control, indexing
+from gradscribe.primitives.registry import PRIMITIVES
+
+
+def run(
+    function: Function,
+    *args: Any,
+    in_place: bool = False,
+    functions: Mapping[str, Function] | None = None,
+    **keywords: Any,
+) -> Any:
+    """The result of a function for these arguments (keywords: by parameter name).
+
+    functions: those that are called by name; the function itself is always among them.
+    """
+    known = {function.name: function, **(functions or {})}
+    bound = _signature(function).bind(*args, **keywords)
+    bound.apply_defaults()
+    leaves: list[Any] = []
+    for parameter in function.parameters:
+        leaves += leaves_of(parameter.tree, bound.arguments[parameter.name])
+    results = _Interpreter(known, in_place).function(function, leaves)
+    return unflatten(function.result, iter(results))
+
+
+def _signature(function: Function) -> Signature:
+    kinds = {False: Parameter.POSITIONAL_OR_KEYWORD, True: Parameter.KEYWORD_ONLY}
+    parameters = [
+        Parameter(parameter.name, kinds[parameter.keyword_only], default=parameter.default)
+        for parameter in function.parameters
+    ]
+    return Signature(parameters, __validate_parameters__=False)
+
+
+def leaves_of(tree: Tree, value: Any) -> list[Any]:
+    """The leaves of a value that has the structure of `tree`."""
+    if isinstance(tree, Leaf):
+        return [value]
+    if not isinstance(tree, Node):
+        return []
+    children = list(_children(tree, value))
+    assert len(children) == len(tree.children), f"{value!r} has not the structure {tree!r}"
+    pairs = zip(tree.children, children, strict=True)
+    return [leaf for subtree, child in pairs for leaf in leaves_of(subtree, child)]
+
+
+def _children(node: Node, value: Any) -> Iterable[Any]:
+    if node.keys is None:
+        return iter(value)
+    if node.cls is dict:
+        return (value[key] for key in node.keys)
+    return (getattr(value, key) for key in node.keys)
+
+
+class _UndefinedValue:
+    """What an `undef` operation makes; any use but handing it on fails."""
+
+    def __repr__(self) -> str:
+        return "<undefined>"
+
+
+UNDEFINED = _UndefinedValue()
+
+
+class _Interpreter:
+    def __init__(self, functions: Mapping[str, Function], in_place: bool) -> None:
+        self._functions = functions
+        self._in_place = in_place
+        self._values: dict[Value, Any] = {}
+
+    def function(self, function: Function, leaves: list[Any]) -> list[Any]:
+        return self._block(function.body, leaves)
+
+    def owned(self, x: Any) -> Any:
+        """What a store may change: x itself, or a copy of it where arrays are values."""
+        return x if self._in_place else _copy(x)
+
+    def _block(self, block: Block, arguments: Iterable[Any] = ()) -> list[Any]:
+        self._assign(block.parameters, arguments)
+        for operation in block.operations:
+            self._assign(operation.results, self._results(operation))
+        return self._read(block.yields)
+
+    def _assign(self, values: tuple[Value, ...], contents: Iterable[Any]) -> None:
+        self._values.update(zip(values, contents, strict=True))
+
+    def _read(self, values: Iterable[Value]) -> list[Any]:
+        return [self._values[value] for value in values]
+
+    def _results(self, operation: Operation) -> list[Any]:
+        operands = self._read(operation.operands)
+        if operation.primitive is IF:
+            return self._block(operation.regions[0 if operands[0] else 1])
+        if operation.primitive is LOOP:
+            return self._loop(operation, operation.attributes["shape"], operands)
+        if operation.primitive is CALL:
+            return self._call(operation.attributes["function"], operands)
+        arguments = map_operands(
+            dict(operation.attributes), lambda operand: operands[operand.index]
+        )
+        handler = _HANDLERS.get(operation.primitive)
+        if handler is not None:
+            return [handler(self, arguments, operation)]
+        return [call_callee(operation, operands)]
+
+    def _call(self, callee: Any, operands: list[Any]) -> list[Any]:
+        function = callee if isinstance(callee, Function) else self._functions[str(callee)]
+        return _Interpreter(self._functions, self._in_place).function(function, operands)
+
+    def _loop(self, operation: Operation, shape: LoopShape, operands: list[Any]) -> list[Any]:
+        body = operation.regions[0]
+        carried = operands[shape.iterable_operands :]
+        trips = self._trips(operation, shape, operands)
+        collected: list[list[Any]] = [[] for _ in range(shape.collects)]
+        while not shape.condition or self._block(operation.regions[1], carried)[0]:
+            items = next(trips, None)
+            if items is None:
+                break
+            yields = self._block(body, (*items, *carried))
+            carried = yields[: shape.carried]
+            for record, item in zip(collected, yields[shape.carried + shape.exits :], strict=True):
+                record.append(item)
+            if shape.exits and not yields[shape.carried]:
+                break
+        if shape.reversed:
+            collected = [record[::-1] for record in collected]
+        return [*carried, *collected]
+
+    @staticmethod
+    def _trips(operation: Operation, shape: LoopShape, operands: list[Any]) -> Iterator[Any]:
+        """The items of the iterables, trip by trip (without iterables, no end of trips)."""
+        if not shape.iterables:
+            return iter(lambda: (), None)
+        iterables = [
+            range(*operands[where]) if kind == "range" else operands[where][0]
+            for kind, where in zip(shape.iterables, shape.iterable_slices(), strict=True)
+        ]
+        if shape.reversed:
+            lengths = {len(iterable) for iterable in iterables}
+            assert len(lengths) == 1, f"reversed loop over iterables of lengths {lengths}"
+            return zip(*map(reversed, iterables), strict=True)
+        return zip(*iterables, strict=False)
+
+
+def call_callee(operation: Operation, operands: list[Any]) -> Any:
+    """Call an operation's callee (of the compiler's own ones, the primitive's first callee)."""
+    callee = operation.callee or callee_of(operation.primitive)
+    positional, keywords = _bind(operation, operands)
+    if not isinstance(callee, Method):
+        return callee(*positional, **keywords)
+    attribute = getattr(positional[0], callee.name)
+    return attribute(*positional[1:], **keywords) if callable(attribute) else attribute
+
+
+def callee_of(primitive: Primitive) -> Any:
+    """The first function that was registered for a primitive."""
+    for callee, registered in PRIMITIVES.items():
+        if registered is primitive:
+            return callee
+    raise NotImplementedError(f"{primitive} has no callee")
+
+
+def _bind(operation: Operation, operands: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a call: statics equal to their default are left out, those after them
+    (and keyword-only ones) are given by keyword, the others by position."""
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    left_out = False
+    signature = operation.primitive.signature
+    parameters: dict[str, Any] = dict(signature.parameters) if signature else {}
+    for name, attribute in operation.attributes.items():
+        parameter = parameters.get(name)
+        argument = map_operands(attribute, lambda operand: operands[operand.index])
+        kind = parameter.kind if parameter else Parameter.POSITIONAL_OR_KEYWORD
+        if kind is Parameter.VAR_POSITIONAL:
+            positional += argument
+        elif kind is Parameter.VAR_KEYWORD:
+            keywords |= argument
+        elif parameter and not _has_operands(attribute) and _is_default(parameter, attribute):
+            left_out = True
+        elif left_out or kind is Parameter.KEYWORD_ONLY:
+            keywords[name] = argument
+        else:
+            positional.append(argument)
+    return positional, keywords
+
+
+def _is_default(parameter: Parameter, value: Any) -> bool:
+    default = parameter.default
+    return default is not Parameter.empty and type(default) is type(value) and default == value
+
+
+def _has_operands(attribute: Any) -> bool:
+    found: list[Operand] = []
+    map_operands(attribute, found.append)
+    return bool(found)
+
+
+Arguments = dict[str, Any]
+
+
+def _undef(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    return UNDEFINED
+
+
+def _getitem(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    return arguments["x"][_index(arguments["index"])]
+
+
+def _store(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    result, view, index = _target(interpreter, arguments)
+    view[index] = arguments["value"]
+    return result
+
+
+def _accumulate(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    result, view, index = _target(interpreter, arguments)
+    view[index] += arguments["value"]
+    return result
+
+
+def _target(interpreter: _Interpreter, arguments: Arguments) -> tuple[Any, Any, Any]:
+    """The array to be returned, a view of it, and the index where the path ends."""
+    result = interpreter.owned(arguments["x"])
+    view, path = result, arguments["path"]
+    index: Any = Ellipsis
+    if path and path[-1][0] is indexing.GETITEM:
+        *path, (_, last) = path
+        index = _index(last["index"])
+    for primitive, step in path:
+        view = follow(view, primitive, step)
+        assert np.shares_memory(view, result) or not view.size, f"{primitive} made no view"
+    return result, view, index
+
+
+def follow(x: Any, primitive: Primitive, arguments: Arguments) -> Any:
+    """One step of a path: the view of x that a primitive takes."""
+    if primitive is indexing.GETITEM:
+        return x[_index(arguments["index"])]
+    assert primitive.signature is not None
+    first = next(iter(primitive.signature.parameters))
+    step = Operation(primitive, (), (), {first: Operand(0), **arguments})
+    return call_callee(step, [x])
+
+
+def _index(index: Any) -> Any:
+    return tuple(
+        slice(item.start, item.stop, item.step) if isinstance(item, SliceOf) else item
+        for item in index
+    )
+
+
+def _append(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    result = interpreter.owned(arguments["x"])
+    result.append(arguments["value"])
+    return result
+
+
+def _pop(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    result = interpreter.owned(arguments["x"])
+    result.pop()
+    return result
+
+
+def _set(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    result = interpreter.owned(arguments["x"])
+    result[arguments["index"]] = arguments["value"]
+    return result
+
+
+def _effect(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    args, keywords = arguments["args"], arguments["keywords"]
+    if isinstance(operation.callee, Method):
+        return getattr(args[0], operation.callee.name)(*args[1:], **keywords)
+    return operation.callee(*args, **keywords)
+
+
+def _raise(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    if arguments["cause"] is not None:
+        raise arguments["exception"] from arguments["cause"]
+    raise arguments["exception"]
+
+
+def _assert(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    if not arguments["condition"]:
+        message = arguments["message"]
+        raise AssertionError(*([] if message is None else [message]))
+
+
+def _format(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    return "".join(map(_format_part, arguments["parts"]))
+
+
+def _format_part(part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    value, conversion, specification = part
+    if isinstance(conversion, int):
+        conversion = chr(conversion) if conversion >= 0 else None
+    if conversion:
+        value = {"r": repr, "s": str, "a": ascii}[conversion](value)
+    return format(value, specification or "")
+
+
+def zeros_like(x: Any) -> Any:
+    """Zeros of the structure of x; scalars have their own dtype's zero."""
+    if isinstance(x, np.ndarray):
+        return np.zeros_like(x)
+    tree, leaves = flatten(x)
+    if isinstance(tree, Leaf):
+        return type(x)(0)
+    return unflatten(tree, map(zeros_like, leaves))
+
+
+def add_items(x: Any, y: Any) -> Any:
+    """The sum of two values of one structure, leaf by leaf."""
+    tree, leaves = flatten(x)
+    sums = (a + b for a, b in zip(leaves, flatten(y)[1], strict=True))
+    return unflatten(tree, iter(list(sums)))
+
+
+def _copy(x: Any) -> Any:
+    return x.copy(order="K") if isinstance(x, np.ndarray) else copy.copy(x)
+
+
+def _push(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    arguments["stack"].append(arguments["value"])
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A handler that needs the arguments alone."""
+    return lambda interpreter, arguments, operation: function(**arguments)
+
+
+_HANDLERS: dict[Primitive, Callable[[_Interpreter, Arguments, Operation], Any]] = {
+    indexing.GETITEM: _getitem,
+    indexing.STORE: _store,
+    indexing.ACCUMULATE: _accumulate,
+    indexing.LENGTH: _plain(lambda x, axis: x.shape[axis]),
+    control.CONSTANT: _plain(lambda value: value),
+    control.UNDEF: _undef,
+    control.TUPLE: _plain(lambda items: tuple(items)),
+    control.ITEM: _plain(lambda x, position: x[position]),
+    control.LIST: _plain(lambda items, item: list(items)),
+    control.APPEND: _append,
+    control.POP: _pop,
+    control.GET: _plain(lambda x, index: x[index]),
+    control.SET: _set,
+    control.LEN: _plain(lambda x: len(x)),
+    control.COPY: _plain(_copy),
+    control.ZEROS_LIKE: _plain(zeros_like),
+    control.ADD_ITEMS: _plain(add_items),
+    control.EFFECT: _effect,
+    control.RAISE: _raise,
+    control.ASSERT: _assert,
+    control.FORMAT: _format,
+    control.STACK: _plain(lambda item: []),
+    control.PUSH: _push,
+    control.STACK_POP: _plain(lambda stack: stack.pop()),
+}

@@ -1,0 +1,339 @@
+"""The calls on which every rule is tested, by family."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from tests.primitives.harness import Case, case
+
+RNG = np.random.default_rng(7)
+
+
+def array(*shape: int, low: float = -2.0, high: float = 2.0) -> np.ndarray:
+    return np.asarray(RNG.uniform(low, high, size=shape))
+
+
+# -- elementwise -----------------------------------------------------------------------------
+
+DOMAINS: dict[Any, tuple[float, float]] = {
+    operator.neg: (-2, 2),
+    operator.pos: (-2, 2),
+    np.negative: (-2, 2),
+    np.positive: (-2, 2),
+    np.reciprocal: (0.5, 2),
+    np.square: (-2, 2),
+    np.sqrt: (0.2, 3),
+    np.cbrt: (0.2, 3),
+    np.exp: (-2, 2),
+    np.exp2: (-2, 2),
+    np.expm1: (-1, 1),
+    np.log: (0.2, 3),
+    np.log2: (0.2, 3),
+    np.log10: (0.2, 3),
+    np.log1p: (-0.8, 3),
+    np.sin: (-3, 3),
+    np.cos: (-3, 3),
+    np.tan: (-1, 1),
+    np.arcsin: (-0.9, 0.9),
+    np.arccos: (-0.9, 0.9),
+    np.arctan: (-3, 3),
+    np.sinh: (-2, 2),
+    np.cosh: (-2, 2),
+    np.tanh: (-2, 2),
+    np.arcsinh: (-2, 2),
+    np.arccosh: (1.2, 3),
+    np.arctanh: (-0.9, 0.9),
+    np.radians: (-90, 90),
+    np.deg2rad: (-90, 90),
+    np.degrees: (-2, 2),
+    np.rad2deg: (-2, 2),
+    abs: (0.1, 2),
+    operator.abs: (-2, -0.1),
+    np.abs: (-2, -0.1),
+    np.fabs: (-2, -0.1),
+    np.sign: (0.1, 2),
+    np.floor: (0.1, 0.9),
+    np.ceil: (0.1, 0.9),
+    np.trunc: (0.1, 0.9),
+    np.fix: (0.1, 0.9),
+    np.rint: (0.1, 0.4),
+    np.round: (0.1, 0.4),
+    "round": (0.1, 0.4),
+    np.float64: (-2, 2),
+}
+MATH_DOMAINS: dict[Any, tuple[float, float]] = {
+    math.sqrt: (0.2, 3),
+    math.exp: (-2, 2),
+    math.expm1: (-1, 1),
+    math.log: (0.2, 3),
+    math.log2: (0.2, 3),
+    math.log10: (0.2, 3),
+    math.log1p: (-0.8, 3),
+    math.sin: (-3, 3),
+    math.cos: (-3, 3),
+    math.tan: (-1, 1),
+    math.asin: (-0.9, 0.9),
+    math.acos: (-0.9, 0.9),
+    math.atan: (-3, 3),
+    math.sinh: (-2, 2),
+    math.cosh: (-2, 2),
+    math.tanh: (-2, 2),
+    math.asinh: (-2, 2),
+    math.acosh: (1.2, 3),
+    math.atanh: (-0.9, 0.9),
+    math.radians: (-90, 90),
+    math.degrees: (-2, 2),
+    math.fabs: (-2, -0.1),
+    math.erf: (-2, 2),
+    math.erfc: (-2, 2),
+    float: (-2, 2),
+}
+SHAPES = [(), (1,), (0,), (3,), (2, 3), (2, 1, 3)]
+
+UNARY = [
+    case(callee, array(*shape, low=low, high=high))
+    for callee, (low, high) in DOMAINS.items()
+    for shape in SHAPES
+    if not (shape == () and callee in ("round",))
+]
+UNARY += [
+    case(callee, np.float64(array(low=low, high=high)))
+    for callee, (low, high) in MATH_DOMAINS.items()
+]
+
+BINARY_CALLEES = [
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.floordiv,
+    operator.mod,
+    operator.pow,
+    np.add,
+    np.divide,
+    np.remainder,
+    np.fmod,
+    np.power,
+    np.float_power,
+    np.logaddexp,
+    np.hypot,
+    np.arctan2,
+    np.copysign,
+    np.heaviside,
+    np.maximum,
+    np.minimum,
+    np.fmax,
+    np.fmin,
+]
+PAIRS = [((), ()), ((3,), (3,)), ((3,), ()), ((), (3,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((0,), (1,))]
+BINARY = [
+    case(callee, array(*a, low=0.3, high=3), array(*b, low=0.3, high=3))
+    for callee in BINARY_CALLEES
+    for a, b in PAIRS
+]
+BINARY += [
+    case(callee, np.float64(1.3), np.float64(0.7))
+    for callee in (*BINARY_CALLEES, max, min, math.pow, math.atan2, math.hypot, math.fmod, math.copysign)
+]
+BINARY += [case(math.log, np.float64(1.3), np.float64(2.5)), case(round, np.float64(1.31), 1)]
+BINARY += [
+    case(operator.pow, array(3, low=0.3, high=2), exponent)
+    for exponent in (0, 1, 2, 3, -1, 2.0, 0.5, 1.5, -2.5)
+]
+BINARY += [case(operator.pow, base, array(3)) for base in (2, 0.5)]
+
+CHOICES = [
+    case(np.where, np.array([True, False, True]), array(3), array(3)),
+    case(np.where, np.array([True, False, True]), array(3), 0.0),
+    case(np.where, np.array([[True], [False]]), array(3), array(2, 3)),
+    case(np.where, np.array(True), np.float64(1.0), np.float64(2.0)),
+    case(np.clip, np.array([-1.0, 0.5, 3.0]), 0.0, 2.0),
+    case(np.clip, np.array([-1.0, 0.5, 3.0]), np.float64(0.0), np.float64(2.0)),
+    case(np.clip, np.array([-1.0, 0.5, 3.0]), np.array([0.0, 0.1, 0.2]), None),
+    case(np.clip, np.array([-1.0, 0.5, 3.0]), None, 2),
+    case(np.clip, np.array([-1.0, 0.5, 3.0]), np.float64(2.0), np.float64(1.0)),
+    case("clip", array(2, 3), -1, 1),
+]
+
+# -- reductions ------------------------------------------------------------------------------
+
+AXES = [
+    ((), None),
+    ((1,), None),
+    ((4,), None),
+    ((4,), 0),
+    ((4,), -1),
+    ((2, 3), None),
+    ((2, 3), 0),
+    ((2, 3), 1),
+    ((2, 3), (0, 1)),
+    ((2, 3, 2), (0, 2)),
+    ((2, 3, 2), (-1,)),
+    ((2, 3, 2), -2),
+    ((3, 1), 1),
+]
+
+
+def reductions(callee: Any, **keywords: Any) -> list[Case]:
+    return [
+        case(callee, array(*shape), axis=axis, keepdims=keepdims, **keywords)
+        for shape, axis in AXES
+        for keepdims in (False, True)
+    ]
+
+
+REDUCTIONS = [
+    *(c for callee in (np.sum, np.mean, np.prod, np.max, np.min, "sum") for c in reductions(callee)),
+    *reductions(np.var),
+    *reductions(np.std)[2:],
+    *(case(callee, array(3, 4), axis=1, ddof=1) for callee in (np.var, np.std, "var")),
+    *(case(callee, array(0, 3), axis=0) for callee in (np.sum, np.prod)),
+    *(case(callee, array(0, 3), axis=1) for callee in (np.sum, np.mean, np.prod, np.max)),
+    case(np.sum, array(0)),
+    case(np.sum, np.float64(2.0)),
+    case(np.mean, np.float64(2.0)),
+    case(np.max, np.float64(2.0)),
+    case(np.sum, array(2, 3), 1),
+    case("mean", array(2, 3)),
+    case("max", array(2, 3), 0),
+    case(np.cumsum, array(4)),
+    case(np.cumsum, array(2, 3)),
+    case(np.cumsum, array(2, 3), axis=0),
+    case(np.cumsum, array(2, 3), axis=-1),
+    case("cumsum", array(2, 3), 1),
+]
+
+# -- shaping ---------------------------------------------------------------------------------
+
+SHAPING = [
+    case(np.reshape, array(2, 3), (3, 2)),
+    case(np.reshape, array(2, 3), -1),
+    case(np.reshape, array(2, 3), (2, -1)),
+    case(np.reshape, array(2, 3, 4), (-1, 4)),
+    case(np.reshape, array(2, 3, 4), (6, -1, 2)),
+    case(np.reshape, array(2, 3), (3, 2), order="F"),
+    case(np.reshape, array(4), (1, 4, 1)),
+    case(np.reshape, array(), (1,)),
+    case("reshape", array(2, 3), (6,)),
+    case(np.ravel, array(2, 3)),
+    case(np.ravel, array(2, 3), order="F"),
+    case(np.ravel, array(3)),
+    case(np.ravel, array()),
+    case("ravel", array(2, 3)),
+    case("flatten", array(2, 3)),
+    case(np.transpose, array(2, 3)),
+    case(np.transpose, array(3)),
+    case(np.transpose, array(2, 3, 4)),
+    case(np.transpose, array(2, 3, 4), (1, 2, 0)),
+    case(np.transpose, array(2, 3, 4), axes=(-1, 0, 1)),
+    case("T", array(2, 3)),
+    case("transpose", array(2, 3, 4), (2, 0, 1)),
+    case("mT", array(2, 3, 4)),
+    case(np.matrix_transpose, array(2, 3, 4)),
+    case(np.swapaxes, array(2, 3, 4), 0, -1),
+    case("swapaxes", array(2, 3, 4), 0, 1),
+    case(np.moveaxis, array(2, 3, 4), 0, -1),
+    case(np.moveaxis, array(2, 3, 4), (0, 1), (2, 0)),
+    case(np.expand_dims, array(3), 0),
+    case(np.expand_dims, array(2, 3), (0, -1)),
+    case(np.expand_dims, array(), 0),
+    case(np.squeeze, array(1, 3, 1)),
+    case(np.squeeze, array(1, 3, 1), axis=0),
+    case(np.squeeze, array(1, 3, 1), axis=(0, -1)),
+    case("squeeze", array(1, 1)),
+    case(np.broadcast_to, array(3), (2, 3)),
+    case(np.broadcast_to, array(2, 1), (4, 2, 3)),
+    case(np.broadcast_to, np.float64(2.0), (2, 3)),
+    case(np.flip, array(2, 3)),
+    case(np.flip, array(2, 3), axis=1),
+    case(np.flip, array(2, 3), axis=(0, 1)),
+    case("astype", array(3), np.float32),
+    case(np.copy, array(2, 3)),
+    case("copy", array(2, 3)),
+    case(np.asarray, array(2, 3)),
+    case(np.asarray, np.float64(2.0)),
+    case(np.ascontiguousarray, array(2, 3)),
+    case(np.ascontiguousarray, array()),
+]
+
+# -- joining and creation --------------------------------------------------------------------
+
+JOINING = [
+    case(np.concatenate, (array(2), array(3))),
+    case(np.concatenate, (array(2, 2), array(2, 3)), axis=1),
+    case(np.concatenate, [array(2, 3), array(2, 3)], axis=-1),
+    case(np.concatenate, (array(1, 3), array(0, 3), array(2, 3))),
+    case(np.stack, (array(3), array(3))),
+    case(np.stack, (array(2, 3), array(2, 3)), axis=1),
+    case(np.stack, [array(2, 3), array(2, 3)], axis=-1),
+    case(np.stack, [np.float64(1.0), np.float64(2.0)]),
+    case(np.hstack, (array(2), array(3))),
+    case(np.hstack, (array(2, 2), array(2, 3))),
+    case(np.hstack, (np.float64(1.0), np.float64(2.0))),
+    case(np.vstack, (array(3), array(3))),
+    case(np.vstack, (array(2, 3), array(1, 3))),
+    case(np.vstack, (np.float64(1.0), np.float64(2.0))),
+    case(np.array, array(2, 3)),
+    case(np.array, np.float64(1.0)),
+    case(np.array, (np.float64(1.0), np.float64(2.0))),
+    case(np.array, ((np.float64(1.0), np.float64(2.0)), (np.float64(3.0), np.float64(4.0)))),
+    case(np.array, (array(3), array(3))),
+    case(np.full, (2, 3), np.float64(2.0)),
+    case(np.full, 3, np.float64(2.0)),
+    case(np.full, (2, 3), array(3)),
+    case(np.full_like, np.zeros((2, 3), int), np.float64(2.0), dtype=float),
+    case(np.linspace, np.float64(0.5), np.float64(2.0), 5),
+    case(np.linspace, np.float64(0.5), np.float64(2.0), 4, endpoint=False),
+]
+
+# -- products --------------------------------------------------------------------------------
+
+MATMUL_SHAPES = [
+    ((3,), (3,)),
+    ((2, 3), (3,)),
+    ((3,), (3, 4)),
+    ((2, 3), (3, 4)),
+    ((5, 2, 3), (3,)),
+    ((3,), (5, 3, 4)),
+    ((5, 2, 3), (3, 4)),
+    ((2, 3), (5, 3, 4)),
+    ((5, 2, 3), (5, 3, 4)),
+    ((1, 2, 3), (5, 3, 4)),
+    ((6, 1, 2, 3), (5, 3, 4)),
+    ((5, 2, 0), (0, 4)),
+    ((0, 3), (3,)),
+]
+PRODUCTS = [
+    *(case(operator.matmul, array(*a), array(*b)) for a, b in MATMUL_SHAPES),
+    *(case(np.dot, array(*a), array(*b)) for a, b in MATMUL_SHAPES if a[:-2] == b[:-2] == ()),
+    case(np.dot, array(5, 2, 3), array(3)),
+    case(np.dot, array(5, 2, 3), array(3, 4)),
+    case(np.dot, array(5, 2, 3), array(2, 3, 4)),
+    case(np.dot, array(3), array(2, 3, 4)),
+    case(np.dot, array(3), np.float64(2.0)),
+    case(np.dot, np.float64(2.0), array(2, 3)),
+    case("dot", array(2, 3), array(3)),
+    case(np.inner, array(3), array(3)),
+    case(np.inner, array(2, 3), array(3)),
+    case(np.inner, array(2, 3), array(4, 3)),
+    case(np.inner, array(5, 2, 3), array(4, 3)),
+    case(np.inner, np.float64(2.0), array(3)),
+    case(np.outer, array(3), array(4)),
+    case(np.outer, array(2, 3), array(4)),
+    case(np.outer, array(3), np.float64(2.0)),
+    case(np.vdot, array(3), array(3)),
+    case(np.vdot, array(2, 3), array(2, 3)),
+    case(np.trace, array(3, 3)),
+    case(np.trace, array(3, 4), offset=1),
+    case(np.trace, array(3, 4), offset=-1, axis1=1, axis2=0),
+    case(np.trace, array(2, 3, 4), axis1=1, axis2=2),
+    case(np.trace, array(2, 3, 4), axis1=2, axis2=0),
+]
+
+ELEMENTWISE = UNARY + BINARY
+OTHERS = CHOICES + REDUCTIONS + SHAPING + JOINING + PRODUCTS
+ALL = ELEMENTWISE + OTHERS

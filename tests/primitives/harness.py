@@ -1,0 +1,149 @@
+"""Running primitives and their rules as plain Python, on real arrays.
+
+A `Case` is a call; its operands are its floating arrays and NumPy scalars (Python numbers
+are literals). What the compiler does around a rule (sums over broadcast axes, casts) is done
+here in `project`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+import gradscribe.primitives  # noqa: F401  (fills the tables)
+from gradscribe.ir.core import Linearity, Method, Primitive
+from gradscribe.ir.trees import flatten, unflatten
+from gradscribe.primitives.registry import METHODS, PRIMITIVES
+
+
+@dataclass(frozen=True)
+class Case:
+    """`callee(*args, **keywords)`; callee is a function or the name of a method."""
+
+    callee: Any
+    args: tuple[Any, ...]
+    keywords: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        name = getattr(self.callee, "__name__", self.callee)
+        parts = [*map(_describe, self.args)]
+        parts += [f"{key}={_describe(item)}" for key, item in self.keywords.items()]
+        return f"{name}({', '.join(parts)})"
+
+    @property
+    def primitive(self) -> Primitive:
+        return METHODS[self.callee] if isinstance(self.callee, str) else PRIMITIVES[self.callee]
+
+    @property
+    def ir_callee(self) -> Any:
+        return Method(self.callee) if isinstance(self.callee, str) else self.callee
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments by the parameters of the primitive, as in an operation's attributes."""
+        assert self.primitive.signature is not None
+        bound = self.primitive.signature.bind(*self.args, **self.keywords)
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+    def __call__(self) -> Any:
+        if not isinstance(self.callee, str):
+            return self.callee(*self.args, **self.keywords)
+        attribute = getattr(self.args[0], self.callee)
+        return attribute(*self.args[1:], **self.keywords) if callable(attribute) else attribute
+
+    @property
+    def operands(self) -> list[np.ndarray]:
+        """The leaves that are differentiated."""
+        return [leaf for leaf in flatten((self.args, self.keywords))[1] if is_operand(leaf)]
+
+    def with_operands(self, operands: list[Any]) -> Case:
+        tree, leaves = flatten((self.args, self.keywords))
+        new = iter(operands)
+        args, keywords = unflatten(
+            tree, iter([next(new) if is_operand(leaf) else leaf for leaf in leaves])
+        )
+        return replace(self, args=args, keywords=keywords)
+
+
+def case(callee: Any, *args: Any, **keywords: Any) -> Case:
+    return Case(callee, args, keywords)
+
+
+def is_operand(leaf: Any) -> bool:
+    return isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.kind == "f"
+
+
+def _describe(item: Any) -> str:
+    if isinstance(item, (tuple, list)):
+        return f"[{', '.join(map(_describe, item))}]"
+    if isinstance(item, np.ndarray):
+        return f"{item.dtype.name}{list(item.shape)}"
+    return getattr(item, "__name__", repr(item))
+
+
+# -- what the compiler does with rules -------------------------------------------------------
+
+
+def project(cotangent: Any, primal: Any) -> np.ndarray:
+    """The cotangent with the shape and dtype of the primal."""
+    shape = np.shape(primal)
+    result = np.asarray(cotangent)
+    while result.ndim > len(shape):
+        result = result.sum(axis=0)
+    axes = tuple(i for i, n in enumerate(shape) if n == 1 and result.shape[i : i + 1] not in ((1,), ()))
+    if result.ndim == len(shape) and axes:
+        result = result.sum(axis=axes, keepdims=True)
+    return np.broadcast_to(result, shape).astype(np.asarray(primal).dtype)
+
+
+def raw_cotangents(case: Case, out: Any, d_out: Any) -> list[Any]:
+    """What the rule gives for each operand: as it is, or None."""
+    primitive, arguments = case.primitive, case.arguments
+    assert primitive.adjoint is not None
+    if primitive.elementwise:
+        partials = as_tuple(primitive.adjoint(out, **arguments))
+        results = tuple(None if p is None else d_out * p for p in partials)
+    else:
+        results = as_tuple(primitive.adjoint(out, **arguments, d_out=d_out))
+    given: list[Any] = []
+    for argument, result in zip(arguments.values(), _padded(results), strict=False):
+        leaves = flatten(argument)[1]
+        below = list(result) if isinstance(argument, (tuple, list)) and result else [result]
+        below = flatten(below)[1] if result is not None else [None] * len(leaves)
+        given += [d for leaf, d in zip(leaves, below, strict=True) if is_operand(leaf)]
+    return given
+
+
+def _padded(results: tuple[Any, ...]) -> list[Any]:
+    return [*results, *[None] * 10]
+
+
+def as_tuple(results: Any) -> tuple[Any, ...]:
+    return results if isinstance(results, tuple) else (results,)
+
+
+def adjoint(case: Case, out: Any, d_out: Any) -> list[np.ndarray]:
+    raw = raw_cotangents(case, out, d_out)
+    pairs = zip(raw, case.operands, strict=True)
+    return [np.zeros_like(x) if d is None else project(d, x) for d, x in pairs]
+
+
+def tangent(case: Case, out: Any, directions: list[Any]) -> Any:
+    """The tangent by the primitive's own rule, by its linearity, or by partial derivatives."""
+    primitive = case.primitive
+    if primitive.elementwise:
+        raw = raw_cotangents(case, out, 1.0)
+        terms = (d * v for d, v in zip(raw, directions, strict=True) if d is not None)
+        return np.broadcast_to(sum(terms, np.zeros(())), np.shape(out))
+    if primitive.tangent is Linearity.LINEAR:
+        return case.with_operands(directions)()
+    if primitive.tangent is Linearity.BILINEAR:
+        x, y = case.operands
+        d_x, d_y = directions
+        return case.with_operands([d_x, y])() + case.with_operands([x, d_y])()
+    assert callable(primitive.tangent)
+    (d_x,) = directions
+    return primitive.tangent(out, **case.arguments, d_x=d_x)

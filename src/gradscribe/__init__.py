@@ -1,0 +1,44 @@
+"""gradscribe: derivatives of ordinary Python functions over arrays, as readable Python source.
+
+    import gradscribe as gs
+
+    @gs.differentiable
+    def loss(w, x, y): ...
+
+    gs.grad(loss)(w, x, y)
+
+`gs.grad` and its kind take and return plain values; `gs.tensor` and the functions beside it are
+the Tensor API that PyTorch users know. `gs.testing`, `gs.autograd` and `gs.errors` are modules.
+"""
+
+from gradscribe import errors, testing
+from gradscribe.api import (
+    DifferentiableFunction,
+    Specialization,
+    differentiable,
+    grad,
+    hvp,
+    jvp,
+    stop_gradient,
+    value_and_grad,
+    vjp,
+)
+from gradscribe.runtime.namespace import *  # noqa: F403
+from gradscribe.runtime.namespace import __all__ as _runtime_names
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DifferentiableFunction",
+    "Specialization",
+    "differentiable",
+    "errors",
+    "grad",
+    "hvp",
+    "jvp",
+    "stop_gradient",
+    "testing",
+    "value_and_grad",
+    "vjp",
+]
+__all__ += _runtime_names

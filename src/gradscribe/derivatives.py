@@ -15,9 +15,8 @@ from typing import Any
 from gradscribe.generated import Generated
 from gradscribe.ir.core import IF, LOOP, Function, Value, walk
 from gradscribe.ir.liveness import Liveness
-from gradscribe.ir.trees import Leaf
 from gradscribe.ir.types import Array, Collected, Sequence as SequenceType, is_differentiable
-from gradscribe.layout import builder, flattener
+from gradscribe.layout import flattener
 from gradscribe.primitives.control import ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.stages import Stages, flat
@@ -29,6 +28,9 @@ _READ_NO_ELEMENTS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
 
 class Derivatives:
     """Forward, adjoint and all higher orders, leaves in and leaves out.
+
+    The record here is what the adjoint reads the elements of: an array that is recorded for its
+    shape alone may be changed afterwards.
 
     name: the stem of the node's name. active: positions of the leaves that are differentiated.
     outputs: positions of the out leaves that have cotangents.
@@ -111,9 +113,14 @@ class Derivatives:
     def _out_leaves(self) -> tuple[Value, ...]:
         return self._forward_ir.body.yields[: len(self._stages.primal.body.yields)]
 
-    @property
+    @cached_property
     def _record_leaves(self) -> tuple[Value, ...]:
-        return self._forward_ir.body.yields[len(self._stages.primal.body.yields) :]
+        """What the adjoint reads of the record, beyond lengths and types."""
+        adjoint = self._stages.adjoint
+        read = _element_reads(adjoint)
+        recorded = self._forward_ir.body.yields[len(self._stages.primal.body.yields) :]
+        entries = zip(recorded, adjoint.parameters[0].leaves, strict=True)
+        return tuple(leaf for leaf, entry in entries if entry in read)
 
     @cached_property
     def _aliasing(self) -> Aliasing:
@@ -137,8 +144,10 @@ def of_flat(name: str, primal: Function, active: tuple[int, ...], *, views: bool
 
     views: a result may be a view of an argument, as the operation itself returns it.
     """
+    primal = flat(primal)
     stages = Stages(primal, active)
-    forward = Generated(lambda: stages.forward, copies=not views)
+    results = 0 if views else len(primal.body.yields)
+    forward = Generated(lambda: stages.forward, sharing=slice(results, None))
     adjoint = Generated(lambda: _flat_adjoint(stages.adjoint))
     return Derivatives(
         name, stages, forward, lambda: forward.callable, lambda: adjoint.callable
@@ -175,12 +184,8 @@ def of_structured(
         return flat_forward
 
     def make_adjoint() -> Callable[..., tuple[Any, ...]]:
-        run, function = adjoint.callable, stages.adjoint
-        seed = builder(function.parameters[-1].tree)
-        if isinstance(function.result, Leaf):
-            return lambda record, *cotangents: (run(record, seed(cotangents)),)
-        leaves_of = flattener(function.result)
-        return lambda record, *cotangents: leaves_of(run(record, seed(cotangents)))
+        run, leaves_of = adjoint.callable, flattener(stages.adjoint.result)
+        return lambda record, *cotangents: leaves_of(run(record, *cotangents))
 
     return Derivatives(name, stages, forward, make_forward, make_adjoint)
 

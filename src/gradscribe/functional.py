@@ -21,6 +21,8 @@ from gradscribe.generated import Generated
 from gradscribe.higher_order import nested_gradient
 from gradscribe.ir.trees import Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar, is_differentiable
+from gradscribe.layout import unwrapped
+from gradscribe.signatures import leaf_text
 
 Argnums = int | tuple[int, ...]
 Plan = Callable[[Values], Any]
@@ -75,14 +77,14 @@ class Gradient:
     def _plan(self, primal: Primal) -> Plan:
         if len(self.chain) > 1:
             return self._nested_plan(primal)
-        seeded = check_scalar(primal, self.has_aux)
         active = self._active(primal, self.argnums)
+        seeded = check_scalar(primal, self.has_aux)
         special = primal.specialization(active, seeded)
         generated = special.generated_gradient
         if self.with_value or self.has_aux:
             generated = special.generated_value_and_gradient
         self._latest = generated
-        run = prepared(primal, generated, special.default_seed())
+        run = prepared(primal, generated, *special.default_seeds())
         arrange = self._arrange(primal)
         if self.with_value:
             return _then(run, lambda pair: (pair[0], arrange(pair[1])))
@@ -169,7 +171,7 @@ def check_scalar(primal: Primal, has_aux: bool) -> tuple[int, ...] | None:
     type_ = primal.function.body.yields[0].type
     is_scalar = isinstance(type_, Scalar) or (isinstance(type_, Array) and not type_.dims)
     if not is_scalar or not is_differentiable(type_):
-        raise _not_scalar(primal, repr(type_))
+        raise _not_scalar(primal, leaf_text(type_))
     if np.dtype(type_.dtype).kind == "c":  # type: ignore[attr-defined]
         raise _not_scalar(primal, "a complex number")
     return (0,) if has_aux else None
@@ -196,11 +198,6 @@ def prepared(primal: Primal, generated: Generated, *more: Any) -> Plan:
     return lambda values: function(*values[1:], *more)
 
 
-def unwrapped(leaf: Any) -> Any:
-    """The array in a Tensor."""
-    return getattr(leaf, "array", leaf)
-
-
 def _then(run: Plan, change: Callable[[Any], Any]) -> Plan:
     return lambda values: change(run(values))
 
@@ -216,4 +213,4 @@ def _is_number(primal: Primal, leaf: int) -> bool:
 
 def _kind(primal: Primal, parameter: int) -> str:
     typed = primal.arguments[parameter]
-    return "of type " + ", ".join(map(repr, typed.types)) if typed.types else "static"
+    return "of type " + ", ".join(map(leaf_text, typed.types)) if typed.types else "static"

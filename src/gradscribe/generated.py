@@ -9,7 +9,15 @@ from typing import Any
 from gradscribe import codegen
 from gradscribe.ir.core import Function
 from gradscribe.transforms.bufferize import bufferize
-from gradscribe.transforms.flatten_records import flatten_records
+
+try:  # TEMPORARY, until the module is there
+    from gradscribe.transforms.flatten_records import flatten_records
+except ImportError:
+
+    def flatten_records(function: Function) -> Function:
+        return function
+
+
 from gradscribe.transforms.simplify import simplify
 
 
@@ -17,7 +25,8 @@ class Generated:
     """A function that the compiler made.
 
     make: gives the value-semantics IR. defaults: default values of parameters, as source.
-    copies: results are to be made free of aliases (not so where a view is wanted as such).
+    sharing: the leaves of the result that may share memory with arguments and one another, as
+        a record does.
     """
 
     def __init__(
@@ -25,17 +34,18 @@ class Generated:
         make: Callable[[], Function],
         defaults: Mapping[str, str] | None = None,
         *,
-        copies: bool = True,
+        sharing: slice = slice(0),
     ) -> None:
         self._make = make
         self._defaults = defaults or {}
-        self._copies = copies
+        self._sharing = sharing
 
     @cached_property
     def bufferized(self) -> Function:
         """The IR with stores in place."""
         function = simplify(self._make())
-        return bufferize(function) if self._copies else function
+        leaves = range(len(function.body.yields))
+        return bufferize(function, record=leaves[self._sharing])
 
     @cached_property
     def ir(self) -> Function:

@@ -26,10 +26,10 @@ def nested_gradient(
     one number. with_value: return (the innermost-but-one gradient, the gradient).
     """
     active = tuple(sorted({leaf for leaves in chain for leaf in leaves}))
-    joined = Stages(primal, active).value_and_gradient
+    joined = Stages(primal, active).joined
     results = len(primal.body.yields)
-    function = only_results(joined, range(results, results + len(active)))
-    function = bind_ones(function, joined.parameters[-1:])
+    function = only_results(joined.function, range(results, results + len(active)))
+    function = bind_ones(function, joined.seeds)
     value = function.body.yields[0]
     for (leaf,) in chain[:-1]:
         along = tangent.differentiate(simplify(function), (leaf,))

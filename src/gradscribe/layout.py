@@ -6,13 +6,14 @@ are each one Python expression, compiled once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import collections.abc as abc
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
 from gradscribe.frontend.interface import Argument
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
-from gradscribe.ir.types import Array
+from gradscribe.ir.types import Array, Sequence, Tuple, Type
 
 
 def leaf_expressions(tree: Tree, expression: str) -> Iterator[str]:
@@ -24,7 +25,7 @@ def leaf_expressions(tree: Tree, expression: str) -> Iterator[str]:
             yield from leaf_expressions(child, expression + step)
 
 
-def _steps(node: Node) -> Sequence[str]:
+def _steps(node: Node) -> abc.Sequence[str]:
     if node.cls is dict:
         return [f"[{key!r}]" for key in node.keys or ()]
     if node.keys is not None:
@@ -41,11 +42,11 @@ def flattener(tree: Tree) -> Callable[[Any], tuple[Any, ...]]:
     return function
 
 
-def builder(tree: Tree) -> Callable[[Sequence[Any]], Any]:
+def builder(tree: Tree) -> Callable[[abc.Sequence[Any]], Any]:
     """The function from leaves to the value of this structure."""
     namespace: dict[str, Any] = {}
     text = _build(tree, iter(range(1 << 30)), namespace)
-    function: Callable[[Sequence[Any]], Any] = eval(f"lambda leaves: {text}", namespace)
+    function: Callable[[abc.Sequence[Any]], Any] = eval(f"lambda leaves: {text}", namespace)
     return function
 
 
@@ -73,6 +74,22 @@ def _name(value: Any, namespace: dict[str, Any]) -> str:
     return name
 
 
+def is_wrapped(type_: Type) -> bool:
+    """Whether a leaf of this type comes in a Tensor, or is a list of Tensors."""
+    if isinstance(type_, Sequence):
+        return is_wrapped(type_.item)
+    if isinstance(type_, Tuple):
+        return any(map(is_wrapped, type_.items))
+    return isinstance(type_, Array) and type_.spelling != "numpy"
+
+
+def unwrapped(value: Any) -> Any:
+    """A leaf with the array for each Tensor."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(unwrapped, value))
+    return getattr(value, "array", value)
+
+
 class Layout:
     """How the values of a call correspond to the leaves of the IR function.
 
@@ -80,11 +97,11 @@ class Layout:
     in `a`, the values of a call.
     """
 
-    def __init__(self, arguments: Sequence[Argument], expressions: Sequence[str]) -> None:
+    def __init__(self, arguments: abc.Sequence[Argument], expressions: abc.Sequence[str]) -> None:
         self._tree = Node(tuple, tuple(argument.tree for argument in arguments))
         self._expressions = expressions
         types = [type_ for argument in arguments for type_ in argument.types]
-        self.wrapped = any(isinstance(t, Array) and t.spelling != "numpy" for t in types)
+        self.wrapped = any(map(is_wrapped, types))
         """Whether some leaf comes in a Tensor, which the generated code must not see."""
 
     @cached_property
@@ -95,6 +112,6 @@ class Layout:
         return function
 
     @cached_property
-    def arguments(self) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    def arguments(self) -> Callable[[abc.Sequence[Any]], tuple[Any, ...]]:
         """The arguments of the generated functions, from the leaves."""
         return builder(self._tree)

@@ -20,9 +20,10 @@ from gradscribe.errors import ArgumentError, GradscribeError
 from gradscribe.frontend.interface import Argument, Lowered
 from gradscribe.ir.core import Function
 from gradscribe.ir.lengths import Facts
+from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.ir.types import is_differentiable
 from gradscribe.keys import KEYS, Key, key_of
-from gradscribe.layout import Layout, builder
+from gradscribe.layout import Layout, builder, flattener, is_wrapped
 from gradscribe.signatures import ArgumentTypes, Binder, parameter_location
 from gradscribe.specialization import Specialization
 
@@ -54,22 +55,25 @@ class Program:
         self.binder = Binder(self.code)
         self.primals: dict[Key, list[Primal]] = {}
 
-    def find(self, values: Values) -> tuple[Primal, Values]:
-        """The lowering for a call (made now, if it is the first of its kind), and the call's
-        values with the captured ones."""
+    def find(
+        self, values: Values, sampled: Sequence[bool] | None = None
+    ) -> tuple[Primal, Values]:
+        """The lowering for a call, and the call's values with the captured ones. The lowering is
+        made now, if the call is the first of its kind.
+
+        sampled: for each argument, whether its lengths may be assumed of later calls.
+        """
         key = tuple([KEYS[value.__class__](value) for value in values[1:]])
         for primal in self.primals.get(key, ()):
             matched = primal.match(values)
             if matched is not None:
                 return primal, matched
-        return self.lower(values, key)
+        return self._lower(values, key, sampled or (True,) * (len(values) - 1))
 
-    def lower(
-        self, values: Values, key: Key, sampled: Sequence[bool] | None = None
+    def _lower(
+        self, values: Values, key: Key, sampled: Sequence[bool]
     ) -> tuple[Primal, Values]:
-        """Lower the function for this call. sampled: for each argument, whether its lengths
-        may be assumed of later calls."""
-        primal = Primal(self, values, sampled or (True,) * (len(values) - 1))
+        primal = Primal(self, values, sampled)
         matched = primal.match(values)
         assert matched is not None, "a lowering holds for the call that it was made for"
         self.primals.setdefault(key, []).insert(0, primal)
@@ -156,7 +160,7 @@ class Primal:
 
     def check_overlap(self, leaves: Sequence[Any]) -> None:
         """Refuse a call whose stored-to arguments share memory with others."""
-        refuse_overlap(self._types.leaves, leaves, self.lowered.stored)
+        refuse_overlap(self._types.names, leaves, self.lowered.stored)
 
     @cached_property
     def layout(self) -> Layout:
@@ -168,6 +172,16 @@ class Primal:
         """The result of the function, from its leaves."""
         return builder(self.function.result)
 
+    @cached_property
+    def returns_lists(self) -> bool:
+        """Whether a leaf of the result is a list, of a length that is known at run time."""
+        return any(isinstance(value.type, SequenceType) for value in self.function.body.yields)
+
+    @cached_property
+    def flatten_result(self) -> Callable[[Any], tuple[Any, ...]]:
+        """The leaves of a result, or of a cotangent of it."""
+        return flattener(self.function.result)
+
     def active_leaves(self, argnums: tuple[int, ...] | None) -> tuple[int, ...]:
         """The differentiable leaves of these arguments (None: of all, captures included)."""
         leaves: list[int] = []
@@ -178,6 +192,15 @@ class Primal:
                 leaves += [i for i in range(start, stop) if is_differentiable(typed.types[i - start])]
             start = stop
         return tuple(leaves)
+
+    def chosen_leaves(self, argnums: tuple[int, ...] | None) -> tuple[int, ...]:
+        """The differentiable leaves of these arguments; for None, of all arguments of the call
+        and of captured Tensors."""
+        if argnums is not None:
+            return self.active_leaves(argnums)
+        own = len(self.program.binder.names)
+        tensors = [i for i, a in enumerate(self.arguments) if i < own or any(map(is_wrapped, a.types))]
+        return self.active_leaves(tuple(tensors))
 
     def flat_derivatives(self, active: tuple[int, ...]) -> Derivatives:
         """The derivatives of a function whose arguments and result are single leaves."""

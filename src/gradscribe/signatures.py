@@ -77,13 +77,14 @@ def _parameter_list(code: CodeType) -> str:
 class ArgumentTypes:
     """The typed arguments, then captures, of one specialization.
 
-    samples: the lengths and integers of the specializing call. leaves: for each leaf, the
-    Python expression that reaches it from `a`, the tuple of all values of a call.
-    sources: likewise for each length or integer that a symbol stands for.
+    samples: the lengths and integers of the specializing call. names: of each leaf, for
+    people. leaves: for each leaf, the Python expression that reaches it from `a`, the tuple of
+    all values of a call. sources: likewise for each length or integer that a symbol stands for.
     """
 
     def __init__(self) -> None:
         self.samples: dict[Symbol, int] = {}
+        self.names: list[str] = []
         self.leaves: list[str] = []
         self.types: list[Type] = []
         self.sources: dict[Source, str] = {}
@@ -176,6 +177,7 @@ def _describe_node(
 
 def _describe_leaf(value: Any, place: _Place) -> tuple[Tree, list[Type]]:
     type_ = run_time_type(value, place)
+    place.arguments.names.append(place.name)
     place.arguments.leaves.append(place.expression)
     place.arguments.types.append(type_)
     return LEAF, [type_]
@@ -301,7 +303,7 @@ def parameter_location(function: FunctionType, name: str) -> Location | None:
 def type_text(types: Iterator[Type], tree: Tree) -> str:
     """The types of one argument, as people write them: `(float64[:, :], float)`."""
     if isinstance(tree, Leaf):
-        return _leaf_text(next(types))
+        return leaf_text(next(types))
     if isinstance(tree, Constant):
         return getattr(tree.value, "__name__", None) or repr(tree.value)
     children = [type_text(types, child) for child in tree.children]
@@ -314,12 +316,13 @@ def type_text(types: Iterator[Type], tree: Tree) -> str:
 _BRACKETS: dict[type, tuple[str, str]] = {tuple: ("(", ")"), list: ("[", "]"), dict: ("{", "}")}
 
 
-def _leaf_text(type_: Type) -> str:
+def leaf_text(type_: Type) -> str:
+    """A type as it would be given to `specialize`."""
     if isinstance(type_, Array):
         axes = (":" if dim.known is None else str(dim.known) for dim in type_.dims)
         return f"{type_.dtype}[{', '.join(axes)}]"
     if isinstance(type_, Sequence):
-        return f"list[{_leaf_text(type_.item)}]"
+        return f"list[{leaf_text(type_.item)}]"
     if isinstance(type_, Tuple):
-        return f"tuple[{', '.join(map(_leaf_text, type_.items))}]"
+        return f"tuple[{', '.join(map(leaf_text, type_.items))}]"
     return repr(replace(type_, value=None) if isinstance(type_, Scalar) else type_)

@@ -18,8 +18,9 @@ from gradscribe.highlight import highlighted
 from gradscribe.ir.core import Function
 from gradscribe.ir.printer import print_function
 from gradscribe.ir.types import Array, Scalar, Type
+from gradscribe.layout import unwrapped
 from gradscribe.signatures import type_text
-from gradscribe.stages import Stages
+from gradscribe.stages import Stages, flat
 
 if TYPE_CHECKING:
     from gradscribe.program import Primal
@@ -45,7 +46,8 @@ class Specialization:
 
     @cached_property
     def generated_forward(self) -> Generated:
-        return Generated(lambda: self.stages.forward)
+        results = len(self.stages.primal.body.yields)
+        return Generated(lambda: self.stages.forward, sharing=slice(results, None))
 
     @cached_property
     def generated_adjoint(self) -> Generated:
@@ -63,11 +65,16 @@ class Specialization:
     def generated_tangent(self) -> Generated:
         return Generated(lambda: self.stages.tangent)
 
+    @cached_property
+    def flat_tangent(self) -> Generated:
+        """`(*leaves, *tangents of the active ones) -> (*results, *their tangents)`"""
+        return Generated(lambda: flat(self.stages.tangent))
+
     @property
     def _seed_default(self) -> dict[str, str]:
         if not self.is_scalar:
             return {}
-        return {self.stages.gradient.parameters[-1].name: "1.0"}
+        return {self.stages.joined.seeds[0].name: "1.0"}
 
     @property
     def forward_source(self) -> str:
@@ -98,12 +105,12 @@ class Specialization:
 
     def adjoint(self, record: Any, d_out: Any = 1.0) -> Any:
         """The gradients, from a record and the cotangent of the result; any number of times."""
-        return self.generated_adjoint.callable(record, d_out)
+        return self.generated_adjoint.callable(record, *self.seeds_of(d_out))
 
     def gradient(self, *args: Any, d_out: Any = None, **keywords: Any) -> Any:
         """The gradients at these arguments. d_out: the cotangent of the result (default 1)."""
-        seed = self.default_seed() if d_out is None else d_out
-        return self.generated_gradient.callable(*self._values(args, keywords), seed)
+        seeds = self.default_seeds() if d_out is None else self.seeds_of(d_out)
+        return self.generated_gradient.callable(*self._values(args, keywords), *seeds)
 
     def tangent(self, *args: Any, **keywords: Any) -> tuple[Any, Any]:
         """The result and its tangent, from the arguments followed by a tangent for each argument
@@ -129,7 +136,7 @@ class Specialization:
         layout = self._primal.layout
         if not layout.wrapped:
             return values[1:]
-        leaves = [np.asarray(leaf) for leaf in layout.leaves(values)]
+        leaves = [unwrapped(leaf) for leaf in layout.leaves(values)]
         return layout.arguments(leaves)
 
     @property
@@ -147,23 +154,23 @@ class Specialization:
         """The types of the leaves of the result."""
         return [value.type for value in self._primal.function.body.yields]
 
-    def default_seed(self) -> Any:
-        """The cotangent 1 of a result that is one number, in the structure of the result."""
+    def seeds_of(self, d_out: Any) -> tuple[Any, ...]:
+        """The cotangents of the seeded leaves, from one in the structure of the result."""
+        leaves = self._primal.flatten_result(d_out)
+        return tuple(leaves[seed] for seed in self.stages.seeds)
+
+    def default_seeds(self) -> tuple[Any, ...]:
+        """The cotangent 1 of a result that is one number."""
         if not self.is_scalar:
             raise ArgumentError(
                 f"the result of `{self._primal.name}` is no single number, so its gradient "
                 "needs a cotangent",
                 "pass `d_out` in the structure and shape of the result",
             )
-        return self._one
-
-    @cached_property
-    def _one(self) -> Any:
-        (seed,) = self.stages.seeds
-        type_ = self.result_types[seed]
-        one = np.ones((), type_.dtype) if isinstance(type_, Array) else _scalar_one(type_)
-        leaves = [one if i == seed else None for i in range(len(self.result_types))]
-        return self._primal.build_result(leaves)
+        type_ = self.result_types[self.stages.seeds[0]]
+        if isinstance(type_, Array):
+            return (np.ones((), type_.dtype),)
+        return (_scalar_one(type_),)
 
     # -- for people ----------------------------------------------------------------------------
 

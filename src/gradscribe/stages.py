@@ -18,8 +18,9 @@ from gradscribe.ir.core import Block, Function, Operation, Parameter, Value
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree, count_leaves
 from gradscribe.ir.types import Scalar, is_differentiable
 from gradscribe.primitives.control import CONSTANT
-from gradscribe.transforms import adjoint, storage, tangent
+from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.split import split
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +36,15 @@ class Stages:
 
     @cached_property
     def joined(self) -> adjoint.Joined:
-        return adjoint.differentiate(self.primal, self.active, self.seeded)
+        """Primal and adjoint in one. What is not seeded is returned, and not differentiated."""
+        if self.seeded is None:
+            return adjoint.differentiate(self.primal, self.active)
+        joined = adjoint.differentiate(only_results(self.primal, self.seeded), self.active)
+        return replace(joined, results=self.primal.body.yields, result=self.primal.result)
 
     @cached_property
     def _split(self) -> tuple[Function, Function, Function]:
-        return storage.split(self.joined)
+        return split(self.joined)
 
     @property
     def forward(self) -> Function:
@@ -48,18 +53,18 @@ class Stages:
 
     @property
     def adjoint(self) -> Function:
-        """(record, cotangent of the result) -> gradient"""
+        """(record, *cotangents of the seeded leaves of the result) -> gradient"""
         return self._split[1]
 
     @property
     def gradient(self) -> Function:
-        """(arguments, cotangent of the result) -> gradient"""
+        """(arguments, *cotangents) -> gradient"""
         return self._split[2]
 
     @property
     def value_and_gradient(self) -> Function:
-        """(arguments, cotangent of the result) -> (result, gradient)"""
-        return self.joined.function
+        """(arguments, *cotangents) -> (result, gradient)"""
+        return replace(self.joined.function, name=f"{self.primal.name}_value_and_gradient")
 
     @cached_property
     def tangent(self) -> Function:
@@ -97,7 +102,7 @@ class Stages:
             seeds = range(inputs, inputs + len(self.seeds))
             along = tangent.differentiate(last, (*self.active, *seeds))
             name = f"{self.primal.name}_order_{len(self.orders) + 1}"
-            self.orders.append(simplify(replace(tangent_only(along), name=name)))
+            self.orders.append(simplify(replace(flat(tangent_only(along)), name=name)))
         return self.orders[n - 1]
 
 
@@ -116,9 +121,7 @@ def _pruned(tree: Tree, numbers: Iterator[int], active: frozenset[int]) -> Tree:
     if isinstance(tree, Node):
         children = tuple(_pruned(child, numbers, active) for child in tree.children)
         return replace(tree, children=children)
-    if isinstance(tree, Leaf) and next(numbers) not in active:
-        return Constant(None)
-    return tree
+    return tree if isinstance(tree, Leaf) and next(numbers) in active else Constant(None)
 
 
 def tangent_only(function: Function) -> Function:

@@ -129,7 +129,15 @@ BINARY_CALLEES = [
     np.fmax,
     np.fmin,
 ]
-PAIRS = [((), ()), ((3,), (3,)), ((3,), ()), ((), (3,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((0,), (1,))]
+PAIRS = [
+    ((), ()),
+    ((3,), (3,)),
+    ((3,), ()),
+    ((), (3,)),
+    ((2, 3), (3,)),
+    ((2, 1), (1, 3)),
+    ((0,), (1,)),
+]
 BINARY = [
     case(callee, array(*a, low=0.3, high=3), array(*b, low=0.3, high=3))
     for callee in BINARY_CALLEES
@@ -137,7 +145,16 @@ BINARY = [
 ]
 BINARY += [
     case(callee, np.float64(1.3), np.float64(0.7))
-    for callee in (*BINARY_CALLEES, max, min, math.pow, math.atan2, math.hypot, math.fmod, math.copysign)
+    for callee in (
+        *BINARY_CALLEES,
+        max,
+        min,
+        math.pow,
+        math.atan2,
+        math.hypot,
+        math.fmod,
+        math.copysign,
+    )
 ]
 BINARY += [case(math.log, np.float64(1.3), np.float64(2.5)), case(round, np.float64(1.31), 1)]
 BINARY += [
@@ -187,7 +204,11 @@ def reductions(callee: Any, **keywords: Any) -> list[Case]:
 
 
 REDUCTIONS = [
-    *(c for callee in (np.sum, np.mean, np.prod, np.max, np.min, "sum") for c in reductions(callee)),
+    *(
+        c
+        for callee in (np.sum, np.mean, np.prod, np.max, np.min, "sum")
+        for c in reductions(callee)
+    ),
     *reductions(np.var),
     *reductions(np.std)[2:],
     *(case(callee, array(3, 4), axis=1, ddof=1) for callee in (np.var, np.std, "var")),

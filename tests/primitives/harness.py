@@ -7,6 +7,7 @@ here in `project`.
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,8 +15,11 @@ import numpy as np
 
 import gradscribe.primitives  # noqa: F401  (fills the tables)
 from gradscribe.ir.core import Linearity, Method, Primitive
+from gradscribe.ir.lengths import Affine, Symbol
 from gradscribe.ir.trees import flatten, unflatten
+from gradscribe.ir.types import Array, Type
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
+from gradscribe.primitives.typing import number_type
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,9 @@ def project(cotangent: Any, primal: Any) -> np.ndarray:
     result = np.asarray(cotangent)
     while result.ndim > len(shape):
         result = result.sum(axis=0)
-    axes = tuple(i for i, n in enumerate(shape) if n == 1 and result.shape[i : i + 1] not in ((1,), ()))
+    axes = tuple(
+        i for i, n in enumerate(shape) if n == 1 and result.shape[i : i + 1] not in ((1,), ())
+    )
     if result.ndim == len(shape) and axes:
         result = result.sum(axis=axes, keepdims=True)
     return np.broadcast_to(result, shape).astype(np.asarray(primal).dtype)
@@ -145,5 +151,39 @@ def tangent(case: Case, out: Any, directions: list[Any]) -> Any:
         d_x, d_y = directions
         return case.with_operands([d_x, y])() + case.with_operands([x, d_y])()
     assert callable(primitive.tangent)
-    (d_x,) = directions
-    return primitive.tangent(out, **case.arguments, d_x=d_x)
+    rest = iter(directions)
+    tangents = {
+        f"d_{name}": next(rest) if is_operand(argument) else 0.0
+        for name, argument in case.arguments.items()
+    }
+    accepted = inspect.signature(primitive.tangent).parameters
+    given = {name: item for name, item in tangents.items() if name in accepted}
+    return primitive.tangent(out, **case.arguments, **given)
+
+
+# -- types -----------------------------------------------------------------------------------
+
+
+class Lengths:
+    """Types with symbols for lengths of two and more, as the compiler gives arguments."""
+
+    def __init__(self) -> None:
+        self.samples: dict[Symbol, int] = {}
+
+    def __call__(self, x: Any) -> Type:
+        if not isinstance(x, np.ndarray):
+            return number_type(x)  # type: ignore[no-any-return]
+        return Array(x.dtype.name, tuple(map(self._length, x.shape)))
+
+    def _length(self, n: int) -> Affine:
+        if n < 2:
+            return Affine.of(n)
+        symbol = Symbol("n", minimum=2)
+        self.samples[symbol] = n
+        return Affine.of(symbol)
+
+    def of(self, length: Affine) -> int | None:
+        """The length in the specializing call; None for one that is derived."""
+        if any(symbol not in self.samples for symbol, _ in length.terms):
+            return None
+        return length.constant + sum(self.samples[s] * c for s, c in length.terms)

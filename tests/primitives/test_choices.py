@@ -21,8 +21,16 @@ inf, nan = math.inf, math.nan
     [
         (abs, [np.float64(0.0)], [0]),
         (np.abs, [np.array([-2.0, 0.0, 3.0])], [[-1, 0, 1]]),
-        (np.maximum, [np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 2.0])], [[0, 0.5, 1], [1, 0.5, 0]]),
-        (np.minimum, [np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 2.0])], [[1, 0.5, 0], [0, 0.5, 1]]),
+        (
+            np.maximum,
+            [np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 2.0])],
+            [[0, 0.5, 1], [1, 0.5, 0]],
+        ),
+        (
+            np.minimum,
+            [np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 2.0])],
+            [[1, 0.5, 0], [0, 0.5, 1]],
+        ),
         (np.maximum, [np.array([-inf, -inf]), np.array([-inf, 0.0])], [[0.5, 0], [0.5, 1]]),
         (np.fmax, [np.array([nan, 2.0]), np.array([1.0, nan])], [[0, 1], [1, 0]]),
         (max, [np.float64(2.0), np.float64(2.0)], [1, 0]),

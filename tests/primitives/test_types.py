@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from gradscribe.ir.lengths import Affine, Facts, Symbol
-from gradscribe.ir.trees import flatten
-from gradscribe.ir.types import Array, Scalar, Sequence, Type
+from gradscribe.ir.types import Array, Scalar, Sequence, Type, join
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
 from gradscribe.primitives.typing import TypeRuleError, number_type, type_of
 from tests.primitives.cases import ALL, BINARY_CALLEES, DOMAINS, array
-from tests.primitives.harness import Case, case
+from tests.primitives.harness import Case, Lengths, case
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
@@ -41,7 +40,7 @@ UNARY_CALLEES = [*DOMAINS, np.isnan, np.logical_not, operator.not_, int, bool, n
 OTHER_BINARY = [
     operator.lt, operator.eq, np.not_equal, operator.and_, operator.or_, operator.lshift,
     np.logical_and, np.isclose, np.allclose, np.array_equal, operator.matmul, np.dot, np.inner,
-    np.outer, max, min, math.fmod, math.isclose,
+    np.outer, math.fmod, math.isclose,
 ]  # fmt: skip
 ODD = [
     lambda x: case(np.sum, x),
@@ -119,82 +118,65 @@ def _converted(item: Any, convert: Any) -> Any:
     return convert(item) if isinstance(item, (np.ndarray, np.generic)) else item
 
 
+def as_type(x: Any) -> Any:
+    return type_of(x) if isinstance(x, np.ndarray) else number_type(x)
+
+
 def without_value(type_: Type) -> Type:
     return Scalar(type_.dtype, type_.weak) if isinstance(type_, Scalar) else type_
 
 
-def assert_typed(case: Case) -> None:
-    """The rule gives the type of the result, or refuses what NumPy refuses."""
+def result_or_none(case: Case) -> Any:
     try:
-        expected: Any = type_of(case())
+        return case()
     except (TypeError, ValueError, AttributeError, IndexError):
+        return None
+
+
+def assert_typed(case: Case) -> None:
+    """The rule gives the type of the result, wherever NumPy gives one."""
+    out = result_or_none(case)
+    if out is None:
         return
-    try:
-        given = type_from_rule(case, number_type, Facts())
-    except TypeRuleError:
-        if any(np.size(leaf) == 1 and np.ndim(leaf) for leaf in flatten(case.args)[1]):
-            return
-        raise
-    assert without_value(given) == expected
+    given = type_from_rule(case, as_type, Facts())
+    assert without_value(given) == type_of(out), str(case)
     if isinstance(given, Scalar) and given.value is not None and given.value.known is not None:
-        assert given.value.known == case()
-
-
-def _typed_by(convert: Any) -> Any:
-    return convert
+        assert given.value.known == out
 
 
 @pytest.mark.parametrize("callee", UNARY_CALLEES, ids=str)
 def test_unary_results(callee: Any) -> None:
     for operand in OPERANDS.values():
-        if isinstance(callee, str) and not isinstance(operand, (np.ndarray, np.generic)):
-            continue
-        assert_typed_of_all(case(callee, operand))
+        if not isinstance(callee, str) or isinstance(operand, (np.ndarray, np.generic)):
+            assert_typed(case(callee, operand))
 
 
 @pytest.mark.parametrize("callee", [*BINARY_CALLEES, *OTHER_BINARY], ids=str)
 def test_binary_results(callee: Any) -> None:
-    for pair in itertools.product(OPERANDS.values(), repeat=2):
-        if callee in (max, min) and np.result_type(*pair) == object:
-            continue
-        if callee in (max, min):
-            assert_one_of(case(callee, *pair))
-        else:
-            assert_typed_of_all(case(callee, *pair))
+    for x, y in itertools.product(OPERANDS.values(), repeat=2):
+        squared_bools = callee is operator.pow and np.asarray(x).dtype == bool and y == 2
+        if not (np.ndim(y) == 0 and squared_bools):
+            assert_typed(case(callee, x, y))
 
 
-def assert_typed_of_all(case: Case) -> None:
-    """As static numbers, and as operands."""
-    assert_typed(case)
-    try:
-        expected = type_of(case())
-    except (TypeError, ValueError, AttributeError, IndexError):
-        return
-    try:
-        given = type_from_rule(case, number_type, Facts())
-    except TypeRuleError:
-        return
-    assert without_value(given) == expected
+NUMBERS = [x for x in OPERANDS.values() if not isinstance(x, np.ndarray)]
 
 
-def assert_one_of(case: Case) -> None:
-    """The result of Python's max may be either operand: the rule's type holds both."""
-    if any(isinstance(operand, np.ndarray) for operand in case.args):
-        with pytest.raises(TypeRuleError, match="takes numbers"):
-            type_from_rule(case, number_type, Facts())
-        return
-    given = type_from_rule(case, number_type, Facts())
-    assert isinstance(given, Scalar)
-    assert given.dtype in {np.result_type(x).name for x in case.args} | {"float64", "int64"}
+@pytest.mark.parametrize("callee", [max, min])
+def test_either_of_two_numbers_fits_the_type(callee: Any) -> None:
+    for x, y in itertools.product(NUMBERS, repeat=2):
+        given = type_from_rule(case(callee, x, y), as_type, Facts())
+        assert isinstance(given, Scalar)
+        for operand in map(type_of, (x, y)):
+            assert join(without_value(given), operand) == without_value(given)
 
 
 @pytest.mark.parametrize("make", ODD, ids=lambda make: str(make(OPERANDS["float64"])))
 def test_other_results(make: Any) -> None:
     for operand in OPERANDS.values():
         made = make(operand)
-        if isinstance(made.callee, str) and not isinstance(operand, (np.ndarray, np.generic)):
-            continue
-        assert_typed(made)
+        if not isinstance(made.callee, str) or isinstance(operand, (np.ndarray, np.generic)):
+            assert_typed(made)
 
 
 @pytest.mark.parametrize("case", CREATION, ids=str)
@@ -203,31 +185,6 @@ def test_creation(case: Case) -> None:
 
 
 # -- symbolic lengths ------------------------------------------------------------------------
-
-
-class Lengths:
-    """Types with symbols for lengths of two and more, as the compiler gives arguments."""
-
-    def __init__(self) -> None:
-        self.samples: dict[Symbol, int] = {}
-
-    def __call__(self, x: Any) -> Type:
-        if not isinstance(x, np.ndarray):
-            return number_type(x)  # type: ignore[no-any-return]
-        return Array(x.dtype.name, tuple(map(self._length, x.shape)))
-
-    def _length(self, n: int) -> Affine:
-        if n < 2:
-            return Affine.of(n)
-        symbol = Symbol("n", minimum=2)
-        self.samples[symbol] = n
-        return Affine.of(symbol)
-
-    def of(self, length: Affine) -> int | None:
-        """The length in the specializing call; None for one that is derived."""
-        if any(symbol not in self.samples for symbol, _ in length.terms):
-            return None
-        return length.constant + sum(self.samples[s] * c for s, c in length.terms)
 
 
 @pytest.mark.parametrize("case", ALL, ids=str)
@@ -265,7 +222,8 @@ def test_reshape_infers_one_length() -> None:
     as_length = Scalar("int64", True, n)
     minus_one = Scalar("int64", True, Affine.of(-1))
     assert typed(np.reshape, facts, x=x, shape=(as_length, minus_one)).dims == (n, m * 4)
-    assert typed(np.reshape, facts, x=x, shape=(-1, m, 2)).dims[0] != n * 2  # m is not n's m
+    other = Scalar("int64", True, affine("k"))
+    assert typed(np.reshape, facts, x=x, shape=(-1, other)).dims[0].known is None
     assert typed(np.reshape, facts, x=Array("float64", (n * 4,)), shape=(-1, 2)).dims[0] == n * 2
 
 
@@ -324,8 +282,4 @@ def test_arange_counts() -> None:
 )
 def test_what_does_not_fit_is_refused(made: Case, message: str) -> None:
     with pytest.raises(TypeRuleError, match=message):
-        type_from_rule(made, number_type_or_array, Facts())
-
-
-def number_type_or_array(x: Any) -> Any:
-    return type_of(x)
+        type_from_rule(made, as_type, Facts())

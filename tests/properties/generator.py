@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import linecache
 import math
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -118,7 +119,7 @@ class Writer:
         if kind == "function":
             return f"{self.pick(['np.sin', 'np.tanh', 'np.cos'])}({self.vector(scope, depth - 1)})"
         if kind == "product":
-            return f"np.dot({self.vector(scope, depth - 1)}[:4], {self.pick(scope.matrices)})"
+            return f"np.dot(({self.vector(scope, depth - 1)})[:4], {self.pick(scope.matrices)})"
         if kind == "where":
             name = self.pick(scope.arrays)
             yes, no = self.vector(scope, depth - 1), self.vector(scope, depth - 1)
@@ -281,14 +282,9 @@ def programs(draw: Any, features: Features) -> str:
     return Writer(draw, features).program()
 
 
-_count = 0
-
-
 def compiled(text: str) -> Any:
     """The function that the text defines, with its source findable."""
-    global _count
-    _count += 1
-    filename = f"<generated program {_count}>"
+    filename = f"<program {zlib.crc32(text.encode()):08x}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     namespace: dict[str, Any] = {"np": np, "math": math}
     exec(compile(text, filename, "exec"), namespace)

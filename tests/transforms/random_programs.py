@@ -97,12 +97,15 @@ class _Generator:
     def __init__(self, random: Random) -> None:
         self.random = random
         self.builder = Builder(Facts())
+        self.budget = 60
+        self.short: set[Value] = set()  # lists that no loop has grown
 
     def function(self, statements: int) -> Function:
         builder = self.builder
         types = {"a": VECTOR, "b": VECTOR, "M": MATRIX, "xs": LIST_OF_VECTORS}
         parameters = [builder.named(type_, name) for name, type_ in types.items()]
         self.parameters = parameters
+        self.short.add(parameters[-1])
         scope = Scope(list(parameters), lists_of_three={parameters[-1]})
         self.statements(scope, statements)
         found = [v for v in scope.values if not isinstance(v.type, Collected)]
@@ -118,6 +121,9 @@ class _Generator:
 
     def statements(self, scope: Scope, count: int) -> None:
         for _ in range(self.random.randint(1, count)):
+            self.budget -= 1
+            if self.budget < 0:
+                return
             role = self.random.choice(["primal", "adjoint"])
             self.builder.location = Location("f.py", 1, 0, 1, "", role)
             simple = [
@@ -280,7 +286,8 @@ class _Generator:
             operands.append(self.any(scope, MATRIX))
             items.append(builder.named(VECTOR, "row"))
         else:
-            operands.append(self.any(scope, LIST_OF_VECTORS))
+            short = [xs for xs in scope.of(LIST_OF_VECTORS) if xs in self.short]
+            operands.append(random.choice(short or [self.parameters[-1]]))
             items.append(builder.named(VECTOR, "item"))
         types = self.types(random.randint(0, 3))
         collected = [
@@ -391,4 +398,6 @@ class _Generator:
     def add(self, scope: Scope, primitive: Primitive, arguments: Any, **keywords: Any) -> Value:
         result = self.builder.call(primitive, arguments, **keywords)
         scope.values.append(result)
+        if primitive is LIST or (primitive in (SET, COPY) and arguments["x"] in self.short):
+            self.short.add(result)
         return result

@@ -31,7 +31,7 @@ def assign_name(target: str, value: ast.expr, type_: Type, derived: bool) -> ast
     return assign(name(target), value)
 
 
-def augmented(target: ast.expr, value: ast.expr, derived: bool) -> ast.stmt | None:
+def augmented(target: ast.expr, value: ast.expr, derived: bool) -> ast.AugAssign | None:
     """`target op= other` where value is `target op other`, else None."""
     if not isinstance(value, ast.BinOp):
         return None

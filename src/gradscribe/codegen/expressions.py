@@ -17,6 +17,7 @@ from gradscribe.codegen.namespace import Scope
 from gradscribe.codegen.normalize import ShapeOf
 from gradscribe.codegen.rewriting import name
 from gradscribe.codegen.spellings import OPERATORS, SPELLINGS
+from gradscribe.codegen.uses import Uses
 from gradscribe.ir.core import Method, Operand, Operation, Primitive, SliceOf, Value
 from gradscribe.primitives import indexing
 from gradscribe.primitives.registry import PRIMITIVES
@@ -28,25 +29,21 @@ ATTRIBUTES = frozenset({"T", "mT", "real", "imag", "shape", "size", "ndim", "dty
 class Expressions:
     """Writes values as expressions.
 
-    names: of the variables. producer: of the values that are written out where they are read.
+    names: of the variables. folded: the values that are written out where they are read.
     """
 
     def __init__(
-        self,
-        names: Mapping[Value, str],
-        producer: Mapping[Value, Operation],
-        folded: set[Value],
-        scope: Scope,
+        self, names: Mapping[Value, str], uses: Uses, folded: set[Value], scope: Scope
     ) -> None:
-        self._names = names
-        self._producer = producer
-        self._folded = folded
+        self.uses = uses
         self.scope = scope
+        self._names = names
+        self._folded = folded
 
     def value(self, value: Value) -> ast.expr:
         """A variable's name, or the expression that was folded."""
         if value in self._folded:
-            return self.operation(self._producer[value])
+            return self.operation(self.uses.producer[value])
         return name(self._names[value])
 
     def values(self, values: Sequence[Value]) -> list[ast.expr]:
@@ -71,15 +68,6 @@ class Expressions:
         if operation.callee is not None:
             return operation.callee
         return first_callee(operation.primitive)
-
-    def is_literal(self, value: Value, constant: bool) -> bool:
-        """Whether a value is written as this constant."""
-        operation = self._producer.get(value)
-        return (
-            value in self._folded
-            and operation is not None
-            and operation.attributes.get("value") is constant
-        )
 
     def argument(self, operation: Operation, tree: Any) -> ast.expr:
         """An argument, static or with operands in it."""

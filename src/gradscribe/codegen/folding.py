@@ -8,9 +8,12 @@ value. Constants are written wherever they are read, and so are lengths of array
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from typing import Any
 
 from gradscribe.codegen.changes import ChangeAnalysis
+from gradscribe.codegen.booleans import is_boolean
 from gradscribe.codegen.uses import IN_PLACE, Pattern, Uses
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Method, Operation, Value
 from gradscribe.primitives.control import ASSERT, CONSTANT, PUSH, RAISE, STACK, STACK_POP, UNDEF
@@ -23,18 +26,39 @@ COLUMNS = 80
 """An expression that would reach further is split at a temporary."""
 
 
-def fold(function: Function, uses: Uses, patterns: dict[Value, Pattern]) -> set[Value]:
-    """The values that are written into the expressions that read them."""
-    folding = _Folding(function, uses, patterns)
+@dataclass
+class Folded:
+    """values: written where they are read. conditionals: `if`s that are one expression."""
+
+    values: set[Value] = field(default_factory=set)
+    conditionals: set[Operation] = field(default_factory=set)
+
+
+def fold(
+    function: Function,
+    uses: Uses,
+    patterns: dict[Value, Pattern],
+    released: Collection[Value] = (),
+) -> Folded:
+    """What is written inside other expressions. released: values that may be, though named."""
+    folding = _Folding(function, uses, patterns, released)
     folding.block(function.body)
-    _Limit(uses, folding.folded).block(function.body, 1)
+    _Limit(uses, folding.folded.values).block(function.body, 1)
     return folding.folded
 
 
 class _Folding:
-    def __init__(self, function: Function, uses: Uses, patterns: dict[Value, Pattern]) -> None:
-        self.folded: set[Value] = set()
+    def __init__(
+        self,
+        function: Function,
+        uses: Uses,
+        patterns: dict[Value, Pattern],
+        released: Collection[Value],
+    ) -> None:
+        self.folded = Folded()
+        self._values = self.folded.values
         self._uses = uses
+        self._released = released
         self._bound = {v for pattern in patterns.values() for v in pattern.values()}
         self._bound.update(patterns)
         self._changes = ChangeAnalysis(function, uses, patterns)
@@ -48,13 +72,15 @@ class _Folding:
             operation = operations[index]
             for region in operation.regions:
                 self.block(region)
+            if self._is_conditional_expression(operation):
+                self.folded.conditionals.add(operation)
             if self._is_always_written_out(operation):
-                self.folded.add(operation.result)
+                self._values.add(operation.result)
             elif self._may_fold(operation):
-                target, position = self._uses.of(operation.result)[0]
-                if target is block and self._can_move(block, index, final[position], final):
-                    self.folded.add(operation.result)
-                    final[index] = final[position]
+                position = final[self._reader(operation.result, block)]
+                if position > index and self._can_move(block, index, position):
+                    self._values.add(operation.result)
+                    final[index] = position
 
     def _is_always_written_out(self, operation: Operation) -> bool:
         """Constants, lengths of arrays whose variable keeps them; undefined values nowhere."""
@@ -70,38 +96,58 @@ class _Folding:
         if len(operation.results) != 1:
             return False
         value = operation.result
-        if value.name or value in self._changes.kept or value in self._bound:
+        if value in self._changes.kept or value in self._bound:
             return False
-        if len(self._uses.of(value)) != 1:
+        if value.name and value not in self._released:
             return False
         if operation.primitive is IF:
-            return self._is_conditional_expression(operation)
+            return operation in self.folded.conditionals
         return operation.primitive not in _STATEMENTS
+
+    def _reader(self, value: Value, block: Block) -> int:
+        """The position in a block of the only reader of a value, -1 if there is none.
+
+        `a and b` is an `if` that reads its condition twice, and its text has it once."""
+        sites = self._uses.of(value)
+        if not sites or sites[0][0] is not block:
+            return -1
+        position = sites[0][1]
+        if len(sites) == 1:
+            return position
+        if len(sites) > 2 or position == len(block.operations):
+            return -1
+        operation = block.operations[position]
+        is_and_or = operation in self.folded.conditionals and is_boolean(operation, self._uses)
+        return position if is_and_or and sites[1][0] in operation.regions else -1
 
     def _is_conditional_expression(self, operation: Operation) -> bool:
         """Whether an `if` was one in an expression (also `and`, `or`) and can be one again."""
-        statement = operation.location.statement if operation.location else "if"
-        if statement.startswith(("if ", "elif ")) or self._changes.of(operation).barrier:
+        if operation.primitive is not IF or len(operation.results) != 1:
+            return False
+        statement = operation.location.statement if operation.location else "if "
+        if statement.startswith(("if ", "elif ")):
+            if operation.result.name or not is_boolean(operation, self._uses):
+                return False
+        if self._changes.of(operation).barrier:
             return False
         for region in operation.regions:
-            if not all(r in self.folded for o in region.operations for r in o.results):
+            if not all(r in self._values for o in region.operations for r in o.results):
                 return False
             producer = self._uses.producer.get(region.yields[0])
             if producer is not None and producer.primitive is UNDEF:
                 return False
         return True
 
-    def _can_move(self, block: Block, index: int, position: int, final: list[int]) -> bool:
+    def _can_move(self, block: Block, index: int, position: int) -> bool:
         """Whether the operation at index may be evaluated in the statement at position."""
         operation = block.operations[index]
         effect = operation.primitive.effect
         read = self._changes.read_by(operation)
-        for between in range(index + 1, position):
-            other = block.operations[between]
+        for other in block.operations[index + 1 : position]:
             changes = self._changes.of(other)
             if changes.barrier or (effect and other.primitive.effect):
                 return False
-            if not other.results or not all(r in self.folded for r in other.results):
+            if not other.results or not all(r in self._values for r in other.results):
                 if changes.touches(read) or (effect and operation.primitive is not STACK_POP):
                     return False
         return True

@@ -8,19 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 
+from gradscribe.codegen.folding import Folded
 from gradscribe.codegen.uses import IN_PLACE, Pattern, Uses, bound_by, carried
 from gradscribe.ir.core import IF, LOOP, Block, Function, Operation, Value
 
 
 class Interference:
-    """neighbours: for each value, those that it may not share a variable with."""
+    """neighbours: for each value, those that it may not share a variable with. carried: the
+    parameters of loops that are read, in the loop or after it, so that a variable carries them.
+    """
 
     def __init__(
-        self, function: Function, uses: Uses, folded: set[Value], patterns: dict[Value, Pattern]
+        self, function: Function, uses: Uses, folded: Folded, patterns: dict[Value, Pattern]
     ) -> None:
         self.neighbours: dict[Value, set[Value]] = {}
+        self.carried: set[Value] = set()
         self._uses = uses
-        self._folded = folded
+        self._folded = folded.values
+        self._conditionals = folded.conditionals
         self._patterns = patterns
         self._bound = {v for pattern in patterns.values() for v in pattern.values()}
         self._reads: dict[Value, frozenset[Value]] = {}
@@ -33,12 +38,15 @@ class Interference:
         if value not in self._folded:
             return frozenset((value,))
         if value not in self._reads:
-            operation = self._uses.producer[value]
-            found = set(self._read_all(operation.operands))
-            for region in operation.regions:
-                found |= self._read_all(region.yields)
-            self._reads[value] = frozenset(found)
+            self._reads[value] = frozenset(self._read_by(self._uses.producer[value]))
         return self._reads[value]
+
+    def _read_by(self, operation: Operation) -> set[Value]:
+        """The variables that an operation reads which is one expression or simple statement."""
+        found = self._read_all(operation.operands)
+        for region in operation.regions:
+            found |= self._read_all(region.yields)
+        return found
 
     def _read_all(self, values: Iterable[Value]) -> set[Value]:
         return {variable for value in values for variable in self.reads(value)}
@@ -55,11 +63,14 @@ class Interference:
         """Walk a block, given what is live at its end; what is live where it begins."""
         live = set(live)
         for operation in reversed(block.operations):
-            if operation.primitive is IF:
+            results = operation.results
+            if results and all(r in self._folded or r in self._bound for r in results):
+                continue
+            if operation.primitive is IF and operation not in self._conditionals:
                 live = self._if(operation, live)
             elif operation.primitive is LOOP:
                 live = self._loop(operation, live)
-            elif not all(r in self._folded or r in self._bound for r in operation.results):
+            else:
                 self._simple(operation, live)
         return live
 
@@ -71,11 +82,9 @@ class Interference:
             for variable in bound_by(result, self._patterns):
                 self._define(variable, live)
                 live.discard(variable)
-        live |= self._read_all(operation.operands)
+        live |= self._read_by(operation)
 
     def _if(self, operation: Operation, live: set[Value]) -> set[Value]:
-        if operation.results and all(r in self._folded for r in operation.results):
-            return live
         used = [bool(self._uses.of(result)) for result in operation.results]
         for result, is_used in zip(operation.results, used, strict=True):
             if is_used:
@@ -90,16 +99,17 @@ class Interference:
     def _loop(self, loop: Operation, live: set[Value]) -> set[Value]:
         shape = loop.attributes["shape"]
         body, *conditions = loop.regions
-        phis = [phi for phi in carried(loop) if self.is_carried(loop, phi[1], phi[3])]
+        phis = [phi for phi in carried(loop) if self._is_carried(loop, phi[1], phi[3])]
         parameters = [parameter for _, parameter, _, _ in phis]
+        self.carried.update(parameters)
         throughout = live.difference(loop.results)
         for region in loop.regions:
             throughout |= self._free(region)
         iterated = self._read_all(loop.operands[: shape.iterable_operands])
         again = self._read_all(body.yields[shape.carried : shape.carried + shape.exits])
-        for initial, parameter, _, result in phis:
+        for initial, parameter, value, result in phis:
             self._define(result, live)
-            self._define(parameter, throughout | again | (iterated - {initial}))
+            self._define(parameter, throughout | (again - {value}) | (iterated - {initial}))
         inside = throughout | again | self._read_all(value for _, _, value, _ in phis)
         entry = self._block(body, inside)
         for region in conditions:
@@ -113,11 +123,10 @@ class Interference:
         for value in (*items, *parameters):
             for variable in bound_by(value, self._patterns):
                 if variable in entry or value in items:
-                    self._define(variable, entry)
+                    self._define(variable, entry | iterated if value in items else entry)
         return throughout | iterated | self._read_all(initial for initial, _, _, _ in phis)
 
-    def is_carried(self, loop: Operation, parameter: Value, result: Value) -> bool:
-        """Whether a carried value is read at all, so that a variable has to carry it."""
+    def _is_carried(self, loop: Operation, parameter: Value, result: Value) -> bool:
         if self._uses.of(parameter) or self._uses.of(result):
             return True
         number = loop.regions[0].parameters.index(parameter)

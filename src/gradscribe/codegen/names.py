@@ -18,6 +18,7 @@ from gradscribe.codegen.uses import IN_PLACE, Uses, carried
 from gradscribe.ir.core import IF, LOOP, Block, Function, Value
 from gradscribe.ir.trees import Leaf
 from gradscribe.ir.types import Collected
+from gradscribe.primitives.indexing import LENGTH
 
 _INDICES = ("i", "j", "k", "l")
 
@@ -63,11 +64,11 @@ class _Naming:
         self._variable: dict[Value, _Variable] = {}
         self._order = {value: order for order, value in enumerate(uses.home)}
         own = {p.leaves[0]: p.name for p in function.parameters if isinstance(p.tree, Leaf)}
-        plain = _plain_leaf_names(function)
         for value in uses.home:
             if value not in unnamed:
                 neighbours = set(interference.neighbours.get(value, ()))
-                name = clean(value.name) or plain.get(value, "")
+                is_record = isinstance(value.type, Collected) and value not in own
+                name = "" if is_record else clean(value.name) or own.get(value, "")
                 self._variable[value] = _Variable([value], neighbours, name, own.get(value) == name)
 
     # which values share a variable
@@ -163,8 +164,10 @@ class _Naming:
     def _plain(self, value: Value) -> str:
         """The name of a temporary that nobody named."""
         if isinstance(value.type, Collected):
-            return "steps"
+            return "undo" if value.name == "undo" else "steps"
         producer = self._uses.producer.get(value)
+        if producer is not None and producer.primitive is LENGTH:
+            return "n"
         location = producer.location if producer is not None else None
         return "d_t" if location is not None and location.role != "primal" else "t"
 
@@ -183,16 +186,6 @@ def _hints(block: Block) -> Iterator[tuple[Value, str]]:
                 yield item, "i" if kind == "range" else "item"
             if shape.exits:
                 yield body.yields[shape.carried], "again"
-
-
-def _plain_leaf_names(function: Function) -> dict[Value, str]:
-    """Names for the leaves of parameters that have none: made of the parameter's name."""
-    names = {}
-    for parameter in function.parameters:
-        for number, leaf in enumerate(parameter.leaves):
-            alone = isinstance(parameter.tree, Leaf)
-            names[leaf] = parameter.name if alone else f"{parameter.name}_{number}"
-    return names
 
 
 def clean(name: str) -> str:

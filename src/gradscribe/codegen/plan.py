@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradscribe.codegen.folding import fold
+from gradscribe.codegen.folding import Folded, fold
 from gradscribe.codegen.interference import Interference
 from gradscribe.codegen.names import Names, name_variables
 from gradscribe.codegen.normalize import normalize
+from gradscribe.codegen.records import recorded
 from gradscribe.codegen.uses import Pattern, Uses, carried, destructured, uses_of
-from gradscribe.ir.core import IF, LOOP, Function, Operation, Value, walk
-from gradscribe.primitives.control import PUSH, TUPLE, UNDEF
+from gradscribe.ir.core import LOOP, Block, Function, Operation, Value
+from gradscribe.primitives.control import UNDEF
 
 
 @dataclass(frozen=True)
 class Plan:
-    """function: in normal form. folded: values written where they are read. patterns: tuples
-    that are bound item by item. names: of all other values. recorded: values that go into a
-    record, and so must be bound on every path."""
+    """function: in normal form. folded: values written where they are read. conditionals:
+    branches that are one expression. patterns: tuples that are bound item by item (bound: the
+    items). names: of all other values. carried: what loops need a variable for. recorded:
+    values that must be bound on every path."""
 
     function: Function
     uses: Uses
     folded: set[Value]
+    conditionals: set[Operation]
     patterns: dict[Value, Pattern]
     bound: frozenset[Value]
     names: Names
+    carried: set[Value]
     recorded: frozenset[Value]
 
     def is_used(self, value: Value) -> bool:
@@ -39,37 +43,56 @@ class Plan:
         producer = self.uses.producer.get(value)
         return producer is not None and producer.primitive is UNDEF
 
+    def statements(self, block: Block) -> list[Operation]:
+        return [operation for operation in block.operations if self.is_statement(operation)]
+
 
 def plan(function: Function) -> Plan:
+    """The plan for a bufferized function."""
     function = normalize(function)
     uses = uses_of(function)
     patterns = destructured(uses)
     folded = fold(function, uses, patterns)
+    interference, names = _named(function, uses, patterns, folded)
+    released = set(_late(function.body, uses, names))
+    if released:
+        folded = fold(function, uses, patterns, released)
+        interference, names = _named(function, uses, patterns, folded)
+    return Plan(
+        function,
+        uses,
+        folded.values,
+        folded.conditionals,
+        patterns,
+        frozenset(value for pattern in patterns.values() for value in pattern.values()),
+        names,
+        interference.carried,
+        recorded(function, names.of),
+    )
+
+
+def _named(
+    function: Function, uses: Uses, patterns: dict[Value, Pattern], folded: Folded
+) -> tuple[Interference, Names]:
     interference = Interference(function, uses, folded, patterns)
-    names = name_variables(function, uses, folded.union(patterns), interference)
-    bound = frozenset(v for pattern in patterns.values() for v in pattern.values())
-    return Plan(function, uses, folded, patterns, bound, names, _recorded(function))
+    unnamed = folded.values.union(patterns)
+    return interference, name_variables(function, uses, unnamed, interference)
 
 
-def _recorded(function: Function) -> frozenset[Value]:
-    """The values that are packed up without being looked at, directly or after merges."""
-    sources: dict[Value, tuple[Value, ...]] = {}
-    pending = list(function.body.yields)
-    for operation in walk(function.body):
-        if operation.primitive in (PUSH, TUPLE):
-            pending += operation.operands
-        elif operation.primitive is IF:
-            for results in zip(operation.results, *(r.yields for r in operation.regions), strict=True):
-                sources[results[0]] = results[1:]
-        elif operation.primitive is LOOP:
-            for initial, parameter, value, result in carried(operation):
-                sources[result] = (parameter,)
-                sources[parameter] = (initial, value)
-    found: set[Value] = set()
-    while pending:
-        value = pending.pop()
-        if value not in found:
-            found.add(value)
-            pending += sources.get(value, ())
-    return frozenset(found)
-
+def _late(block: Block, uses: Uses, names: Names) -> list[Value]:
+    """The user's values that a loop carries on in a variable of another name, so that they
+    had better be computed at the end of the trip: `a, b = b, a + b`."""
+    found: list[Value] = []
+    for operation in block.operations:
+        for region in operation.regions:
+            found += _late(region, uses, names)
+        if operation.primitive is LOOP:
+            found += [
+                value
+                for _, parameter, value, _ in carried(operation)
+                if value.name
+                and value.name == parameter.name
+                and names.of.get(value) != names.of.get(parameter)
+                and len(uses.of(value)) == 1
+            ]
+    return found

@@ -34,6 +34,9 @@ def without_minus(node: ast.expr) -> ast.expr | None:
         left = without_minus(node.left)
         if left is not None:
             return ast.BinOp(left, node.op, node.right)
+        right = without_minus(node.right)
+        if right is not None:
+            return ast.BinOp(node.left, node.op, right)
     return None
 
 

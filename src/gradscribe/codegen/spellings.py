@@ -11,6 +11,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from gradscribe.codegen.booleans import is_and, is_not, is_or
 from gradscribe.codegen.rewriting import (
     call_method,
     difference_of,
@@ -18,10 +19,11 @@ from gradscribe.codegen.rewriting import (
     name,
     names_in,
     negation,
+    same,
     sum_of,
 )
-from gradscribe.ir.core import CALL, IF, Method, Operation, Primitive, Value
-from gradscribe.ir.types import BOOL, Array, Mapping, Scalar, Sequence, Tuple, Type
+from gradscribe.ir.core import CALL, IF, Method, Operation, Primitive
+from gradscribe.ir.types import Array, Mapping, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives import control, indexing
 
 if TYPE_CHECKING:
@@ -266,25 +268,33 @@ def _call(write: Expressions, operation: Operation) -> ast.expr:
 
 
 def _conditional(write: Expressions, operation: Operation) -> ast.expr:
-    """`a if c else b`; `c and a` and `c or b` where the other side is c itself."""
-    (condition,) = operation.operands
+    """`a if c else b`, or `c and a`, `c or b`, `not c`."""
+    test = write.value(operation.operands[0])
     then, otherwise = (region.yields[0] for region in operation.regions)
-    test = write.value(condition)
-    if otherwise is condition or (_is_bool(condition) and write.is_literal(otherwise, False)):
+    if is_not(operation, write.uses):
+        return negation(test)
+    if is_and(operation, write.uses):
         return _boolean(ast.And(), test, write.value(then))
-    if then is condition or (_is_bool(condition) and write.is_literal(then, True)):
+    if is_or(operation, write.uses):
         return _boolean(ast.Or(), test, write.value(otherwise))
     return ast.IfExp(test, write.value(then), write.value(otherwise))
 
 
 def _boolean(symbol: ast.boolop, left: ast.expr, right: ast.expr) -> ast.expr:
-    if isinstance(right, ast.BoolOp) and type(right.op) is type(symbol):
-        return ast.BoolOp(symbol, [left, *right.values])
-    return ast.BoolOp(symbol, [left, right])
-
-
-def _is_bool(value: Value) -> bool:
-    return value.type == BOOL
+    """A chain of `and` or `or`; comparisons that meet in a variable are chained, too."""
+    nested = isinstance(right, ast.BoolOp) and type(right.op) is type(symbol)
+    values = right.values if isinstance(right, ast.BoolOp) and nested else [right]
+    first = values[0]
+    if (
+        isinstance(symbol, ast.And)
+        and isinstance(left, ast.Compare)
+        and isinstance(first, ast.Compare)
+        and isinstance(first.left, ast.Name)
+        and same(left.comparators[-1], first.left)
+    ):
+        chained = ast.Compare(left.left, [*left.ops, *first.ops], [*left.comparators, *first.comparators])
+        return ast.BoolOp(symbol, [chained, *values[1:]]) if len(values) > 1 else chained
+    return ast.BoolOp(symbol, [left, *values])
 
 
 def _empty_list(write: Expressions, operation: Operation) -> ast.expr:

@@ -1,290 +1,270 @@
-"""Blocks of operations as lists of statements.
+"""Blocks of operations as lists of statements: branches, loops, and the ways out of loops.
 
-The order is that of the IR. What has a variable is assigned to it; stores become subscript
-assignments; the merged values of branches and the carried values of loops need a move only
-where they could not share a variable.
+The order is that of the IR. The merged values of branches and the carried values of loops
+need a move only where they could not share a variable. A loop's flag `again` becomes a
+`break` where it is decided, and what runs only if there was none, the `else` of the loop.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
-from gradscribe.codegen.assignments import (
-    Move,
-    accumulated,
-    assign,
-    assign_name,
-    augmented,
-    casts_in_place,
-    in_order,
-)
-from gradscribe.codegen.expressions import Expressions
-from gradscribe.codegen.loops import ForHead, target
-from gradscribe.codegen.plan import Plan
-from gradscribe.codegen.rewriting import call_method, name, negation
+from gradscribe.codegen.assignments import Move, assign
+from gradscribe.codegen.booleans import is_literal
+from gradscribe.codegen.heads import ForHead
+from gradscribe.codegen.listing import Listing
+from gradscribe.codegen.rewriting import fresh, name, names_in, negation
+from gradscribe.codegen.simple import write_simple
 from gradscribe.codegen.uses import carried
-from gradscribe.ir.core import CALL, IF, LOOP, Block, Location, Operation, Primitive, Value
-from gradscribe.primitives import control, indexing
+from gradscribe.ir.core import IF, LOOP, Block, Operation, Value
 
 _LEAVING = (ast.Break, ast.Raise, ast.Return, ast.Continue)
 
 
-class Statements:
-    """Writes the statements of one function.
+@dataclass(frozen=True)
+class Leave:
+    """The loop is to be left where `flag` is false. moves: to be done before."""
 
-    comments: for the first statement of each run that comes from one statement of the primal.
-    blank_before: where the adjoint begins.
+    flag: Value
+    moves: tuple[Move, ...] = ()
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a loop with an exit is written.
+
+    leave: where the `break` stands; None: after the trip, where the flag is tested. marks: the
+    carried values that only tell whether there was a `break`; they need no variable if
+    `orelse`, what runs if there was none, is written as the loop's `else`.
     """
 
-    def __init__(self, plan: Plan, write: Expressions) -> None:
-        self.comments: dict[ast.stmt, str] = {}
-        self.blank_before: set[ast.stmt] = set()
-        self._plan = plan
-        self._write = write
-        self._statements: list[ast.stmt] = []
-        self._depth = 0
-        self._commented: Location | None = None
+    leave: Leave | None
+    marks: tuple[Value, ...] = ()
+    orelse: Operation | None = None
+    passes_on: bool = False
 
-    # blocks
 
-    @contextmanager
-    def nested(self) -> Iterator[list[ast.stmt]]:
-        """Collect the statements that are added meanwhile in a list of their own."""
-        outer, self._statements = self._statements, []
-        self._depth += 1
-        try:
-            yield self._statements
-        finally:
-            self._statements = outer
-            self._depth -= 1
+class Statements(Listing):
+    """Writes the statements of one function."""
 
-    def add(self, statement: ast.stmt, location: Location | None = None) -> None:
-        self._statements.append(statement)
-        derived = location is not None and location.role != "primal"
-        if derived and self._depth == 1 and not self.blank_before:
-            self.blank_before.add(statement)
-        if isinstance(statement, (ast.For, ast.While, ast.If)) or location is None:
-            return
-        if derived and not _same_statement(location, self._commented):
-            self.comments[statement] = location.statement
-        self._commented = location if derived else None
-
-    def block(self, block: Block, exit_flag: Value | None = None) -> None:
+    def block(self, block: Block, leave: Leave | None = None) -> None:
         """The statements of a block; those of its yields are the caller's business.
 
-        exit_flag: the result of the last statement whose being false means `break`.
+        leave: of the loop around, where the last statement decides that.
         """
-        for operation in block.operations:
-            if self._plan.is_statement(operation):
-                if operation.primitive is IF:
-                    self._if(operation, exit_flag)
-                else:
-                    _STATEMENTS.get(operation.primitive, Statements._assign)(self, operation)
-
-    def moves(self, moves: Iterable[Move]) -> None:
-        """Assignments that happen at once."""
-        for group in in_order([move for move in moves if move.is_needed]):
-            if len(group) == 1:
-                (move,) = group
-                derived = _is_derived(move.location)
-                self.add(assign_name(move.target, move.value, move.type, derived), move.location)
+        operations = self.plan.statements(block)
+        index = 0
+        while index < len(operations):
+            operation, *following = operations[index : index + 2]
+            at_end = None if following else leave
+            if operation.primitive is LOOP:
+                index += self._loop(operation, following[0] if following else None, at_end)
+            elif operation.primitive is IF and operation not in self.plan.conditionals:
+                self._if(operation, at_end)
             else:
-                targets = ast.Tuple([name(move.target) for move in group], ast.Store())
-                values = ast.Tuple([move.value for move in group], ast.Load())
-                self.add(assign(targets, values), group[0].location)
-
-    def _move(self, result: Value, value: Value, operation: Operation) -> list[Move]:
-        """The move that gives a merged or carried value its next value, if it is one."""
-        if self._plan.is_undefined(value):
-            if result not in self._plan.recorded:
-                return []
-            expression: ast.expr = ast.Constant(None)
-        else:
-            expression = self._write.value(value)
-        producer = self._plan.uses.producer.get(value)
-        made_here = producer is not None and value in self._plan.folded
-        location = producer.location if producer is not None and made_here else operation.location
-        return [Move(self._plan.names.of[result], expression, result.type, location)]
-
-    # operations with one result
-
-    def _assign(self, operation: Operation) -> None:
-        (result,) = operation.results
-        if not self._plan.is_used(result):
-            if operation.primitive.effect:
-                self.add(ast.Expr(self._write.operation(operation)), operation.location)
-            return
-        expression = self._write.operation(operation)
-        bound = target(self._plan, result)
-        if isinstance(bound, ast.Name):
-            derived = _is_derived(operation.location)
-            statement = assign_name(bound.id, expression, result.type, derived)
-        else:
-            statement = assign(bound, expression)
-        self.add(statement, operation.location)
-
-    def _call(self, operation: Operation) -> None:
-        expression = self._write.operation(operation)
-        targets = [target(self._plan, result) for result in operation.results]
-        if not targets:
-            statement: ast.stmt = ast.Expr(expression)
-        elif len(targets) == 1:
-            statement = assign(targets[0], expression)
-        else:
-            statement = assign(ast.Tuple(targets, ast.Store()), expression)
-        self.add(statement, operation.location)
-
-    def _undef(self, operation: Operation) -> None:
-        """Nothing is written for a value that is never read."""
-
-    # stores
-
-    def _store(self, operation: Operation) -> None:
-        array, value = operation.operands[0], self._stored(operation)
-        view = self._write.view(
-            operation, self._write.value(array), operation.attributes["path"]
-        )
-        place = view if isinstance(view, ast.Name) else _subscripted(view)
-        derived = _is_derived(operation.location)
-        in_place = augmented(view, value, derived)
-        if in_place is not None and self._casts(operation):
-            assert isinstance(in_place, ast.AugAssign) and isinstance(in_place.op, ast.operator)
-            in_place.target = place  # type: ignore[assignment]
-            self.add(in_place, operation.location)
-        else:
-            self.add(assign(_subscripted(view), value), operation.location)
-
-    def _casts(self, operation: Operation) -> bool:
-        array, value = operation.operands[0].type, operation.operands[1].type
-        return casts_in_place(value, array)
-
-    def _accumulate(self, operation: Operation) -> None:
-        view = self._write.view(
-            operation, self._write.value(operation.operands[0]), operation.attributes["path"]
-        )
-        place = view if isinstance(view, ast.Name) else _subscripted(view)
-        self.add(accumulated(place, self._stored(operation)), operation.location)
-
-    def _stored(self, operation: Operation) -> ast.expr:
-        return self._write.argument(operation, operation.attributes["value"])
-
-    # lists and records
-
-    def _append(self, operation: Operation) -> None:
-        owner = self._write.value(operation.operands[0])
-        value = self._stored(operation)
-        self.add(ast.Expr(call_method(owner, "append", value)), operation.location)
-
-    def _set(self, operation: Operation) -> None:
-        owner = self._write.value(operation.operands[0])
-        index = self._write.argument(operation, operation.attributes["index"])
-        place = ast.Subscript(owner, index, ast.Store())
-        self.add(assign(place, self._stored(operation)), operation.location)
-
-    def _pop(self, operation: Operation) -> None:
-        """`xs.pop()`; right after `x = xs[-1]` these are one statement."""
-        owner = self._write.value(operation.operands[0])
-        pop = call_method(owner, "pop")
-        last = self._statements[-1] if self._statements else None
-        if isinstance(last, ast.Assign) and _is_last_item(last.value, owner):
-            last.value = pop
-        else:
-            self.add(ast.Expr(pop), operation.location)
-
-    # effects
-
-    def _raise(self, operation: Operation) -> None:
-        exception, cause = operation.attributes["exception"], operation.attributes["cause"]
-        self.add(
-            ast.Raise(
-                self._write.argument(operation, exception),
-                None if cause is None else self._write.argument(operation, cause),
-            ),
-            operation.location,
-        )
-
-    def _assert(self, operation: Operation) -> None:
-        condition, message = operation.attributes["condition"], operation.attributes["message"]
-        text = None if message is None else self._write.argument(operation, message)
-        self.add(ast.Assert(self._write.argument(operation, condition), text), operation.location)
+                write_simple(self, operation)
+            index += 1
 
     # branches
 
-    def _if(self, operation: Operation, exit_flag: Value | None = None) -> None:
-        test = self._write.value(operation.operands[0])
-        then, otherwise = (self._branch(operation, n, exit_flag) for n in (0, 1))
+    def _if(self, operation: Operation, leave: Leave | None = None) -> None:
+        test = self.write.value(operation.operands[0])
+        then, otherwise = (self._branch(operation, side, leave) for side in (0, 1))
         if not then and not otherwise:
             return
-        if not then or (otherwise and _leaves(otherwise) and not _leaves(then)):
+        if not then or (_leaves(otherwise) and not _leaves(then)):
             test, then, otherwise = negation(test), otherwise, then
         if _leaves(then):
             self.add(ast.If(test, then, []), operation.location)
-            self._statements += otherwise
+            self.statements += otherwise
         else:
             self.add(ast.If(test, then, otherwise), operation.location)
 
     def _branch(
-        self, operation: Operation, number: int, exit_flag: Value | None
+        self, operation: Operation, side: int, leave: Leave | None = None
     ) -> list[ast.stmt]:
-        block = operation.regions[number]
+        block = operation.regions[side]
         flag = None
-        moves = []
+        moves: list[Move] = []
         for result, value in zip(operation.results, block.yields, strict=True):
-            if result is exit_flag:
+            if leave is not None and result is leave.flag:
                 flag = value
-            elif self._plan.is_used(result):
-                moves.append((result, value))
+            elif self.plan.is_used(result):
+                moves += self.move(result, value, operation)
         with self.nested() as statements:
-            inner = self._exit_flag(block, flag, [v for _, v in moves])
+            inner = None
+            if leave is not None and flag is not None and self._decides(block, flag, moves, 1):
+                inner = replace(leave, flag=flag)
             self.block(block, inner)
-            if not (statements and _leaves(statements)):
-                self.moves(m for r, v in moves for m in self._move(r, v, operation))
-                if flag is not None and inner is None:
-                    self._exit(flag, operation)
+            if not _leaves(statements):
+                self.add_moves(moves)
+                if leave is not None and flag is not None and inner is None:
+                    self._leave_unless(self.write.value(flag), operation, leave.moves)
         return statements
+
+    # leaving loops
+
+    def _decides(self, block: Block, flag: Value, moves: list[Move], readers: int) -> bool:
+        """Whether the last statement of a block makes the flag, and nothing is to be done
+        after it, so that the `break` can stand in that statement."""
+        last = self.plan.statements(block)[-1:]
+        if flag not in [result for operation in last for result in operation.results]:
+            return False
+        (operation,) = last
+        if operation.primitive is LOOP:
+            marks = [mark for mark in self._marks(operation) if self.plan.is_used(mark)]
+            if marks != [flag] or self._ends_by_test(operation):
+                return False
+        elif operation.primitive is not IF or operation in self.plan.conditionals:
+            return False
+        return len(self.plan.uses.of(flag)) == readers and not any(m.is_needed for m in moves)
+
+    def _marks(self, loop: Operation) -> list[Value]:
+        """The results of a loop that are true unless it was left by its exit."""
+        shape = loop.attributes["shape"]
+        if not shape.exits:
+            return []
+        again = loop.regions[0].yields[shape.carried]
+        return [
+            result
+            for initial, parameter, value, result in carried(loop)
+            if value is again
+            and is_literal(initial, True, self.plan.uses)
+            and not self.plan.is_used(parameter)
+        ]
+
+    def _leave_unless(
+        self, again: ast.expr, operation: Operation, moves: tuple[Move, ...] = ()
+    ) -> None:
+        """`if not again: break`."""
+        if isinstance(again, ast.Constant):
+            if not again.value:
+                self.add_moves(moves)
+                self.add(ast.Break())
+            return
+        with self.nested() as statements:
+            self.add_moves(moves)
+            self.add(ast.Break())
+        self.add(ast.If(negation(again), statements, []), operation.location)
+
+    def _exit(self, loop: Operation, following: Operation | None, around: Leave | None) -> Exit:
+        """The way in which a loop's exit is written. around: of the loop around this one."""
+        shape, body = loop.attributes["shape"], loop.regions[0]
+        again = body.yields[shape.carried]
+        marks = self._marks(loop)
+        others = [phi for phi in carried(loop) if phi[3] not in marks]
+        moves = [m for _, p, v, _ in others if p in self.plan.carried for m in self.move(p, v, loop)]
+        readers = 1 + len(marks)
+        leave = Leave(again) if self._decides(body, again, moves, readers) else None
+        used = [mark for mark in marks if self.plan.is_used(mark)]
+        if not used:
+            return Exit(leave, tuple(marks))
+        if around is not None and around.flag in used:
+            return Exit(leave, tuple(marks), passes_on=True)
+        if following is not None and len(used) == 1 and not self._ends_by_test(loop):
+            if self._is_else(following, used[0]):
+                return Exit(leave, tuple(marks), orelse=following)
+        if leave is None:
+            return Exit(None)
+        left = [Move(self.plan.names.of[m], ast.Constant(False), m.type, None) for m in used]
+        return Exit(Leave(again, tuple(left)))
+
+    def _ends_by_test(self, loop: Operation) -> bool:
+        """Whether the loop's condition is tested in its body, by a `break` of its own."""
+        return len(loop.regions) > 1 and self._plain_test(loop) is None
+
+    def _is_else(self, operation: Operation, mark: Value) -> bool:
+        """Whether a statement only says what to do if a loop was not left by its exit."""
+        if operation.primitive is not IF or operation.operands[0] is not mark:
+            return False
+        if len(self.plan.uses.of(mark)) > 1:
+            return False
+        other = operation.regions[1]
+        moves = [
+            move
+            for result, value in zip(operation.results, other.yields, strict=True)
+            if self.plan.is_used(result)
+            for move in self.move(result, value, operation)
+        ]
+        return not self.plan.statements(other) and not any(move.is_needed for move in moves)
 
     # loops
 
-    def _loop(self, loop: Operation) -> None:
-        phis = [phi for phi in carried(loop) if phi[1] in self._plan.carried]
-        self.moves(m for i, p, _, _ in phis for m in self._move(p, i, loop))
-        conditions = loop.regions[1:]
+    def _loop(self, loop: Operation, following: Operation | None, around: Leave | None) -> int:
+        """Write a loop; how many of the following operations were written with it."""
+        exit = Exit(None)
+        if loop.attributes["shape"].exits:
+            exit = self._exit(loop, following, around)
+            if exit.orelse is not None and around is not None and around.flag in exit.orelse.results:
+                exit = replace(exit, orelse=None, marks=())
+        phis = [
+            phi
+            for phi in carried(loop)
+            if phi[1] in self.plan.carried and phi[3] not in exit.marks
+        ]
+        self.add_moves(m for i, p, _, _ in phis for m in self.move(p, i, loop))
         test = self._plain_test(loop)
         with self.nested() as body:
             if test is None:
-                for region in conditions:
+                for region in loop.regions[1:]:
                     self.block(region)
-                    self._leave_unless(self._write.value(region.yields[0]), loop)
-            self._body(loop, phis)
-        if not body:
-            body.append(ast.Pass())
+                    self._leave_unless(self.write.value(region.yields[0]), loop)
+            self._body(loop, phis, exit.leave)
+        orelse: list[ast.stmt] = [ast.Continue()] if exit.passes_on else []
+        if exit.orelse is not None:
+            orelse = self._branch(exit.orelse, 0)
+        self._add_loop(loop, test, body or [ast.Pass()], orelse)
+        if exit.passes_on and around is not None:
+            self.add_moves(around.moves)
+            self.add(ast.Break())
+        return 0 if exit.orelse is None else 1
+
+    def _add_loop(
+        self,
+        loop: Operation,
+        test: ast.expr | None,
+        body: list[ast.stmt],
+        orelse: list[ast.stmt],
+    ) -> None:
         if loop.attributes["shape"].iterables:
-            bound, iterable = ForHead(self._plan, self._write, loop).make()
-            self.add(ast.For(bound, iterable, body, []), loop.location)
+            bound, iterable = ForHead(self.plan, self.write, loop).make()
+            self.add(ast.For(bound, iterable, body, orelse), loop.location)
         else:
-            self.add(ast.While(test or ast.Constant(True), body, []), loop.location)
+            self.add(ast.While(test or ast.Constant(True), body, orelse), loop.location)
 
     def _plain_test(self, loop: Operation) -> ast.expr | None:
         """The condition of a `while`, if it is one expression."""
         if loop.attributes["shape"].iterables or len(loop.regions) < 2:
             return None
         condition = loop.regions[1]
-        if any(self._plan.is_statement(operation) for operation in condition.operations):
+        if self.plan.statements(condition):
             return None
-        return self._write.value(condition.yields[0])
+        return self.write.value(condition.yields[0])
 
-    def _body(self, loop: Operation, phis: list[tuple[Value, Value, Value, Value]]) -> None:
+    def _body(
+        self,
+        loop: Operation,
+        phis: list[tuple[Value, Value, Value, Value]],
+        leave: Leave | None,
+    ) -> None:
         shape, body = loop.attributes["shape"], loop.regions[0]
-        flag = body.yields[shape.carried] if shape.exits else None
-        moves = [move for _, p, v, _ in phis for move in self._move(p, v, loop)]
+        moves = [move for _, p, v, _ in phis for move in self.move(p, v, loop)]
         moves = [move for move in moves if move.is_needed]
-        inner = None if moves else self._exit_flag(body, flag, [])
-        self.block(body, inner)
-        if flag is None or inner is not None:
-            self.moves(moves)
+        if leave is not None or not shape.exits:
+            self.block(body, leave)
+            if leave is None:
+                self.add_moves(moves)
             return
-        self._commit_flag(flag, moves, loop)
-        self.moves(moves)
-        self._exit(flag, loop)
+        self.block(body)
+        again = self.write.value(body.yields[shape.carried])
+        if not names_in(again).isdisjoint(move.target for move in moves):
+            kept = name(fresh("again", self.plan.names.taken))
+            self.add(assign(kept, again), loop.location)
+            again = kept
+        self.add_moves(moves)
+        self._leave_unless(again, loop)
+
+
+def _leaves(statements: list[ast.stmt]) -> bool:
+    return bool(statements) and isinstance(statements[-1], _LEAVING)

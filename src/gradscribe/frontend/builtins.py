@@ -224,6 +224,15 @@ def _dict(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return DictRef(storage)
 
 
+def _slice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`slice(...)`: as a slice in an index, its parts being frontend values."""
+    return slice(*(None if _is_none(part) else part for part in arguments))
+
+
+def _is_none(item: Any) -> bool:
+    return isinstance(item, Static) and item.value is None
+
+
 def _shape(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     from gradscribe.frontend.expressions import shape_of
 
@@ -307,6 +316,7 @@ BUILTINS: dict[Any, Handler] = {
     tuple: _tuple,
     list: _list,
     dict: _dict,
+    slice: _slice,
     isinstance: _isinstance,
     type: _type,
     min: _fold(min),

@@ -63,6 +63,7 @@ COMPARE: dict[type, Callable[..., Any]] = {
     gast.Eq: operator.eq,
     gast.NotEq: operator.ne,
 }
+_COMPARISONS = frozenset(COMPARE.values())
 
 
 def expression(lowering: Lowering, node: Any) -> Any:
@@ -97,7 +98,7 @@ def _unary(lowering: Lowering, node: Any) -> Any:
 
 def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
     """An operator on frontend values: folded if static, on tuples and lists as Python does."""
-    if all(isinstance(o, Static) for o in operands) and _folds(operands):
+    if all(isinstance(o, Static) for o in operands) and _folds(callee, operands):
         try:
             return Static(callee(*(o.value for o in operands)))
         except Exception as error:
@@ -112,10 +113,11 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
     return calls.apply_primitive(lowering, node, PRIMITIVES[callee], callee, operands, {})
 
 
-def _folds(operands: tuple[Any, ...]) -> bool:
+def _folds(callee: Any, operands: tuple[Any, ...]) -> bool:
     """Whether a static operation is computed now: anything but floating arithmetic, which
     stays in the program as the user wrote it."""
-    return not any(isinstance(o.value, (float, complex, np.generic)) for o in operands)
+    floating = any(isinstance(o.value, (float, complex, np.generic)) for o in operands)
+    return callee in _COMPARISONS or not floating
 
 
 def _structural(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> Any:

@@ -32,10 +32,12 @@ def inline(
     source = source_of(rule.__code__)  # type: ignore[attr-defined]
     names = {name: _enter(lowering, item) for name, item in arguments.items()}
     frame = Frame(source, rule, names)  # type: ignore[arg-type]
-    start = len(builder.operations)
-    result = _leave(lowering, calls.run_frame(lowering, None, frame))
-    if location is not None:
-        builder.relocate(start, location)
+    with builder.block() as operations:  # a block of its own: what was made before keeps its name
+        result = _leave(lowering, calls.run_frame(lowering, None, frame))
+        if location is not None:
+            builder.relocate(0, location)
+    for operation in operations:
+        builder.append(operation)
     return result
 
 

@@ -48,6 +48,7 @@ class Builder:
     ) -> Value:
         """Append an operation with one result (typed by the primitive's rule); return that."""
         attributes = dict(attributes or {})
+        callee = primitive.callee if callee is None else callee
         arguments = map_operands(attributes, lambda operand: operands[operand.index].type)
         type_ = primitive.type_rule(self.facts, callee, **arguments)
         result = self.named(type_, name)
@@ -137,7 +138,7 @@ class Builder:
 
     def rename(self, value: Value, name: str) -> Value:
         """`value` under this name, if the open block has just made it and nothing read it yet."""
-        if value.name:
+        if value.name or not name:
             return value
         operations = self._open[-1]
         for position in range(len(operations) - 1, -1, -1):

@@ -101,6 +101,7 @@ class Primitive:
     effect: runs exactly once, in order, and is never removed (print, raise, random draws).
     cheap: recomputing it costs no more than reading a record (views, lengths, comparisons).
     pole: its derivative can be infinite where a mask may have cut it off.
+    callee: the function that stands for it where the user named none.
     """
 
     name: str
@@ -113,6 +114,7 @@ class Primitive:
     effect: bool = False
     cheap: bool = False
     pole: bool = False
+    callee: Any = None
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
@@ -173,7 +175,10 @@ class Parameter:
 @dataclass(frozen=True, eq=False, slots=True)
 class Function:
     """body.parameters are the leaves of all parameters, in order; body.yields the leaves of
-    the result, whose structure is `result`. role tells codegen and readers what this is."""
+    the result, whose structure is `result`.
+
+    record: how many of the last yields are the record that the adjoint reads.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -181,6 +186,7 @@ class Function:
     result: Tree
     facts: Facts
     docstring: str | None = None
+    record: int = 0
 
 
 IterableKind = Literal["range", "array", "sequence", "collected"]

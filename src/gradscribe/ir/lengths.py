@@ -255,7 +255,7 @@ class Facts:
             return b
         many_a, many_b = _many(a), _many(b)
         if many_a and many_b:
-            if not self._sample(a - b):
+            if self.equal(a, b) is None:
                 self.assume_equal(a, b)
             return self.normalize(a)
         if self.equal(a, b):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.ir.lengths import Affine
-from gradscribe.ir.types import Array, Scalar
+from gradscribe.ir.types import Array, Scalar, Type
 from gradscribe.primitives.registry import LINEAR, adjoint, constant
 from gradscribe.primitives.typing import (
     TypeRuleError,
@@ -15,6 +15,7 @@ from gradscribe.primitives.typing import (
     number_type,
     result_of,
     shape_dims,
+    type_of,
 )
 
 # -- of a given shape ------------------------------------------------------------------------
@@ -58,7 +59,11 @@ def _full_like_type(facts, callee, x, fill_value, dtype=None):
     return _like_type(facts, np.zeros_like, x, dtype)
 
 
-@adjoint(np.full_like, type=_full_like_type, tangent=LINEAR)
+def _full_like_tangent(out, x, fill_value, dtype=None, *, d_fill_value):
+    return np.full_like(x, d_fill_value, dtype=dtype)
+
+
+@adjoint(np.full_like, type=_full_like_type, tangent=_full_like_tangent)
 def full_like(out, x, fill_value, dtype=None, *, d_out):
     return None, d_out
 
@@ -88,6 +93,8 @@ constant(
 
 
 def _arange_type(facts, callee, start, stop=None, step=None, dtype=None):
+    if not any(isinstance(number, Type) for number in (start, stop, step)):
+        return type_of(np.arange(start, stop, step, dtype=dtype))
     start, stop, step = map(number_type, (start, stop, step))
     if stop is None:
         start, stop = Scalar("int64", True, Affine.of(0)), start

@@ -15,7 +15,7 @@ import operator
 import numpy as np
 
 from gradscribe.ir.types import Scalar, join
-from gradscribe.primitives.registry import LINEAR, adjoint, elementwise
+from gradscribe.primitives.registry import adjoint, elementwise
 from gradscribe.primitives.static import known
 from gradscribe.primitives.typing import (
     TypeRuleError,
@@ -144,7 +144,7 @@ def expm1(out, x):
 @elementwise(np.log, math.log, pole=True)
 def log(out, x, base=None):
     if base is None:
-        return 1 / x
+        return 1 / x, None
     return 1 / (x * np.log(base)), -out / (base * np.log(base))
 
 
@@ -302,12 +302,12 @@ def rint(out, x):
 
 @elementwise(np.round, np.around, methods=("round",))
 def round(out, x, decimals=None):
-    return None
+    return None, None
 
 
 @elementwise(builtins.round)
 def round_number(out, number, ndigits=None):
-    return None
+    return None, None
 
 
 @elementwise(np.heaviside)
@@ -362,22 +362,36 @@ def smaller(out, x, y):
     return not y < x, y < x
 
 
-def _clip_type(facts, callee, x, min=None, max=None):
-    if min is not None and max is not None:
-        return elementwise_type(facts, np.clip, x=x, min=min, max=max)
-    return elementwise_type(facts, np.maximum, x=x, bound=max if min is None else min)
+def _clip_type(facts, callee, x, min, max):
+    if min is None:
+        return elementwise_type(facts, _clip_above, x=x, max=max)
+    if max is None:
+        return elementwise_type(facts, _clip_below, x=x, min=min)
+    return elementwise_type(facts, np.clip, x=x, min=min, max=max)
+
+
+def _clip_above(x, max):
+    return np.clip(x, None, max)
+
+
+def _clip_below(x, min):
+    return np.clip(x, min, None)
 
 
 @elementwise(np.clip, methods=("clip",), type=_clip_type)
-def clip(out, x, min=None, max=None):
+def clip(out, x, min, max):
     if min is None:
         return x <= max, None, x > max
     if max is None:
-        return x >= min, x < min
+        return x >= min, x < min, None
     return (x >= min) & (x <= max), (x < min) & (min < max), (x > max) | (min > max)
 
 
-@adjoint(np.where, type=elementwise_type, tangent=LINEAR)
+def _where_tangent(out, condition, x, y, *, d_x, d_y):
+    return np.where(condition, d_x, d_y)
+
+
+@adjoint(np.where, type=elementwise_type, tangent=_where_tangent)
 def where(out, condition, x, y, *, d_out):
     return None, np.where(condition, d_out, 0), np.where(condition, 0, d_out)
 

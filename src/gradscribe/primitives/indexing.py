@@ -62,7 +62,7 @@ def path_type(facts: Facts, x: Type, path: tuple[Any, ...]) -> Type:
     """The type of the view of `x` that a path leads to."""
     for primitive, arguments in path:
         first = next(iter(primitive.signature.parameters))
-        x = primitive.type_rule(facts, None, **{first: x}, **arguments)
+        x = primitive.type_rule(facts, primitive.callee, **{first: x}, **arguments)
     return x
 
 

@@ -28,7 +28,7 @@ def reduction_type(facts, callee, x, axis=None, keepdims=False, **options):
     if isinstance(x, Sequence):
         raise TypeRuleError(f"reduce an array, not {x!r}; make one with np.array")
     dims = dims_of(x)
-    axes = normalize_axes(axis, len(dims))
+    axes = normalize_axes(axis, len(dims) or 1)
     result = result_of(callee, x, axis=axis, keepdims=keepdims, **options)
     if not isinstance(result, Array):
         return result

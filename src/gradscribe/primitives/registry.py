@@ -12,11 +12,12 @@ An entry is one decorated function, its derivative rule, in the file of its fami
 The rule's parameters (without `out` and `d_out`) are the parameters by which calls of the
 named functions are bound. Rules are never run by the compiler; they are lowered and inlined.
 
-What a rule returns is aligned with these parameters: one result where only the first has a
-derivative, else a tuple; results at the end may be left out. The result for a parameter that
-is a tuple of operands (np.stack) is a tuple itself, inside the outer one. `None` stands for
-no derivative. A cotangent may still have the axes and the dtype that broadcasting gave it:
-the compiler sums and casts. An adjoint of a number may be an array of rank 0, and conversely.
+What a rule returns is aligned with these parameters: a tuple of as many results, or the one
+result for the first. (An `adjoint` rule may leave out results at the end.) The result for a
+parameter that is a tuple of operands (np.stack) is a tuple itself, inside the outer one.
+`None` stands for no derivative. A cotangent may still have the axes and the dtype that
+broadcasting gave it: the compiler sums and casts. That of a number may be an array of rank 0,
+and conversely.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ def elementwise(
             _call_signature(rule),
             adjoint=rule,
             elementwise=True,
+            callee=callables[0] if callables else None,
             pole=pole,
             cheap=cheap,
         )
@@ -93,6 +95,7 @@ def adjoint(
             _call_signature(rule),
             adjoint=rule,
             tangent=tangent,
+            callee=callables[0] if callables else None,
             view=view,
             cheap=cheap,
             pole=pole,
@@ -122,6 +125,7 @@ def constant(
         inspect.signature(signature or callables[0]),
         cheap=cheap,
         effect=effect,
+        callee=callables[0] if callables else None,
     )
     register(primitive, callables, methods)
     return primitive

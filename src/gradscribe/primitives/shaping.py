@@ -113,8 +113,8 @@ def _rearranged_type(facts, callee, x, *arguments, **options):
     except (TypeError, ValueError) as error:
         raise TypeRuleError(str(error)) from None
     rearranged = tuple(ONE if n == 1 else dims[n - 2] for n in shape)
-    result = result_of(np.asarray, x)
-    return like_first(result, rearranged, x)
+    result = result_of(np.asarray, x) if dims else result_of(callee, x, **options)
+    return like_first(result, rearranged, x) if isinstance(result, Array) else result
 
 
 @adjoint(
@@ -184,7 +184,8 @@ def _squeeze_type(facts, callee, x, axis=None):
     for i in gone:
         same_length(facts, dims[i], ONE, "squeeze takes out axes of length one")
     kept = tuple(dim for i, dim in enumerate(dims) if i not in gone)
-    return like_first(result_of(np.asarray, x), kept, x)
+    result = result_of(np.asarray if dims else callee, x)
+    return like_first(result, kept, x) if isinstance(result, Array) else result
 
 
 def _is_one(facts, length):

@@ -221,7 +221,7 @@ def _run(callee: Any, operands: tuple[Any, ...], keywords: tuple[tuple[str, Any]
                 warnings.simplefilter("ignore")
                 samples = [_sample(operand, value) for operand in operands]
                 return type_of(call(callee, *samples, **dict(keywords)))
-        except ValueError as error:
+        except (ValueError, ZeroDivisionError, OverflowError) as error:
             problem = str(error)
         except (TypeError, AttributeError) as error:
             raise TypeRuleError(str(error)) from None

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
-import numpy as np
-
-from gradscribe.runtime import dtypes
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.tensor import Tensor
 
 Function = Callable[..., Tensor]
 
+PUBLIC_MODULE = "gradscribe"
+"""The module that the functions made here are found in by users (and by pickle)."""
 
-def named(function: Callable[..., Any], name: str, callee: Callable[..., Any]) -> Any:
+
+def named(function: Function, name: str, callee: Callable[..., Any]) -> Function:
     """The function under its public name."""
     function.__name__ = function.__qualname__ = name
+    function.__module__ = PUBLIC_MODULE
     function.__doc__ = f"`{getattr(callee, '__name__', name)}` of Tensors."
     return function
 
@@ -130,23 +131,14 @@ def axes(dim: Any) -> Any:
     return operator.index(dim)
 
 
-def sizes(arguments: tuple[Any, ...]) -> tuple[int, ...]:
-    """The ints of `f(2, 3)`, `f((2, 3))` or `f(x.shape)`."""
-    if len(arguments) == 1 and isinstance(arguments[0], (tuple, list)):
-        arguments = tuple(arguments[0])
-    return tuple(map(operator.index, arguments))
-
-
-def plain_dtype(dtype: Any) -> np.dtype[Any]:
-    """A dtype argument of any spelling."""
-    return dtypes.to_dtype(dtype)
-
-
 BY_CALLEE: dict[Any, Operation] = {}
 """The row of each callee: under which name calls through NumPy's protocols are recorded."""
 
 
-def enter(row: Operation, function: Any) -> Any:
+Entered = TypeVar("Entered")
+
+
+def enter(row: Operation, function: Entered) -> Entered:
     """Enter a row by its callee; the first of several spellings stays."""
     BY_CALLEE.setdefault(row.callee, row)
     return function

@@ -203,9 +203,7 @@ def _roots(
     tensors: Sequence[Tensor], gradients: Sequence[Tensor | None], create_graph: bool
 ) -> list[Root]:
     if len(tensors) != len(gradients):
-        raise RuntimeError(
-            f"got {len(tensors)} tensors and {len(gradients)} gradients"
-        )
+        raise RuntimeError(f"got {len(tensors)} tensors and {len(gradients)} gradients")
     roots: list[Root] = []
     for position, (tensor, gradient) in enumerate(zip(tensors, gradients, strict=True)):
         seed = _seed(position, tensor, gradient)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime import dtypes
-from gradscribe.runtime.adaptors import sizes
-from gradscribe.runtime.tensor import Array, Tensor, legacy_data, wrap
+from gradscribe.runtime.size import sizes
+from gradscribe.runtime.tensor import Array, Tensor, legacy_array, wrap
 
 
 def finished(
@@ -53,10 +53,10 @@ def tensor(
 def _array_of(data: Any, dtype: Any) -> Array:
     """A new array of the data; Python floats get the default floating type."""
     if isinstance(data, Tensor):
-        return data.array.copy()
+        data = data.array
+    array: Array = np.array(_plain(data))
     if isinstance(data, (np.ndarray, np.generic)):
-        return np.array(data)
-    array = np.array(_plain(data))
+        return array
     if dtype is None and array.dtype == np.float64 and not _holds_numpy(data):
         return array.astype(dtypes.get_default_dtype())
     return array
@@ -80,7 +80,7 @@ def _holds_numpy(data: Any) -> bool:
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """A Tensor of the data, which shares memory with an array, and is a Tensor itself if it can."""
     if isinstance(data, Tensor):
-        return data if dtype is None else data.to(dtype)  # type: ignore[no-any-return]
+        return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray):
         return finished(data, dtype, device)
     return tensor(data, dtype=dtype, device=device)
@@ -216,7 +216,7 @@ def _floating(dtype: Any) -> dtypes.Dtype:
 
 def _typed(dtype: dtypes.Dtype, name: str) -> Callable[..., Tensor]:
     def constructor(*data: Any) -> Tensor:
-        return wrap(legacy_data(data, dtype))
+        return wrap(legacy_array(data, dtype))
 
     constructor.__name__ = constructor.__qualname__ = name
     constructor.__doc__ = f"Legacy: a Tensor of {dtype.name}, of data or of these sizes."

@@ -65,7 +65,8 @@ def to_dtype(dtype: Any) -> Dtype:
         return _BY_NAME[dtype]
     if dtype is float:
         return _default
-    return np.dtype(dtype)
+    found: Dtype = np.dtype(dtype)
+    return found
 
 
 def dtype_name(dtype: Dtype) -> str:

@@ -22,7 +22,8 @@ import numpy as np
 
 from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.grad_mode import grad_enabled
-from gradscribe.runtime.operation import Derivatives, Kernel, signature
+from gradscribe.runtime.kernel import Derivatives, Kernel, signature
+from gradscribe.runtime.operation import node_class
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
 from gradscribe.runtime.views import Step, View, steps_to
 
@@ -109,13 +110,12 @@ class Operation:
         """The operation on arrays."""
         if self.run is not None:
             return self.run(*arrays, *static)
-        if not static:
-            return self.callee(*arrays)
-        if self.sequence:
-            return self.callee(arrays, **dict(zip(self.parameters, static, strict=False)))
         if self.positional:
             return self.callee(arrays[0], *static, *arrays[1:])
-        return self.callee(*arrays, **dict(zip(self.parameters, static, strict=False)))
+        arguments = (arrays,) if self.sequence else arrays
+        if not static:
+            return self.callee(*arguments)
+        return self.callee(*arguments, **dict(zip(self.parameters, static, strict=False)))
 
 
 KERNELS: dict[Hashable, Kernel] = {}
@@ -130,7 +130,11 @@ def apply(operation: Operation, operands: Sequence[Any], static: tuple[Any, ...]
     static: the values of `operation.parameters`, hashable.
     """
     for operand in operands:
-        if isinstance(operand, Tensor) and operand.requires_grad:
+        if (
+            isinstance(operand, Tensor)
+            and (operand.needs_grad or operand.view_of is not None)
+            and operand.requires_grad
+        ):
             if grad_enabled() and operation.differentiable:
                 return _record(operation, operands, static)
             break
@@ -172,14 +176,15 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
     if not kernel.converters:
         kernel.learn((out,), record)
     edges = [edge_of(operands[position]) for position in kernel.active]
-    node = kernel.node_class(
-        kernel, edges, kernel.kept(leaves), record, counters, expected, kernel.shapes
-    )
+    if kernel.stand_ins is not None:
+        leaves = kernel.kept(leaves)
+    node = kernel.node_class(kernel, edges, leaves, record, counters, expected, kernel.shapes)
     result = wrap_result(out if type(out) is np.ndarray else np.asarray(out), node)
     if operation.view:
         _mark_view(result, operation, operands, static)
-    counters.append(result.counter)
-    expected.append(result.counter[0])
+    if kernel.checks_outputs:
+        counters.append(result.counter)
+        expected.append(result.counter[0])
     return result
 
 
@@ -213,7 +218,8 @@ def _new_kernel(
     derivatives = _provider(operation.callee, tuple(args), kwargs, leaves, active)
     kernel = Kernel(
         derivatives,
-        f"{operation.name}Backward0",
+        operation.name,
+        node_class(f"{operation.name}Backward0"),
         tuple(positions) if operation.wraps_numbers else tuple(tensors),
         len(leaves),
         tuple(constants),
@@ -270,7 +276,8 @@ def compiled_kernel(derivatives: Derivatives, inputs: tuple[int, ...], arity: in
 
     inputs: the positions of the leaves that are Tensors. arity: the number of leaves.
     """
-    return Kernel(derivatives, f"{derivatives.name}Backward", inputs, arity)
+    name = derivatives.name
+    return Kernel(derivatives, name, node_class(f"{name}Backward"), inputs, arity)
 
 
 def apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[Any, ...]:

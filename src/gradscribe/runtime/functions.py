@@ -24,10 +24,10 @@ from gradscribe.runtime.adaptors import (
     joined,
     reduction,
     scaled,
-    sizes,
     unary,
 )
 from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Tensor, wrap
 
 # --- elementwise ------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ copysign = binary("copysign", np.copysign, "Copysign")
 logaddexp = binary("logaddexp", np.logaddexp, "Logaddexp")
 floor_divide = binary("floor_divide", np.floor_divide, "FloorDivide", differentiable=False)
 
-eq = equal = binary("eq", np.equal, "Eq", differentiable=False)
+eq = binary("eq", np.equal, "Eq", differentiable=False)
 ne = not_equal = binary("ne", np.not_equal, "Ne", differentiable=False)
 lt = less = binary("lt", np.less, "Lt", differentiable=False)
 le = less_equal = binary("le", np.less_equal, "Le", differentiable=False)
@@ -342,8 +342,7 @@ stack = joined("stack", np.stack, "Stack")
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along an axis."""
     axis = _axis(dim, input.array.ndim)
-    before = (slice(None),) * axis
-    return tuple(input[(*before, i)] for i in range(input.array.shape[axis]))
+    return tuple(_slice_at(input, axis, i) for i in range(input.array.shape[axis]))
 
 
 def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
@@ -356,8 +355,7 @@ def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple
     else:
         ends = np.cumsum(split_size).tolist()
         bounds = list(zip([0, *ends], ends, strict=False))
-    before = (slice(None),) * axis
-    return tuple(input[(*before, slice(start, stop))] for start, stop in bounds)
+    return tuple(_slice_at(input, axis, slice(start, stop)) for start, stop in bounds)
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -374,7 +372,8 @@ _CLAMP_BY_TENSORS = Operation("Clamp", np.clip)
 _NORM = Operation("LinalgVectorNorm", composites.norm, ("axis", "keepdims"))
 _ROUND = Operation("Round", np.round, ("decimals",))
 _TO_COPY = Operation("ToCopy", composites.to_dtype, ("dtype",))
-for _row in (_MAX, _MIN, _VIEW, _EXPAND, _PERMUTE, _TRANSPOSE, _SQUEEZE, _UNSQUEEZE, _WHERE, _ROUND):
+_SHAPE_ROWS = (_VIEW, _EXPAND, _PERMUTE, _TRANSPOSE, _SQUEEZE, _UNSQUEEZE)
+for _row in (_MAX, _MIN, _WHERE, _ROUND, _MATMUL, *_SHAPE_ROWS):
     enter(_row, _row)
 
 
@@ -430,8 +429,13 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices along an axis at these indices."""
-    before = (slice(None),) * _axis(dim, input.array.ndim)
-    return indexing.getitem(input, (*before, index))
+    return _slice_at(input, _axis(dim, input.array.ndim), index)
+
+
+def _slice_at(input: Tensor, axis: int, index: Any) -> Tensor:
+    """`input[:, ..., index]`, with the index at an axis."""
+    place = (*(slice(None),) * axis, index)
+    return indexing.getitem(input, place)
 
 
 def allclose(
@@ -441,9 +445,12 @@ def allclose(
     return np.allclose(_plain(input), _plain(other), rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
-def array_equal(input: Any, other: Any) -> bool:
+def equal(input: Any, other: Any) -> bool:
     """Whether two Tensors have the same shape and elements."""
     return np.array_equal(_plain(input), _plain(other))
+
+
+array_equal = equal
 
 
 def numel(input: Tensor) -> int:

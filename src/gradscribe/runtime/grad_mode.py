@@ -104,7 +104,7 @@ def _decorate_generator(
     return decorated
 
 
-class no_grad(_Mode):  # noqa: N801
+class no_grad(_Mode):
     """Operations inside are not recorded. Also a decorator, with or without parentheses."""
 
     def __new__(cls, function: Any = None) -> Any:
@@ -118,7 +118,7 @@ class no_grad(_Mode):  # noqa: N801
         super().__init__(False)
 
 
-class enable_grad(_Mode):  # noqa: N801
+class enable_grad(_Mode):
     """Operations inside are recorded, also within `no_grad`. Also a decorator."""
 
     def __new__(cls, function: Any = None) -> Any:
@@ -132,7 +132,7 @@ class enable_grad(_Mode):  # noqa: N801
         super().__init__(True)
 
 
-class set_grad_enabled(_Mode):  # noqa: N801
+class set_grad_enabled(_Mode):
     """Set the mode now: for good as a plain call, for the block as a context manager."""
 
     def __init__(self, mode: bool) -> None:
@@ -148,7 +148,7 @@ class set_grad_enabled(_Mode):  # noqa: N801
         return super().__call__(function)
 
 
-class inference_mode(_Mode):  # noqa: N801
+class inference_mode(_Mode):
     """Like `no_grad`, and `is_inference_mode_enabled()` says so."""
 
     def __new__(cls, mode: Any = True) -> Any:
@@ -173,4 +173,4 @@ class inference_mode(_Mode):  # noqa: N801
         _enabled.set(self._previous)
 
     def clone(self) -> _Mode:
-        return inference_mode(self.mode)  # type: ignore[no-any-return]
+        return inference_mode(self.mode)

@@ -23,9 +23,7 @@ def _run(array: Any, *rest: Any) -> Any:
     return array[plain_index(index, (array, *operands))]
 
 
-GETITEM = Operation(
-    "Index", operator.getitem, ("index",), positional=True, view=True, run=_run
-)
+GETITEM = Operation("Index", operator.getitem, ("index",), positional=True, view=True, run=_run)
 SELECT = Operation("Select", operator.getitem, ("index",), positional=True, view=True, run=_run)
 SLICE = Operation("Slice", operator.getitem, ("index",), positional=True, view=True, run=_run)
 
@@ -47,16 +45,21 @@ def _operation(static: tuple[Any, ...], operands: tuple[Any, ...]) -> Operation:
     """Which of the names of PyTorch's nodes fits the index."""
     if operands:
         return GETITEM
-    return SELECT if type(static[-1]) is int else SLICE
+    return SELECT if any(type(item) is int for item in static) else SLICE
 
 
 def normalized(index: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """The static form of an index, and the arrays in it."""
+    """The static form of an index, and the arrays in it.
+
+    An index of basic items has an ellipsis, with which NumPy gives a view of a single element
+    in place of a number.
+    """
     items = index if isinstance(index, tuple) else (index,)
-    if not items:
-        items = (Ellipsis,)
     operands: list[Any] = []
-    return tuple(_normalized_item(item, operands) for item in items), tuple(operands)
+    static = tuple(_normalized_item(item, operands) for item in items)
+    if not operands and Ellipsis not in static:
+        static = (*static, Ellipsis)
+    return static, tuple(operands)
 
 
 def _normalized_item(item: Any, operands: list[Any]) -> Any:

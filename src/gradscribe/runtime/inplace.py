@@ -16,8 +16,8 @@ import numpy as np
 
 from gradscribe.runtime import dtypes
 from gradscribe.runtime.grad_mode import grad_enabled
+from gradscribe.runtime.kernel import as_array
 from gradscribe.runtime.node import NO_EDGE, Edge, Node, next_sequence
-from gradscribe.runtime.operation import as_array
 from gradscribe.runtime.tensor import Array, Tensor, edge_of, wrap
 from gradscribe.runtime.views import Step, Steps, take, take_array
 

@@ -7,35 +7,36 @@ name it in the class body.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from gradscribe.runtime import dtypes, functions, indexing, inplace, numpy_protocol, randomness
+from gradscribe.runtime.adaptors import PUBLIC_MODULE
 from gradscribe.runtime.backward import tensor_backward
+from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Tensor, wrap
 
 Function = Callable[..., Any]
 
-_METHODS = """
-    abs absolute neg negative positive exp exp2 expm1 log log2 log10 log1p sqrt rsqrt square
-    reciprocal sin cos tan asin arcsin acos arccos atan arctan sinh cosh tanh asinh arcsinh acosh
-    arccosh atanh arctanh sign floor ceil trunc fix round sigmoid relu clone add sub subtract mul
-    multiply div divide true_divide pow remainder fmod maximum minimum fmax fmin atan2 arctan2
-    hypot copysign logaddexp floor_divide eq ne not_equal lt less le less_equal gt greater ge
-    greater_equal logical_and logical_or logical_xor logical_not bitwise_and bitwise_or
-    bitwise_xor bitwise_not isnan isinf isfinite sum mean prod amax amin max min var std
-    logsumexp all any argmax argmin count_nonzero cumsum softmax log_softmax dot inner outer ger
-    matmul mm mv bmm reshape view view_as reshape_as ravel flatten expand broadcast_to expand_as
-    permute transpose swapaxes swapdims t squeeze unsqueeze unbind split chunk clamp clip norm
-    masked_fill index_select allclose
-""".split()
+# fmt: off
+_NO_METHODS = {
+    "array_equal", "cat", "concat", "concatenate", "is_tensor", "logsigmoid", "softplus",
+    "stack", "to_dtype", "where",
+}
+# fmt: on
+"""The functions of the table that are not methods, too."""
 
-_IN_PLACE = """
-    add sub mul div pow remainder fmod floor_divide neg abs exp expm1 log log2 log10 log1p sqrt
-    rsqrt square reciprocal sin cos tan asin acos atan sinh cosh tanh sign floor ceil trunc round
-    sigmoid relu clamp clip masked_fill
-""".split()
+# fmt: off
+_IN_PLACE = (
+    "abs", "acos", "add", "asin", "atan", "ceil", "clamp", "clip", "cos", "cosh", "div", "exp",
+    "expm1", "floor", "floor_divide", "fmod", "log", "log10", "log1p", "log2", "masked_fill",
+    "mul", "neg", "pow", "reciprocal", "relu", "remainder", "round", "rsqrt", "sigmoid", "sign",
+    "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh", "trunc",
+)
+# fmt: on
+"""The methods that have an in-place form, `x.name_(...)`."""
 
 _OPERATORS: dict[str, Function] = {
     "add": functions.add,
@@ -138,7 +139,7 @@ def _type_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 def _contiguous(self: Tensor) -> Tensor:
-    """This Tensor, or a copy with the elements in order."""
+    """The Tensor itself, or a copy with the elements in order."""
     return self if self.is_contiguous() else functions.clone(self)
 
 
@@ -154,12 +155,12 @@ def _matrix_transpose(self: Tensor) -> Tensor:
 
 def _new_zeros(self: Tensor, *shape: Any) -> Tensor:
     """Zeros of the same dtype."""
-    return wrap(np.zeros(functions.sizes(shape), self.dtype))
+    return wrap(np.zeros(sizes(shape), self.dtype))
 
 
 def _new_ones(self: Tensor, *shape: Any) -> Tensor:
     """Ones of the same dtype."""
-    return wrap(np.ones(functions.sizes(shape), self.dtype))
+    return wrap(np.ones(sizes(shape), self.dtype))
 
 
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
@@ -212,7 +213,7 @@ _OTHERS: dict[str, Any] = {
     "__array_function__": numpy_protocol.array_function,
 }
 
-_CONVERSIONS = {
+_CONVERSIONS: dict[str, dtypes.Dtype] = {
     "double": dtypes.float64,
     "float": dtypes.float32,
     "half": dtypes.float16,
@@ -227,8 +228,11 @@ _CONVERSIONS = {
 
 def attach() -> None:
     """Give Tensor its operators and methods."""
-    for name in _METHODS:
-        setattr(Tensor, name, getattr(functions, name))
+    own = (functions.__name__, PUBLIC_MODULE)
+    for name, function in vars(functions).items():
+        is_public = isinstance(function, FunctionType) and not name.startswith("_")
+        if is_public and function.__module__ in own and name not in _NO_METHODS:
+            setattr(Tensor, name, function)
     for name in _IN_PLACE:
         setattr(Tensor, f"{name}_", _named(_in_place(getattr(functions, name)), f"{name}_"))
     for name, function in _OPERATORS.items():
@@ -241,6 +245,7 @@ def attach() -> None:
         setattr(Tensor, f"__{name}__", function)
     for name, dtype in _CONVERSIONS.items():
         setattr(Tensor, name, _named(_conversion(dtype), name))
+    attribute: object
     for name, attribute in _OTHERS.items():
         setattr(Tensor, name, attribute)
 

@@ -59,12 +59,12 @@ _ON_ARRAYS = frozenset(
 """Functions whose results carry no derivative and are no arrays of the caller's."""
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _signature(function: Any) -> inspect.Signature:
     return inspect.signature(function)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _row(callee: Any, parameters: tuple[str, ...] = ()) -> Operation:
     """The row for a function under these static parameters; the known one gives its name."""
     known = BY_CALLEE.get(callee)
@@ -92,7 +92,7 @@ def _apply_to_sequence(
     return apply(_sequence_row(function, tuple(static)), tuple(items), tuple(static.values()))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _sequence_row(callee: Any, parameters: tuple[str, ...]) -> Operation:
     row = _row(callee, parameters)
     return Operation(row.name, callee, parameters, sequence=True)

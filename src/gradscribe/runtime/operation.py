@@ -14,14 +14,17 @@ outputs of a `HigherNode`, one class for every n.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cache
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from gradscribe.runtime import dtypes
+from gradscribe.runtime.kernel import Convert, as_array, converter, signature
+from gradscribe.runtime.kernel import Derivatives as Derivatives
+from gradscribe.runtime.kernel import Kernel as Kernel
 from gradscribe.runtime.node import (
     FREED_GRAPH,
     NO_EDGE,
@@ -32,160 +35,14 @@ from gradscribe.runtime.node import (
 )
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
 
-Convert = Callable[[Any], Any]
 
-
-class Derivatives(Protocol):
-    """Compiled code for one operation or function at given types and active leaves.
-
-    Leaves are arrays and numbers, in and out. A cotangent has the type of its primal; none of
-    the results of `adjoint` and `order` shares memory with another or with what goes in.
-    """
-
-    @property
-    def name(self) -> str:
-        """As in the node's name: "Add" for AddBackward0, "Loss" for LossBackward."""
-
-    @property
-    def active(self) -> tuple[int, ...]:
-        """The positions of the active leaves."""
-
-    @property
-    def outputs(self) -> tuple[int, ...]:
-        """The positions of the out leaves that have cotangents (floating and complex ones)."""
-
-    @property
-    def record_inputs(self) -> tuple[int, ...]:
-        """The positions of the leaves whose memory the record refers to."""
-
-    @property
-    def record_outputs(self) -> tuple[int, ...]:
-        """The positions of the out leaves whose memory the record refers to."""
-
-    @property
-    def higher_inputs(self) -> tuple[int, ...]:
-        """The positions of the leaves whose elements (more than their type and shape) some
-        derivative of order two or higher reads."""
-
-    @property
-    def linear(self) -> bool:
-        """Whether the adjoint reads nothing that depends on an active leaf."""
-
-    def forward(self, *leaves: Any) -> tuple[tuple[Any, ...], Any]:
-        """(out leaves, record). For an operation the out leaf is what the operation itself
-        returns, a view where that is one; for a function no out leaf shares memory with a leaf."""
-
-    def adjoint(self, record: Any, *cotangents: Any) -> Sequence[Any]:
-        """The cotangents of the active leaves, from one cotangent for each of `outputs`. Leaves
-        its arguments as they are."""
-
-    def order(self, n: int) -> Callable[..., Sequence[Any]]:
-        """F_n as `(*leaves, *cotangents, *w_1, ..., *w_{n-1})`, where each w_i has one value for
-        each active leaf, then one for each cotangent; returns as many: the part of the active
-        leaves, then the part of the cotangents."""
-
-
-class Kernel:
-    """What the runtime keeps of a `Derivatives`, with attribute look-ups done once.
-
-    inputs: the positions of the leaves that `next_functions` tells of (the Tensors).
-    constants: numbers that are passed after the leaves (the integers of an index).
-    stand_ins: what is kept in place of each leaf (None: the leaf itself); None: keep all.
-    converters: for each output, what makes a cotangent of the type that the code expects.
-    checked: the positions, among the leaves and then the outputs, whose memory is recorded.
-    """
-
-    __slots__ = (
-        "active",
-        "adjoint",
-        "checked",
-        "constants",
-        "converters",
-        "derivatives",
-        "forward",
-        "inputs",
-        "node_class",
-        "outputs",
-        "records",
-        "shapes",
-        "stand_ins",
-    )
-
-    def __init__(
-        self,
-        derivatives: Derivatives,
-        node_name: str,
-        inputs: tuple[int, ...],
-        arity: int,
-        constants: tuple[Any, ...] = (),
-        stand_ins: tuple[Any, ...] | None = None,
-    ) -> None:
-        self.derivatives = derivatives
-        self.forward = derivatives.forward
-        self.adjoint = derivatives.adjoint
-        self.active = derivatives.active
-        self.outputs = derivatives.outputs
-        self.node_class = node_class(node_name)
-        self.inputs = inputs
-        self.constants = constants
-        self.stand_ins = stand_ins
-        outputs = (arity + position for position in derivatives.record_outputs)
-        self.checked = (*derivatives.record_inputs, *outputs)
-        self.converters: tuple[Convert, ...] = ()
-        self.shapes: tuple[Any, ...] = ()
-        self.records = True
-
-    def learn(self, out: Sequence[Any], record: Any) -> None:
-        """Remember, from the first call, the types of the outputs and whether values are kept."""
-        self.converters = tuple(_converter(out[position]) for position in self.outputs)
-        self.shapes = tuple(signature(out[position]) for position in self.outputs)
-        self.records = holds_arrays(record)
-
-    def kept(self, leaves: Sequence[Any]) -> Sequence[Any]:
-        """The leaves as higher derivatives need them."""
-        if self.stand_ins is None:
-            return leaves
-        return [leaf if s is None else s for leaf, s in zip(leaves, self.stand_ins, strict=True)]
-
-
-def as_array(cotangent: Any) -> Any:
-    return cotangent if type(cotangent) is np.ndarray else np.asarray(cotangent)
-
-
-def _as_numpy_scalar(cotangent: Any) -> Any:
-    return cotangent[()] if type(cotangent) is np.ndarray else cotangent
-
-
-def _as_number(cotangent: Any) -> Any:
-    return cotangent.item() if isinstance(cotangent, (np.ndarray, np.generic)) else cotangent
-
-
-def _converter(primal: Any) -> Convert:
-    if isinstance(primal, np.ndarray):
-        return as_array
-    return _as_numpy_scalar if isinstance(primal, np.generic) else _as_number
-
-
-def signature(value: Any) -> tuple[tuple[int, ...], Any]:
-    """Shape and dtype of an array or number."""
-    array = np.asarray(value)
-    return array.shape, array.dtype
-
-
-def holds_arrays(record: Any) -> bool:
-    """Whether there is an array anywhere in a record."""
-    if isinstance(record, (tuple, list)):
-        return any(map(holds_arrays, record))
-    return isinstance(record, np.ndarray)
-
-
-@lru_cache(maxsize=None)
+@cache
 def node_class(name: str) -> type[OperationNode]:
     """The class of the nodes of this name."""
     return type(name, (OperationNode,), {"__slots__": (), "__module__": __name__})
 
 
-@lru_cache(maxsize=None)
+@cache
 def _higher_node_class(name: str) -> type[HigherNode]:
     return type(name, (HigherNode,), {"__slots__": (), "__module__": __name__})
 
@@ -260,7 +117,7 @@ class OperationNode(Node):
             return [None if r is None else wrap(as_array(r)) for r in results]
         seed_counters = [None if c is None else c.counter for c in cotangents]
         arity = len(self.leaves)
-        node = _higher_node_class(f"{derivatives.name}BackwardBackward0")(
+        node = _higher_node_class(f"{kernel.stem}BackwardBackward0")(
             kernel,
             1,
             [*self.leaves, *seeds],
@@ -270,15 +127,12 @@ class OperationNode(Node):
             [*self.expected[:arity], *(0 if c is None else c[0] for c in seed_counters)],
         )
         return [
-            None if r is None else wrap_result(as_array(r), node, i)
-            for i, r in enumerate(results)
+            None if r is None else wrap_result(as_array(r), node, i) for i, r in enumerate(results)
         ]
 
     def check_versions(self, positions: Sequence[int]) -> None:
         """Raise the error for a recorded value that was changed in place since the call."""
         for position in positions:
-            if position >= len(self.counters):
-                continue
             counter = self.counters[position]
             if counter is not None and counter[0] != self.expected[position]:
                 raise self._modified(position, counter[0])
@@ -372,13 +226,12 @@ class HigherNode(Node):
         results = function(*self.point, *chain.from_iterable(directions))
         if not create_graph:
             return list(results)
-        name = f"{self.kernel.derivatives.name}{'Backward' * (order + 1)}0"
+        name = f"{self.kernel.stem}{'Backward' * (order + 1)}0"
         node = _higher_node_class(name)(
             self.kernel, order, self.point, directions, edges, self.counters, self.expected
         )
         return [
-            None if r is None else wrap_result(as_array(r), node, i)
-            for i, r in enumerate(results)
+            None if r is None else wrap_result(as_array(r), node, i) for i, r in enumerate(results)
         ]
 
     def _direction(self, cotangents: list[Any]) -> list[Any]:
@@ -386,7 +239,7 @@ class HigherNode(Node):
         kernel = self.kernel
         arity = len(self.point) - len(kernel.outputs)
         parts = [*(self.point[position] for position in kernel.active), *self.point[arity:]]
-        converters = [_converter(part) for part in parts]
+        converters = [converter(part) for part in parts]
         return converted(cotangents, converters, [signature(part) for part in parts])
 
     def _check_versions(self) -> None:

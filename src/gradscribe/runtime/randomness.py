@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime import dtypes, inplace
-from gradscribe.runtime.adaptors import sizes
 from gradscribe.runtime.creation import finished
+from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Tensor
 
 

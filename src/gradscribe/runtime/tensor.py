@@ -17,33 +17,15 @@ from weakref import ref
 import numpy as np
 
 from gradscribe.runtime import dtypes
-from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.hooks import Hook, HookTable, RemovableHandle
 from gradscribe.runtime.node import AccumulateGrad, Edge, Node
 from gradscribe.runtime.printing import tensor_text
+from gradscribe.runtime.size import Size, sizes
 
 if TYPE_CHECKING:
     from gradscribe.runtime.views import View
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-
-class Size(tuple[int, ...]):
-    """The shape of a Tensor: a tuple that prints as `torch.Size([2, 3])`."""
-
-    __slots__ = ()
-
-    def numel(self) -> int:
-        """The number of elements."""
-        count = 1
-        for length in self:
-            count *= length
-        return count
-
-    def __repr__(self) -> str:
-        return f"torch.Size([{', '.join(map(str, self))}])"
-
-    __str__ = __repr__
 
 
 class LeafState:
@@ -91,7 +73,7 @@ class Tensor:
 
     def __init__(self, *data: Any) -> None:
         """Legacy: `Tensor([1, 2])` of the default dtype, or `Tensor(2, 3)` by its sizes."""
-        fill(self, legacy_data(data, dtypes.get_default_dtype()))
+        fill(self, legacy_array(data, dtypes.get_default_dtype()))
 
     # --- the place in the graph -----------------------------------------------------------
 
@@ -286,7 +268,7 @@ class Tensor:
 
     def data_ptr(self) -> int:
         """The address of the first element."""
-        return self.array.ctypes.data
+        return int(self.array.ctypes.data)
 
     def numpy(self, *, force: bool = False) -> Array:
         """The wrapped array. force: also of a Tensor that requires gradients."""
@@ -335,15 +317,13 @@ class Tensor:
 
     def __index__(self) -> int:
         if self.array.size != 1 or self.array.dtype.kind not in "iub":
-            raise TypeError(
-                "only integer tensors of a single element can be converted to an index"
-            )
+            raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.array.item())
 
     def __len__(self) -> int:
         if self.array.ndim == 0:
             raise TypeError("len() of a 0-d tensor")
-        return self.array.shape[0]
+        return len(self.array)
 
     def __iter__(self) -> Iterator[Tensor]:
         if self.array.ndim == 0:
@@ -410,9 +390,12 @@ def wrap_result(array: Array, node: Node, index: int = 0) -> Tensor:
 
 def edge_of(tensor: Tensor) -> Edge:
     """Where the gradient of a Tensor that requires one goes."""
-    if tensor.node is not None:
-        return tensor.node, tensor.index
-    state = tensor.leaf_state()
+    node = tensor.node
+    if node is not None:
+        return node, tensor.index
+    state = tensor._leaf
+    if state is None:
+        state = tensor.leaf_state()
     accumulator = None if state.accumulator is None else state.accumulator()
     if accumulator is None:
         accumulator = AccumulateGrad(tensor)
@@ -420,19 +403,12 @@ def edge_of(tensor: Tensor) -> Edge:
     return accumulator, 0
 
 
-def is_recorded(tensor: Tensor) -> bool:
-    """Whether an operation on this Tensor is recorded now."""
-    return tensor.requires_grad and grad_enabled()
-
-
-def legacy_data(data: tuple[Any, ...], dtype: dtypes.Dtype) -> Array:
+def legacy_array(data: tuple[Any, ...], dtype: dtypes.Dtype) -> Array:
     """The array that a typed constructor makes: of one sequence, or zeros of these sizes."""
-    if len(data) == 1 and not isinstance(data[0], int):
+    if len(data) == 1 and not isinstance(data[0], (int, Size)):
         (value,) = data
-        if isinstance(value, Size):
-            return np.zeros(value, dtype)
         return np.array(value.array if isinstance(value, Tensor) else value, dtype=dtype)
-    return np.zeros(data if data else (0,), dtype)
+    return np.zeros(sizes(data) if data else (0,), dtype)
 
 
 def _check_gradient(tensor: Tensor, gradient: Any) -> None:
@@ -450,6 +426,4 @@ def _check_gradient(tensor: Tensor, gradient: Any) -> None:
             "gradient and the tensor have the same dtype"
         )
     if gradient.array.shape != tensor.array.shape:
-        raise RuntimeError(
-            f"assigned grad has data of a different size"
-        )
+        raise RuntimeError("assigned grad has data of a different size")

@@ -17,7 +17,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import IF, LOOP, Block, Function, Operation, Parameter, Primitive, Value
+from gradscribe.ir.core import (
+    IF,
+    LOOP,
+    Block,
+    Function,
+    Operation,
+    Parameter,
+    Primitive,
+    Value,
+    map_operands,
+)
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
 from gradscribe.ir.types import cotangent_type, is_differentiable
@@ -76,9 +86,12 @@ class Joined:
         return Function(self.name, parameters, body, result, self.facts, self.docstring)
 
 
-def differentiate(function: Function, active: Sequence[int]) -> Joined:
+def differentiate(
+    function: Function, active: Sequence[int], seeded: Sequence[int] | None = None
+) -> Joined:
     """The function joined with its adjoint with respect to these leaves of its arguments.
 
+    seeded: the leaves of the result that have cotangents (None: all differentiable ones).
     The first sweep finds which stored-to arrays the adjoint reads inside of loops; if there are
     any, a second one undoes the stores to them.
     """
@@ -89,16 +102,18 @@ def differentiate(function: Function, active: Sequence[int]) -> Joined:
     while True:
         exports = Exports(structure, function.facts)
         context = Context(function, structure, exports, values, restored)
-        joined = _sweep(context, tuple(active), templates)
+        joined = _sweep(context, tuple(active), seeded, templates)
         if context.wanted <= restored:
             return joined
         restored |= context.wanted
 
 
-def _sweep(context: Context, active: tuple[int, ...], templates: Templates) -> Joined:
+def _sweep(
+    context: Context, active: tuple[int, ...], seeded: Sequence[int] | None, templates: Templates
+) -> Joined:
     function = context.function
     top = TopScope(context, function.body, Builder(function.facts))
-    seeds = _seeds(function)
+    seeds = _seeds(function, seeded)
     for result, seed in seeds:
         if result in context.active:
             top.contribute(result, seed)
@@ -124,12 +139,12 @@ def _sweep(context: Context, active: tuple[int, ...], templates: Templates) -> J
     )
 
 
-def _seeds(function: Function) -> list[tuple[Value, Value]]:
-    """The differentiable leaves of the result, each with the parameter that seeds it."""
+def _seeds(function: Function, seeded: Sequence[int] | None) -> list[tuple[Value, Value]]:
+    """The leaves of the result that have cotangents, each with the parameter that seeds it."""
     taken = {parameter.name for parameter in function.parameters}
     seeds: list[tuple[Value, Value]] = []
-    for result in function.body.yields:
-        if is_differentiable(result.type):
+    for leaf, result in enumerate(function.body.yields):
+        if is_differentiable(result.type) and (seeded is None or leaf in seeded):
             base = name = f"d_{result.name or 'result'}"
             number = 1
             while name in taken:
@@ -225,13 +240,12 @@ def _stored_value(scope: Scope, operation: Operation, d_out: Value, path: tuple[
 
 def _static(scope: Scope, operation: Operation, name: str) -> Any:
     """An argument of an operation, with its values as they are available in the scope."""
-    return _available(scope, operation, operation.attributes[name])
+    return map_operands(
+        operation.attributes[name],
+        lambda operand: scope.primal(operation.operands[operand.index]),
+    )
 
 
-def _available(scope: Scope, operation: Operation, tree: Any) -> Any:
-    from gradscribe.ir.core import map_operands
-
-    return map_operands(tree, lambda operand: scope.primal(operation.operands[operand.index]))
 
 
 # -- tuples and lists ------------------------------------------------------------------------

@@ -299,7 +299,7 @@ class LoopScope(Scope):
         """Carry the arrays whose stores in the loop are undone; whether there are any."""
         context, parent = self.context, self.parent
         initial = self.loop.operands[self.shape.iterable_operands :]
-        any_ = False
+        found = False
         for position in range(self.shape.carried):
             final = self.loop.results[position]
             first, last = self.block.parameters[self.count + position], self.block.yields[position]
@@ -307,11 +307,10 @@ class LoopScope(Scope):
                 continue
             if not context.structure.stores_to(self.loop, context.structure.chain(final)):
                 continue
-            any_ = True
-            if context.structure.block_of[last] is not self.block:
-                continue
-            self._carry_primal(first, last, parent.primal(final), initial[position])
-        return any_
+            found = True
+            if context.structure.entry(last, self.block) in self.block.parameters:
+                self._carry_primal(first, last, parent.primal(final), initial[position])
+        return found
 
     def _carry_primal(self, first: Value, last: Value, final: Value, initial: Value) -> None:
         """Carry a primal value backwards: in the mirror of a trip, its value after the trip."""
@@ -399,6 +398,7 @@ def mirror_if(scope: Scope, operation: Operation, sweep: Sweep) -> None:
     for side in sides:
         sweep(side)
     _scatter_items(sides)
+    condition = scope.primal(operation.operands[0])
     results: list[Value] = []
     yields: tuple[list[Value], list[Value]] = ([], [])
     for value in _outer_values(sides):
@@ -410,7 +410,6 @@ def mirror_if(scope: Scope, operation: Operation, sweep: Sweep) -> None:
         given = [side.primal(value) for side in sides]
         result = scope.imported[value] = Value(value.type, value.name)
         _yield(result, given, results, yields)
-    condition = scope.primal(operation.operands[0])
     blocks = [
         Block((), tuple(side.builder.operations), tuple(given))
         for side, given in zip(sides, yields, strict=True)

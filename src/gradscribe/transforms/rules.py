@@ -53,15 +53,35 @@ def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Temp
         templates[key] = _template(scope, operation, d_out)
     template = templates[key]
     results = _instantiate(scope, operation, template, wanted, d_out)
-    for i in dict.fromkeys(wanted):
-        given = results[i]
-        if operation.primitive.elementwise:
-            given = _times(scope.builder, d_out, given)
-        elif given is not None and not isinstance(given, Value):
-            given = constant(scope.builder, given)
+    contribute = _contribute_partials if operation.primitive.elementwise else _contribute
+    contribute(scope, operation, {i: results[i] for i in wanted}, d_out)
+
+
+def _contribute(
+    scope: Scope, operation: Operation, results: dict[int, Any], d_out: Value
+) -> None:
+    for i, given in results.items():
         if given is not None:
+            cotangent = given if isinstance(given, Value) else constant(scope.builder, given)
             operand = operation.operands[i]
-            scope.contribute(operand, project(scope, given, operand))
+            scope.contribute(operand, project(scope, cotangent, operand))
+
+
+def _contribute_partials(
+    scope: Scope, operation: Operation, partials: dict[int, Any], d_out: Value
+) -> None:
+    """The chain rule for partial derivatives; an operand that stands twice (`x * x`) with the
+    same partial derivative gets twice that."""
+    positions: dict[tuple[Value, Any], list[int]] = {}
+    for i, partial in partials.items():
+        positions.setdefault((operation.operands[i], partial), []).append(i)
+    for (operand, partial), same in positions.items():
+        times = d_out
+        if len(same) > 1:
+            times = call(scope.builder, operator.mul, d_out, constant(scope.builder, len(same)))
+        cotangent = _times(scope.builder, times, partial)
+        if cotangent is not None:
+            scope.contribute(operand, project(scope, cotangent, operand))
 
 
 def _template(scope: Scope, operation: Operation, d_out: Value) -> Template:

@@ -19,7 +19,10 @@ from gradscribe.ir.lengths import Affine, Facts, Symbol
 from gradscribe.ir.types import INT, Collected, Scalar
 from gradscribe.primitives.control import CONSTANT, UNDEF
 from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.transforms.split import split
 from gradscribe.transforms.structure import Structure
+
+__all__ = ["Exports", "copied", "derived", "index_type", "is_cheap", "split", "view_at"]
 
 _ARITHMETIC = frozenset({operator.add, operator.sub, operator.mul, operator.truediv, operator.neg})
 

@@ -59,7 +59,7 @@ class ForHead:
         self, parts: list[tuple[str, tuple[Value, ...], Value]]
     ) -> tuple[ast.expr, ast.expr]:
         targets = [target(self._plan, item) for _, _, item in parts]
-        iterables = [self._iterable(kind, operands) for kind, operands, _ in parts]
+        iterables = [self._iterable(*part) for part in parts]
         if len(parts) == 1:
             return targets[0], iterables[0]
         return self._pair(targets), self._call("zip", *iterables)
@@ -82,10 +82,13 @@ class ForHead:
             length = other.length
         return isinstance(stop.type, Scalar) and length is not None and stop.type.value == length
 
-    def _iterable(self, kind: str, operands: tuple[Value, ...]) -> ast.expr:
+    def _iterable(self, kind: str, operands: tuple[Value, ...], item: Value) -> ast.expr:
         values = [self._write.value(operand) for operand in operands]
         iterable = self._range(values) if kind == "range" else values[0]
-        return self._call("reversed", iterable) if self._shape.reversed else iterable
+        only_counts = kind == "range" and not self._plan.is_used(item)
+        if self._shape.reversed and not only_counts:
+            return self._call("reversed", iterable)
+        return iterable
 
     def _range(self, values: list[ast.expr]) -> ast.expr:
         start, stop, step = values

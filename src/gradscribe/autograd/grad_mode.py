@@ -1,0 +1,10 @@
+"""`gs.autograd.grad_mode`: whether operations are recorded."""
+
+from gradscribe.runtime.grad_mode import (
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+)
+
+__all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]

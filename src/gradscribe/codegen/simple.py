@@ -1,0 +1,160 @@
+"""The statements of operations without regions.
+
+`SIMPLE` gives, by primitive, the function that writes an operation's statement; all other
+operations are assigned to their variable.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from gradscribe.codegen.assignments import (
+    accumulated,
+    assign,
+    assign_name,
+    augmented,
+    casts_in_place,
+)
+from gradscribe.codegen.heads import target
+from gradscribe.codegen.listing import Listing, is_derived
+from gradscribe.codegen.rewriting import call_method, same
+from gradscribe.ir.core import CALL, Operation, Primitive
+from gradscribe.primitives import control, indexing
+
+
+def write_simple(listing: Listing, operation: Operation) -> None:
+    """Add the statement of an operation without regions."""
+    SIMPLE.get(operation.primitive, _assign)(listing, operation)
+
+
+def _assign(listing: Listing, operation: Operation) -> None:
+    """`x = …`; a result that nobody reads is computed only for its effect."""
+    (result,) = operation.results
+    if not listing.plan.is_used(result):
+        if operation.primitive.effect:
+            listing.add(ast.Expr(listing.write.operation(operation)), operation.location)
+        return
+    expression = listing.write.operation(operation)
+    bound = target(listing.plan, result)
+    if isinstance(bound, ast.Name):
+        derived = is_derived(operation.location)
+        statement = assign_name(bound.id, expression, result.type, derived)
+    else:
+        statement = assign(bound, expression)
+    listing.add(statement, operation.location)
+
+
+def _call(listing: Listing, operation: Operation) -> None:
+    expression = listing.write.operation(operation)
+    targets = [target(listing.plan, result) for result in operation.results]
+    if not targets:
+        statement: ast.stmt = ast.Expr(expression)
+    elif len(targets) == 1:
+        statement = assign(targets[0], expression)
+    else:
+        statement = assign(ast.Tuple(targets, ast.Store()), expression)
+    listing.add(statement, operation.location)
+
+
+def _undef(listing: Listing, operation: Operation) -> None:
+    """Nothing is written for a value that is never read."""
+
+
+def _store(listing: Listing, operation: Operation) -> None:
+    array, value = operation.operands[0], _stored(listing, operation)
+    view = _view(listing, operation)
+    in_place = augmented(view, value, is_derived(operation.location))
+    if in_place is not None and casts_in_place(operation.operands[1].type, array.type):
+        statement: ast.stmt = ast.AugAssign(_place(view), in_place.op, in_place.value)
+    else:
+        statement = assign(_subscripted(view), value)
+    listing.add(statement, operation.location)
+
+
+def _accumulate(listing: Listing, operation: Operation) -> None:
+    place = _place(_view(listing, operation))
+    listing.add(accumulated(place, _stored(listing, operation)), operation.location)
+
+
+def _view(listing: Listing, operation: Operation) -> ast.expr:
+    """The part of the array that is stored to."""
+    array = listing.write.value(operation.operands[0])
+    return listing.write.view(operation, array, operation.attributes["path"])
+
+
+def _stored(listing: Listing, operation: Operation) -> ast.expr:
+    return listing.write.argument(operation, operation.attributes["value"])
+
+
+def _place(view: ast.expr) -> ast.Name | ast.Subscript:
+    """A view as the target of an in-place operation."""
+    return view if isinstance(view, ast.Name) else _subscripted(view)
+
+
+def _subscripted(view: ast.expr) -> ast.Subscript:
+    """A view as the target of an assignment: `a[...]` for a whole array."""
+    if isinstance(view, ast.Subscript):
+        return view
+    return ast.Subscript(view, ast.Constant(...), ast.Store())
+
+
+def _append(listing: Listing, operation: Operation) -> None:
+    owner = listing.write.value(operation.operands[0])
+    value = _stored(listing, operation)
+    listing.add(ast.Expr(call_method(owner, "append", value)), operation.location)
+
+
+def _set(listing: Listing, operation: Operation) -> None:
+    owner = listing.write.value(operation.operands[0])
+    index = listing.write.argument(operation, operation.attributes["index"])
+    place = ast.Subscript(owner, index, ast.Store())
+    listing.add(assign(place, _stored(listing, operation)), operation.location)
+
+
+def _pop(listing: Listing, operation: Operation) -> None:
+    """`xs.pop()`; right after `x = xs[-1]` these are one statement."""
+    owner = listing.write.value(operation.operands[0])
+    pop = call_method(owner, "pop")
+    last = listing.statements[-1] if listing.statements else None
+    if isinstance(last, ast.Assign) and _is_last_item(last.value, owner):
+        last.value = pop
+    else:
+        listing.add(ast.Expr(pop), operation.location)
+
+
+def _is_last_item(value: ast.expr, owner: ast.expr) -> bool:
+    return (
+        isinstance(value, ast.Subscript)
+        and same(value.value, owner)
+        and isinstance(value.slice, ast.Constant)
+        and value.slice.value == -1
+    )
+
+
+def _raise(listing: Listing, operation: Operation) -> None:
+    exception, cause = operation.attributes["exception"], operation.attributes["cause"]
+    error = listing.write.argument(operation, exception)
+    origin = None if cause is None else listing.write.argument(operation, cause)
+    listing.add(ast.Raise(error, origin), operation.location)
+
+
+def _assert(listing: Listing, operation: Operation) -> None:
+    message = operation.attributes["message"]
+    text = None if message is None else listing.write.argument(operation, message)
+    condition = listing.write.argument(operation, operation.attributes["condition"])
+    listing.add(ast.Assert(condition, text), operation.location)
+
+
+SIMPLE: dict[Primitive, Callable[[Listing, Operation], None]] = {
+    CALL: _call,
+    control.UNDEF: _undef,
+    control.APPEND: _append,
+    control.PUSH: _append,
+    control.SET: _set,
+    control.POP: _pop,
+    control.RAISE: _raise,
+    control.ASSERT: _assert,
+    indexing.STORE: _store,
+    indexing.ACCUMULATE: _accumulate,
+}

@@ -1,0 +1,162 @@
+"""What compiled code looks like to the runtime: `Derivatives`, and the `Kernel` made of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from gradscribe.runtime.operation import OperationNode
+
+Convert = Callable[[Any], Any]
+
+
+class Derivatives(Protocol):
+    """Compiled code for one operation or function at given types and active leaves.
+
+    Leaves are arrays and numbers, in and out. A cotangent has the type of its primal; none of
+    the results of `adjoint` and `order` shares memory with another or with what goes in.
+    """
+
+    @property
+    def name(self) -> str:
+        """As in the node's name: "Add" for AddBackward0, "Loss" for LossBackward."""
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        """The positions of the active leaves."""
+
+    @property
+    def outputs(self) -> tuple[int, ...]:
+        """The positions of the out leaves that have cotangents (floating and complex ones)."""
+
+    @property
+    def record_inputs(self) -> tuple[int, ...]:
+        """The positions of the leaves whose memory the record refers to."""
+
+    @property
+    def record_outputs(self) -> tuple[int, ...]:
+        """The positions of the out leaves whose memory the record refers to."""
+
+    @property
+    def higher_inputs(self) -> tuple[int, ...]:
+        """The positions of the leaves whose elements (more than their type and shape) some
+        derivative of order two or higher reads."""
+
+    @property
+    def linear(self) -> bool:
+        """Whether the adjoint reads nothing that depends on an active leaf."""
+
+    def forward(self, *leaves: Any) -> tuple[tuple[Any, ...], Any]:
+        """(out leaves, record). For an operation the out leaf is what the operation itself
+        returns, a view where that is one; for a function no out leaf shares memory with a leaf."""
+
+    def adjoint(self, record: Any, *cotangents: Any) -> Sequence[Any]:
+        """The cotangents of the active leaves, from one cotangent for each of `outputs`. Leaves
+        its arguments as they are."""
+
+    def order(self, n: int) -> Callable[..., Sequence[Any]]:
+        """F_n as `(*leaves, *cotangents, *w_1, ..., *w_{n-1})`, where each w_i has one value for
+        each active leaf, then one for each cotangent; returns as many: the part of the active
+        leaves, then the part of the cotangents."""
+
+
+class Kernel:
+    """What the runtime keeps of a `Derivatives`, with attribute look-ups done once.
+
+    inputs: the positions of the leaves that `next_functions` tells of (the Tensors).
+    stem: the name of the operation or function, as in the names of its nodes.
+    constants: numbers that are passed after the leaves (the integers of an index).
+    stand_ins: what is kept in place of each leaf (None: the leaf itself); None: keep all.
+    converters: for each output, what makes a cotangent of the type that the code expects.
+    checked: the positions, among the leaves and then the outputs, whose memory is recorded.
+    """
+
+    __slots__ = (
+        "active",
+        "adjoint",
+        "checked",
+        "checks_outputs",
+        "constants",
+        "converters",
+        "derivatives",
+        "forward",
+        "inputs",
+        "node_class",
+        "outputs",
+        "records",
+        "shapes",
+        "stand_ins",
+        "stem",
+    )
+
+    def __init__(
+        self,
+        derivatives: Derivatives,
+        stem: str,
+        node_class: type[OperationNode],
+        inputs: tuple[int, ...],
+        arity: int,
+        constants: tuple[Any, ...] = (),
+        stand_ins: tuple[Any, ...] | None = None,
+    ) -> None:
+        self.derivatives = derivatives
+        self.forward = derivatives.forward
+        self.adjoint = derivatives.adjoint
+        self.active = derivatives.active
+        self.outputs = derivatives.outputs
+        self.stem = stem
+        self.node_class = node_class
+        self.inputs = inputs
+        self.constants = constants
+        self.stand_ins = stand_ins
+        outputs = (arity + position for position in derivatives.record_outputs)
+        self.checked = (*derivatives.record_inputs, *outputs)
+        self.checks_outputs = bool(derivatives.record_outputs)
+        self.converters: tuple[Convert, ...] = ()
+        self.shapes: tuple[Any, ...] = ()
+        self.records = True
+
+    def learn(self, out: Sequence[Any], record: Any) -> None:
+        """Remember, from the first call, the types of the outputs and whether values are kept."""
+        self.converters = tuple(converter(out[position]) for position in self.outputs)
+        self.shapes = tuple(signature(out[position]) for position in self.outputs)
+        self.records = holds_arrays(record)
+
+    def kept(self, leaves: Sequence[Any]) -> list[Any]:
+        """The leaves as higher derivatives need them."""
+        assert self.stand_ins is not None
+        return [leaf if s is None else s for leaf, s in zip(leaves, self.stand_ins, strict=True)]
+
+
+def as_array(cotangent: Any) -> Any:
+    return cotangent if type(cotangent) is np.ndarray else np.asarray(cotangent)
+
+
+def _as_numpy_scalar(cotangent: Any) -> Any:
+    return cotangent[()] if type(cotangent) is np.ndarray else cotangent
+
+
+def _as_number(cotangent: Any) -> Any:
+    return cotangent.item() if isinstance(cotangent, (np.ndarray, np.generic)) else cotangent
+
+
+def converter(primal: Any) -> Convert:
+    if isinstance(primal, np.ndarray):
+        return as_array
+    return _as_numpy_scalar if isinstance(primal, np.generic) else _as_number
+
+
+def signature(value: Any) -> tuple[tuple[int, ...], Any]:
+    """Shape and dtype of an array or number."""
+    array = np.asarray(value)
+    return array.shape, array.dtype
+
+
+def holds_arrays(record: Any) -> bool:
+    """Whether there is an array anywhere in a record."""
+    if isinstance(record, (tuple, list)):
+        return any(map(holds_arrays, record))
+    return isinstance(record, np.ndarray)

@@ -1,0 +1,31 @@
+"""Shapes: the type of `Tensor.shape`, and shape arguments in their several spellings."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+
+class Size(tuple[int, ...]):
+    """The shape of a Tensor: a tuple that prints as `torch.Size([2, 3])`."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """The number of elements."""
+        count = 1
+        for length in self:
+            count *= length
+        return count
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    __str__ = __repr__
+
+
+def sizes(arguments: tuple[Any, ...]) -> tuple[int, ...]:
+    """The ints of `f(2, 3)`, `f((2, 3))` or `f(x.shape)`."""
+    if len(arguments) == 1 and isinstance(arguments[0], (tuple, list)):
+        arguments = tuple(arguments[0])
+    return tuple(map(operator.index, arguments))

@@ -1,0 +1,136 @@
+"""Cut a function that is joined with its adjoint in two: forward and adjoint.
+
+The *record* is what the adjoint part reads of the forward part. It is made small: constants are
+written again, and what is cheap to compute from other entries (lengths, views, integers) is
+computed again in the adjoint. Arguments are recorded as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gradscribe.ir.core import CALL, Block, Function, Operation, Parameter, Value
+from gradscribe.ir.trees import LEAF, Node, Tree
+from gradscribe.primitives.control import CONSTANT, UNDEF
+from gradscribe.transforms.simplify import simplify
+
+if TYPE_CHECKING:
+    from gradscribe.transforms.adjoint import Joined
+
+_CONSTANTS = frozenset({CONSTANT, UNDEF})
+
+
+def split(joined: Joined) -> tuple[Function, Function, Function]:
+    """Three functions of a joined one, all simplified:
+
+    forward   (arguments) -> (result, record)
+    adjoint   (record, seeds) -> gradient
+    gradient  (arguments, seeds) -> gradient, forward and adjoint in one
+
+    A record of one entry is that entry, of several (or none) a tuple.
+    """
+    whole = joined.function
+    gradient = replace(
+        whole,
+        name=f"{joined.name}_gradient",
+        body=replace(whole.body, yields=joined.gradients),
+        result=joined.gradient,
+    )
+    forward, adjoint = _cut(joined, simplify(whole))
+    return forward, adjoint, simplify(gradient)
+
+
+def _cut(joined: Joined, both: Function) -> tuple[Function, Function]:
+    first = [operation for operation in both.body.operations if not _is_adjoint(operation)]
+    second = [operation for operation in both.body.operations if _is_adjoint(operation)]
+    gradients = both.body.yields[len(joined.results) :]
+    needs = _Needs(both.body.parameters, first)
+    needs.read(_read_in(second, gradients) - {v for s in joined.seeds for v in s.leaves})
+    record = needs.record()
+    tree: Tree = LEAF if len(record) == 1 else Node(tuple, (LEAF,) * len(record))
+    arguments = tuple(leaf for parameter in joined.parameters for leaf in parameter.leaves)
+    forward = Function(
+        f"{joined.name}_forward",
+        joined.parameters,
+        Block(arguments, tuple(first), (*both.body.yields[: len(joined.results)], *record)),
+        Node(tuple, (joined.result, tree)),
+        joined.facts,
+        joined.docstring,
+        record=len(record),
+    )
+    parameters = (Parameter("record", tree, record), *joined.seeds)
+    leaves = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
+    body = Block(leaves, (*needs.recomputed(), *second), gradients)
+    adjoint = Function(f"{joined.name}_adjoint", parameters, body, joined.gradient, joined.facts)
+    return simplify(forward), simplify(adjoint)
+
+
+def _is_adjoint(operation: Operation) -> bool:
+    return operation.location is not None and operation.location.role == "adjoint"
+
+
+def _read_in(operations: Iterable[Operation], yields: Iterable[Value]) -> set[Value]:
+    """What operations and yields read and do not define."""
+    read, defined = set(yields), set()
+    pending = list(operations)
+    while pending:
+        operation = pending.pop()
+        read.update(operation.operands)
+        defined.update(operation.results)
+        for region in operation.regions:
+            read.update(region.yields)
+            defined.update(region.parameters)
+            pending += region.operations
+    return read - defined
+
+
+class _Needs:
+    """The values of the forward part that the adjoint reads, each recorded or recomputed."""
+
+    def __init__(self, parameters: Sequence[Value], operations: Sequence[Operation]) -> None:
+        self._parameters = parameters
+        self._operations = operations
+        self._definition = {r: operation for operation in operations for r in operation.results}
+        self._read: set[Value] = set()
+        self._again: set[Operation] = set()
+
+    def read(self, values: Iterable[Value]) -> None:
+        """The adjoint reads these values."""
+        self._read.update(values)
+        for operation in reversed(self._operations):
+            if self._is_read(operation) and self._is_recomputed(operation):
+                self._again.add(operation)
+                self._read.update(operation.operands)
+
+    def record(self) -> tuple[Value, ...]:
+        """The values to be recorded: arguments first, the others as they are computed."""
+        made = [result for operation in self._operations for result in operation.results]
+        again = {operation.result for operation in self._again}
+        return tuple(v for v in (*self._parameters, *made) if v in self._read and v not in again)
+
+    def recomputed(self) -> tuple[Operation, ...]:
+        """The operations that the adjoint does again, as its own."""
+        return tuple(
+            replace(operation, location=replace(operation.location, role="adjoint"))
+            if operation.location is not None
+            else operation
+            for operation in self._operations
+            if operation in self._again
+        )
+
+    def _is_read(self, operation: Operation) -> bool:
+        return not self._read.isdisjoint(operation.results)
+
+    def _is_recomputed(self, operation: Operation) -> bool:
+        if operation.primitive in _CONSTANTS:
+            return True
+        if operation.regions or operation.primitive is CALL or not operation.primitive.cheap:
+            return False
+        return all(map(self._is_at_hand, operation.operands))
+
+    def _is_at_hand(self, value: Value) -> bool:
+        definition = self._definition.get(value)
+        is_constant = definition is not None and definition.primitive in _CONSTANTS
+        return is_constant or value in self._read

@@ -1,0 +1,164 @@
+"""What cannot be compiled is refused with the place and advice, never lowered wrongly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.frontend.test_programs import check, lowered
+
+from gradscribe.errors import AliasingError, SourceNotFoundError, UnsupportedError
+
+x5 = np.linspace(-1.0, 2.0, 5)
+
+
+def ambiguous_branch(x, s):
+    y = x * 2
+    z = x * 3
+    w = y if s > 0 else z
+    w[0] = 1.0
+    return np.sum(y) + np.sum(w)
+
+
+def ambiguous_item(xs):
+    x = xs[0]
+    x[0] = 1.0
+    return np.sum(xs[0])
+
+
+def aliased_in_loop(x, n):
+    u = x * 1
+    v = x * 2
+    for _ in range(n):
+        v[0] += 1.0
+        s = np.sum(u)
+        v = u
+    return s + np.sum(v)
+
+
+def reshaped_store(x):
+    y = (x * 2).T
+    z = y.reshape(-1)
+    z[0] = 1.0
+    return np.sum(y)
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (ambiguous_branch, (x5, 1.0)),
+        (ambiguous_item, ([x5, x5 * 2],)),
+        (aliased_in_loop, (x5, 3)),
+        (reshaped_store, (np.ones((3, 4)),)),
+    ],
+    ids=lambda p: getattr(p, "__name__", ""),
+)
+def test_ambiguous_aliases_are_refused(function: Any, args: Any) -> None:
+    with pytest.raises(AliasingError, match="may share memory"):
+        lowered(function, *args)
+
+
+def harmless_branch(x, s):
+    y = x * 2
+    z = x * 3
+    w = y if s > 0 else z
+    w[0] = 1.0
+    return np.sum(w)
+
+
+def rebound_in_loop(x, n):
+    u = x * 1
+    for _ in range(n):
+        v = u
+        v[0] += 1.0
+        u = v * 0.5
+    return np.sum(u)
+
+
+def view_of_view_of_transpose(a):
+    t = a.T
+    t[0] = 7.0
+    w = t[1:, 2]
+    w += 1.0
+    return a * 1, np.sum(w)
+
+
+def base_changes_under_view(x):
+    v = x[1:]
+    before = v * 1
+    x[2] = 100.0
+    return before, v * 1
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (harmless_branch, (x5, 1.0)),
+        (harmless_branch, (x5, -1.0)),
+        (rebound_in_loop, (x5, 3)),
+        (view_of_view_of_transpose, (np.arange(12.0).reshape(3, 4),)),
+        (base_changes_under_view, (x5,)),
+    ],
+    ids=lambda p: getattr(p, "__name__", ""),
+)
+def test_aliases_that_types_can_follow_are_compiled(function: Any, args: Any) -> None:
+    check(function, *args)
+
+
+def uses_with(x):
+    with open("file") as f:
+        return x
+
+
+def uses_generator(x):
+    yield x
+
+
+def uses_try(x):
+    try:
+        return 1 / x
+    except ZeroDivisionError:
+        return 0.0
+
+
+def uses_unknown(x):
+    return np.linalg.lstsq(x, x)
+
+
+def mixed_kinds(x, s):
+    if s > 0:
+        y = x
+    else:
+        y = 1.0
+    return y
+
+
+def fancy_index(x):
+    return x[[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "what"),
+    [
+        (uses_with, (1.0,), "`with` statements are not supported"),
+        (uses_generator, (1.0,), "`Yield`|generator"),
+        (uses_try, (1.0,), "`try` statements are not supported"),
+        (uses_unknown, (np.eye(3),), "`lstsq` cannot be differentiated"),
+        (mixed_kinds, (x5, 1.0), "does not return one type of value|on the other"),
+        (fancy_index, (x5,), "only integers, slices, None"),
+    ],
+    ids=lambda p: getattr(p, "__name__", ""),
+)
+def test_unsupported_constructs_say_where_and_what(function: Any, args: Any, what: str) -> None:
+    with pytest.raises(UnsupportedError, match=what) as caught:
+        lowered(function, *args)
+    assert f'File "{__file__}", line' in str(caught.value)
+    assert "^" in str(caught.value)
+
+
+def test_function_without_source_is_refused() -> None:
+    namespace: dict[str, Any] = {}
+    exec("def f(x):\n    return x * x\n", namespace)
+    with pytest.raises(SourceNotFoundError, match="cannot be read"):
+        lowered(namespace["f"], 1.0)

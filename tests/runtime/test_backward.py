@@ -1,0 +1,342 @@
+"""backward and autograd.grad: leaves, accumulation, freed graphs, what may be asked for."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+from gradscribe import autograd
+from gradscribe.runtime import namespace as gs
+
+
+def leaf(*data):
+    return gs.tensor(list(data), requires_grad=True)
+
+
+def test_gradients_arrive_at_the_leaves():
+    a, b = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    (a * b).sum().backward()
+    assert a.grad.tolist() == [3, 4]
+    assert b.grad.tolist() == [1, 2]
+
+
+def test_gradients_accumulate_in_place():
+    x = leaf(1.0)
+    (x * 2).backward()
+    first = x.grad
+    (x * 3).backward()
+    assert x.grad is first
+    assert x.grad.tolist() == [5]
+    x.grad.zero_()
+    assert x.grad.tolist() == [0]
+
+
+def test_a_leaf_used_twice_gets_both_contributions():
+    x = leaf(3.0)
+    (x * x + x).backward()
+    assert x.grad.tolist() == [7]
+
+
+def test_contagion_and_leaf_rules():
+    x, w = gs.ones(1), leaf(0.5)
+    y = w * x
+    z = y + leaf(1.0)
+    assert (x.requires_grad, w.requires_grad, y.requires_grad) == (False, True, True)
+    assert (x.is_leaf, w.is_leaf, y.is_leaf, z.is_leaf) == (True, True, False, False)
+    assert w.grad_fn is None
+
+
+def test_next_functions():
+    x, w, b = gs.ones(1), leaf(0.5), leaf(1.0)
+    y = w * x
+    z = y + b
+    (first, number), (second, _) = z.grad_fn.next_functions
+    assert z.grad_fn.name() == "AddBackward0"
+    assert first is y.grad_fn
+    assert number == 0
+    assert second.name() == "AccumulateGrad"
+    assert second.variable is b
+    (to_w, _), to_x = y.grad_fn.next_functions
+    assert to_w.variable is w
+    assert to_x == (None, 0)
+
+
+def test_scalar_operands_count_as_inputs_of_arithmetic_and_not_of_powers():
+    x = leaf(1.0)
+    assert len((x * 2).grad_fn.next_functions) == 2
+    assert (x * 2).grad_fn.next_functions[1] == (None, 0)
+    assert len((x**2).grad_fn.next_functions) == 1
+
+
+def test_intermediate_results_keep_no_gradient():
+    x = leaf(1.0)
+    y = x * 2
+    (y * y).backward()
+    assert y.grad is None
+
+
+def test_retain_grad():
+    x = leaf(1.0)
+    y = x * 2
+    y.retain_grad()
+    assert y.retains_grad
+    assert not x.retains_grad
+    (y * y).backward()
+    assert y.grad.tolist() == [4]
+    with pytest.raises(RuntimeError, match="can't retain_grad on Tensor that has requires_grad"):
+        gs.ones(1).retain_grad()
+
+
+def test_a_vector_needs_a_gradient_of_its_shape():
+    x = leaf(1.0, 2.0)
+    y = x * x
+    with pytest.raises(RuntimeError) as error:
+        y.backward()
+    assert str(error.value) == "grad can be implicitly created only for scalar outputs"
+    with pytest.raises(RuntimeError) as error:
+        y.backward(gs.ones(3))
+    assert str(error.value) == (
+        "Mismatch in shape: grad_output[0] has a shape of torch.Size([3]) and output[0] has a "
+        "shape of torch.Size([2])."
+    )
+    with pytest.raises(TypeError) as error:
+        y.backward(np.ones(2))
+    assert str(error.value) == "gradients can be either Tensors or None, but got ndarray"
+    y.backward(gs.tensor([1.0, 10.0]))
+    assert x.grad.tolist() == [2, 40]
+
+
+def test_the_gradient_argument_does_not_become_the_gradient():
+    x = leaf(1.0, 2.0)
+    seed = gs.ones(2)
+    x.backward(seed)
+    x.grad[0] = 7
+    assert seed.tolist() == [1, 1]
+
+
+def test_backward_of_what_requires_no_gradient():
+    with pytest.raises(RuntimeError) as error:
+        gs.ones(1).backward()
+    assert str(error.value) == (
+        "element 0 of tensors does not require grad and does not have a grad_fn"
+    )
+
+
+def test_a_second_backward_is_refused():
+    x = leaf(2.0)
+    y = x * x
+    y.backward()
+    with pytest.raises(RuntimeError) as error:
+        y.backward()
+    assert str(error.value) == (
+        "Trying to backward through the graph a second time (or directly access saved tensors "
+        "after they have already been freed). Saved intermediate values of the graph are freed "
+        "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
+        "backward through the graph a second time or if you need to access saved tensors after "
+        "calling backward."
+    )
+
+
+def test_retain_graph_allows_a_second_backward():
+    x = leaf(2.0)
+    y = x * x
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad.tolist() == [8]
+
+
+def test_several_roots():
+    x = leaf(2.0)
+    y, z = x * 3, x * x
+    autograd.backward([y, z], [gs.ones(1), gs.tensor([10.0])])
+    assert x.grad.tolist() == [43]
+    with pytest.raises(RuntimeError, match="got 2 tensors and 1 gradients"):
+        autograd.backward([y, z], [None])
+
+
+def test_backward_into_chosen_inputs_only():
+    x, w = leaf(2.0), leaf(3.0)
+    y = x * w
+    (y * y).backward(inputs=[x])
+    assert x.grad.tolist() == [36]
+    assert w.grad is None
+    z = x * w
+    (z * z).backward(inputs=[z])
+    assert z.grad.tolist() == [12]
+    with pytest.raises(RuntimeError, match="cannot be empty"):
+        (x * 1).backward(inputs=[])
+
+
+def test_grad_returns_gradients_and_leaves_leaves_alone():
+    x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    y = x * w
+    z = y.sum()
+    (d_y,) = autograd.grad(z, y, retain_graph=True)
+    assert d_y.tolist() == [1, 1]
+    d_x, d_w = autograd.grad(z, (x, w))
+    assert (d_x.tolist(), d_w.tolist()) == ([3, 4], [1, 2])
+    assert x.grad is None
+
+
+def test_grad_with_grad_outputs():
+    x = leaf(1.0, 2.0)
+    (d_x,) = autograd.grad(x * x, x, gs.tensor([1.0, 10.0]))
+    assert d_x.tolist() == [2, 40]
+
+
+def test_grad_of_an_unused_input():
+    x, unused = leaf(1.0), leaf(1.0)
+    with pytest.raises(RuntimeError) as error:
+        autograd.grad(x * 2, (x, unused))
+    assert str(error.value) == (
+        "One of the differentiated Tensors appears to not have been used in the graph. Set "
+        "allow_unused=True if this is the desired behavior."
+    )
+    assert autograd.grad(x * 2, (x, unused), allow_unused=True)[1] is None
+    assert autograd.grad(x * 2, (x, unused), materialize_grads=True)[1].tolist() == [0]
+
+
+def test_grad_with_respect_to_what_requires_none():
+    x = leaf(1.0)
+    with pytest.raises(RuntimeError) as error:
+        autograd.grad(x * 2, gs.ones(1))
+    assert str(error.value) == "One of the differentiated Tensors does not require grad"
+
+
+def test_grad_of_an_output_with_respect_to_itself():
+    y = leaf(1.0) * 2
+    assert autograd.grad(y, y)[0].tolist() == [1]
+
+
+def test_grad_runs_only_the_nodes_that_lead_to_the_inputs():
+    x, w = leaf(2.0), leaf(3.0)
+    y = x * w
+    side = w * w
+    autograd.grad(y + side, x)
+    side.backward()  # was not freed
+    assert w.grad.tolist() == [6]
+
+
+def test_batched_grad_outputs():
+    x = leaf(1.0, 2.0)
+    (jacobian,) = autograd.grad(x * x, x, gs.eye(2), is_grads_batched=True)
+    assert jacobian.tolist() == [[2, 0], [0, 4]]
+
+
+def test_a_node_can_be_called():
+    x, w = gs.ones(1), leaf(0.5)
+    y = w * x
+    d_w = y.grad_fn(gs.tensor([2.0]))
+    assert d_w.tolist() == [2]
+    assert y.grad_fn.apply(gs.ones(1))[0].tolist() == [1]
+    with pytest.raises(TypeError, match="expected 1 arguments, got 2"):
+        y.grad_fn(gs.ones(1), gs.ones(1))
+
+
+def test_broadcast_operands_get_gradients_of_their_own_shape():
+    x, b = gs.ones(3, 2, requires_grad=True), leaf(1.0, 2.0)
+    c = gs.tensor(2.0, requires_grad=True)
+    ((x + b) * c).sum().backward()
+    assert b.grad.tolist() == [6, 6]
+    assert c.grad.item() == 15
+    assert c.grad.shape == ()
+
+
+def test_gradients_have_the_dtype_of_their_leaf():
+    x = gs.ones(2, dtype=gs.float32, requires_grad=True)
+    (x * gs.ones(2)).sum().backward()
+    assert x.grad.dtype == gs.float32
+
+
+def test_metadata_is_for_the_user():
+    y = leaf(1.0) * 2
+    y.grad_fn.metadata["note"] = 1
+    assert y.grad_fn.metadata == {"note": 1}
+
+
+def test_the_graph_dies_with_its_last_reference():
+    x = leaf(1.0)
+    y = x * 2
+    z = y.sum()
+    nodes = [weakref.ref(y.grad_fn), weakref.ref(z.grad_fn), weakref.ref(y)]
+    gc.disable()
+    try:
+        del y, z
+        assert [node() for node in nodes] == [None, None, None]
+        leaf_itself = weakref.ref(x)
+        (x * 1).backward()
+        del x
+        assert leaf_itself() is None
+    finally:
+        gc.enable()
+
+
+def test_backward_frees_what_was_saved():
+    x = leaf(1.0, 2.0)
+    w = gs.ones(2)
+    saved = weakref.ref(w.array)
+    y = (x * w).sum()
+    del w
+    assert saved() is not None
+    y.backward()
+    gc.collect()
+    assert saved() is None
+
+
+def test_a_long_chain_neither_overflows_nor_loses_anything():
+    x = leaf(1.0)
+    y = x
+    for _ in range(20_000):
+        y = y + 1
+    y.backward()
+    assert x.grad.tolist() == [1]
+    del y
+
+
+def test_a_wide_graph_runs_each_node_once():
+    x = leaf(1.0)
+    y = x
+    for _ in range(60):  # 2**60 paths
+        y = y + y
+    y.backward()
+    assert x.grad.tolist() == [2.0**60]
+
+
+def test_an_exception_in_a_hook_leaves_everything_usable():
+    x = leaf(2.0)
+    y = x * x
+
+    def fail(grad):
+        raise ValueError("hook")
+
+    handle = y.register_hook(fail)
+    with pytest.raises(ValueError, match="hook"):
+        y.backward(retain_graph=True)
+    assert gs.is_grad_enabled()
+    handle.remove()
+    y.backward()
+    assert x.grad.tolist() == [4]
+
+
+def test_backward_inside_a_hook():
+    x, w = leaf(2.0), leaf(3.0)
+
+    def inner(grad):
+        with gs.enable_grad():
+            (w * 5).backward()
+
+    y = x * x
+    y.register_hook(inner)
+    y.backward()
+    assert (x.grad.tolist(), w.grad.tolist()) == ([4], [5])
+
+
+def test_legacy_grad_variables():
+    x = leaf(1.0, 2.0)
+    with pytest.warns(DeprecationWarning, match="`grad_variables` is deprecated"):
+        autograd.backward(x * 2, grad_variables=gs.ones(2))
+    assert x.grad.tolist() == [2, 2]
+    with pytest.warns(DeprecationWarning):
+        (x * 2).backward(grad_variables=gs.ones(2))
+    assert x.grad.tolist() == [4, 4]

@@ -1,0 +1,107 @@
+"""Functions that make Tensors."""
+
+import numpy as np
+import pytest
+
+from gradscribe.runtime import namespace as gs
+
+
+def test_dtypes_follow_the_data():
+    assert gs.tensor([1.0]).dtype == gs.float64
+    assert gs.tensor([1]).dtype == gs.int64
+    assert gs.tensor([True]).dtype == gs.bool
+    assert gs.tensor(np.zeros(1, np.float32)).dtype == gs.float32
+    assert gs.tensor([1, 2], dtype=gs.float32).dtype == gs.float32
+
+
+def test_integers_that_require_grad_become_floats():
+    assert gs.tensor([5], requires_grad=True).dtype == gs.float64
+    x = gs.arange(-2, 4, requires_grad=True)
+    assert x.dtype == gs.float64
+    assert x.tolist() == [-2, -1, 0, 1, 2, 3]
+
+
+def test_default_dtype():
+    gs.set_default_dtype(gs.float32)
+    assert gs.get_default_dtype() == gs.float32
+    for x in (gs.tensor([1.0]), gs.zeros(1), gs.rand(1), gs.eye(2), gs.arange(0, 1, 0.5)):
+        assert x.dtype == gs.float32
+    assert gs.tensor([5], requires_grad=True).dtype == gs.float32
+    with pytest.raises(TypeError, match="only floating-point types are supported"):
+        gs.set_default_dtype(gs.int64)
+
+
+def test_constants():
+    assert gs.zeros(2, 3).shape == gs.zeros((2, 3)).shape == (2, 3)
+    assert gs.ones(gs.zeros(4).size()).tolist() == [1, 1, 1, 1]
+    assert gs.full((2,), 7).tolist() == [7, 7]
+    assert gs.eye(2).tolist() == [[1, 0], [0, 1]]
+    assert gs.linspace(0, 1, 3).tolist() == [0, 0.5, 1]
+    assert gs.arange(0, 3, requires_grad=True).requires_grad
+    assert gs.empty(2, 2).shape == (2, 2)
+
+
+def test_like_functions():
+    x = gs.zeros(2, 3, dtype=gs.float32)
+    for make in (gs.zeros_like, gs.ones_like, gs.rand_like, gs.randn_like, gs.empty_like):
+        assert make(x).shape == (2, 3)
+        assert make(x).dtype == gs.float32
+    assert gs.full_like(x, 3).tolist() == [[3, 3, 3]] * 2
+
+
+def test_typed_constructors():
+    assert gs.FloatTensor([1, 2]).dtype == gs.float32
+    assert gs.LongTensor([1.7]).tolist() == [1]
+    assert gs.Tensor([1, 1, 1]).dtype == gs.float64
+    assert gs.Tensor(2, 3).shape == (2, 3)
+    assert gs.DoubleTensor(2).shape == (2,)
+    assert gs.ByteTensor([1]).dtype == gs.uint8
+
+
+def test_random_tensors_are_reproducible():
+    gs.manual_seed(1000)
+    first = gs.rand(3), gs.randn(3), gs.randint(0, 10, (3,)), gs.randperm(5)
+    gs.manual_seed(1000)
+    second = gs.rand(3), gs.randn(3), gs.randint(0, 10, (3,)), gs.randperm(5)
+    assert all(gs.equal(a, b) for a, b in zip(first, second))
+    assert 0 <= first[0].min().item() and first[0].max().item() < 1
+
+
+def test_random_tensors_do_not_touch_numpys_own_generator():
+    np.random.seed(0)
+    expected = np.random.random()
+    np.random.seed(0)
+    gs.rand(10)
+    assert np.random.random() == expected
+
+
+def test_random_in_place():
+    x = gs.zeros(100)
+    assert x.uniform_(2, 3).min().item() >= 2
+    assert x.normal_(50, 1).min().item() > 40
+
+
+def test_copying_a_tensor_warns():
+    with pytest.warns(UserWarning, match="To copy construct from a tensor"):
+        gs.tensor(gs.ones(2))
+
+
+def test_as_tensor_shares():
+    a = np.zeros(2)
+    assert gs.as_tensor(a).array is a
+    x = gs.ones(2)
+    assert gs.as_tensor(x) is x
+    assert gs.as_tensor([1.0]).tolist() == [1]
+
+
+def test_lists_of_tensors():
+    assert gs.tensor([gs.tensor(1.0), gs.tensor(2.0)]).tolist() == [1, 2]
+
+
+def test_what_is_no_number_is_refused():
+    with pytest.raises(TypeError):
+        gs.tensor(["a"])
+    with pytest.raises(TypeError, match="expected np.ndarray"):
+        gs.from_numpy([1.0])
+    with pytest.raises(RuntimeError, match="no such device"):
+        gs.zeros(1, device="cuda")

@@ -1,0 +1,398 @@
+"""Custom Functions: forward and backward by the user, recorded as one node."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+from gradscribe import autograd
+from gradscribe.autograd import Function
+from gradscribe.autograd.function import once_differentiable
+from gradscribe.runtime import namespace as gs
+
+
+def leaf(*data):
+    return gs.tensor(list(data), requires_grad=True)
+
+
+class Square(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return 2 * x * grad_output
+
+
+class MulConstant(Function):
+    @staticmethod
+    def forward(ctx, tensor, constant):
+        ctx.constant = constant
+        return tensor * constant
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output, None
+
+
+class MultiplyAdd(Function):
+    @staticmethod
+    def forward(ctx, w, x, b):
+        ctx.save_for_backward(w, x)
+        return w * x + b
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        w, x = ctx.saved_tensors
+        return grad_output * x, grad_output * w, grad_output * 1
+
+
+class Sigmoid(Function):
+    @staticmethod
+    def forward(ctx, x):
+        output = 1 / (1 + gs.exp(-x))
+        ctx.save_for_backward(output)
+        return output
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (output,) = ctx.saved_tensors
+        return output * (1 - output) * grad_output
+
+
+def test_forward_and_backward():
+    x = leaf(3.0)
+    y = Square.apply(x)
+    assert y.grad_fn.name() == "SquareBackward"
+    assert repr(y) == "tensor([9.], grad_fn=<SquareBackward>)"
+    y.backward()
+    assert x.grad.tolist() == [6]
+
+
+def test_arguments_that_are_no_tensors():
+    a = gs.rand(3, 3, requires_grad=True)
+    b = MulConstant.apply(a, 5)
+    assert gs.allclose(b, a * 5)
+    b.backward(gs.ones_like(a))
+    assert a.grad.tolist() == [[1.0] * 3] * 3
+    assert b.grad_fn.constant == 5
+
+
+def test_gradients_of_inputs_that_need_none_are_dropped():
+    x, w, b = gs.ones(1), leaf(0.5), leaf(0.25)
+    z = MultiplyAdd.apply(w, x, b)
+    z.backward()
+    assert x.grad is None
+    assert (w.grad.tolist(), b.grad.tolist()) == ([1], [1])
+
+
+def test_calling_apply_of_the_node_runs_backward_alone():
+    x, w, b = gs.ones(1), leaf(0.5), leaf(0.25)
+    z = MultiplyAdd.apply(w, x, b)
+    grads = z.grad_fn.apply(gs.ones(1))
+    assert [g.tolist() for g in grads] == [[1], [0.5], [1]]
+
+
+def test_next_functions_tell_of_the_tensors():
+    x, w, b = gs.ones(1), leaf(0.5), leaf(0.25)
+    edges = MultiplyAdd.apply(w, x, b).grad_fn.next_functions
+    assert [node and node.name() for node, _ in edges] == ["AccumulateGrad", None, "AccumulateGrad"]
+    assert len(MulConstant.apply(w, 2).grad_fn.next_functions) == 1
+
+
+def test_needs_input_grad():
+    seen = []
+
+    class Look(Function):
+        @staticmethod
+        def forward(ctx, a, b, c):
+            return a * b
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            seen.append(ctx.needs_input_grad)
+            return grad_output, None, None
+
+    Look.apply(leaf(1.0), gs.ones(1), 3).backward()
+    assert seen == [(True, False, False)]
+
+
+def test_double_backward():
+    x = leaf(0.3, -1.0)
+    y = Sigmoid.apply(x)
+    (d_x,) = autograd.grad(y.sum(), x, create_graph=True)
+    (d_xx,) = autograd.grad(d_x.sum(), x)
+    s = 1 / (1 + np.exp(-x.array))
+    assert d_x.detach().array == pytest.approx(s * (1 - s))
+    assert d_xx.array == pytest.approx(s * (1 - s) * (1 - 2 * s))
+
+
+def test_gradcheck_of_the_tutorials_sigmoid():
+    gs.manual_seed(0)
+    x = gs.randn(3, 4, requires_grad=True)
+    assert autograd.gradcheck(Sigmoid.apply, (x,), eps=1e-3)
+
+
+def test_several_outputs_and_missing_gradients():
+    class Split(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx, first, second):
+            return first * 2 + second * 3
+
+    x = leaf(1.0)
+    first, second = Split.apply(x)
+    assert (first.output_nr, second.output_nr) == (0, 1)
+    second.backward()
+    assert x.grad.tolist() == [3]
+
+
+def test_set_materialize_grads():
+    seen = []
+
+    class Split(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(False)
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx, first, second):
+            seen.append((first, second.tolist()))
+            return second * 3
+
+    Split.apply(leaf(1.0))[1].backward()
+    assert seen == [(None, [1])]
+
+
+def test_mark_non_differentiable():
+    class Sorted(Function):
+        @staticmethod
+        def forward(ctx, x):
+            index = gs.tensor(np.argsort(x.array))
+            ctx.mark_non_differentiable(index)
+            ctx.save_for_backward(index)
+            return x[index], index
+
+        @staticmethod
+        def backward(ctx, grad_values, _):
+            (index,) = ctx.saved_tensors
+            grad = gs.zeros_like(grad_values)
+            grad[index] = grad_values
+            return grad
+
+    x = leaf(3.0, 1.0, 2.0)
+    values, index = Sorted.apply(x)
+    assert not index.requires_grad
+    (values * gs.tensor([1.0, 2.0, 3.0])).sum().backward()
+    assert x.grad.tolist() == [3, 1, 2]
+
+
+def test_mark_dirty():
+    class AddOne(Function):
+        @staticmethod
+        def forward(ctx, x):
+            x.add_(1)
+            ctx.mark_dirty(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            return grad_output * 10
+
+    x = leaf(1.0)
+    y = x * 1
+    z = AddOne.apply(y)
+    assert z is y
+    assert z.grad_fn.name() == "AddOneBackward"
+    z.backward()
+    assert x.grad.tolist() == [10]
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        AddOne.apply(leaf(1.0))
+
+
+def test_an_input_returned_as_it_is_becomes_a_new_tensor():
+    class Identity(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            return grad_output * 2
+
+    x = leaf(1.0)
+    y = Identity.apply(x)
+    assert y is not x
+    assert x.is_leaf
+    y.backward()
+    assert x.grad.tolist() == [2]
+
+
+def test_setup_context():
+    class Cube(Function):
+        @staticmethod
+        def forward(x):
+            return x * x * x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            (x,) = ctx.saved_tensors
+            return 3 * x * x * grad_output
+
+    x = leaf(2.0)
+    Cube.apply(x).backward()
+    assert x.grad.tolist() == [12]
+
+
+def test_forward_is_not_recorded():
+    modes = []
+
+    class Look(Function):
+        @staticmethod
+        def forward(ctx, x):
+            modes.append(gs.is_grad_enabled())
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            modes.append(gs.is_grad_enabled())
+            return grad_output
+
+    x = leaf(1.0)
+    Look.apply(x).backward()
+    autograd.grad(Look.apply(x), x, create_graph=True)
+    assert modes == [False, False, False, True]
+
+
+def test_nothing_is_recorded_without_need():
+    assert not Square.apply(gs.ones(1)).requires_grad
+    with gs.no_grad():
+        assert not Square.apply(leaf(1.0)).requires_grad
+
+
+def test_once_differentiable():
+    class Numeric(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        @once_differentiable
+        def backward(ctx, grad_output):
+            (x,) = ctx.saved_tensors
+            return gs.from_numpy(2 * x.detach().numpy() * grad_output.numpy())
+
+    x = leaf(3.0)
+    Numeric.apply(x).backward()
+    assert x.grad.tolist() == [6]
+    seed = leaf(1.0)
+    (d_x,) = autograd.grad(Numeric.apply(x), x, seed, create_graph=True) if False else (None,)
+    y = Square.apply(x)
+    z = Numeric.apply(y)
+    (d_x,) = autograd.grad(z * z, x, create_graph=True)
+    with pytest.raises(RuntimeError) as error:
+        d_x.backward()
+    assert str(error.value) == (
+        "trying to differentiate twice a function that was marked with @once_differentiable"
+    )
+
+
+def test_a_saved_tensor_changed_in_place_is_noticed():
+    x = leaf(1.0)
+    y = x * 1
+    z = Square.apply(y)
+    y.detach().add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.backward()
+
+
+def test_saved_tensors_are_freed():
+    x = leaf(1.0)
+    y = Square.apply(x)
+    y.backward()
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+        y.backward()
+
+
+def test_saving_an_output_makes_no_cycle():
+    x = leaf(1.0)
+    y = Sigmoid.apply(x)
+    node = weakref.ref(y.grad_fn)
+    gc.disable()
+    try:
+        del y
+        assert node() is None
+    finally:
+        gc.enable()
+
+
+def bad(result):
+    class Bad(Function):
+        @staticmethod
+        def forward(ctx, x, k):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            return result(grad_output)
+
+    return Bad.apply(leaf(1.0, 2.0), 3)
+
+
+def test_a_wrong_number_of_gradients():
+    with pytest.raises(RuntimeError) as error:
+        bad(lambda g: (g,)).backward(gs.ones(2))
+    assert str(error.value) == (
+        "function BadBackward returned an incorrect number of gradients (expected 2, got 1)"
+    )
+
+
+def test_a_gradient_for_what_is_no_tensor():
+    with pytest.raises(RuntimeError) as error:
+        bad(lambda g: (g, g)).backward(gs.ones(2))
+    assert str(error.value) == (
+        "function BadBackward returned a gradient different from None at position 2, but the "
+        "corresponding forward input was not a Variable"
+    )
+
+
+def test_a_gradient_of_the_wrong_shape():
+    with pytest.raises(RuntimeError) as error:
+        bad(lambda g: (gs.ones(3), None)).backward(gs.ones(2))
+    assert str(error.value) == (
+        "Function BadBackward returned an invalid gradient at index 0 - got [3] but expected "
+        "shape compatible with [2]"
+    )
+
+
+def test_a_gradient_of_a_broadcast_shape_is_summed():
+    y = bad(lambda g: (gs.ones(3, 2), None))
+    (node, _), = y.grad_fn.next_functions
+    y.backward(gs.ones(2))
+    assert node.variable.grad.tolist() == [3, 3]
+
+
+def test_legacy_instances_are_refused():
+    with pytest.raises(RuntimeError, match="Legacy autograd function with non-static forward"):
+        Square()(leaf(1.0))
+
+
+def test_the_seed_returned_as_gradient_is_copied():
+    x = leaf(1.0, 2.0)
+    seed = gs.ones(2)
+    MulConstant.apply(x, 3).backward(seed)
+    x.grad.zero_()
+    assert seed.tolist() == [1, 1]

@@ -1,0 +1,111 @@
+"""no_grad and its relatives, as context managers, decorators and plain calls."""
+
+import threading
+
+import pytest
+
+from gradscribe.runtime import namespace as gs
+
+
+@pytest.fixture
+def x():
+    return gs.ones(2, requires_grad=True)
+
+
+def test_no_grad_records_nothing_inside_its_block(x):
+    with gs.no_grad():
+        inside = x * 2
+        w = gs.rand(1, requires_grad=True)
+    assert not inside.requires_grad
+    assert w.requires_grad
+    assert (x * 2).requires_grad
+
+
+def test_enable_grad_within_no_grad(x):
+    with gs.no_grad():
+        with gs.enable_grad():
+            assert (x * 2).requires_grad
+        assert not (x * 2).requires_grad
+
+
+def test_modes_are_restored_after_an_exception():
+    with pytest.raises(ValueError), gs.no_grad():
+        raise ValueError
+    assert gs.is_grad_enabled()
+
+
+def test_set_grad_enabled_as_a_plain_call(x):
+    gs.set_grad_enabled(False)
+    assert not (x * 2).requires_grad
+    gs.set_grad_enabled(True)
+    assert (x * 2).requires_grad
+
+
+def test_set_grad_enabled_as_a_context_manager(x):
+    with gs.set_grad_enabled(False):
+        assert not gs.is_grad_enabled()
+    assert gs.is_grad_enabled()
+
+
+def test_set_grad_enabled_as_a_decorator_does_not_change_the_mode_here(x):
+    @gs.set_grad_enabled(False)
+    def double(a):
+        return a * 2
+
+    assert gs.is_grad_enabled()
+    assert not double(x).requires_grad
+
+
+@pytest.mark.parametrize("decorator", [gs.no_grad, gs.no_grad()])
+def test_no_grad_as_a_decorator_with_and_without_parentheses(decorator, x):
+    @decorator
+    def double(a):
+        """Twice."""
+        return a * 2
+
+    assert not double(x).requires_grad
+    assert double.__doc__ == "Twice."
+    assert gs.is_grad_enabled()
+
+
+def test_a_decorated_function_may_recurse(x):
+    @gs.no_grad()
+    def countdown(n):
+        return gs.is_grad_enabled() if n == 0 else countdown(n - 1)
+
+    assert countdown(3) is False
+    assert gs.is_grad_enabled()
+
+
+def test_generators_run_in_the_mode_and_their_consumers_do_not():
+    @gs.no_grad()
+    def steps():
+        received = yield gs.is_grad_enabled()
+        yield received
+
+    generator = steps()
+    assert next(generator) is False
+    assert gs.is_grad_enabled()
+    assert generator.send("sent") == "sent"
+
+
+def test_inference_mode(x):
+    with gs.inference_mode():
+        assert gs.is_inference_mode_enabled()
+        assert not (x * 2).requires_grad
+    assert not gs.is_inference_mode_enabled()
+
+    @gs.inference_mode
+    def double(a):
+        return a * 2
+
+    assert not double(x).requires_grad
+
+
+def test_threads_have_modes_of_their_own():
+    seen = []
+    with gs.no_grad():
+        thread = threading.Thread(target=lambda: seen.append(gs.is_grad_enabled()))
+        thread.start()
+        thread.join()
+    assert seen == [True]

@@ -1,0 +1,76 @@
+"""gradcheck and gradgradcheck accept what is right and refuse what is wrong."""
+
+import pytest
+
+from gradscribe import autograd
+from gradscribe.autograd import Function, GradcheckError, gradcheck, gradgradcheck
+from gradscribe.runtime import namespace as gs
+
+
+class Wrong(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
+
+
+class WrongTwice(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return 2 * x.detach() * grad_output
+
+
+@pytest.fixture
+def x():
+    gs.manual_seed(1)
+    return gs.rand(2, 3, requires_grad=True)
+
+
+def test_right_gradients_pass(x):
+    w = gs.rand(3, 2, requires_grad=True)
+    assert gradcheck(lambda a, b: (a.mm(b) * 2, a.exp()), (x, w))
+    assert gradgradcheck(lambda a, b: a.mm(b) * a.mm(b), (x, w))
+
+
+def test_wrong_gradients_are_shown(x):
+    with pytest.raises(GradcheckError) as error:
+        gradcheck(Wrong.apply, x)
+    text = str(error.value)
+    assert text.startswith("Jacobian mismatch for output 0 with respect to input 0,\nnumerical:")
+    assert "analytical:" in text
+    assert gradcheck(Wrong.apply, x, raise_exception=False) is False
+
+
+def test_wrong_second_derivatives_are_found(x):
+    assert gradcheck(WrongTwice.apply, x)
+    with pytest.raises(GradcheckError):
+        gradgradcheck(WrongTwice.apply, x)
+
+
+def test_inputs_without_grad_are_not_checked(x):
+    assert gradcheck(lambda a, k: a * k, (x, 3.0))
+    with pytest.raises(ValueError, match="at least one input tensor to require gradient"):
+        gradcheck(lambda a: a * 2, gs.rand(2))
+
+
+def test_single_precision_warns(x):
+    y = gs.rand(2, dtype=gs.float32, requires_grad=True)
+    with pytest.warns(UserWarning, match="not a double precision floating point"):
+        gradcheck(lambda a: a * 2, y, eps=1e-2, atol=1e-2)
+
+
+def test_inputs_are_as_before(x):
+    before = x.tolist()
+    gradcheck(lambda a: a * a, x)
+    assert x.tolist() == before
+    assert x.grad is None
+    assert autograd.gradcheck is gradcheck

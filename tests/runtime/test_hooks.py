@@ -1,0 +1,159 @@
+"""Hooks on Tensors, leaves and nodes."""
+
+import pytest
+
+from gradscribe import autograd
+from gradscribe.runtime import namespace as gs
+
+
+def leaf(*data):
+    return gs.tensor(list(data), requires_grad=True)
+
+
+def test_a_hook_sees_the_gradient_of_an_intermediate_result():
+    seen = []
+    x, w = leaf(1.0, 1.0, 1.0), leaf(0.1, 0.2, 0.3)
+    y = x * w
+    handle = y.register_hook(lambda grad: seen.append(grad.tolist()))
+    y.sum().backward(retain_graph=True)
+    handle.remove()
+    y.sum().backward()
+    assert seen == [[1, 1, 1]]
+
+
+def test_a_hook_may_replace_the_gradient():
+    x = leaf(1.0)
+    y = x * 2
+    y.register_hook(lambda grad: grad * 10)
+    y.register_hook(lambda grad: grad + 1)
+    y.backward()
+    assert x.grad.tolist() == [22]
+
+
+def test_hooks_of_leaves():
+    x = leaf(1.0)
+    handle = x.register_hook(lambda grad: grad * 2)
+    (x * 3).backward()
+    assert x.grad.tolist() == [6]
+    handle.remove()
+    (x * 3).backward()
+    assert x.grad.tolist() == [9]
+
+
+def test_hooks_act_on_what_grad_returns():
+    x = leaf(1.0)
+    y = x * 2
+    y.register_hook(lambda grad: grad * 5)
+    assert autograd.grad(y * 1, y)[0].tolist() == [5]
+
+
+def test_a_leaf_hook_runs_once_on_the_sum():
+    calls = []
+    x = leaf(1.0)
+    x.register_hook(lambda grad: calls.append(grad.item()))
+    (x + x * 2).backward()
+    assert calls == [3]
+
+
+def test_hooks_need_a_tensor_that_requires_grad():
+    with pytest.raises(RuntimeError) as error:
+        gs.ones(1).register_hook(print)
+    assert str(error.value) == (
+        "cannot register a hook on a tensor that doesn't require gradient"
+    )
+
+
+def test_what_a_hook_returns_must_fit():
+    x = leaf(1.0)
+
+    def wrong_size(grad):
+        return gs.ones(2)
+
+    y = x * 2
+    y.register_hook(wrong_size)
+    with pytest.raises(RuntimeError, match="hook 'wrong_size' has changed the size of value"):
+        y.backward()
+
+    def wrong_type(grad):
+        return 1.0
+
+    y = x * 2
+    y.register_hook(wrong_type)
+    with pytest.raises(TypeError, match="hook 'wrong_type' has changed the type of value"):
+        y.backward()
+
+
+def test_node_hooks_see_inputs_and_outputs():
+    seen = []
+    x = leaf(3.0)
+    y = x * 2
+
+    def hook(grad_inputs, grad_outputs):
+        seen.append((grad_inputs[0].item(), grad_outputs[0].item()))
+        return tuple(g * 10 for g in grad_inputs)
+
+    y.grad_fn.register_hook(hook)
+    y.backward()
+    assert seen == [(2, 1)]
+    assert x.grad.tolist() == [20]
+
+
+def test_node_prehooks_run_before_the_node():
+    x = leaf(3.0)
+    y = x * 2
+    y.grad_fn.register_prehook(lambda grad_outputs: (grad_outputs[0] * 7,))
+    y.backward()
+    assert x.grad.tolist() == [14]
+
+
+def test_post_accumulate_hooks_see_the_leaf():
+    seen = []
+    x = leaf(1.0)
+    handle = x.register_post_accumulate_grad_hook(lambda t: seen.append(t.grad.item()))
+    (x * 2).backward()
+    (x * 2).backward()
+    handle.remove()
+    (x * 2).backward()
+    assert seen == [2, 4]
+    with pytest.raises(RuntimeError, match="cannot be registered on non-leaf tensors"):
+        (x * 2).register_post_accumulate_grad_hook(print)
+
+
+def test_a_hook_may_remove_itself():
+    calls = []
+    x = leaf(1.0)
+
+    def once(grad):
+        calls.append(1)
+        handle.remove()
+
+    handle = x.register_hook(once)
+    (x * 1).backward()
+    (x * 1).backward()
+    assert calls == [1]
+
+
+def test_handles_are_context_managers():
+    x = leaf(1.0)
+    with x.register_hook(lambda grad: grad * 2):
+        (x * 1).backward()
+    (x * 1).backward()
+    assert x.grad.tolist() == [3]
+
+
+def test_hooks_are_recorded_under_create_graph():
+    x = leaf(2.0)
+    y = x * x
+    y.register_hook(lambda grad: grad * x)
+    (d_x,) = autograd.grad(y, x, create_graph=True)
+    assert d_x.tolist() == [8]
+    assert autograd.grad(d_x, x)[0].tolist() == [8]
+
+
+def test_a_retained_gradient_comes_after_the_hooks():
+    x = leaf(1.0)
+    y = x * 2
+    y.retain_grad()
+    y.register_hook(lambda grad: grad * 3)
+    (y * 1).backward()
+    assert y.grad.tolist() == [3]

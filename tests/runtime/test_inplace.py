@@ -1,0 +1,294 @@
+"""In-place operations: versions, errors, and what they do to the graph."""
+
+import numpy as np
+import pytest
+
+from gradscribe.runtime import namespace as gs
+
+
+def leaf(*data):
+    return gs.tensor(list(data), requires_grad=True)
+
+
+def test_methods_with_an_underscore_change_the_tensor():
+    x = gs.tensor([1.0, 2.0])
+    alias = x
+    assert x.add_(1) is x
+    assert x.mul_(gs.tensor([2.0, 3.0])).tolist() == [4, 9]
+    assert x.sub_(1).tolist() == [3, 8]
+    assert x.div_(2).tolist() == [1.5, 4]
+    assert x.zero_().tolist() == [0, 0]
+    assert x.fill_(3).tolist() == [3, 3]
+    assert x.copy_(gs.tensor([1.0, 0.0])).tolist() == [1, 0]
+    assert x.sigmoid_().tolist() == pytest.approx([0.731058, 0.5], rel=1e-5)
+    assert alias is x
+    assert x._version == 8
+
+
+def test_augmented_assignment_is_in_place():
+    x = gs.zeros(2)
+    alias = x
+    x += 1
+    x *= 3
+    x -= 1
+    x /= 2
+    assert alias.tolist() == [1, 1]
+
+
+def test_an_update_of_the_data_goes_unrecorded():
+    w = leaf(1.0)
+    (w * 3).backward()
+    w.data.sub_(0.1 * w.grad.data)
+    assert w.tolist() == pytest.approx([0.7])
+    assert w.requires_grad
+    assert w._version == 0
+
+
+def test_no_grad_allows_changing_leaves():
+    w = leaf(1.0)
+    with gs.no_grad():
+        w -= 0.25
+    assert w.tolist() == [0.75]
+    assert w._version == 1
+    assert w.is_leaf
+
+
+@pytest.mark.parametrize(
+    "change", [lambda x: x.add_(1), lambda x: x.zero_(), lambda x: x.__setitem__(0, 1.0)]
+)
+def test_leaves_that_require_grad_are_not_changed(change):
+    with pytest.raises(RuntimeError) as error:
+        change(leaf(1.0))
+    assert str(error.value) == (
+        "a leaf Variable that requires grad is being used in an in-place operation."
+    )
+
+
+def test_views_of_leaves_that_require_grad_are_not_changed():
+    with pytest.raises(RuntimeError) as error:
+        leaf(1.0, 2.0)[0].add_(1)
+    assert str(error.value) == (
+        "a view of a leaf Variable that requires grad is being used in an in-place operation."
+    )
+
+
+def test_intermediate_results_may_be_changed():
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    y.mul_(x)
+    y.add_(1)
+    assert y.grad_fn.name() == "AddBackward0"
+    y.sum().backward()
+    assert x.grad.tolist() == [4, 8]
+
+
+def test_an_in_place_operation_keeps_its_own_old_operand():
+    x = leaf(3.0)
+    y = x * 1
+    y.pow_(2)
+    y.backward()
+    assert x.grad.tolist() == [6]
+
+
+def test_a_plain_tensor_becomes_part_of_the_graph():
+    w = leaf(2.0)
+    total = gs.zeros(1)
+    total += w * 3
+    total += w
+    assert total.requires_grad
+    total.backward()
+    assert w.grad.tolist() == [4]
+
+
+def test_a_saved_input_that_was_changed_is_noticed():
+    a, b = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    x, y = a * 1, b * 1
+    product = x * y
+    x.detach()[0] = 1
+    with pytest.raises(RuntimeError) as error:
+        product.sum().backward()
+    assert str(error.value) == (
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        "operation: [torch.DoubleTensor [2]], which is output 0 of MulBackward0, is at version 1; "
+        "expected version 0 instead. Hint: enable anomaly detection to find the operation that "
+        "failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."
+    )
+
+
+def test_a_saved_leaf_that_was_changed_through_detach_is_noticed():
+    a, b = gs.ones(3, 4, requires_grad=True), gs.ones(3, 4, requires_grad=True)
+    c = a * b
+    a.detach()[0] = 1
+    with pytest.raises(RuntimeError) as error:
+        c.sum().backward()
+    assert str(error.value).startswith(
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        "operation: [torch.DoubleTensor [3, 4]] is at version 1; expected version 0 instead."
+    )
+
+
+def test_a_saved_leaf_that_was_changed_through_data_goes_unnoticed():
+    a, b = leaf(1.0), leaf(1.0)
+    c = a * b
+    a.data.fill_(5)
+    c.backward()
+    assert b.grad.tolist() == [5]
+
+
+def test_a_saved_output_that_was_changed_is_noticed():
+    x = leaf(1.0)
+    y = x.exp()
+    y.add_(1)
+    with pytest.raises(RuntimeError, match="output 0 of ExpBackward0, is at version 1; expected"):
+        y.backward()
+
+
+def test_what_was_not_saved_may_be_changed():
+    x = leaf(1.0)
+    y = x * 1
+    z = y + 1
+    y.detach().zero_()
+    z.backward()
+    assert x.grad.tolist() == [1]
+
+
+def test_versions_are_shared_by_views_and_detached_tensors():
+    x = gs.zeros(4)
+    view, detached, data = x[1:], x.detach(), x.data
+    view.add_(1)
+    assert (x._version, view._version, detached._version, data._version) == (1, 1, 1, 0)
+    assert x.tolist() == [0, 1, 1, 1]
+
+
+def test_shapes_and_dtypes_must_fit():
+    with pytest.raises(RuntimeError) as error:
+        gs.zeros(2).add_(gs.zeros(3, 2))
+    assert str(error.value) == (
+        "output with shape [2] doesn't match the broadcast shape [3, 2]"
+    )
+    with pytest.raises(RuntimeError) as error:
+        gs.tensor([1]).mul_(0.5)
+    assert str(error.value) == "result type Double can't be cast to the desired output type Long"
+
+
+def test_stores_are_recorded():
+    x = leaf(1.0, 2.0, 3.0)
+    y = x * 2
+    y[0] = 7
+    (y * gs.tensor([1.0, 10.0, 100.0])).sum().backward()
+    assert y.tolist() == [7, 4, 6]
+    assert x.grad.tolist() == [0, 20, 200]
+
+
+def test_stored_values_get_gradients():
+    w = leaf(2.0)
+    out = gs.zeros(3)
+    out[1] = w[0] * 3
+    out[2] = w * 1
+    assert out.grad_fn.name() == "CopySlices"
+    (out * gs.tensor([1.0, 10.0, 100.0])).sum().backward()
+    assert w.grad.tolist() == [130]
+
+
+def test_broadcast_stores_sum_their_gradients():
+    w = leaf(2.0)
+    out = gs.zeros(2, 3)
+    out[:, 1:] = w
+    (out * gs.arange(6).view(2, 3)).sum().backward()
+    assert w.grad.tolist() == [1 + 2 + 4 + 5]
+
+
+def test_stores_at_arrays_of_indices_and_masks():
+    x = leaf(1.0, 2.0, 3.0)
+    y = x * 1
+    y[gs.tensor([0, 2])] = x[1] * 5
+    y[y > 12] = 0
+    assert y.tolist() == [10, 2, 10]
+    y.sum().backward()
+    assert x.grad.tolist() == [0, 11, 0]
+
+
+def test_the_second_derivative_through_a_store():
+    from gradscribe import autograd
+
+    x = leaf(2.0, 3.0)
+    y = x * x
+    y[0] = x[1] * x[1]
+    (d_x,) = autograd.grad((y * x).sum(), x, create_graph=True)
+    assert d_x.tolist() == [9, 2 * 3 * 2 + 27]
+    (d_xx,) = autograd.grad(d_x.sum(), x)
+    # L = x0 x1**2 + x1**3
+    assert d_xx.tolist() == [2 * 3, 2 * 3 + 2 * 2 + 6 * 3]
+
+
+def test_in_place_on_a_view_changes_the_base():
+    x = leaf(1.0, 2.0, 3.0)
+    y = x * 2
+    v = y[1:]
+    v.mul_(x[1:])
+    assert y.grad_fn.name() == "CopySlices"
+    y.sum().backward()
+    assert y.tolist() == [2, 8, 18]
+    assert x.grad.tolist() == [2, 8, 12]
+
+
+def test_views_follow_a_change_of_their_base():
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    v = y[0]
+    y.mul_(x)
+    v.backward()
+    assert x.grad.tolist() == [4, 0]
+
+
+def test_views_follow_a_change_through_another_view():
+    x = leaf(1.0, 2.0)
+    y = x * 1
+    first, column = y[0], y.view(2, 1)
+    column.mul_(3)
+    first.backward()
+    assert x.grad.tolist() == [3, 0]
+
+
+def test_a_view_of_a_plain_tensor_may_take_in_gradients():
+    w = leaf(2.0)
+    table = gs.zeros(2, 2)
+    row = table[1]
+    row += w
+    assert table.requires_grad
+    (table * gs.tensor([[1.0, 1.0], [10.0, 100.0]])).sum().backward()
+    assert w.grad.tolist() == [110]
+
+
+def test_stores_into_transposed_and_reshaped_views():
+    x = gs.ones(2, 3, requires_grad=True)
+    y = x * 1
+    y.t()[0] = 5
+    y.view(-1)[5] = 7
+    y.sum().backward()
+    assert y.tolist() == [[5, 1, 1], [5, 1, 7]]
+    assert x.grad.tolist() == [[0, 1, 1], [0, 1, 0]]
+
+
+def test_zeroing_cuts_the_gradient():
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    y.zero_()
+    y.sum().backward()
+    assert x.grad.tolist() == [0, 0]
+
+
+def test_detach_in_place():
+    y = leaf(1.0) * 2
+    assert y.detach_() is y
+    assert y.is_leaf
+    assert not y.requires_grad
+    with pytest.raises(RuntimeError, match="Can't detach views in-place"):
+        (leaf(1.0, 2.0) * 1)[0].detach_()
+
+
+def test_numpy_sees_in_place_changes():
+    x = gs.zeros(2)
+    a = x.numpy()
+    x.add_(1)
+    assert np.array_equal(a, [1, 1])

@@ -1,0 +1,73 @@
+"""NumPy functions on Tensors are recorded like the package's own."""
+
+import numpy as np
+import pytest
+
+from gradscribe.runtime import namespace as gs
+
+
+@pytest.fixture
+def x():
+    return gs.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+
+
+def test_universal_functions(x):
+    y = np.exp(x)
+    assert isinstance(y, gs.Tensor)
+    assert y.grad_fn.name() == "ExpBackward0"
+    y.sum().backward()
+    assert x.grad.array == pytest.approx(np.exp(x.array))
+
+
+def test_arrays_with_tensors(x):
+    a = np.array([10.0, 100.0])
+    for y in (a * x, x * a, np.multiply(a, x)):
+        assert y.grad_fn.name() == "MulBackward0"
+    (a * x).sum().backward()
+    assert x.grad.tolist() == [[10, 100], [10, 100]]
+
+
+def test_reductions(x):
+    y = np.sum(x, axis=0)
+    assert y.tolist() == [4, 6]
+    assert y.grad_fn.name() == "SumBackward0"
+    np.mean(x, axis=1, keepdims=True).sum().backward()
+    assert x.grad.tolist() == [[0.5, 0.5], [0.5, 0.5]]
+
+
+def test_shapes(x):
+    assert np.shape(x) == (2, 2)
+    assert np.ndim(x) == 2
+    y = np.reshape(x, (4,))
+    assert y.tolist() == [1, 2, 3, 4]
+    assert np.transpose(x).tolist() == [[1, 3], [2, 4]]
+    y.sum().backward()
+    assert x.grad.tolist() == [[1, 1], [1, 1]]
+
+
+def test_joining_without_grad():
+    parts = [gs.ones(2), np.zeros(1)]
+    assert np.concatenate(parts).tolist() == [1, 1, 0]
+    assert np.stack([gs.ones(1), gs.zeros(1)], axis=1).tolist() == [[1, 0]]
+
+
+def test_choices_between_numbers_and_tensors():
+    c = gs.tensor([True, False])
+    assert np.where(c, 0.0, gs.ones(2)).tolist() == [0, 1]
+
+
+def test_comparisons_with_arrays(x):
+    assert np.allclose(x, x.array)
+    assert (np.array([1.0, 4.0]) < x).tolist() == [[False, False], [True, False]]
+
+
+def test_what_is_not_understood_is_refused(x):
+    with pytest.raises(TypeError):
+        np.add.reduce(x)
+    with pytest.raises(TypeError):
+        np.exp(x, out=np.zeros((2, 2)))
+
+
+def test_a_plain_array_of_a_tensor():
+    assert type(np.asarray(gs.ones(2))) is np.ndarray
+    assert np.asarray(gs.ones(2), dtype=np.float32).dtype == np.float32

@@ -1,0 +1,285 @@
+"""What a Tensor is: its array, its attributes, its conversions to Python and NumPy."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from gradscribe.runtime import namespace as gs
+
+
+def test_array_numpy_and_data_share_memory():
+    x = gs.tensor([1.0, 2.0])
+    assert x.numpy() is x.array
+    x.data[0] = 5
+    assert x.tolist() == [5.0, 2.0]
+
+
+def test_tensor_copies_its_data_and_from_numpy_does_not():
+    a = np.zeros(2)
+    copied, shared = gs.tensor(a), gs.from_numpy(a)
+    a[0] = 1
+    assert copied.tolist() == [0, 0]
+    assert shared.tolist() == [1, 0]
+
+
+def test_numpy_of_a_tensor_that_requires_grad_is_refused():
+    x = gs.ones(1, requires_grad=True)
+    with pytest.raises(RuntimeError) as error:
+        x.numpy()
+    assert str(error.value) == (
+        "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+    )
+    assert x.detach().numpy().tolist() == [1]
+    with pytest.raises(RuntimeError, match=r"Can't call numpy\(\)"):
+        np.asarray(x)
+
+
+def test_shapes():
+    x = gs.zeros(2, 3)
+    assert x.shape == x.size() == (2, 3)
+    assert (x.size(0), x.size(-1), x.dim(), x.ndim, x.numel()) == (2, 3, 2, 2, 6)
+    assert gs.numel(x) == 6
+    assert x.shape.numel() == 6
+    assert x.stride() == (3, 1)
+
+
+def test_item_and_conversions_to_numbers():
+    assert gs.tensor([2.5]).item() == 2.5
+    assert type(gs.tensor(2).item()) is int
+    assert float(gs.tensor(2)) == 2.0
+    assert int(gs.tensor(2.7)) == 2
+    assert [10, 20, 30][gs.tensor(1)] == 20
+    with pytest.raises(RuntimeError, match="a Tensor with 2 elements cannot be converted to Scalar"):
+        gs.tensor([1.0, 2.0]).item()
+    with pytest.raises(TypeError, match="only integer tensors of a single element"):
+        [1, 2][gs.tensor(1.0)]
+
+
+def test_bool():
+    assert gs.tensor([1.0])
+    assert not gs.tensor(0)
+    message = "Boolean value of Tensor with more than one value is ambiguous"
+    with pytest.raises(RuntimeError, match=message):
+        bool(gs.tensor([1, 2]))
+    with pytest.raises(RuntimeError, match="with no values is ambiguous"):
+        bool(gs.tensor([]))
+
+
+def test_len_and_iteration():
+    x = gs.tensor([[1, 2], [3, 4]])
+    assert len(x) == 2
+    assert [row.tolist() for row in x] == [[1, 2], [3, 4]]
+    with pytest.raises(TypeError, match="len\\(\\) of a 0-d tensor"):
+        len(gs.tensor(1))
+    with pytest.raises(TypeError, match="iteration over a 0-d tensor"):
+        iter(gs.tensor(1))
+    assert 3 in x
+    assert 7 not in x
+
+
+def test_tensors_are_hashed_by_identity():
+    x, y = gs.ones(1), gs.ones(1)
+    assert len({x, y, x}) == 2
+
+
+def test_comparisons_give_boolean_tensors_without_grad():
+    x = gs.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    assert (x > 2).tolist() == [False, False, True]
+    assert (x == 2).tolist() == [False, True, False]
+    assert (2 <= x).tolist() == [False, True, True]
+    assert not (x > 2).requires_grad
+    assert (x == None) is False  # noqa: E711
+
+
+@pytest.mark.parametrize(
+    "compute, expected",
+    [
+        (lambda x: x + 1, [2, 3]),
+        (lambda x: 1 - x, [0, -1]),
+        (lambda x: 2 * x, [2, 4]),
+        (lambda x: x / 2, [0.5, 1]),
+        (lambda x: 2 / x, [2, 1]),
+        (lambda x: x // 2, [0, 1]),
+        (lambda x: 5 % (x + 1), [1, 2]),
+        (lambda x: x**2, [1, 4]),
+        (lambda x: 2**x, [2, 4]),
+        (lambda x: -x, [-1, -2]),
+        (lambda x: +x, [1, 2]),
+        (lambda x: abs(-x), [1, 2]),
+        (lambda x: x @ x, 5),
+        (lambda x: np.array([3.0, 4.0]) * x, [3, 8]),
+        (lambda x: np.float64(3.0) * x, [3, 6]),
+        (lambda x: ~(x > 1), [True, False]),
+        (lambda x: (x > 1) & (x < 5), [False, True]),
+    ],
+)
+def test_operators(compute, expected):
+    result = compute(gs.tensor([1.0, 2.0]))
+    assert isinstance(result, gs.Tensor)
+    assert result.tolist() == expected
+
+
+def test_operators_with_strangers_are_refused():
+    with pytest.raises(TypeError):
+        gs.ones(1) + "one"
+
+
+def test_dtypes_and_conversions():
+    x = gs.tensor([1, 2])
+    assert x.dtype == gs.int64 == np.int64
+    assert (x * 0.5).dtype == gs.float64
+    assert x.double().dtype == gs.float64
+    assert x.to(gs.float32).dtype == gs.float32
+    assert x.float().dtype == gs.float32
+    assert x.to("cpu") is x
+    assert x.type() == "torch.LongTensor"
+    assert x.type(gs.float64).type() == "torch.DoubleTensor"
+    assert x.type_as(gs.ones(1)).dtype == gs.float64
+    assert (gs.ones(1, dtype=gs.float32) * 2.0).dtype == gs.float32
+
+
+def test_shape_methods():
+    x = gs.arange(6).view(2, 3)
+    assert x.view(-1, 1).shape == (6, 1)
+    assert x.view_as(gs.zeros(3, 2)).tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert x.reshape((3, 2)).shape == (3, 2)
+    assert x.T.tolist() == x.t().tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert x.transpose(0, 1).shape == (3, 2)
+    assert x.permute(1, 0).shape == (3, 2)
+    assert x.unsqueeze(0).shape == (1, 2, 3)
+    assert x.unsqueeze(-1).squeeze().shape == (2, 3)
+    assert gs.zeros(1, 2, 1).squeeze(0).shape == (2, 1)
+    assert gs.zeros(1, 2).squeeze(1).shape == (1, 2)
+    assert gs.ones(3, 1).expand(3, 4).shape == (3, 4)
+    assert gs.ones(3, 1).expand(-1, 4).shape == (3, 4)
+    assert gs.ones(1, 1).expand_as(gs.zeros(8, 1)).shape == (8, 1)
+    assert x.flatten().shape == (6,)
+    assert gs.zeros(2, 3, 4).flatten(1).shape == (2, 12)
+    assert [part.shape for part in gs.arange(5).split(2)] == [(2,), (2,), (1,)]
+    assert [part.tolist() for part in gs.arange(4).chunk(2)] == [[0, 1], [2, 3]]
+    with pytest.raises(RuntimeError, match="view size is not compatible"):
+        x.t().view(6)
+
+
+def test_reductions():
+    x = gs.tensor([[1.0, 2.0], [3.0, 6.0]])
+    assert x.sum().item() == 12
+    assert x.sum(0).tolist() == [4, 8]
+    assert x.sum(dim=1, keepdim=True).tolist() == [[3], [9]]
+    assert x.mean(1).tolist() == [1.5, 4.5]
+    assert x.prod().item() == 36
+    assert x.max().item() == 6
+    values, indices = x.max(1)
+    assert (values.tolist(), indices.tolist()) == ([2, 6], [1, 1])
+    assert x.min(0).values.tolist() == [1, 2]
+    assert x.argmax().item() == 3
+    assert x.std().item() == pytest.approx(np.std(x.array, ddof=1))
+    assert x.var(unbiased=False).item() == pytest.approx(np.var(x.array))
+    assert x.norm().item() == pytest.approx(np.sqrt(50))
+    assert (x > 0).all().item() is True
+
+
+def test_matrix_products():
+    a, b = gs.tensor([[1.0, 2.0], [3.0, 4.0]]), gs.tensor([[1.0], [1.0]])
+    assert a.mm(b).tolist() == [[3], [7]]
+    assert a.matmul(b).tolist() == gs.mm(a, b).tolist()
+    assert a.mv(gs.ones(2)).tolist() == [3, 7]
+    assert gs.ones(2).dot(gs.ones(2)).item() == 2
+    with pytest.raises(RuntimeError) as error:
+        b.mm(b)
+    assert str(error.value) == "mat1 and mat2 shapes cannot be multiplied (2x1 and 2x1)"
+    with pytest.raises(RuntimeError, match="mat2 must be a matrix"):
+        a.mm(gs.ones(2))
+
+
+def test_functions_of_the_namespace():
+    x = gs.tensor([1.0, 4.0])
+    assert gs.add(x, 1).tolist() == [2, 5]
+    assert gs.add(x, x, alpha=2).tolist() == [3, 12]
+    assert gs.sqrt(x).tolist() == [1, 2]
+    assert gs.clamp(x, max=2).tolist() == [1, 2]
+    assert gs.where(x > 2, x, 0.0).tolist() == [0, 4]
+    assert gs.cat([x, x]).shape == (4,)
+    assert gs.stack([x, x]).shape == (2, 2)
+    assert gs.softmax(x, 0).sum().item() == pytest.approx(1)
+    assert gs.relu(gs.tensor([-1.0, 2.0])).tolist() == [0, 2]
+    assert gs.sigmoid(gs.tensor(0.0)).item() == 0.5
+    assert gs.logsumexp(x, 0).item() == pytest.approx(np.log(np.sum(np.exp(x.array))))
+    assert gs.equal(x, x.clone())
+    assert gs.allclose(x, x + 1e-12)
+    assert gs.is_tensor(x)
+
+
+def test_indexing_reads():
+    x = gs.arange(12).view(3, 4)
+    assert x[1].tolist() == [4, 5, 6, 7]
+    assert x[-1, 2].item() == 10
+    assert x[:, 1].tolist() == [1, 5, 9]
+    assert x[::2, None].shape == (2, 1, 4)
+    assert x[..., 0].tolist() == [0, 4, 8]
+    assert x[[0, 2]].tolist() == [[0, 1, 2, 3], [8, 9, 10, 11]]
+    assert x[gs.tensor([0, 2]), gs.tensor([1, 1])].tolist() == [1, 9]
+    assert x[x > 9].tolist() == [10, 11]
+    assert x[gs.tensor(1)].tolist() == [4, 5, 6, 7]
+    with pytest.raises(IndexError):
+        x[5]
+
+
+def test_pickle_and_deepcopy_of_leaves():
+    x = gs.tensor([1.0], requires_grad=True)
+    (x * 1).sum().backward()
+    for again in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x)):
+        assert again.requires_grad
+        assert again.tolist() == [1]
+    assert copy.deepcopy(x).grad.tolist() == [1]
+    with pytest.raises(RuntimeError, match="Only Tensors created explicitly by the user"):
+        copy.deepcopy(x * 2)
+
+
+def test_clone_detach_and_data():
+    x = gs.tensor([1.0], requires_grad=True)
+    assert x.clone().grad_fn.name() == "CloneBackward0"
+    assert not np.shares_memory(x.clone().array, x.array)
+    assert not x.detach().requires_grad
+    assert np.shares_memory(x.detach().array, x.array)
+    assert not x.data.requires_grad
+
+
+def test_assigning_data_replaces_the_array():
+    x = gs.tensor([1.0], requires_grad=True)
+    x.data = gs.tensor([3.0])
+    assert x.tolist() == [3]
+    assert x.requires_grad
+
+
+def test_requires_grad_rules_of_leaves():
+    x = gs.zeros(2)
+    assert not x.requires_grad
+    assert x.is_leaf
+    assert x.requires_grad_() is x
+    assert x.requires_grad
+    x.requires_grad = False
+    assert not x.requires_grad
+    y = gs.ones(2, requires_grad=True) * 2
+    assert not y.is_leaf
+    with pytest.raises(RuntimeError) as error:
+        y.requires_grad = False
+    assert str(error.value).startswith(
+        "you can only change requires_grad flags of leaf variables."
+    )
+    with pytest.raises(RuntimeError, match="only Tensors of floating point"):
+        gs.tensor([1]).requires_grad_()
+
+
+def test_gradients_assigned_must_fit():
+    x = gs.ones(2, requires_grad=True)
+    x.grad = gs.zeros(2)
+    assert x.grad.tolist() == [0, 0]
+    x.grad = None
+    assert x.grad is None
+    with pytest.raises(RuntimeError, match="assigned grad has data of a different size"):
+        x.grad = gs.zeros(3)
+    with pytest.raises(TypeError, match="assigned grad expected to be a Tensor or None"):
+        x.grad = 1.0

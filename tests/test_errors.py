@@ -1,0 +1,171 @@
+"""Errors show the place, a caret under the construct, and what to write instead."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe import errors
+from gradscribe.ir.core import Location
+
+
+def written(tmp_path, text):
+    path = tmp_path / "model.py"
+    path.write_text(text)
+    return str(path)
+
+
+def test_an_error_shows_file_line_caret_and_advice(tmp_path):
+    filename = written(tmp_path, "def f(path):\n    with open(path) as file:\n        pass\n")
+    location = Location(filename, 2, 9, 19, "with open(path) as file:")
+    error = errors.UnsupportedError("a `with` statement", "read the file before", location)
+    assert str(error) == (
+        "a `with` statement\n"
+        f'  File "{filename}", line 2\n'
+        "    with open(path) as file:\n"
+        "         ^^^^^^^^^^\n"
+        "Instead: read the file before"
+    )
+
+
+def test_the_caret_counts_characters_where_the_location_counts_bytes(tmp_path):
+    filename = written(tmp_path, "größe = straße + 1\n")
+    location = Location(filename, 1, len("größe = ".encode()), len("größe = straße".encode()), "")
+    assert errors.excerpt(location)[1:] == ["    größe = straße + 1", "            ^^^^^^"]
+
+
+def test_a_construct_of_several_lines_is_marked_to_the_end_of_its_first_one(tmp_path):
+    filename = written(tmp_path, "    y = call(1,\n             2)\n")
+    location = Location(filename, 1, 8, 3, "")
+    assert errors.excerpt(location)[1:] == ["    y = call(1,", "        ^^^^^^^"]
+
+
+def test_without_the_file_the_statement_is_shown():
+    location = Location("<string>", 7, 0, 3, "y = f(x)")
+    assert errors.excerpt(location) == ['  File "<string>", line 7', "    y = f(x)"]
+
+
+def test_an_error_without_place_and_advice_is_one_line():
+    assert str(errors.ArgumentError("two tangents were given")) == "two tangents were given"
+
+
+@pytest.mark.parametrize(
+    ("kind", "base"),
+    [
+        (errors.UnsupportedError, NotImplementedError),
+        (errors.AliasingError, errors.UnsupportedError),
+        (errors.UnsupportedDtypeError, TypeError),
+        (errors.NoDerivativeError, errors.UnsupportedError),
+        (errors.NotSpecializedError, AttributeError),
+        (errors.ArgumentError, TypeError),
+        (errors.NonScalarError, errors.ArgumentError),
+        (errors.CheckError, AssertionError),
+    ],
+)
+def test_every_kind_is_also_the_built_in_error_that_people_would_catch(kind, base):
+    assert issubclass(kind, base)
+    assert issubclass(kind, errors.GradscribeError)
+
+
+def test_errors_survive_pickling():
+    error = errors.UnsupportedError("what", "advice", Location("f.py", 1, 0, 1, "x"))
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def message_of(kind, call):
+    with pytest.raises(kind) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_an_array_of_objects_is_refused_at_the_parameter():
+    def total(x):
+        return np.sum(x)
+
+    text = message_of(
+        errors.UnsupportedDtypeError, lambda: gs.grad(total)(np.array([1, "a"], dtype=object))
+    )
+    lines = text.splitlines()
+    assert lines[0] == "`x` has dtype object, which is not a numeric one"
+    assert lines[2:] == [
+        "    def total(x):",
+        "              ^",
+        "Instead: convert it first, for example with `.astype(float)`",
+    ]
+
+
+def test_a_function_without_source_is_refused():
+    text = message_of(errors.SourceNotFoundError, lambda: gs.grad(len))
+    assert text == (
+        "`len` is no Python function, so there is no source to differentiate\n"
+        "Instead: wrap it in one, for example `lambda x: len(x)`"
+    )
+
+
+def test_a_wrong_number_of_arguments_is_python_s_own_error():
+    def f(x, y):
+        return x * y
+
+    text = message_of(TypeError, lambda: gs.grad(f)(1.0))
+    assert text.endswith("f() missing 1 required positional argument: 'y'")
+
+
+def test_an_argnum_out_of_range_says_what_there_is():
+    def f(x, y):
+        return x * y
+
+    text = message_of(errors.ArgumentError, lambda: gs.grad(f, argnums=2)(1.0, 2.0))
+    assert text == (
+        "argnums says 2, but `f` has 2 arguments\nInstead: count from 0 to 1"
+    )
+
+
+def test_an_integer_has_no_gradient():
+    def square(n):
+        return n * n
+
+    text = message_of(errors.ArgumentError, lambda: gs.grad(square)(3))
+    assert text.splitlines()[0] == (
+        "argument `n` of `square` has nothing to differentiate: it is of type int"
+    )
+
+
+def test_a_result_that_is_no_number_has_no_gradient():
+    text = message_of(errors.NonScalarError, lambda: gs.grad(lambda x: x * 2)(np.ones(3)))
+    assert text.splitlines() == [
+        "the gradient of `function` needs one real number as its result, not float64[:]",
+        "Instead: sum the result (`np.sum`), or use `gs.vjp` or `gs.jacobian`",
+    ]
+
+
+def test_sources_are_not_there_before_a_specialization():
+    @gs.differentiable
+    def f(x):
+        return x * x
+
+    text = message_of(errors.NotSpecializedError, lambda: f.gradient_source)
+    assert text == (
+        "`f` is not specialized yet: generated code is for given types\n"
+        'Instead: call `f.specialize(…)` with arguments or types such as "float64[:]" first'
+    )
+
+
+def test_a_store_into_memory_that_two_arguments_share_is_refused_at_the_call():
+    def f(a, b):
+        a[0] = 1.0
+        return np.sum(a * b)
+
+    x = np.arange(3.0)
+    gs.grad(f)(x, x.copy())
+    text = message_of(errors.AliasingError, lambda: gs.grad(f)(x, x[1:]))
+    assert text == (
+        "`a` is stored to, and shares memory with `b`\nInstead: pass a copy of one of them"
+    )
+
+
+def test_a_subclass_of_ndarray_is_refused():
+    text = message_of(
+        errors.UnsupportedError, lambda: gs.grad(lambda m: np.sum(m * m))(np.matrix([[1.0, 2.0]]))
+    )
+    assert text.splitlines()[0].startswith("an argument is a matrix, whose operators")

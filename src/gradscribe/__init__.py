@@ -11,7 +11,7 @@
 the Tensor API that PyTorch users know. `gs.testing`, `gs.autograd` and `gs.errors` are modules.
 """
 
-from gradscribe import errors, testing
+from gradscribe import autograd, errors, testing
 from gradscribe.api import (
     DifferentiableFunction,
     Specialization,
@@ -31,6 +31,7 @@ __version__ = "0.1.0"
 __all__ = [
     "DifferentiableFunction",
     "Specialization",
+    "autograd",
     "differentiable",
     "errors",
     "grad",

@@ -12,18 +12,25 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from gradscribe.generated import Generated
 from gradscribe.ir.core import IF, LOOP, Function, Value, walk
 from gradscribe.ir.liveness import Liveness
-from gradscribe.ir.types import Array, Collected, Sequence as SequenceType, is_differentiable
+from gradscribe.ir.types import Array, Collected, Sequence as SequenceType
 from gradscribe.layout import flattener
 from gradscribe.primitives.control import ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
+from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.stages import Stages, flat
 from gradscribe.transforms.aliasing import Aliasing, Copies
 
 ForwardFunction = Callable[..., tuple[tuple[Any, ...], Any]]
 _READ_NO_ELEMENTS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
+_LIKE = frozenset(
+    PRIMITIVES[creation] for creation in (np.empty_like, np.zeros_like, np.ones_like, np.full_like)
+)
+"""Operations that take only shape and dtype from their first operand."""
 
 
 class Derivatives:
@@ -103,7 +110,7 @@ class Derivatives:
                 return False
             if operation.primitive not in _READ_NO_ELEMENTS and varied & {*operation.operands}:
                 varied.update(operation.results)
-        return not any(v in varied and is_differentiable(v.type) for v in self._record_leaves)
+        return not any(v in varied for v in self._record_leaves)
 
     @cached_property
     def _forward_ir(self) -> Function:
@@ -194,7 +201,9 @@ def _element_reads(function: Function) -> set[Value]:
     """The values of which some operation reads more than type and shape."""
     read = {*function.body.yields}
     for operation in walk(function.body):
-        if operation.primitive not in _READ_NO_ELEMENTS:
+        if operation.primitive in _LIKE:
+            read.update(operation.operands[1:])
+        elif operation.primitive not in _READ_NO_ELEMENTS:
             read.update(operation.operands)
         for region in operation.regions:
             read.update(region.yields)

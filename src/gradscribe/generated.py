@@ -18,13 +18,12 @@ except ImportError:
         return function
 
 
-from gradscribe.transforms.simplify import simplify
 
 
 class Generated:
     """A function that the compiler made.
 
-    make: gives the value-semantics IR. defaults: default values of parameters, as source.
+    make: gives the simplified IR in value semantics. defaults: default values of parameters, as source.
     sharing: the leaves of the result that may share memory with arguments and one another, as
         a record does.
     """
@@ -37,13 +36,13 @@ class Generated:
         sharing: slice = slice(0),
     ) -> None:
         self._make = make
-        self._defaults = defaults or {}
+        self._defaults = tuple((defaults or {}).items())
         self._sharing = sharing
 
     @cached_property
     def bufferized(self) -> Function:
         """The IR with stores in place."""
-        function = simplify(self._make())
+        function = self._make()
         leaves = range(len(function.body.yields))
         return bufferize(function, record=leaves[self._sharing])
 
@@ -55,9 +54,9 @@ class Generated:
     @cached_property
     def source(self) -> str:
         """The text of the `def`."""
-        return codegen.emit(self.ir, self._defaults)
+        return codegen.emit(self.ir, dict(self._defaults))
 
     @cached_property
     def callable(self) -> Callable[..., Any]:
         """The function itself, which debuggers and tracebacks can see into."""
-        return codegen.load(self.ir, self.source)
+        return codegen.load(self.ir, self.source, self._defaults)

@@ -41,4 +41,5 @@ def nested_gradient(
     if with_value:
         picked, tree = [value, *picked], Node(tuple, (LEAF, tree))
     body = replace(function.body, yields=tuple(picked))
-    return replace(function, name=f"{primal.name}_gradient_{len(chain)}", body=body, result=tree)
+    name = f"{primal.name}_gradient_{len(chain)}"
+    return simplify(replace(function, name=name, body=body, result=tree))

@@ -1,6 +1,6 @@
 """The derivatives of one IR function, as IR: what `transforms` makes, cut to what is called.
 
-Everything here takes and gives `ir.Function`s. Trees at the boundary follow one convention:
+Everything here takes and gives `ir.Function`s, and what `Stages` gives is simplified. Trees at the boundary follow one convention:
 the gradient has, for each parameter with an active leaf, that parameter's tree with None at
 inactive leaves; one such parameter gives that tree itself, several a tuple.
 """
@@ -43,33 +43,38 @@ class Stages:
         return replace(joined, results=self.primal.body.yields, result=self.primal.result)
 
     @cached_property
-    def _split(self) -> tuple[Function, Function, Function]:
-        return split(self.joined)
+    def _pair(self) -> tuple[Function, Function]:
+        return split(self.joined)[:2]
 
     @property
     def forward(self) -> Function:
         """(arguments) -> (result, record)"""
-        return self._split[0]
+        return self._pair[0]
 
     @property
     def adjoint(self) -> Function:
         """(record, *cotangents of the seeded leaves of the result) -> gradient"""
-        return self._split[1]
+        return self._pair[1]
 
-    @property
+    @cached_property
     def gradient(self) -> Function:
         """(arguments, *cotangents) -> gradient"""
-        return self._split[2]
+        joined = self.joined
+        whole = joined.function
+        body = replace(whole.body, yields=joined.gradients)
+        name = f"{self.primal.name}_gradient"
+        return simplify(replace(whole, name=name, body=body, result=joined.gradient))
 
-    @property
+    @cached_property
     def value_and_gradient(self) -> Function:
         """(arguments, *cotangents) -> (result, gradient)"""
-        return replace(self.joined.function, name=f"{self.primal.name}_value_and_gradient")
+        name = f"{self.primal.name}_value_and_gradient"
+        return simplify(replace(self.joined.function, name=name))
 
     @cached_property
     def tangent(self) -> Function:
         """(arguments, tangents) -> (result, its tangent)"""
-        return tangent.differentiate(self.primal, self.active)
+        return simplify(tangent.differentiate(self.primal, self.active))
 
     @cached_property
     def seeds(self) -> tuple[int, ...]:

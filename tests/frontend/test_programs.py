@@ -321,3 +321,38 @@ PROGRAMS = [
 @pytest.mark.parametrize(("function", "args"), PROGRAMS, ids=lambda p: getattr(p, "__name__", ""))
 def test_lowered_program_equals_plain_python(function: Any, args: Any) -> None:
     check(function, *args)
+
+
+def sum_of_rows(a):
+    total = 0.0
+    for row in a:
+        total = total + row
+    return total
+
+
+def sum_of_list(xs, w):
+    total = 0
+    for i, x in enumerate(xs):
+        total += x * w + i
+    return total
+
+
+def sum_of_products(A, x, n):
+    y = 1.0
+    for k in range(n):
+        y = y * (A[k] + x)
+    return y
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (sum_of_rows, (A45,)),
+        (sum_of_list, ([x5, x5 * 2, x5 + 1], 0.5)),
+        (sum_of_products, (A45, x5, 3)),
+        (sum_of_products, (A45, x5, 0)),
+    ],
+    ids=lambda p: getattr(p, "__name__", ""),
+)
+def test_first_trip_is_peeled_where_a_number_becomes_an_array(function: Any, args: Any) -> None:
+    check(function, *args)

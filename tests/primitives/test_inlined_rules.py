@@ -10,10 +10,11 @@ import pytest
 from gradscribe.frontend.rules import inline
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Function, Linearity, Parameter, Value
-from gradscribe.ir.lengths import Facts
+from gradscribe.ir.lengths import Affine, Facts, Symbol
 from gradscribe.ir.trees import LEAF, flatten
-from gradscribe.ir.types import is_differentiable
+from gradscribe.ir.types import Scalar, Sequence, Type, is_differentiable
 from gradscribe.primitives.control import CONSTANT
+from gradscribe.primitives.registry import PRIMITIVES
 from tests.interpreter import run
 from tests.primitives.cases import ALL
 from tests.primitives.harness import Case, Lengths
@@ -27,14 +28,23 @@ pytestmark = [
 class Inlined:
     """The IR of a call, and of a rule inlined behind it."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, number: Type | None = None) -> None:
+        """With `number`, literals are operands of that type."""
         lengths = Lengths()
-        self.inputs = [x for x in flatten(case.arguments)[1] if is_runtime(x)]
-        types = [lengths(x) for x in self.inputs]
+        self.is_operand = is_runtime if number is None else lambda x: isinstance(x, float)
+        self.inputs = [x for x in flatten(case.arguments)[1] if self.is_operand(x)]
+        types = [number or lengths(x) for x in self.inputs]
         self.builder = Builder(Facts(lengths.samples))
         self.operands = [self.builder.named(t, f"x{i}") for i, t in enumerate(types)]
-        self.arguments = _replaced(case.arguments, iter(self.operands))
+        self.arguments = self._replaced(case.arguments, iter(self.operands))
         self.out = self.builder.call(case.primitive, self.arguments, callee=case.ir_callee)
+
+    def _replaced(self, item: Any, operands: Any) -> Any:
+        if isinstance(item, dict):
+            return {key: self._replaced(below, operands) for key, below in item.items()}
+        if isinstance(item, (tuple, list)):
+            return type(item)(self._replaced(below, operands) for below in item)
+        return next(operands) if self.is_operand(item) else item
 
     def like_out(self, name: str) -> Value:
         return self.builder.named(self.out.type, name)
@@ -63,19 +73,11 @@ def is_runtime(x: Any) -> bool:
     return isinstance(x, (np.ndarray, np.generic))
 
 
-def _replaced(item: Any, operands: Any) -> Any:
-    if isinstance(item, dict):
-        return {key: _replaced(below, operands) for key, below in item.items()}
-    if isinstance(item, (tuple, list)):
-        return type(item)(_replaced(below, operands) for below in item)
-    return next(operands) if is_runtime(item) else item
-
-
 def differentiable(case: Case) -> bool:
     return np.asarray(case()).dtype.kind == "f"
 
 
-@pytest.mark.parametrize("case", filter(differentiable, ALL), ids=str)
+@pytest.mark.parametrize("case", list(filter(differentiable, ALL)), ids=str)
 def test_adjoint(case: Case) -> None:
     out = case()
     seed = np.random.default_rng(0).normal(size=np.shape(out)).astype(np.asarray(out).dtype)[()]
@@ -99,7 +101,7 @@ def has_own_tangent(case: Case) -> bool:
     return callable(tangent) and not isinstance(tangent, Linearity) and len(case.operands) == 1
 
 
-@pytest.mark.parametrize("case", filter(has_own_tangent, ALL), ids=str)
+@pytest.mark.parametrize("case", list(filter(has_own_tangent, ALL)), ids=str)
 def test_tangent(case: Case) -> None:
     out, rule = case(), case.primitive.tangent
     (operand,) = case.operands
@@ -131,3 +133,63 @@ def compare(
         if isinstance(result, Value):
             assert np.asarray(value).dtype == result.type.dtype
             assert np.ndim(value) == len(getattr(result.type, "dims", ()))
+
+
+# -- Python numbers --------------------------------------------------------------------------
+
+NUMBERS = [c for c in ALL if c.operands and all(type(x) is np.float64 for x in c.operands)]
+
+
+@pytest.mark.parametrize("case", [c for c in NUMBERS if c.primitive.elementwise], ids=str)
+def test_partial_derivatives_of_python_numbers(case: Case) -> None:
+    plain = case.with_operands([float(x) for x in case.operands])
+    if not isinstance(plain(), float):
+        pytest.skip("not a function of Python numbers")
+    inlined = Inlined(plain, Scalar("float64"))
+    rule: Any = case.primitive.adjoint
+    expected = leaves(rule(case(), **case.arguments))
+    compare(inlined, inlined.operands, inlined.results(rule), inlined.inputs, expected)
+
+
+# -- lists of unknown length -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("callee", "items", "keywords"),
+    [
+        (np.stack, [np.ones(3), np.ones(3)], {}),
+        (np.stack, [np.ones((2, 3))], {"axis": 1}),
+        (np.stack, [1.0, 2.0, 3.0], {}),
+        (np.concatenate, [np.ones(3), np.ones(3)], {}),
+        (np.concatenate, [np.ones((2, 3)), np.ones((2, 3))], {"axis": -1}),
+        (np.hstack, [np.ones(3), np.ones(3)], {}),
+        (np.vstack, [np.ones(3), np.ones(3)], {}),
+        (np.vstack, [np.ones((2, 3)), np.ones((2, 3))], {}),
+        (np.array, [1.0, 2.0, 3.0], {}),
+    ],
+)
+def test_adjoint_for_a_list(callee: Any, items: list[Any], keywords: dict[str, Any]) -> None:
+    lengths = Lengths()
+    item = Scalar("float64") if isinstance(items[0], float) else lengths(items[0])
+    builder = Builder(Facts(lengths.samples))
+    arrays = builder.named(Sequence(item, Affine.of(Symbol("count"))), "arrays")
+    primitive = PRIMITIVES[callee]
+    assert primitive.signature is not None and primitive.adjoint is not None
+    bound = primitive.signature.bind(arrays, **keywords)
+    bound.apply_defaults()
+    out = builder.call(primitive, bound.arguments, callee=callee)
+    d_out = builder.named(out.type, "d_out")
+    given = inline(builder, primitive.adjoint, {"out": out, **bound.arguments, "d_out": d_out})
+    (result,) = given
+    assert isinstance(result.type, Sequence)
+
+    block = Block((arrays, d_out), tuple(builder.operations), (result,))
+    parameters = tuple(Parameter(p.name, LEAF, (p,)) for p in (arrays, d_out))
+    plain = callee(items, **keywords)
+    seed = np.random.default_rng(0).normal(size=plain.shape)
+    got = run(Function("rule", parameters, block, LEAF, builder.facts), items, seed)
+    bound.arguments[next(iter(bound.arguments))] = items
+    (expected,) = primitive.adjoint(plain, **bound.arguments, d_out=seed)
+    assert len(got) == len(items)
+    for d_item, wanted in zip(got, expected, strict=True):
+        np.testing.assert_array_equal(d_item, wanted)

@@ -207,7 +207,6 @@ class Derivatives:
             RECORDED.get(callee, ())
         )
         self.record_outputs = (0,) if callee in RECORDED_OUTPUT else ()
-        self.higher_inputs = tuple(range(len(leaves))) if callee in NONLINEAR else ()
         self.linear = callee not in NONLINEAR or (callee is not np.power and len(active) == 1
                                                   and callee in RECORDED)
 

@@ -44,7 +44,7 @@ def active_leaves(function: Function, argnums: tuple[int, ...]) -> tuple[int, ..
     return tuple(
         number
         for position, parameter in enumerate(function.parameters)
-        for leaf, number in zip(parameter.leaves, numbers)  # noqa: B905
+        for leaf, number in zip(parameter.leaves, numbers)
         if position in argnums and is_differentiable(leaf.type)
     )
 
@@ -107,7 +107,8 @@ def _difference(function: Any, args: Any, argnums: Any, directions: Any, h: floa
         for position, along in zip(argnums, directions, strict=True):
             tree, leaves = flatten(moved[position])
             pairs = zip(leaves, along, strict=True)
-            moved[position] = unflatten(tree, iter([a if v is None else a + step * v for a, v in pairs]))
+            shifted_leaves = [a if v is None else a + step * v for a, v in pairs]
+            moved[position] = unflatten(tree, iter(shifted_leaves))
         return float(function(*moved))
 
     near = (shifted(h) - shifted(-h)) / (2 * h)

@@ -140,7 +140,7 @@ class _Generator:
                 self.tuple_statement,
             ]
             nested = [self.branch, self.loop, self.loop] if scope.depth < 3 else []
-            if any(isinstance(value.type, Collected) for value in scope.values):
+            if nested and any(isinstance(value.type, Collected) for value in scope.values):
                 nested += [self.consume] * 5
             self.random.choice(simple + nested)(scope)
 

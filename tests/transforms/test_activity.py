@@ -53,7 +53,7 @@ def test_activity_goes_round_a_loop():
     def body(i, a, b):
         return [hand.op(operator.mul, x, a, name="a_next"), a]
 
-    a, b = hand.loop(
+    _, b = hand.loop(
         LoopShape(("range",), carried=2),
         [*bounds, *start],
         [("i", INT), ("a", STRONG), ("b", STRONG)],

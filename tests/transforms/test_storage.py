@@ -16,7 +16,6 @@ from tests.transforms.adjoint_harness import (
     collected,
     loops,
     lowered,
-    names,
 )
 
 RNG = np.random.default_rng(2)
@@ -99,9 +98,9 @@ def seidel(A, steps):
 
 
 def test_linear_stencils_record_nothing():
-    forward, adjoint, gradient = check_gradient(seidel, MATRIX, 3)
+    forward, _, _ = check_gradient(seidel, MATRIX, 3)
     assert collected(forward) == 0
-    assert "store" not in [n for n in names(adjoint) if n == "undo"]
+    assert record_of(forward) == ["float64[A:0, A:1]", "int(steps)"]
 
 
 def test_of_a_linear_stencil_the_primal_is_not_run_for_the_gradient():

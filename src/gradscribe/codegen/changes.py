@@ -75,9 +75,7 @@ class Changes:
 class ChangeAnalysis:
     """kept: the values that are changed in place, and so must be variables."""
 
-    def __init__(
-        self, function: Function, uses: Uses, patterns: dict[Value, Pattern]
-    ) -> None:
+    def __init__(self, function: Function, uses: Uses, patterns: dict[Value, Pattern]) -> None:
         self.kept: set[Value] = set()
         self._uses = uses
         self._patterns = patterns

@@ -12,8 +12,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradscribe.codegen.changes import ChangeAnalysis
 from gradscribe.codegen.booleans import is_boolean
+from gradscribe.codegen.changes import ChangeAnalysis
 from gradscribe.codegen.uses import IN_PLACE, Pattern, Uses
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Method, Operation, Value
 from gradscribe.primitives.control import ASSERT, CONSTANT, PUSH, RAISE, STACK, STACK_POP, UNDEF
@@ -43,7 +43,7 @@ def fold(
     """What is written inside other expressions. released: values that may be, though named."""
     folding = _Folding(function, uses, patterns, released)
     folding.block(function.body)
-    _Limit(uses, folding.folded.values).block(function.body, 1)
+    _Limit(uses, folding.folded).block(function.body, 1)
     return folding.folded
 
 
@@ -65,9 +65,10 @@ class _Folding:
 
     def block(self, block: Block) -> None:
         """Fold what can be folded, last operation first, so that the statement that a value
-        would become part of is known. `final[i]`: the index of that statement."""
+        would become part of is known. `readers[i]`: the index of the operation whose text the
+        operation at i is part of; its own where it is a statement."""
         operations = block.operations
-        final = list(range(len(operations) + 1))
+        readers = list(range(len(operations) + 1))
         for index in reversed(range(len(operations))):
             operation = operations[index]
             for region in operation.regions:
@@ -77,10 +78,12 @@ class _Folding:
             if self._is_always_written_out(operation):
                 self._values.add(operation.result)
             elif self._may_fold(operation):
-                position = final[self._reader(operation.result, block)]
-                if position > index and self._can_move(block, index, position):
+                reader = self._reader(operation.result, block)
+                if reader > index and self._can_move(block, index, reader, readers):
                     self._values.add(operation.result)
-                    final[index] = position
+                    readers[index] = reader
+            if operation in self.folded.conditionals and self._reads_own_variable(operation):
+                self.folded.conditionals.remove(operation)
 
     def _is_always_written_out(self, operation: Operation) -> bool:
         """Constants, lengths of arrays whose variable keeps them; undefined values nowhere."""
@@ -125,45 +128,70 @@ class _Folding:
         if operation.primitive is not IF or len(operation.results) != 1:
             return False
         statement = operation.location.statement if operation.location else "if "
-        if statement.startswith(("if ", "elif ")):
-            if operation.result.name or not is_boolean(operation, self._uses):
-                return False
+        in_expression = not statement.startswith(("if ", "elif "))
+        nameless = not operation.result.name
+        if not in_expression and not (nameless and is_boolean(operation, self._uses)):
+            return False
         if self._changes.of(operation).barrier:
             return False
         for region in operation.regions:
-            if not all(r in self._values for o in region.operations for r in o.results):
-                return False
+            for inner in region.operations:
+                if not inner.results or not all(r in self._values for r in inner.results):
+                    return False
             producer = self._uses.producer.get(region.yields[0])
             if producer is not None and producer.primitive is UNDEF:
                 return False
         return True
 
-    def _can_move(self, block: Block, index: int, position: int) -> bool:
-        """Whether the operation at index may be evaluated in the statement at position."""
+    def _reads_own_variable(self, operation: Operation) -> bool:
+        """Whether one side of an `if` that is not folded just keeps a variable's value."""
+        result = operation.result
+        yields = [region.yields[0] for region in operation.regions]
+        kept = any(v not in self._values and v.name == result.name for v in yields)
+        return kept and result not in self._values
+
+    def _can_move(self, block: Block, index: int, reader: int, readers: list[int]) -> bool:
+        """Whether the operation at index may be evaluated in the statement of its reader."""
+        around = {reader}
+        while readers[reader] != reader:
+            reader = readers[reader]
+            around.add(reader)
         operation = block.operations[index]
         effect = operation.primitive.effect
+        needs_place = effect and operation.primitive is not STACK_POP
         read = self._changes.read_by(operation)
-        for other in block.operations[index + 1 : position]:
+        for between in range(index + 1, reader):
+            if between in around:
+                continue
+            other = block.operations[between]
             changes = self._changes.of(other)
             if changes.barrier or (effect and other.primitive.effect):
                 return False
-            if not other.results or not all(r in self._values for r in other.results):
-                if changes.touches(read) or (effect and operation.primitive is not STACK_POP):
-                    return False
+            written = not other.results or not all(r in self._values for r in other.results)
+            if written and (needs_place or changes.touches(read)):
+                return False
         return True
 
 
 class _Limit:
     """Takes parts out of expressions that would make too long a line."""
 
-    def __init__(self, uses: Uses, folded: set[Value]) -> None:
+    def __init__(self, uses: Uses, folded: Folded) -> None:
         self._uses = uses
-        self._folded = folded
+        self._conditionals = folded.conditionals
+        self._folded = folded.values
         self._widths: dict[Value, int] = {}
 
     def block(self, block: Block, depth: int) -> None:
         room = COLUMNS - 4 * depth
         for operation in block.operations:
+            if operation in self._conditionals:
+                width = self._conditional_width(operation)
+                if width <= room:
+                    self._widths[operation.result] = width
+                    continue
+                self._conditionals.remove(operation)
+                self._folded.discard(operation.result)
             for region in operation.regions:
                 self.block(region, depth + 1)
             if operation.regions:
@@ -173,6 +201,16 @@ class _Limit:
                 width = self._width(operation)
             for result in operation.results:
                 self._widths[result] = width
+
+    def _conditional_width(self, operation: Operation) -> int:
+        """The width of an `if` as an expression; nothing in it can be taken out."""
+        for region in operation.regions:
+            for inner in region.operations:
+                conditional = inner in self._conditionals
+                width = self._conditional_width(inner) if conditional else self._width(inner)
+                self._widths[inner.result] = width
+        yields = [region.yields[0] for region in operation.regions]
+        return 10 + sum(map(self._printed, (*operation.operands, *yields)))
 
     def _split(self, operation: Operation) -> bool:
         """Give the longest part of an expression a statement of its own."""
@@ -188,11 +226,11 @@ class _Limit:
     def _width(self, operation: Operation) -> int:
         if operation.primitive is CONSTANT:
             return len(repr(operation.attributes["value"]))
-        operands = sum(
-            self._widths.get(v, 3) if v in self._folded else len(v.name) or 3
-            for v in operation.operands
-        )
+        operands = sum(map(self._printed, operation.operands))
         return operands + _own_width(operation.callee) + 2 * len(operation.operands)
+
+    def _printed(self, value: Value) -> int:
+        return self._widths.get(value, 3) if value in self._folded else len(value.name) or 3
 
 
 def _own_width(callee: Any) -> int:

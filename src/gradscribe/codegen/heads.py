@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from gradscribe.codegen.expressions import Expressions
-from gradscribe.ir.core import LoopShape, Operation, Value
-from gradscribe.ir.types import Array, Scalar, Sequence
 from gradscribe.codegen.plan import Plan
 from gradscribe.codegen.rewriting import name
+from gradscribe.ir.core import LoopShape, Operation, Value
+from gradscribe.ir.types import Array, Scalar, Sequence
 
 
 def target(plan: Plan, value: Value) -> ast.expr:

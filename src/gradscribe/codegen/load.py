@@ -18,16 +18,17 @@ from gradscribe.ir.core import Function
 _serial = itertools.count(1)
 
 
-def load(function: Function, source: str | None = None) -> Callable[..., Any]:
+def load(
+    function: Function, source: str | None = None, defaults: tuple[tuple[str, str], ...] = ()
+) -> Callable[..., Any]:
     """The callable of a function, made of its source (emitted here where it is not given).
 
     Its namespace holds the modules and functions that the text names, and the function.
     """
-    rendered = render(function)
+    rendered = render(function, defaults)
     filename = f"<gradscribe {next(_serial)}: {function.name}>"
     text = rendered.text if source is None else source
-    loaded = execute(text, filename, rendered.bindings)[function.name]
-    assert callable(loaded)
+    loaded: Callable[..., Any] = execute(text, filename, rendered.bindings)[function.name]
     weakref.finalize(loaded, linecache.cache.pop, filename, None)
     return loaded
 

@@ -147,9 +147,7 @@ def _with_pushes(
     pushes: dict[int, list[Operation]] = {}
     for record, value in pairs:
         attributes = {"stack": Operand(0), "value": Operand(1)}
-        push = Operation(
-            PUSH, (record, value), (Value(Opaque()),), attributes, (), loop.location
-        )
+        push = Operation(PUSH, (record, value), (Value(Opaque()),), attributes, (), loop.location)
         pushes.setdefault(position.get(value, 0), []).append(push)
     operations = list(pushes.get(0, ()))
     for number, operation in enumerate(body.operations, 1):
@@ -161,6 +159,4 @@ def _with_pushes(
 def _in_trip_order(record: Value, loop: Operation) -> Operation:
     """A reversed loop has pushed its last element first: turn the list around."""
     attributes = {"args": (Operand(0),), "keywords": {}}
-    return Operation(
-        EFFECT, (record,), (Value(Opaque()),), attributes, (), loop.location, REVERSE
-    )
+    return Operation(EFFECT, (record,), (Value(Opaque()),), attributes, (), loop.location, REVERSE)

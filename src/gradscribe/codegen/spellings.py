@@ -162,6 +162,10 @@ def _method_call(method: str) -> Spelling:
     return spell
 
 
+def _same(write: Expressions, operation: Operation) -> ast.expr:
+    return write.value(operation.operands[0])
+
+
 def _copy(write: Expressions, operation: Operation) -> ast.expr:
     operand = write.value(operation.operands[0])
     immutable = isinstance(operation.operands[0].type, (Scalar, Tuple))
@@ -204,16 +208,14 @@ def _sums(write: Expressions, type_: Type, x: ast.expr, y: ast.expr) -> ast.expr
     """The sum of two values of a type, item by item in containers."""
     if isinstance(type_, Tuple):
         parts: list[ast.expr] = []
-        for number, item in enumerate(type_.items):
+        for number, part in enumerate(type_.items):
             left, right = (ast.Subscript(v, ast.Constant(number), ast.Load()) for v in (x, y))
-            parts.append(_sums(write, item, left, right))
+            parts.append(_sums(write, part, left, right))
         return ast.Tuple(parts, ast.Load())
     if isinstance(type_, Sequence):
         a, b = name("a"), name("b")
         pairs = ast.Call(write.scope.builtin("zip"), [x, y], [])
-        return _comprehension(
-            _sums(write, type_.item, a, b), ast.Tuple([a, b], ast.Load()), pairs
-        )
+        return _comprehension(_sums(write, type_.item, a, b), ast.Tuple([a, b], ast.Load()), pairs)
     if isinstance(type_, Mapping):
         avoid = names_in(y)
         key, item = name(fresh("key", avoid)), name(fresh("a", avoid))
@@ -292,7 +294,9 @@ def _boolean(symbol: ast.boolop, left: ast.expr, right: ast.expr) -> ast.expr:
         and isinstance(first.left, ast.Name)
         and same(left.comparators[-1], first.left)
     ):
-        chained = ast.Compare(left.left, [*left.ops, *first.ops], [*left.comparators, *first.comparators])
+        chained = ast.Compare(
+            left.left, [*left.ops, *first.ops], [*left.comparators, *first.comparators]
+        )
         return ast.BoolOp(symbol, [chained, *values[1:]]) if len(values) > 1 else chained
     return ast.BoolOp(symbol, [left, *values])
 
@@ -311,6 +315,7 @@ SPELLINGS: dict[Primitive, Spelling] = {
     control.GET: _indexed("index"),
     control.LEN: _builtin("len"),
     control.COPY: _copy,
+    control.STOP_GRADIENT: _same,
     control.ZEROS_LIKE: _zeros_like,
     control.ADD_ITEMS: _add_items,
     control.EFFECT: _effect,

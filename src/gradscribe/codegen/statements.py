@@ -154,7 +154,9 @@ class Statements(Listing):
         again = body.yields[shape.carried]
         marks = self._marks(loop)
         others = [phi for phi in carried(loop) if phi[3] not in marks]
-        moves = [m for _, p, v, _ in others if p in self.plan.carried for m in self.move(p, v, loop)]
+        moves = [
+            m for _, p, v, _ in others if p in self.plan.carried for m in self.move(p, v, loop)
+        ]
         readers = 1 + len(marks)
         leave = Leave(again) if self._decides(body, again, moves, readers) else None
         used = [mark for mark in marks if self.plan.is_used(mark)]
@@ -162,9 +164,9 @@ class Statements(Listing):
             return Exit(leave, tuple(marks))
         if around is not None and around.flag in used:
             return Exit(leave, tuple(marks), passes_on=True)
-        if following is not None and len(used) == 1 and not self._ends_by_test(loop):
-            if self._is_else(following, used[0]):
-                return Exit(leave, tuple(marks), orelse=following)
+        has_else = following is not None and len(used) == 1 and self._is_else(following, used[0])
+        if has_else and not self._ends_by_test(loop):
+            return Exit(leave, tuple(marks), orelse=following)
         if leave is None:
             return Exit(None)
         left = [Move(self.plan.names.of[m], ast.Constant(False), m.type, None) for m in used]
@@ -196,12 +198,14 @@ class Statements(Listing):
         exit = Exit(None)
         if loop.attributes["shape"].exits:
             exit = self._exit(loop, following, around)
-            if exit.orelse is not None and around is not None and around.flag in exit.orelse.results:
+            if (
+                exit.orelse is not None
+                and around is not None
+                and around.flag in exit.orelse.results
+            ):
                 exit = replace(exit, orelse=None, marks=())
         phis = [
-            phi
-            for phi in carried(loop)
-            if phi[1] in self.plan.carried and phi[3] not in exit.marks
+            phi for phi in carried(loop) if phi[1] in self.plan.carried and phi[3] not in exit.marks
         ]
         self.add_moves(m for i, p, _, _ in phis for m in self.move(p, i, loop))
         test = self._plain_test(loop)

@@ -13,14 +13,30 @@ import io
 import math
 from collections.abc import Callable, Collection, Mapping
 
-from astunparse import Unparser  # type: ignore[import-untyped]
+from astunparse import Unparser
+
+from gradscribe.codegen.wrapping import wrap
 
 LINE = 98
 """The column up to which comments reach."""
 
-(BARE, TEST, OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, SUM, PRODUCT, UNARY, POWER, ATOM) = (
-    range(15)
-)
+(
+    BARE,
+    TEST,
+    OR,
+    AND,
+    NOT,
+    COMPARE,
+    BIT_OR,
+    BIT_XOR,
+    BIT_AND,
+    SHIFT,
+    SUM,
+    PRODUCT,
+    UNARY,
+    POWER,
+    ATOM,
+) = range(15)
 
 _BINARY: dict[type[ast.operator], tuple[str, int]] = {
     ast.Add: ("+", SUM),
@@ -90,6 +106,7 @@ class Writer(Unparser):  # type: ignore[misc]
         self._comments = comments or {}
         self._blank_before = blank_before
         self._column = 0
+        self._start: int | None = None
         self._methods: dict[type[ast.AST], Callable[..., None]] = {}
         super().__init__(tree, io.StringIO())
 
@@ -100,7 +117,9 @@ class Writer(Unparser):  # type: ignore[misc]
     def fill(self, text: str = "") -> None:
         line = "    " * self._indent + text
         self._column = len(line)
-        self.f.write("\n" + line)
+        self.f.write("\n")
+        self._start = self.f.tell()
+        self.f.write(line)
 
     def write(self, text: str) -> None:
         self._column += len(text)
@@ -117,10 +136,26 @@ class Writer(Unparser):  # type: ignore[misc]
             method = self._methods[kind] = getattr(self, "_" + kind.__name__)
         method(tree)
 
+    def enter(self) -> None:
+        self._wrap()
+        super().enter()
+
+    def _wrap(self) -> None:
+        """Break the current line if it is too long."""
+        if self._column > LINE and self._start is not None:
+            self.f.seek(self._start)
+            text = wrap(self.f.read(), LINE)
+            self.f.seek(self._start)
+            self.f.truncate()
+            self.f.write(text)
+            self._column = len(text) - text.rfind("\n") - 1
+        self._start = None
+
     def _statement(self, statement: ast.stmt) -> None:
         if statement in self._blank_before:
             self.f.write("\n")
         self.dispatch(statement)
+        self._wrap()
         comment = self._comments.get(statement)
         room = LINE - self._column - len("  # ")
         if comment and room >= 12:
@@ -168,6 +203,7 @@ class Writer(Unparser):  # type: ignore[misc]
         if escaped.endswith('"'):
             escaped = escaped[:-1] + '\\"'
         first, *rest = escaped.split("\n")
+        self._start = None
         self.fill('"""' + first)
         for line in rest:
             if line.strip():
@@ -338,7 +374,7 @@ class Writer(Unparser):  # type: ignore[misc]
 
     def _format_part(self, part: ast.expr, quote: str) -> None:
         if isinstance(part, ast.Constant):
-            text = repr(part.value + '"')[1:-2]  # repr in single quotes escapes only those
+            text = repr(str(part.value) + '"')[1:-2]  # repr in single quotes escapes only those
             text = text.replace("\\'", "'").replace(quote[0], "\\" + quote[0])
             self.write(text.replace("{", "{{").replace("}", "}}"))
             return

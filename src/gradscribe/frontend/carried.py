@@ -63,10 +63,21 @@ class _Entry:
     count: int = 0
 
 
-class Carried:
-    """The carried values of one loop. `entry` is the state before the loop."""
+class FirstTripDiffers(Exception):
+    """A name holds a number before the first trip of a counted loop and an array after it."""
 
-    def __init__(self, lowering: Lowering, names: list[str], keep_broken: bool) -> None:
+
+class Carried:
+    """The carried values of one loop. `entry` is the state before the loop.
+
+    keep_broken: whether it matters after the loop if it was left by `break`. counted: whether
+    its first trip can be taken apart from the rest (a `for`).
+    """
+
+    def __init__(
+        self, lowering: Lowering, names: list[str], *, keep_broken: bool, counted: bool
+    ) -> None:
+        self.counted = counted
         self.lowering = lowering
         self.entry = lowering.fork()
         self.keep_broken = keep_broken
@@ -287,6 +298,8 @@ class Carried:
                     raise UnsupportedError(
                         f"`{_leaf_name(entry.key)}` has {error}", "", self.lowering.builder.location
                     ) from None
+                if self.counted and isinstance(assumed, Scalar) and isinstance(leaf.type, Array):
+                    raise FirstTripDiffers(f"`{_leaf_name(entry.key)}` is {error}") from None
                 entry.mode, entry.types = "late", None
                 return False
             settled = False
@@ -297,7 +310,8 @@ class Carried:
         if isinstance(type_, Scalar):
             return Scalar(type_.dtype, type_.weak)
         if isinstance(type_, Sequence):
-            return Sequence(type_.item)
+            item = assumed.item if isinstance(assumed, Sequence) else type_.item
+            return Sequence(self._widen(type_.item, item))
         if isinstance(type_, Array) and isinstance(assumed, Array):
             self._widened |= {d for d, a in zip(type_.dims, assumed.dims, strict=True) if d != a}
         return type_
@@ -307,7 +321,7 @@ class Carried:
         if isinstance(assumed, Scalar) and isinstance(found, Scalar):
             return (assumed.dtype, assumed.weak) == (found.dtype, found.weak)
         if isinstance(assumed, Sequence) and isinstance(found, Sequence):
-            return assumed.item == found.item
+            return self._generalizes(assumed.item, found.item)
         if isinstance(assumed, Tuple) and isinstance(found, Tuple):
             return all(map(self._generalizes, assumed.items, found.items))
         if isinstance(assumed, Array) and isinstance(found, Array):

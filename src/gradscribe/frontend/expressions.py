@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -330,13 +331,20 @@ def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
         if isinstance(found, property):
             return calls.call(lowering, node, Static(found.fget), (owner,), {})
         return BoundMethod(owner, name) if callable(found) else found
-    if isinstance(owner, TupleOf) and name in getattr(owner.cls, "_fields", ()):
-        return owner.items[owner.cls._fields.index(name)]  # type: ignore[attr-defined]
+    if isinstance(owner, TupleOf) and name in _field_names(owner.cls):
+        return owner.items[_field_names(owner.cls).index(name)]
     if isinstance(owner, Ref):
         return _array_attribute(lowering, node, owner, name)
     if is_number(owner):
         return _number_attribute(lowering, node, owner, name)
     return BoundMethod(owner, name)
+
+
+def _field_names(cls: type) -> tuple[str, ...]:
+    """The names of the items of a namedtuple or dataclass."""
+    if dataclasses.is_dataclass(cls):
+        return tuple(field.name for field in dataclasses.fields(cls))
+    return getattr(cls, "_fields", ())
 
 
 def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> Any:

@@ -16,9 +16,9 @@ from typing import Any
 import gast
 
 from gradscribe.frontend import builtins as known
-from gradscribe.frontend import calls
+from gradscribe.frontend import calls, first_and_rest
 from gradscribe.frontend.branches import RAISED, branch
-from gradscribe.frontend.carried import Carried
+from gradscribe.frontend.carried import Carried, FirstTripDiffers
 from gradscribe.frontend.lowering import (
     NOT_BROKEN,
     NOT_CONTINUED,
@@ -40,8 +40,40 @@ def for_loop(lowering: Lowering, node: Any) -> None:
     if _is_static(iteration):
         _unroll(lowering, node, known.unrolled(lowering, node.iter, iteration))
         return
-    columns = _columns(lowering, node, iteration, node.target)
-    run_loop(lowering, node, columns)
+    before, made = lowering.fork(), len(lowering.builder.operations)
+    depth, location = len(lowering.frame.loops), lowering.builder.location
+    try:
+        run_loop(lowering, node, _columns(lowering, node, iteration, node.target))
+    except FirstTripDiffers as difference:
+        lowering.restore(before)
+        del lowering.builder.operations[made:]
+        del lowering.frame.loops[depth:]
+        lowering.builder.location = location
+        _peel(lowering, node, iteration, str(difference))
+
+
+def _peel(lowering: Lowering, node: Any, iteration: Iteration, difference: str) -> None:
+    """Lower the first trip by itself, where a name holds a number before it and an array after
+    it, and then a loop over the rest."""
+    from gradscribe.frontend.statements import assign, statements
+
+    exits = (gast.Break, gast.Continue, gast.Return)
+    trips = None if iteration.reversed else first_and_rest.trips(lowering, iteration)
+    some = None if trips is None else lowering.builder.facts.at_least(trips, 1)
+    if some is None or any(isinstance(n, exits) for b in node.body for n in gast.walk(b)):
+        lowering.unsupported(
+            node, difference, "let it be an array from the start, as in `total = np.zeros(n)`"
+        )
+    if not some:
+        statements(lowering, node.orelse)
+        return
+    first, rest = first_and_rest.divide(lowering, node, iteration)
+    assign(lowering, node.target, first)
+    lowering.frame.loops.append(node.lineno)
+    statements(lowering, node.body)
+    lowering.frame.loops.pop()
+    if RAISED not in lowering.frame.names:
+        run_loop(lowering, node, _columns(lowering, node, rest, node.target))
 
 
 def while_loop(lowering: Lowering, node: Any) -> None:
@@ -83,6 +115,9 @@ def _columns(lowering: Lowering, node: Any, iteration: Iteration, target: Any) -
             return lambda values: TupleOf(tuple(take(values) for take in below))
         if part.kind == "enumerate":
             return add(_enumerated(lowering, node, part), name)
+        if part.kind == "items":
+            index = add(part.parts[0], None)
+            return lambda values: read_item(lowering, node, part.parts[1], index(values))
         kind, values, item = _simple(lowering, node, part, nested=bool(kinds) or part is not iteration)
         kinds.append(kind)
         operands.extend(values)
@@ -110,6 +145,8 @@ def _enumerated(lowering: Lowering, node: Any, part: Iteration) -> Iteration:
 
 
 def _trips(lowering: Lowering, node: Any, part: Iteration) -> Any:
+    if part.kind == "items":
+        part = part.parts[0]
     if part.kind == "range":
         start, stop, step = part.parts
         if not (isinstance(step, Static) and step.value == 1):
@@ -220,7 +257,9 @@ def run_loop(lowering: Lowering, node: Any, columns: _Columns | None) -> None:
     outer = {flag: names.pop(flag, None) for flag in (NOT_BROKEN, NOT_CONTINUED)}
     location = lowering.builder.location
     assigned = assigned_names([*node.body, *([node.target] if columns else [])])
-    carried = Carried(lowering, sorted(assigned), keep_broken=bool(node.orelse))
+    carried = Carried(
+        lowering, sorted(assigned), keep_broken=bool(node.orelse), counted=columns is not None
+    )
     lowering.frame.loops.append(node.lineno)
     while True:
         attempt = _Attempt(lowering, node, columns, carried)

@@ -6,6 +6,8 @@ A rule is lowered by the same frontend as the user's functions, so that its deci
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -30,7 +32,8 @@ def inline(
     """
     lowering = Lowering(builder)
     source = source_of(rule.__code__)  # type: ignore[attr-defined]
-    names = {name: _enter(lowering, item) for name, item in arguments.items()}
+    given = {**_defaults(rule), **arguments}
+    names = {name: _enter(lowering, item) for name, item in given.items()}
     frame = Frame(source, rule, names)  # type: ignore[arg-type]
     with builder.block() as operations:  # a block of its own: what was made before keeps its name
         result = _leave(lowering, calls.run_frame(lowering, None, frame))
@@ -39,6 +42,12 @@ def inline(
     for operation in operations:
         builder.append(operation)
     return result
+
+
+@functools.lru_cache(maxsize=None)
+def _defaults(rule: Callable[..., Any]) -> Mapping[str, Any]:
+    parameters = inspect.signature(rule).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
 def _enter(lowering: Lowering, item: Any) -> Any:

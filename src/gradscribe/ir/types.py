@@ -249,9 +249,10 @@ def _join_scalars(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _join_arrays(a: Array, b: Array) -> Array:
-    if (a.dtype, a.rank, a.module, a.spelling) != (b.dtype, b.rank, b.module, b.spelling):
+    if (a.dtype, a.rank, a.module) != (b.dtype, b.rank, b.module):
         raise JoinError(f"{a!r} on one path and {b!r} on the other")
     dims = tuple(
         x if x == y else Affine.of(Symbol("length")) for x, y in zip(a.dims, b.dims, strict=True)
     )
-    return replace(a, dims=dims)
+    spelling = a.spelling if a.spelling == b.spelling else "tensor"
+    return replace(a, dims=dims, spelling=spelling)

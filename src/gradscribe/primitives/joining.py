@@ -144,7 +144,7 @@ def stack(out, arrays, axis=0, *, d_out):
 def _slices(d_out, arrays, axis):
     if isinstance(arrays, list):
         items = []
-        for d_x in np.moveaxis(d_out, axis, 0):
+        for d_x in d_out if axis == 0 else np.moveaxis(d_out, axis, 0):
             items.append(d_x)  # noqa: PERF402  (lowered as a loop)
         return items
     parts = ()

@@ -47,12 +47,14 @@ def elementwise_type(facts: Facts, callee: Any, **operands: Any) -> Type:
 
 
 def like_first(result: Type, dims: tuple[Affine, ...], *operands: Any) -> Array:
-    """An array of result's dtype with these dims, in the module of the first array operand."""
+    """An array of result's dtype with these dims, in the module of the first array operand; a
+    Tensor's if any operand is one."""
     assert isinstance(result, Array)
-    for operand in operands:
-        if isinstance(operand, Array):
-            return Array(result.dtype, dims, operand.module, operand.spelling)
-    return Array(result.dtype, dims)
+    arrays = [operand for operand in operands if isinstance(operand, Array)]
+    if not arrays:
+        return Array(result.dtype, dims)
+    is_tensor = any(array.spelling == "tensor" for array in arrays)
+    return Array(result.dtype, dims, arrays[0].module, "tensor" if is_tensor else "numpy")
 
 
 def result_of(callee: Any, *operands: Any, **static: Any) -> Type:

@@ -177,7 +177,7 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
         kernel.learn((out,), record)
     edges = [edge_of(operands[position]) for position in kernel.active]
     if kernel.stand_ins is not None:
-        leaves = kernel.kept(leaves)
+        leaves = kernel.spared(leaves)
     node = kernel.node_class(kernel, edges, leaves, record, counters, expected, kernel.shapes)
     result = wrap_result(out if type(out) is np.ndarray else np.asarray(out), node)
     if operation.view:
@@ -223,7 +223,7 @@ def _new_kernel(
         tuple(positions) if operation.wraps_numbers else tuple(tensors),
         len(leaves),
         tuple(constants),
-        _stand_ins(leaves, derivatives.higher_inputs),
+        _stand_ins(leaves, active) if derivatives.linear else None,
     )
     if len(KERNELS) >= _MOST_KERNELS:
         KERNELS.clear()
@@ -244,17 +244,11 @@ def _abstracted(value: Any, constants: list[int], first: int) -> Any:
     return value
 
 
-def _stand_ins(leaves: Sequence[Any], needed: tuple[int, ...]) -> tuple[Any, ...] | None:
-    """For each array whose elements no higher derivative reads, one that takes no memory."""
-    spared = [
-        isinstance(leaf, np.ndarray) and position not in needed
-        for position, leaf in enumerate(leaves)
-    ]
-    if not any(spared):
-        return None
+def _stand_ins(leaves: Sequence[Any], unread: tuple[int, ...]) -> tuple[Any, ...]:
+    """For each array whose elements no derivative reads, one that takes no memory."""
     return tuple(
-        np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape) if spare else None
-        for leaf, spare in zip(leaves, spared, strict=True)
+        np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape) if position in unread else None
+        for position, leaf in enumerate(leaves)
     )
 
 

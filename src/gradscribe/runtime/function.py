@@ -21,7 +21,6 @@ recorded, which is all that double backward needs.
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -376,14 +375,14 @@ class _OnceDifferentiable(Node):
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator of a `backward` whose operations are not recorded (it may use NumPy); to
-    differentiate its results is an error."""
+    """Decorator of a `backward` whose operations are not recorded: it gets gradients outside the
+    graph, and may use NumPy. To differentiate its results is an error."""
 
     @functools.wraps(backward)
     def decorated(ctx: Any, *gradients: Any) -> Any:
         token = enter_mode(False)
         try:
-            results = backward(ctx, *gradients)
+            results = backward(ctx, *map(_detached, gradients))
         finally:
             leave_mode(token)
         wanted = [g for g in gradients if isinstance(g, Tensor) and g.requires_grad]
@@ -400,7 +399,5 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def traceable(function: type[Function]) -> type[Function]:
-    """Deprecated, and without effect."""
-    warnings.warn("traceable is deprecated and has no effect", FutureWarning, stacklevel=2)
-    return function
+def _detached(gradient: Any) -> Any:
+    return gradient.detach() if isinstance(gradient, Tensor) else gradient

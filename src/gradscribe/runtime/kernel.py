@@ -41,13 +41,9 @@ class Derivatives(Protocol):
         """The positions of the out leaves whose memory the record refers to."""
 
     @property
-    def higher_inputs(self) -> tuple[int, ...]:
-        """The positions of the leaves whose elements (more than their type and shape) some
-        derivative of order two or higher reads."""
-
-    @property
     def linear(self) -> bool:
-        """Whether the adjoint reads nothing that depends on an active leaf."""
+        """Whether the adjoint reads nothing that depends on an active leaf. Then no derivative
+        of second or higher order reads more of an active leaf than its type and shape."""
 
     def forward(self, *leaves: Any) -> tuple[tuple[Any, ...], Any]:
         """(out leaves, record). For an operation the out leaf is what the operation itself
@@ -72,6 +68,7 @@ class Kernel:
     stand_ins: what is kept in place of each leaf (None: the leaf itself); None: keep all.
     converters: for each output, what makes a cotangent of the type that the code expects.
     checked: the positions, among the leaves and then the outputs, whose memory is recorded.
+    kept: the positions of the leaves that are kept for higher derivatives.
     """
 
     __slots__ = (
@@ -84,6 +81,7 @@ class Kernel:
         "derivatives",
         "forward",
         "inputs",
+        "kept",
         "node_class",
         "outputs",
         "records",
@@ -112,6 +110,11 @@ class Kernel:
         self.inputs = inputs
         self.constants = constants
         self.stand_ins = stand_ins
+        self.kept = tuple(
+            position
+            for position in range(arity)
+            if not (stand_ins and stand_ins[position] is not None)
+        )
         outputs = (arity + position for position in derivatives.record_outputs)
         self.checked = (*derivatives.record_inputs, *outputs)
         self.checks_outputs = bool(derivatives.record_outputs)
@@ -125,8 +128,8 @@ class Kernel:
         self.shapes = tuple(signature(out[position]) for position in self.outputs)
         self.records = holds_arrays(record)
 
-    def kept(self, leaves: Sequence[Any]) -> list[Any]:
-        """The leaves as higher derivatives need them."""
+    def spared(self, leaves: Sequence[Any]) -> list[Any]:
+        """The leaves, with stand-ins for those that no derivative reads."""
         assert self.stand_ins is not None
         return [leaf if s is None else s for leaf, s in zip(leaves, self.stand_ins, strict=True)]
 

@@ -108,7 +108,7 @@ class OperationNode(Node):
     def _backward_recorded(self, cotangents: list[Any]) -> Sequence[Any]:
         kernel = self.kernel
         derivatives = kernel.derivatives
-        self.check_versions(derivatives.higher_inputs)
+        self.check_versions(kernel.kept)
         seeds = converted(cotangents, kernel.converters, self.shapes)
         own_edges = [NO_EDGE] * len(self.edges) if derivatives.linear else self.edges
         edges = [*own_edges, *map(_edge, cotangents)]
@@ -245,7 +245,7 @@ class HigherNode(Node):
     def _check_versions(self) -> None:
         arity = len(self.point) - len(self.kernel.outputs)
         seeds = range(arity, len(self.point))
-        for position in (*self.kernel.derivatives.higher_inputs, *seeds):
+        for position in (*self.kernel.kept, *seeds):
             counter = self.counters[position]
             if counter is not None and counter[0] != self.expected[position]:
                 shape, dtype = signature(self.point[position])

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gradscribe.ir.builder import Builder
@@ -22,6 +23,7 @@ from gradscribe.ir.core import (
     LOOP,
     Block,
     Function,
+    Operand,
     Operation,
     Parameter,
     Primitive,
@@ -114,6 +116,7 @@ def _sweep(
     function = context.function
     top = TopScope(context, function.body, Builder(function.facts))
     seeds = _seeds(function, seeded)
+    top.builder.location = derived(None)
     for result, seed in seeds:
         if result in context.active:
             top.contribute(result, seed)
@@ -246,8 +249,6 @@ def _static(scope: Scope, operation: Operation, name: str) -> Any:
     )
 
 
-
-
 # -- tuples and lists ------------------------------------------------------------------------
 
 
@@ -262,11 +263,10 @@ def _add_items(scope: Scope, operation: Operation, d_out: Value) -> None:
 
 def _tuple(scope: Scope, operation: Operation, d_out: Value) -> None:
     for position, operand in enumerate(operation.attributes["items"]):
-        arguments = {"x": d_out, "position": position}
         item = operation.operands[operand.index]
-        _contribute(
-            scope, item, lambda: scope.builder.call(ITEM, arguments, name=name_of(item))  # noqa: B023
-        )
+        arguments = {"x": d_out, "position": position}
+        cotangent = partial(scope.builder.call, ITEM, arguments, name=name_of(item))
+        _contribute(scope, item, cotangent)
 
 
 def _item(scope: Scope, operation: Operation, d_out: Value) -> None:
@@ -284,7 +284,7 @@ def _item(scope: Scope, operation: Operation, d_out: Value) -> None:
 def _list(scope: Scope, operation: Operation, d_out: Value) -> None:
     for position, operand in enumerate(operation.attributes["items"]):
         item = operation.operands[operand.index]
-        _contribute(scope, item, lambda: _get(scope, d_out, position, item))  # noqa: B023
+        _contribute(scope, item, partial(_get, scope, d_out, position, item))
 
 
 def _append(scope: Scope, operation: Operation, d_out: Value) -> None:
@@ -326,7 +326,8 @@ def _set(scope: Scope, operation: Operation, d_out: Value) -> None:
 
 
 def _operand(operation: Operation, name: str) -> Value:
-    return operation.operands[operation.attributes[name].index]
+    operand: Operand = operation.attributes[name]
+    return operation.operands[operand.index]
 
 
 def _get(scope: Scope, x: Value, index: Any, value: Value) -> Value:

@@ -97,9 +97,8 @@ def _fit(scope: Scope, cotangent: Value, value: Value) -> Value:
         leading = tuple(range(rank - wanted.rank))
         cotangent = call(builder, np.sum, cotangent, axis=leading if leading[1:] else 0)
         given = cotangent.type
-    if rank < wanted.rank:
+    if rank < wanted.rank or not isinstance(given, Array):
         return _broadcast(scope, cotangent, value)
-    assert isinstance(given, Array)
     return _sum_axes(scope, cotangent, given.dims, value, wanted.dims)
 
 
@@ -112,8 +111,10 @@ def _sum_axes(
 ) -> Value:
     """Sum over the axes that were broadcast; where the types do not tell, ask at run time."""
     facts = scope.builder.facts
-    pairs = [(axis, facts.normalize(g), facts.normalize(w)) for axis, (g, w) in
-             enumerate(zip(given, wanted, strict=True))]
+    pairs = [
+        (axis, facts.normalize(g), facts.normalize(w))
+        for axis, (g, w) in enumerate(zip(given, wanted, strict=True))
+    ]
     broadcast = tuple(axis for axis, g, w in pairs if w.known == 1 and g.known != 1)
     if any(g.known == 1 and w.known != 1 for _, g, w in pairs):
         return _broadcast(scope, cotangent, value)
@@ -121,8 +122,8 @@ def _sum_axes(
         axis = broadcast if broadcast[1:] else broadcast[0]
         cotangent = call(scope.builder, np.sum, cotangent, axis=axis, keepdims=True)
     for axis, g, w in pairs:
-        if axis in broadcast or g == w:
-            continue
+        if axis in broadcast or g == w or w.known is not None or (w.minimum or 0) > 1:
+            continue  # an axis that is not one long was not broadcast
         equal = facts.equal(g, w)
         if equal is False and facts.equal(w, Affine((), 1)):
             cotangent = call(scope.builder, np.sum, cotangent, axis=axis, keepdims=True)

@@ -57,9 +57,7 @@ def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Temp
     contribute(scope, operation, {i: results[i] for i in wanted}, d_out)
 
 
-def _contribute(
-    scope: Scope, operation: Operation, results: dict[int, Any], d_out: Value
-) -> None:
+def _contribute(scope: Scope, operation: Operation, results: dict[int, Any], d_out: Value) -> None:
     for i, given in results.items():
         if given is not None:
             cotangent = given if isinstance(given, Value) else constant(scope.builder, given)
@@ -76,10 +74,7 @@ def _contribute_partials(
     for i, partial in partials.items():
         positions.setdefault((operation.operands[i], partial), []).append(i)
     for (operand, partial), same in positions.items():
-        times = d_out
-        if len(same) > 1:
-            times = call(scope.builder, operator.mul, d_out, constant(scope.builder, len(same)))
-        cotangent = _times(scope.builder, times, partial)
+        cotangent = _times(scope.builder, d_out, partial, len(same))
         if cotangent is not None:
             scope.contribute(operand, project(scope, cotangent, operand))
 
@@ -126,11 +121,7 @@ def _by_operand(operation: Operation, given: Any) -> tuple[Any, ...]:
     """What a rule returned (an entry for each parameter, or for the first alone), by operand."""
     results: list[Any] = [None] * len(operation.operands)
     parameters = list(operation.attributes.values())
-    entries = [given]
-    if isinstance(given, (tuple, list)):
-        first_is_many = isinstance(parameters[0], (tuple, list))
-        nested = any(isinstance(entry, (tuple, list)) for entry in given)
-        entries = [given] if first_is_many and not nested else list(given)
+    entries = list(given) if isinstance(given, (tuple, list)) else [given]
     for attribute, entry in zip(parameters, entries, strict=False):
         for operand, item in _matched(attribute, entry):
             results[operand.index] = item
@@ -153,8 +144,9 @@ def _instantiate(
     needed = _needed(template.operations, [r for r in results if isinstance(r, Value)])
     shapes, values = _reads(needed, results)
     mapping: dict[Value, Value] = {template.d_out: d_out}
-    primals = zip((template.out, *template.primals), (operation.result, *operation.operands),
-                  strict=True)
+    primals = zip(
+        (template.out, *template.primals), (operation.result, *operation.operands), strict=True
+    )
     for placeholder, primal in primals:
         if placeholder in values:
             mapping[placeholder] = scope.primal(primal)
@@ -223,12 +215,13 @@ def _new(value: Value, mapping: dict[Value, Value]) -> Value:
     return result
 
 
-def _times(builder: Builder, cotangent: Value, partial: Any) -> Value | None:
-    """cotangent * partial derivative; None for zero."""
+def _times(builder: Builder, cotangent: Value, partial: Any, count: int = 1) -> Value | None:
+    """cotangent * count * partial derivative; None for zero."""
     if partial is None or (not isinstance(partial, Value) and partial == 0):
         return None
     if isinstance(partial, Value):
-        return call(builder, operator.mul, cotangent, partial)
+        return _times_value(builder, cotangent, partial, count)
+    partial = partial * count
     if partial == 1:
         return cotangent
     if partial == -1:
@@ -236,3 +229,20 @@ def _times(builder: Builder, cotangent: Value, partial: Any) -> Value | None:
     return call(builder, operator.mul, cotangent, constant(builder, partial))
 
 
+def _times_value(builder: Builder, cotangent: Value, partial: Value, count: int) -> Value:
+    divisor = _reciprocal_of(builder, partial)
+    if divisor is not None and count == 1:
+        return call(builder, operator.truediv, cotangent, divisor)
+    if count > 1:
+        partial = call(builder, operator.mul, constant(builder, count), partial)
+    return call(builder, operator.mul, cotangent, partial)
+
+
+def _reciprocal_of(builder: Builder, partial: Value) -> Value | None:
+    """y, where the partial derivative was just computed as 1 / y: dividing rounds once."""
+    last = builder.operations[-1] if builder.operations else None
+    if last is None or last.results != (partial,) or last.callee is not operator.truediv:
+        return None
+    one, divisor = last.operands
+    made = [o for o in builder.operations[-3:] if one in o.results and o.primitive is CONSTANT]
+    return divisor if made and made[0].attributes["value"] == 1 else None

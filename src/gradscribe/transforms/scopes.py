@@ -260,9 +260,9 @@ class Scope:
             definition = self.context.structure.definition.get(value)
             if definition is None or definition.primitive is not UNDEF:
                 yield value
-            for source in self._shape_sources(value):
-                if same_shape(self.context.facts, source.type, value.type):
-                    pending.append(source)
+            facts, type_ = self.context.facts, value.type
+            sources = self._shape_sources(value)
+            pending += [source for source in sources if same_shape(facts, source.type, type_)]
 
     def _shape_sources(self, value: Value) -> tuple[Value, ...]:
         definition = self.context.structure.definition.get(value)

@@ -15,6 +15,7 @@ from gradscribe.ir.core import CALL, Block, Function, Operation, Parameter, Valu
 from gradscribe.ir.trees import LEAF, Node, Tree
 from gradscribe.primitives.control import CONSTANT, UNDEF
 from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.simplify.rewriter import RECORD
 
 if TYPE_CHECKING:
     from gradscribe.transforms.adjoint import Joined
@@ -60,7 +61,7 @@ def _cut(joined: Joined, both: Function) -> tuple[Function, Function]:
         joined.docstring,
         record=len(record),
     )
-    parameters = (Parameter("record", tree, record), *joined.seeds)
+    parameters = (Parameter(RECORD, tree, record), *joined.seeds)
     leaves = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
     body = Block(leaves, (*needs.recomputed(), *second), gradients)
     adjoint = Function(f"{joined.name}_adjoint", parameters, body, joined.gradient, joined.facts)
@@ -73,7 +74,8 @@ def _is_adjoint(operation: Operation) -> bool:
 
 def _read_in(operations: Iterable[Operation], yields: Iterable[Value]) -> set[Value]:
     """What operations and yields read and do not define."""
-    read, defined = set(yields), set()
+    read = set(yields)
+    defined: set[Value] = set()
     pending = list(operations)
     while pending:
         operation = pending.pop()

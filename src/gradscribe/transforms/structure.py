@@ -7,7 +7,7 @@ the one before, loops carry versions, branches merge them. All versions of one a
 
 from __future__ import annotations
 
-from gradscribe.ir.core import IF, LOOP, Block, Function, Operation, Value
+from gradscribe.ir.core import IF, LOOP, Block, Function, LoopShape, Operation, Value
 from gradscribe.ir.types import Array
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 
@@ -66,7 +66,9 @@ class Structure:
             before = _before(operation, value)
             if before is None:
                 break
-            value = self.entry(before, operation.regions[0]) if operation.primitive is IF else before
+            if operation.primitive is IF:
+                before = self.entry(before, operation.regions[0])
+            value = before
         return value
 
     def _scan(self, block: Block, around: tuple[Operation, ...]) -> None:
@@ -109,11 +111,14 @@ def _before(operation: Operation, value: Value) -> Value | None:
     """The version that an operation made `value` from (for `if`: what its first side yields)."""
     if operation.primitive in STORES:
         return operation.operands[0]
-    position = operation.results.index(value) if value in operation.results else -1
-    if operation.primitive is LOOP:
-        shape = operation.attributes["shape"]
-        if 0 <= position < shape.carried:
-            return operation.operands[shape.iterable_operands + position]
-    if operation.primitive is IF and position >= 0:
+    if value not in operation.results:
+        return None
+    position = operation.results.index(value)
+    if operation.primitive is IF:
         return operation.regions[0].yields[position]
-    return None
+    if operation.primitive is not LOOP:
+        return None
+    shape: LoopShape = operation.attributes["shape"]
+    return (
+        operation.operands[shape.iterable_operands + position] if position < shape.carried else None
+    )

@@ -28,6 +28,7 @@ from gradscribe.ir.core import (
     Block,
     Function,
     Linearity,
+    Operand,
     Operation,
     Parameter,
     Primitive,
@@ -49,6 +50,9 @@ from gradscribe.primitives.registry import METHODS
 from gradscribe.transforms.activity import STRUCTURAL, active_values
 from gradscribe.transforms.cotangents import call, constant, name_of
 from gradscribe.transforms.tangent_regions import tangent_if, tangent_loop
+
+_POSITIONS = frozenset({"shape", "index", "path", "num"})
+"""Parameters of linear operations whose integers are no data."""
 
 
 def differentiate(function: Function, active: tuple[int, ...]) -> Function:
@@ -173,8 +177,10 @@ class Tangent:
             return rule(self, operation)
         if primitive.tangent is Linearity.BILINEAR:
             return self._bilinear(operation)
-        if primitive.tangent is Linearity.LINEAR or primitive in STRUCTURAL:
+        if primitive in STRUCTURAL:
             return self._linear(operation)
+        if primitive.tangent is Linearity.LINEAR:
+            return self._same(operation, self._linear_operands(operation))
         if callable(primitive.tangent):
             return self._explicit(operation, primitive.tangent)
         if primitive.elementwise and primitive.adjoint is not None:
@@ -188,6 +194,25 @@ class Tangent:
     def _linear(self, operation: Operation) -> Value:
         operands = tuple(map(self._tangent_item, operation.operands))
         return self._same(operation, operands)
+
+    def _linear_operands(self, operation: Operation) -> tuple[Value, ...]:
+        """Tangents of the operands; integers that say where or how long stay as they are."""
+        operands = list(map(self._tangent_of_data, operation.operands))
+
+        def keep(operand: Operand) -> None:
+            operands[operand.index] = operation.operands[operand.index]
+
+        for name in _POSITIONS & set(operation.attributes):
+            map_operands(operation.attributes[name], keep)
+        return tuple(operands)
+
+    def _tangent_of_data(self, value: Value) -> Value:
+        """The tangent of a number or array: zero, of its own type, for integers."""
+        if is_differentiable(value.type) or not isinstance(value.type, (Scalar, Array)):
+            return self._tangent_item(value)
+        if isinstance(value.type, Scalar):
+            return constant(self.builder, 0)
+        return self.builder.call(control.ZEROS_LIKE, {"x": value})
 
     def _bilinear(self, operation: Operation) -> Value | None:
         total: Value | None = None
@@ -237,7 +262,7 @@ class Tangent:
         for name, attribute in operation.attributes.items():
             if f"d_{name}" in accepted:
                 arguments[f"d_{name}"] = map_operands(
-                    attribute, lambda operand: self._tangent_item(operands[operand.index])
+                    attribute, lambda operand: self._tangent_of_data(operands[operand.index])
                 )
         arguments = {name: value for name, value in arguments.items() if name in accepted}
         tangent = self._inline(rule, arguments)

@@ -84,6 +84,21 @@ def multiply_reciprocal(rewriter: Rewriter, operation: Operation) -> Value | Non
 
 
 @derived(operator.mul)
+def group_constants(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of (x * 2) * 3 make x * 6."""
+    for constant, product in (operation.operands, operation.operands[::-1]):
+        inner = rewriter.made_by(product, operator.mul)
+        if inner is None or not _is_float(rewriter, constant) or not rewriter.used_once(product):
+            continue
+        for factor, other in (inner.operands, inner.operands[::-1]):
+            if _is_float(rewriter, factor):
+                both = rewriter.apply(operator.mul, operation, factor, constant)
+                if both is not None:
+                    return rewriter.replacement(operation, operator.mul, other, both)
+    return None
+
+
+@derived(operator.mul)
 def group_scalars(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Of s * (t * array) make (s * t) * array, which reads the array once."""
     x, y = operation.operands
@@ -167,6 +182,11 @@ def _is_number(rewriter: Rewriter, value: Value, number: int) -> bool:
     return (
         isinstance(constant, (int, float)) and not isinstance(constant, bool) and constant == number
     )
+
+
+def _is_float(rewriter: Rewriter, value: Value) -> bool:
+    """Whether a value is one of Python's own numbers, known here."""
+    return type(rewriter.constant_of(value)) in (int, float)
 
 
 def _is_zero(rewriter: Rewriter, value: Value) -> bool:

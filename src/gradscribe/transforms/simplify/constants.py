@@ -45,9 +45,10 @@ def fold_integers(rewriter: Rewriter, operation: Operation) -> Value | None:
     return _fold(rewriter, operation, _FOLDED, (bool, int))
 
 
-@derived(operator.add, operator.sub, operator.mul, operator.truediv, operator.neg)
+@derived(operator.add, operator.sub, operator.mul, operator.neg)
 def fold_floats(rewriter: Rewriter, operation: Operation) -> Value | None:
-    return _fold(rewriter, operation, _FOLDED | {operator.truediv}, (bool, int, float))
+    """2 * 0.5 is 1.0. Quotients stay, for x * (1 / 3) is to become x / 3."""
+    return _fold(rewriter, operation, _FOLDED, (bool, int, float))
 
 
 def _fold(

@@ -26,6 +26,9 @@ from gradscribe.transforms.simplify.cse import Available
 from gradscribe.transforms.simplify.table import rules_of
 from gradscribe.transforms.simplify.types import same_type
 
+RECORD = "record"
+"""The name of the parameter that holds the record of a forward function."""
+
 
 def rewrite(function: Function) -> Function:
     """One forward pass over the function; the function itself where no rule applied."""
@@ -60,12 +63,16 @@ class Rewriter:
         self._available = Available()
         self._builder = Builder(function.facts)
         self._operations: list[Operation] = []
+        self._recorded = frozenset(
+            leaf for p in function.parameters if p.name == RECORD for leaf in p.leaves
+        )
         self._remember_parameters()
 
     def _remember_parameters(self) -> None:
-        """Where the lengths and types of the function's arguments are found."""
+        """Where the lengths and types of the function's arguments are found. What stands in a
+        record may be undefined (a value of a branch that was not taken)."""
         for value in self.parameters:
-            if isinstance(value.type, Array):
+            if isinstance(value.type, Array) and value not in self._recorded:
                 self.arrays.setdefault(value.type, value)
                 for axis, length in enumerate(value.type.dims):
                     self.axes.setdefault(length, (value, axis))

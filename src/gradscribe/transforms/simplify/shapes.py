@@ -92,10 +92,11 @@ def _made_again(rewriter: Rewriter, operation: Operation, root: Value) -> Value 
     return result
 
 
-@derived(COPY)
+@derived(COPY, np.copy, np.asarray, np.ascontiguousarray)
 def drop_copy(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Arrays are values here; bufferize makes the copies that memory needs."""
-    return operation.operands[0]
+    x = operation.operands[0]
+    return x if rewriter.same_type(x, operation.result) else None
 
 
 @derived(np.broadcast_to)
@@ -115,22 +116,14 @@ def _array_of_shape(rewriter: Rewriter, broadcast: Operation) -> Value | None:
     argument = rewriter.arrays.get(broadcast.result.type)
     if argument is not None:
         return argument
-    lengths = [rewriter.made_by(value, LENGTH) for value in broadcast.operands[1:]]
-    if not lengths or lengths[0] is None:
-        return None
-    array = lengths[0].operands[0]
-    axes = [
-        length.attributes["axis"]
-        for length in lengths
-        if length is not None and length.operands[0] is array
-    ]
-    type_ = broadcast.result.type
-    assert isinstance(type_, Array)
-    complete = axes == list(range(type_.rank)) and rewriter.same_type(array, broadcast.result)
-    return array if complete else None
+    for value in broadcast.operands[1:]:
+        length = rewriter.made_by(value, LENGTH)
+        if length is not None and rewriter.same_type(length.operands[0], broadcast.result):
+            return length.operands[0]
+    return None
 
 
-@derived(np.reshape, np.ravel, np.squeeze, np.expand_dims)
+@derived(np.reshape, np.ravel, "flatten", np.squeeze, np.expand_dims)
 def join_reshapes(rewriter: Rewriter, operation: Operation) -> Value | None:
     """A reshape of a reshape is one, or none."""
     source = operation.operands[0]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradscribe.ir.core import Operation, Value, map_operands
-from gradscribe.ir.types import Scalar
+from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.control import APPEND, GET, ITEM, LIST, POP, SET, TUPLE, ZEROS_LIKE
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
 from gradscribe.transforms.simplify.algebra import broadcast_source
@@ -14,6 +16,9 @@ from gradscribe.transforms.simplify.table import derived, exact
 
 if TYPE_CHECKING:
     from gradscribe.transforms.simplify.rewriter import Rewriter
+
+_REORDERED = 4
+"""How many additions a store may be moved before."""
 
 
 @derived(STORE, ACCUMULATE)
@@ -33,29 +38,53 @@ def accumulate_whole(rewriter: Rewriter, operation: Operation) -> Value | None:
     return rewriter.replacement(operation, operator.add, x, value)
 
 
+@derived(STORE, ACCUMULATE)
+def fill_zeros(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """A number in all of an array of zeros is a full array."""
+    x, value = operation.operands[:2]
+    zeros = rewriter.made_by(x, ZEROS_LIKE)
+    if zeros is None or operation.attributes["path"] or not isinstance(value.type, Scalar):
+        return None
+    return rewriter.replacement(operation, np.full_like, zeros.operands[0], value)
+
+
 @derived(ACCUMULATE)
 def accumulate_into_zeros(rewriter: Rewriter, operation: Operation) -> Value | None:
-    """Adding to what has just been set to zero is a store."""
-    x, *_ = operation.operands
+    """Adding to what has been set to zero is a store. Additions in between come after it: they
+    commute, whether or not they meet the same elements."""
     if not all(isinstance(index.type, Scalar) for index in operation.operands[2:]):
         return None
-    if rewriter.made_by(x, ZEROS_LIKE) and rewriter.used_once(x):
-        return _store(rewriter, operation, x)
-    zeroed = _overwritten(rewriter, operation)
-    if zeroed is None or zeroed.primitive is not STORE:
-        return None
-    stored = rewriter.constant_of(zeroed.operands[1])
-    if isinstance(stored, (int, float)) and stored == 0:
-        return _store(rewriter, operation, zeroed.operands[0])
+    path, between = _path(operation), []
+    x = operation.operands[0]
+    while rewriter.used_once(x):
+        before = rewriter.made_by(x, ACCUMULATE, STORE, ZEROS_LIKE)
+        if before is None:
+            return None
+        if before.primitive is not ACCUMULATE:
+            return _store_first(rewriter, operation, before, between[::-1])
+        if len(between) == _REORDERED or _path(before) == path:
+            return None
+        between.append(before)
+        x = before.operands[0]
     return None
 
 
-def _store(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
-    """The store of an operation's value, by its path, in another array."""
-    operands = (x, *operation.operands[1:])
-    arguments = map_operands(dict(operation.attributes), lambda operand: operands[operand.index])
-    result = operation.result
-    return rewriter.emit(STORE, arguments, operation, type_=result.type, name=result.name)
+def _store_first(
+    rewriter: Rewriter, operation: Operation, zeros: Operation, between: list[Operation]
+) -> Value | None:
+    """The operation's value stored in `zeros`, if those are zero where it goes, then the
+    additions that stood in between."""
+    x = zeros.result
+    if zeros.primitive is STORE:
+        number = rewriter.constant_of(zeros.operands[1])
+        if _path(zeros) != _path(operation) or number is None or number != 0:
+            return None
+        x = zeros.operands[0]
+    result = _store(rewriter, operation, x)
+    for addition in between:
+        if result is not None:
+            result = rewriter.again(addition, result, *addition.operands[1:])
+    return result
 
 
 @derived(STORE)
@@ -73,11 +102,18 @@ def store_again(rewriter: Rewriter, operation: Operation) -> Value | None:
 
 @derived(GETITEM)
 def read_stored(rewriter: Rewriter, operation: Operation) -> Value | None:
-    """What was stored is read back, where the store has not converted it."""
-    store = rewriter.made_by(operation.operands[0], STORE)
+    """What was stored is read back, where the store has not converted it.
+
+    A part of an array that exists only to be stored stays so: it is computed in place.
+    """
+    x = operation.operands[0]
+    store = rewriter.made_by(x, STORE)
     if store is None or _path(store) != _path(operation):
         return None
     value = store.operands[1]
+    in_place = isinstance(value.type, Array) and rewriter.used_once(value)
+    if in_place and not rewriter.used_once(x):
+        return None
     return value if rewriter.same_type(value, operation.result) else None
 
 

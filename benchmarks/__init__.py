@@ -1,0 +1,1 @@
+"""Measurements: generated against hand-written gradients, and the costs of the compiler."""

@@ -1,0 +1,8 @@
+"""`make bench`: all measurements, printed as tables."""
+
+from benchmarks import costs, targets
+
+if __name__ == "__main__":
+    targets.main()
+    print()
+    costs.main()

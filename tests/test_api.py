@@ -1,0 +1,510 @@
+"""The public functions: gradients in any nesting, compositions, decorated functions, Tensors."""
+
+import dataclasses
+import functools
+import inspect
+import pdb  # noqa: F401  (generated code is looked into by line; see the linecache test)
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe import errors
+from tests.programs.targets import arrays, control_flow, inplace
+
+RNG = np.random.default_rng(0)
+
+
+def normal(*shape):
+    return RNG.normal(size=shape)
+
+
+def x2_exp(x):
+    return x**2 * np.exp(x)
+
+
+# -- grad ----------------------------------------------------------------------------------------
+
+
+def test_the_gradient_of_a_formula_is_the_hand_derivative():
+    x = 1.5
+    assert gs.grad(x2_exp)(x) == pytest.approx((2 * x + x**2) * np.exp(x), rel=1e-14)
+
+
+def test_second_and_third_derivatives_compose():
+    x = 0.7
+    second, third = gs.grad(gs.grad(x2_exp)), gs.grad(gs.grad(gs.grad(x2_exp)))
+    assert second(x) == pytest.approx((2 + 4 * x + x**2) * np.exp(x), rel=1e-13)
+    assert third(x) == pytest.approx((6 + 6 * x + x**2) * np.exp(x), rel=1e-13)
+    assert gs.grad(gs.grad(lambda x: x**2))(5.0) == 2.0
+
+
+def test_mixed_second_derivatives():
+    def f(x, y):
+        return x**3 * y**2
+
+    assert gs.grad(gs.grad(f, 0), 1)(2.0, 3.0) == 72.0
+    assert gs.grad(gs.grad(f, 1), 0)(2.0, 3.0) == 72.0
+    assert gs.grad(gs.grad(f, 0), (0, 1))(2.0, 3.0) == (108.0, 72.0)
+
+
+def test_argnums_choose_and_order_the_result():
+    def f(x, y, z):
+        return x * y**2 * z**3
+
+    assert gs.grad(f, 1)(2.0, 3.0, 1.0) == 12.0
+    assert gs.grad(f, (2, 0))(2.0, 3.0, 1.0) == (54.0, 9.0)
+    assert gs.grad(f, (0,))(2.0, 3.0, 1.0) == (9.0,)
+    assert gs.grad(f, -1)(2.0, 3.0, 1.0) == 54.0
+
+
+def test_keyword_arguments_and_defaults():
+    def f(x, scale=3.0, *, power=2):
+        return scale * x**power
+
+    gradient = gs.grad(f)
+    assert gradient(2.0) == 12.0
+    assert gradient(2.0, power=3) == 36.0
+    assert gradient(x=2.0, scale=1.0) == 4.0
+
+
+def test_value_and_grad_runs_the_function_once():
+    value, gradient = gs.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
+    assert value == 5.0
+    np.testing.assert_array_equal(gradient, [2.0, 4.0])
+
+
+def test_aux_is_returned_and_not_differentiated():
+    def f(x):
+        y = np.sum(x**2)
+        return y, {"double": 2 * x, "count": 3}
+
+    x = np.array([1.0, 2.0])
+    gradient, aux = gs.grad(f, has_aux=True)(x)
+    np.testing.assert_array_equal(gradient, [2.0, 4.0])
+    np.testing.assert_array_equal(aux["double"], [2.0, 4.0])
+    (value, aux), gradient = gs.value_and_grad(f, has_aux=True)(x)
+    assert (value, aux["count"]) == (5.0, 3)
+    np.testing.assert_array_equal(gradient, [2.0, 4.0])
+
+
+def test_the_gradient_has_a_source_after_a_call():
+    gradient = gs.grad(x2_exp)
+    with pytest.raises(errors.NotSpecializedError):
+        gradient.source
+    gradient(1.0)
+    assert gradient.source.startswith("def x2_exp_gradient(x, ")
+
+
+def test_gradients_work_on_decorated_functions():
+    assert gs.grad(gs.differentiable(x2_exp))(1.0) == pytest.approx(3 * np.e)
+
+
+Pair = namedtuple("Pair", "w b")
+
+
+@dataclasses.dataclass
+class Layer:
+    w: object
+    b: object
+    activation: str = "tanh"
+
+
+CONTAINERS = {
+    "tuple": lambda w, b: (w, b),
+    "list": lambda w, b: [w, b],
+    "dict": lambda w, b: {"w": w, "b": b},
+    "namedtuple": Pair,
+    "dataclass": Layer,
+}
+
+
+def use_tuple(p, x):
+    w, b = p
+    return np.sum(np.tanh(x @ w + b))
+
+
+def use_dict(p, x):
+    return np.sum(np.tanh(x @ p["w"] + p["b"]))
+
+
+def use_fields(p, x):
+    return np.sum(np.tanh(x @ p.w + p.b))
+
+
+USES = {
+    "tuple": use_tuple,
+    "list": use_tuple,
+    "dict": use_dict,
+    "namedtuple": use_fields,
+    "dataclass": use_fields,
+}
+
+
+@pytest.mark.parametrize("kind", CONTAINERS)
+def test_gradients_have_the_structure_of_the_arguments(kind):
+    w, b, x = normal(3, 2), normal(2), normal(5, 3)
+    make = CONTAINERS[kind]
+    gradient = gs.grad(USES[kind])(make(w, b), x)
+    assert type(gradient) is type(make(w, b))
+    slope = 1 - np.tanh(x @ w + b) ** 2
+    expected = {"w": x.T @ slope, "b": slope.sum(axis=0)}
+    found = gradient if kind == "dict" else dict(zip("wb", _parts(gradient), strict=True))
+    for name in "wb":
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-12)
+
+
+def _parts(gradient):
+    return (gradient.w, gradient.b) if isinstance(gradient, Layer) else gradient
+
+
+def test_leaves_without_derivative_get_none():
+    gradient = gs.grad(lambda p: p[0] * p[1])((2.0, 3))
+    assert gradient == (3.0, None)
+
+
+def test_the_caller_s_arrays_are_not_changed():
+    A = normal(6, 6)
+    before = A.copy()
+    gs.grad(inplace.seidel)(A, 2)
+    gs.value_and_grad(inplace.seidel)(A, 2)
+    gs.vjp(lambda A: inplace.seidel(A, 2), A)[1](1.0)
+    np.testing.assert_array_equal(A, before)
+
+
+def test_gradients_alias_neither_each_other_nor_the_inputs():
+    x, y = normal(3), normal(3)
+    d_x, d_y = gs.grad(lambda x, y: np.sum(x + y), (0, 1))(x, y)
+    assert not np.shares_memory(d_x, d_y)
+    d_x, d_y = gs.grad(lambda x, y: np.sum(x * y), (0, 1))(x, y)
+    assert not np.shares_memory(d_x, y)
+    (d_z,) = gs.vjp(lambda z: z, x)[1](y)
+    assert not np.shares_memory(d_z, y)
+
+
+def test_float32_stays_float32():
+    x = np.ones(3, np.float32)
+    assert gs.grad(lambda x: np.sum(x * 2.5))(x).dtype == np.float32
+
+
+def test_methods_partials_and_callable_objects():
+    class Model:
+        def __init__(self, scale):
+            self.scale = scale
+
+        def loss(self, x):
+            return self.scale * x * x
+
+        def __call__(self, x):
+            return self.loss(x)
+
+    model = Model(3.0)
+    assert gs.grad(model.loss)(2.0) == 12.0
+    assert gs.grad(model)(2.0) == 12.0
+    assert gs.grad(functools.partial(lambda a, x: a * x**2, 5.0))(2.0) == 20.0
+
+
+# -- vjp, jvp, hvp -------------------------------------------------------------------------------
+
+
+def test_vjp_and_jvp_are_transposes():
+    def f(x, p):
+        return {"y": np.outer(x, p[0]), "z": np.sum(x) * p[1]}
+
+    x, p = normal(3), (normal(2), 0.5)
+    out, pullback = gs.vjp(f, x, p)
+    direction = normal(3), (normal(2), 0.3)
+    cotangent = {"y": normal(3, 2), "z": 0.7}
+    same, tangent = gs.jvp(f, (x, p), direction)
+    np.testing.assert_array_equal(out["y"], same["y"])
+    left = np.sum(cotangent["y"] * tangent["y"]) + cotangent["z"] * tangent["z"]
+    d_x, d_p = pullback(cotangent)
+    right = d_x @ direction[0] + d_p[0] @ direction[1][0] + d_p[1] * direction[1][1]
+    assert left == pytest.approx(right, rel=1e-12)
+    d_x_again, _ = pullback(cotangent)
+    np.testing.assert_array_equal(d_x, d_x_again)
+
+
+def test_arguments_without_derivative_have_none_as_cotangent_and_need_no_tangent():
+    def f(x, n):
+        return x * n
+
+    assert gs.vjp(f, 2.0, 3)[1](1.0) == (3.0, None)
+    assert gs.jvp(f, (2.0, 3), (1.0, None)) == (6.0, 3.0)
+
+
+def test_tangents_are_converted_to_the_type_of_their_primal():
+    assert gs.jvp(lambda x: x * x, (2.0,), (1,)) == (4.0, 4.0)
+    out, tangent = gs.jvp(lambda x: x * x, (np.ones(2, np.float32),), ([1, 2],))
+    assert (out.dtype, tangent.dtype) == (np.float32, np.float32)
+
+
+def test_a_tangent_of_another_shape_is_refused():
+    with pytest.raises(errors.ArgumentError, match=r"tangent of shape \(3,\) for a value of shape"):
+        gs.jvp(lambda x: np.sum(x), (np.ones(2),), (np.ones(3),))
+    with pytest.raises(errors.ArgumentError, match="structure"):
+        gs.vjp(lambda x: (x, x), 1.0)[1](1.0)
+
+
+def test_the_pullback_has_a_source():
+    assert gs.vjp(x2_exp, 1.0)[1].source.startswith("def x2_exp_adjoint(record, ")
+
+
+def test_hvp_is_the_hessian_times_the_vector():
+    A = normal(4, 4)
+    x, v = normal(4), normal(4)
+
+    def f(x):
+        return 0.5 * x @ A @ x
+
+    np.testing.assert_allclose(gs.hvp(f, x, v), 0.5 * (A + A.T) @ v, rtol=1e-12)
+    np.testing.assert_allclose(gs.hvp(f, (x,), (v,))[0], 0.5 * (A + A.T) @ v, rtol=1e-12)
+
+
+def test_hvp_through_several_arguments():
+    d_x, d_y = gs.hvp(lambda x, y: x**2 * y, (2.0, 3.0), (1.0, 10.0))
+    assert (d_x, d_y) == (2 * 3.0 + 2 * 2.0 * 10.0, 2 * 2.0)
+
+
+# -- stop_gradient -------------------------------------------------------------------------------
+
+
+def test_stop_gradient_cuts_in_both_modes_and_in_second_order():
+    def f(x):
+        return x * gs.stop_gradient(x)
+
+    assert f(3.0) == 9.0
+    assert gs.grad(f)(3.0) == 3.0
+    assert gs.jvp(f, (3.0,), (1.0,)) == (9.0, 3.0)
+    assert gs.grad(gs.grad(f))(3.0) == 0.0
+
+
+def test_stop_gradient_emits_nothing():
+    gradient = gs.grad(lambda x: np.sum(x * gs.stop_gradient(np.exp(x))))
+    x = normal(3)
+    np.testing.assert_allclose(gradient(x), np.exp(x))
+    assert "stop_gradient(" not in gradient.source.split("#")[0]
+
+
+def test_stop_gradient_of_a_tensor_is_detached():
+    x = gs.tensor([1.0], requires_grad=True)
+    assert not gs.stop_gradient(x).requires_grad
+    assert gs.stop_gradient((x, 3.0))[1] == 3.0
+
+
+# -- differentiable ------------------------------------------------------------------------------
+
+
+@gs.differentiable
+def loss(w, x, y):
+    """The logistic loss."""
+    z = x @ w
+    return np.sum(np.log(1 + np.exp(-z)) + (1 - y) * z)
+
+
+def logistic_arguments():
+    return normal(4), normal(9, 4), RNG.integers(0, 2, size=9)
+
+
+def test_a_decorated_function_keeps_name_docstring_and_signature():
+    assert loss.__name__ == "loss"
+    assert loss.__doc__ == "The logistic loss."
+    assert str(inspect.signature(loss)) == "(w, x, y)"
+
+
+def test_plain_values_run_the_user_s_own_function():
+    calls = []
+
+    @gs.differentiable
+    def f(x):
+        calls.append(x)
+        return x * 2
+
+    assert f(2.0) == 4.0
+    assert calls == [2.0]
+
+
+def test_a_tensor_makes_one_node_whose_backward_is_the_compiled_adjoint():
+    w, x, y = logistic_arguments()
+    tensor = gs.tensor(w, requires_grad=True)
+    out = loss(tensor, x, y)
+    assert out.item() == loss(w, x, y)
+    assert out.grad_fn.name() == "LossBackward"
+    (edge,) = out.grad_fn.next_functions
+    assert edge[0].variable is tensor
+    out.backward()
+    np.testing.assert_allclose(tensor.grad.numpy(), arrays.logistic_loss_gradient(w, x, y))
+
+
+def test_without_grad_mode_nothing_is_recorded():
+    w, x, y = logistic_arguments()
+    with gs.no_grad():
+        out = loss(gs.tensor(w, requires_grad=True), gs.tensor(x), gs.tensor(y))
+    assert not out.requires_grad
+
+
+def test_captured_tensors_and_attributes_are_inputs_of_the_node():
+    weights = gs.tensor(normal(3), requires_grad=True)
+
+    @gs.differentiable
+    def f(x):
+        return np.sum(weights * x)
+
+    x = normal(3)
+    f(x).backward()
+    np.testing.assert_array_equal(weights.grad.numpy(), x)
+
+    class Model:
+        def __init__(self):
+            self.w = gs.tensor(normal(3), requires_grad=True)
+
+        @gs.differentiable
+        def loss(self, x):
+            return np.sum(self.w * x)
+
+    model = Model()
+    out = model.loss(x)
+    assert out.grad_fn.name() == "LossBackward"
+    out.backward()
+    np.testing.assert_array_equal(model.w.grad.numpy(), x)
+
+
+def test_lists_of_tensors_are_inputs_one_by_one():
+    @gs.differentiable
+    def total(xs, scale):
+        result = 0.0
+        for x in xs:
+            result = result + np.sum(x * x) * scale
+        return result
+
+    first = gs.tensor([1.0, 2.0], requires_grad=True)
+    second = gs.tensor([3.0, 4.0])
+    third = gs.tensor([5.0, 6.0], requires_grad=True)
+    total([first, second, third], 2.0).backward()
+    np.testing.assert_array_equal(first.grad.numpy(), [4.0, 8.0])
+    assert second.grad is None
+    np.testing.assert_array_equal(third.grad.numpy(), [20.0, 24.0])
+
+
+def test_nested_results_of_tensors():
+    @gs.differentiable
+    def f(x):
+        return {"sum": np.sum(x), "square": x * x, "n": 3}
+
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    out = f(x)
+    assert out["n"] == 3
+    (out["sum"] + out["square"].sum()).backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [3.0, 5.0])
+
+
+def test_create_graph_goes_through_compiled_functions_to_third_order():
+    @gs.differentiable
+    def f(x):
+        return np.sum(x**4)
+
+    x = gs.tensor([2.0], requires_grad=True)
+    first = gs.autograd.grad(f(x), x, create_graph=True)[0]
+    second = gs.autograd.grad(first.sum(), x, create_graph=True)[0]
+    third = gs.autograd.grad(second.sum(), x)[0]
+    assert (first.item(), second.item(), third.item()) == (32.0, 48.0, 48.0)
+
+
+def test_argnums_of_the_decorator_choose_what_is_differentiated():
+    @functools.partial(gs.differentiable, argnums=1)
+    def f(a, b):
+        return np.sum(a * b)
+
+    a, b = (gs.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    f(a, b).backward()
+    assert a.grad is None
+    np.testing.assert_array_equal(b.grad.numpy(), [1.0, 2.0])
+
+
+def test_specializations_are_kept_and_the_latest_gives_the_sources():
+    @gs.differentiable
+    def f(x):
+        return np.sum(x * x)
+
+    one, two = f.specialize("float64[:]"), f.specialize("float64[:, :]")
+    assert f.specializations == (one, two)
+    assert f.gradient_source == two.gradient_source
+    assert f.specialize(np.ones(3)).signature == "f(x: float64[:])"
+    assert f.forward_source.startswith("def f_forward(x)")
+    assert f.adjoint_source.startswith("def f_adjoint(record, ")
+    assert f.tangent_source.startswith("def f_tangent(x, d_x)")
+
+
+def test_what_cannot_be_compiled_is_refused_when_specialized():
+    @gs.differentiable
+    def f(x):
+        with open("file"):
+            return x
+
+    with pytest.raises(errors.UnsupportedError):
+        f.specialize(1.0)
+
+
+def test_generated_functions_are_in_tracebacks_and_inspect():
+    special = loss.specialize(*logistic_arguments(), argnums=0)
+    function = special.generated_gradient.callable
+    assert inspect.getsource(function) == special.gradient_source
+
+
+# -- the targets -----------------------------------------------------------------------------------
+
+
+def target_calls():
+    params = (normal(4, 5), normal(5)), (normal(5, 3), normal(3))
+    yield arrays.mlp_loss, (params, normal(7, 4), normal(7, 3)), 0
+    yield arrays.logistic_loss, logistic_arguments(), 0
+    W, U, b, h, target = (normal(*s) for s in ((4, 4), (4, 3), (4,), (4,), (4,)))
+    yield arrays.rnn_loss, (W, U, b, h, list(normal(6, 3)), target), (0, 1, 2, 3)
+    yield control_flow.absolute, (-2.0,), 0
+    yield control_flow.absolute, (1.5,), 0
+    yield control_flow.product, (np.arange(-2.0, 4.0),), 0
+    yield control_flow.newton_sqrt, (2.0, 1e-3), 0
+    A = normal(7, 7)
+    yield inplace.seidel, (A, 3), 0
+    yield inplace.cholesky_logdet, (A @ A.T + 7 * np.eye(7),), 0
+
+
+CALLS = list(target_calls())
+
+
+@pytest.mark.parametrize(("f", "args", "argnums"), CALLS, ids=[f.__name__ for f, *_ in CALLS])
+def test_the_targets_agree_with_the_gradients_by_hand(f, args, argnums):
+    module = inspect.getmodule(f)
+    by_hand = getattr(module, f"{f.__name__}_gradient", None)
+    if by_hand is not None:
+        expected = by_hand(*args)
+    else:
+        _, record = getattr(module, f"{f.__name__}_forward")(*args)
+        expected = getattr(module, f"{f.__name__}_adjoint")(record, 1.0)
+    found = gs.grad(f, argnums)(*args)
+    out, pullback = gs.vjp(f, *args)
+    pulled = pullback(1.0)
+    chosen = tuple(pulled[n] for n in argnums) if isinstance(argnums, tuple) else pulled[argnums]
+    for gradient in (found, chosen):
+        for a, b in zip(leaves(gradient), leaves(expected), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-13)
+
+
+def leaves(value):
+    from gradscribe.ir.trees import flatten
+
+    return flatten(value)[1]
+
+
+@pytest.mark.parametrize(("f", "args", "argnums"), CALLS, ids=[f.__name__ for f, *_ in CALLS])
+def test_the_targets_pass_check_grad_to_second_order(f, args, argnums):
+    gs.testing.check_grad(f, *args)
+
+
+def test_check_grad_finds_a_wrong_derivative():
+    def f(x):
+        return x * gs.stop_gradient(x)
+
+    with pytest.raises(errors.CheckError, match="the reverse mode gives .* central differences"):
+        gs.testing.check_grad(f, 3.0)

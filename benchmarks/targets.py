@@ -120,10 +120,13 @@ def main() -> None:
         times = measure(target)
         ratio = times["generated"] / times["by hand"]
         columns = "".join(
-            f"{times[name] * 1e6:>{width}.1f}" for name, width in zip(times, (10, 12, 12), strict=True)
+            f"{times[name] * 1e6:>{width}.1f}"
+            for name, width in zip(times, (10, 12, 12), strict=True)
         )
         print(f"{target.name:<18}{target.size:<16}{columns}{ratio:>8.2f}")
-    print("\n(times in microseconds; `generated` goes through gs.grad, `by hand` is called directly)")
+    print(
+        "\n(times in microseconds; `generated` goes through gs.grad, `by hand` is called directly)"
+    )
 
 
 if __name__ == "__main__":

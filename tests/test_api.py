@@ -483,7 +483,7 @@ def test_the_targets_agree_with_the_gradients_by_hand(f, args, argnums):
         _, record = getattr(module, f"{f.__name__}_forward")(*args)
         expected = getattr(module, f"{f.__name__}_adjoint")(record, 1.0)
     found = gs.grad(f, argnums)(*args)
-    out, pullback = gs.vjp(f, *args)
+    pullback = gs.vjp(f, *args)[1]
     pulled = pullback(1.0)
     chosen = tuple(pulled[n] for n in argnums) if isinstance(argnums, tuple) else pulled[argnums]
     for gradient in (found, chosen):
@@ -499,6 +499,8 @@ def leaves(value):
 
 @pytest.mark.parametrize(("f", "args", "argnums"), CALLS, ids=[f.__name__ for f, *_ in CALLS])
 def test_the_targets_pass_check_grad_to_second_order(f, args, argnums):
+    if f is control_flow.product:
+        args = (args[0] + 0.5,)  # no element where the branch turns
     gs.testing.check_grad(f, *args)
 
 
@@ -506,5 +508,5 @@ def test_check_grad_finds_a_wrong_derivative():
     def f(x):
         return x * gs.stop_gradient(x)
 
-    with pytest.raises(errors.CheckError, match="the reverse mode gives .* central differences"):
+    with pytest.raises(errors.CheckError, match=r"the reverse mode gives .* central differences"):
         gs.testing.check_grad(f, 3.0)

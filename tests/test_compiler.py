@@ -165,7 +165,8 @@ def test_argument_types_as_text(value, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["float", "int", "float32", "float64[:, 1]", "list[float64[:]]", "list[tuple[int, float]]"]
+    "text",
+    ["float", "int", "float32", "float64[:, 1]", "list[float64[:]]", "list[tuple[int, float]]"],
 )
 def test_type_strings_are_read_back(text):
     typed = signatures.ArgumentTypes().add("x", type_strings.example(text), "a[1]")
@@ -315,7 +316,9 @@ def test_the_adjoint_may_be_called_any_number_of_times():
     out, record = special.forward(np.arange(3.0))
     assert out == 5.0
     for seed in (1.0, 2.0, 1.0):
-        np.testing.assert_array_equal(special.adjoint(record, seed), seed * np.array([0.0, 2.0, 4.0]))
+        np.testing.assert_array_equal(
+            special.adjoint(record, seed), seed * np.array([0.0, 2.0, 4.0])
+        )
 
 
 def test_the_tangent_takes_arguments_then_tangents():
@@ -382,7 +385,9 @@ def test_an_eager_index_has_its_integers_as_operands():
 
 
 def test_what_the_record_refers_to_is_known():
-    product = compiler.derivatives(np.multiply, (Operand(0), Operand(1)), {}, [np.ones(3)] * 2, (0,))
+    product = compiler.derivatives(
+        np.multiply, (Operand(0), Operand(1)), {}, [np.ones(3)] * 2, (0,)
+    )
     assert product.record_inputs == (1,)
     exponential = compiler.derivatives(np.exp, (Operand(0),), {}, [np.ones(3)], (0,))
     assert (exponential.record_inputs, exponential.record_outputs) == ((), (0,))

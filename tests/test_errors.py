@@ -116,9 +116,7 @@ def test_an_argnum_out_of_range_says_what_there_is():
         return x * y
 
     text = message_of(errors.ArgumentError, lambda: gs.grad(f, argnums=2)(1.0, 2.0))
-    assert text == (
-        "argnums says 2, but `f` has 2 arguments\nInstead: count from 0 to 1"
-    )
+    assert text == ("argnums says 2, but `f` has 2 arguments\nInstead: count from 0 to 1")
 
 
 def test_an_integer_has_no_gradient():

@@ -14,7 +14,7 @@ from gradscribe.differentiable import DifferentiableFunction, differentiable
 from gradscribe.directional import hvp, jvp, vjp
 from gradscribe.functional import Argnums, Gradient
 from gradscribe.ir.trees import flatten, unflatten
-from gradscribe.primitives.cut import STOP_GRADIENT
+from gradscribe.primitives.control import STOP_GRADIENT
 from gradscribe.primitives.registry import register
 from gradscribe.runtime.tensor import Tensor
 from gradscribe.specialization import Specialization

@@ -87,9 +87,7 @@ def target_of(function: Callable[..., Any]) -> Target:
 
 
 def _with(target: Target, first: tuple[Any, ...], keywords: Mapping[str, Any]) -> Target:
-    return Target(
-        target.function, target.program, target.bind, first, tuple(keywords.items())
-    )
+    return Target(target.function, target.program, target.bind, first, tuple(keywords.items()))
 
 
 def derivatives(

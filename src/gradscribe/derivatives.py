@@ -156,9 +156,7 @@ def of_flat(name: str, primal: Function, active: tuple[int, ...], *, views: bool
     results = 0 if views else len(primal.body.yields)
     forward = Generated(lambda: stages.forward, sharing=slice(results, None))
     adjoint = Generated(lambda: _flat_adjoint(stages.adjoint))
-    return Derivatives(
-        name, stages, forward, lambda: forward.callable, lambda: adjoint.callable
-    )
+    return Derivatives(name, stages, forward, lambda: forward.callable, lambda: adjoint.callable)
 
 
 def _flat_adjoint(adjoint: Function) -> Function:

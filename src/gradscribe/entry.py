@@ -70,6 +70,10 @@ class Entry:
         return match
 
 
+_MAX_WORK: Any = 10_000
+"""How hard `np.shares_memory` may try (its stub knows only the two special values)."""
+
+
 def argument(number: int) -> str:
     """The expression for an argument; captured values follow after the last one."""
     return f"a[{number + 1}]"
@@ -155,6 +159,6 @@ def _overlap(a: Any, b: Any) -> bool:
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
         return False
     try:
-        return np.shares_memory(a, b, max_work=10_000)
+        return np.shares_memory(a, b, max_work=_MAX_WORK)
     except RuntimeError:  # NumPy's TooHardError: who cannot tell must refuse
         return True

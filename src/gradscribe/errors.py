@@ -44,9 +44,7 @@ class GradscribeError(Exception):
     location: the place in the user's source, where there is one.
     """
 
-    def __init__(
-        self, what: str, advice: str = "", location: SourceLocation | None = None
-    ) -> None:
+    def __init__(self, what: str, advice: str = "", location: SourceLocation | None = None) -> None:
         super().__init__(what, advice, location)
         self.what = what
         self.advice = advice

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,14 @@ from gradscribe.layout import unwrapped
 from gradscribe.signatures import leaf_text
 
 Argnums = int | tuple[int, ...]
-Plan = Callable[[Values], Any]
-"""What is done at a call once its lowering is known."""
+Run = Callable[[Values], Any]
+
+
+class Plan(NamedTuple):
+    """What is done at a call once its lowering is known, and the code that does it."""
+
+    run: Run
+    generated: Generated
 
 
 class Gradient:
@@ -43,14 +49,13 @@ class Gradient:
         inner = function if isinstance(function, Gradient) else None
         if inner is not None:
             inner.check_differentiable()
-        self._function = inner._function if inner is not None else function
         self.target: Target = inner.target if inner is not None else target_of(function)
         self.argnums = argnums if isinstance(argnums, int) else tuple(argnums)
         self.chain: tuple[Argnums, ...] = (*(inner.chain if inner else ()), self.argnums)
         self.has_aux = has_aux
         self.with_value = with_value
         self._key = (Gradient, self.chain, has_aux, with_value)
-        self._latest: Generated | None = None
+        self._latest: Plan | None = None
         functools.update_wrapper(self, function, updated=())
         self.__name__ = f"grad_{getattr(function, '__name__', 'function')}"
 
@@ -61,7 +66,8 @@ class Gradient:
         plan = primal.plans.get(self._key)
         if plan is None:
             plan, matched = self._make_plan(values)
-        return plan(matched)
+        self._latest = plan
+        return plan.run(matched)
 
     def _make_plan(self, values: Values) -> tuple[Plan, Values]:
         """Compile for this call; compiling may assume more of the arguments than before."""
@@ -83,14 +89,15 @@ class Gradient:
         generated = special.generated_gradient
         if self.with_value or self.has_aux:
             generated = special.generated_value_and_gradient
-        self._latest = generated
         run = prepared(primal, generated, *special.default_seeds())
         arrange = self._arrange(primal)
         if self.with_value:
-            return _then(run, lambda pair: (pair[0], arrange(pair[1])))
-        if self.has_aux:
-            return _then(run, lambda pair: (arrange(pair[1]), pair[0][1]))
-        return run if arrange is _unchanged else _then(run, arrange)
+            run = _then(run, lambda pair: (pair[0], arrange(pair[1])))
+        elif self.has_aux:
+            run = _then(run, lambda pair: (arrange(pair[1]), pair[0][1]))
+        elif arrange is not _unchanged:
+            run = _then(run, arrange)
+        return Plan(run, generated)
 
     def _nested_plan(self, primal: Primal) -> Plan:
         """The gradient of a gradient: see `higher_order`."""
@@ -105,11 +112,10 @@ class Gradient:
         generated = Generated(
             lambda: nested_gradient(primal.function, chain, with_value=self.with_value)
         )
-        self._latest = generated
         run, arrange = prepared(primal, generated), self._arrange(primal)
         if self.with_value:
-            return _then(run, lambda pair: (pair[0], arrange(pair[1])))
-        return _then(run, arrange)
+            return Plan(_then(run, lambda pair: (pair[0], arrange(pair[1]))), generated)
+        return Plan(_then(run, arrange), generated)
 
     def _active(self, primal: Primal, argnums: Argnums) -> tuple[int, ...]:
         """The active leaves; each argument that is differentiated must have some."""
@@ -153,7 +159,7 @@ class Gradient:
                 f"`{self.__name__}` was not called yet, so it is compiled for no types",
                 "call it once, or use `gs.differentiable(f).specialize(…)`",
             )
-        return self._latest.source
+        return self._latest.generated.source
 
 
 def check_scalar(primal: Primal, has_aux: bool) -> tuple[int, ...] | None:
@@ -184,7 +190,7 @@ def _not_scalar(primal: Primal, found: str) -> NonScalarError:
     )
 
 
-def prepared(primal: Primal, generated: Generated, *more: Any) -> Plan:
+def prepared(primal: Primal, generated: Generated, *more: Any) -> Run:
     """Runs generated code on the values of a call, and these arguments more."""
     function, layout = generated.callable, primal.layout
     if layout.wrapped or primal.lowered.stored:
@@ -198,7 +204,7 @@ def prepared(primal: Primal, generated: Generated, *more: Any) -> Plan:
     return lambda values: function(*values[1:], *more)
 
 
-def _then(run: Plan, change: Callable[[Any], Any]) -> Plan:
+def _then(run: Run, change: Callable[[Any], Any]) -> Run:
     return lambda values: change(run(values))
 
 

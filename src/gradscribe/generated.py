@@ -18,8 +18,6 @@ except ImportError:
         return function
 
 
-
-
 class Generated:
     """A function that the compiler made.
 

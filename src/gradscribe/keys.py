@@ -43,8 +43,8 @@ def _array_key(array: Any) -> Key:
     return array.dtype, AXIS_CLASSES[array.shape]
 
 
-def _same(value: Any) -> Key:
-    return value  # type: ignore[no-any-return]
+def _same(value: Hashable) -> Key:
+    return value
 
 
 def _tuple_key(value: Any) -> Key:
@@ -143,10 +143,10 @@ def is_structure(cls: type) -> bool:
     return dataclasses.is_dataclass(cls) and all(f.init for f in dataclasses.fields(cls))
 
 
-def field_names(cls: type) -> tuple[str, ...]:
+def field_names(cls: Any) -> tuple[str, ...]:
     """The fields of a structure, in order."""
     if issubclass(cls, tuple):
-        names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+        names: tuple[str, ...] = cls._fields
         return names
     return tuple(field.name for field in dataclasses.fields(cls))
 

@@ -55,9 +55,7 @@ class Program:
         self.binder = Binder(self.code)
         self.primals: dict[Key, list[Primal]] = {}
 
-    def find(
-        self, values: Values, sampled: Sequence[bool] | None = None
-    ) -> tuple[Primal, Values]:
+    def find(self, values: Values, sampled: Sequence[bool] | None = None) -> tuple[Primal, Values]:
         """The lowering for a call, and the call's values with the captured ones. The lowering is
         made now, if the call is the first of its kind.
 
@@ -70,9 +68,7 @@ class Program:
                 return primal, matched
         return self._lower(values, key, sampled or (True,) * (len(values) - 1))
 
-    def _lower(
-        self, values: Values, key: Key, sampled: Sequence[bool]
-    ) -> tuple[Primal, Values]:
+    def _lower(self, values: Values, key: Key, sampled: Sequence[bool]) -> tuple[Primal, Values]:
         primal = Primal(self, values, sampled)
         matched = primal.match(values)
         assert matched is not None, "a lowering holds for the call that it was made for"
@@ -112,7 +108,7 @@ class Primal:
         self._guards = -1
         self._match: Callable[[Values], Values | None]
         self._specializations: dict[Any, Specialization] = {}
-        self.plans: dict[Any, Callable[[Values], Any]] = {}
+        self.plans: dict[Any, Any] = {}
         """What callers do with a call of this kind, by a key of their own."""
         self._flat: dict[tuple[int, ...], Derivatives] = {}
 
@@ -189,7 +185,9 @@ class Primal:
         for number, typed in enumerate(self.arguments):
             stop = start + len(typed.types)
             if argnums is None or number in argnums:
-                leaves += [i for i in range(start, stop) if is_differentiable(typed.types[i - start])]
+                leaves += [
+                    i for i in range(start, stop) if is_differentiable(typed.types[i - start])
+                ]
             start = stop
         return tuple(leaves)
 
@@ -199,7 +197,9 @@ class Primal:
         if argnums is not None:
             return self.active_leaves(argnums)
         own = len(self.program.binder.names)
-        tensors = [i for i, a in enumerate(self.arguments) if i < own or any(map(is_wrapped, a.types))]
+        tensors = [
+            i for i, a in enumerate(self.arguments) if i < own or any(map(is_wrapped, a.types))
+        ]
         return self.active_leaves(tuple(tensors))
 
     def flat_derivatives(self, active: tuple[int, ...]) -> Derivatives:

@@ -40,7 +40,9 @@ class Binder:
 
     def __init__(self, code: CodeType) -> None:
         self.names = code.co_varnames[: _parameter_count(code)]
-        text = f"def bind({_parameter_list(code)}): return ({''.join(f'{n}, ' for n in self.names)})"
+        text = (
+            f"def bind({_parameter_list(code)}): return ({''.join(f'{n}, ' for n in self.names)})"
+        )
         namespace: dict[str, Any] = {}
         exec(text, namespace)
         self._code: CodeType = namespace["bind"].__code__
@@ -54,7 +56,9 @@ class Binder:
 
 
 def _parameter_count(code: CodeType) -> int:
-    variadic = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    variadic = bool(code.co_flags & inspect.CO_VARARGS) + bool(
+        code.co_flags & inspect.CO_VARKEYWORDS
+    )
     return code.co_argcount + code.co_kwonlyargcount + variadic
 
 
@@ -135,7 +139,9 @@ def describe(value: Any, place: _Place) -> tuple[Tree, list[Type]]:
     if keys.is_structure(type(value)):
         names = keys.field_names(type(value))
         children = [getattr(value, name) for name in names]
-        return _describe_node(Node(type(value), (), names), children, place, [f".{n}" for n in names])
+        return _describe_node(
+            Node(type(value), (), names), children, place, [f".{n}" for n in names]
+        )
     if isinstance(value, np.generic):
         return _describe_leaf(value, place)
     return Constant(value), []
@@ -305,7 +311,7 @@ def type_text(types: Iterator[Type], tree: Tree) -> str:
     if isinstance(tree, Leaf):
         return leaf_text(next(types))
     if isinstance(tree, Constant):
-        return getattr(tree.value, "__name__", None) or repr(tree.value)
+        return str(getattr(tree.value, "__name__", None) or repr(tree.value))
     children = [type_text(types, child) for child in tree.children]
     if tree.keys is not None:
         children = [f"{key}: {child}" for key, child in zip(tree.keys, children, strict=True)]

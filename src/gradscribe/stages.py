@@ -1,8 +1,9 @@
 """The derivatives of one IR function, as IR: what `transforms` makes, cut to what is called.
 
-Everything here takes and gives `ir.Function`s, and what `Stages` gives is simplified. Trees at the boundary follow one convention:
-the gradient has, for each parameter with an active leaf, that parameter's tree with None at
-inactive leaves; one such parameter gives that tree itself, several a tuple.
+Everything here takes and gives `ir.Function`s, and what `Stages` gives is simplified.
+Trees at the boundary follow one convention: the gradient has, for each parameter with an
+active leaf, that parameter's tree with None at inactive leaves; one such parameter gives that
+tree itself, several a tuple.
 """
 
 from __future__ import annotations
@@ -168,9 +169,7 @@ def only_results(function: Function, leaves: Sequence[int]) -> Function:
 def bind_ones(function: Function, parameters: Sequence[Parameter]) -> Function:
     """The function without these parameters, scalars that are 1 in every call."""
     bound = [leaf for parameter in parameters for leaf in parameter.leaves]
-    constants = tuple(
-        Operation(CONSTANT, (), (leaf,), {"value": one_like(leaf)}) for leaf in bound
-    )
+    constants = tuple(Operation(CONSTANT, (), (leaf,), {"value": one_like(leaf)}) for leaf in bound)
     body = Block(
         tuple(leaf for leaf in function.body.parameters if leaf not in bound),
         constants + function.body.operations,

@@ -99,7 +99,9 @@ def _difference(f: Callable[..., Any], args: Sequence[Any], direction: list[Any]
     upper = flatten(above)[1]
     return unflatten(
         tree,
-        iter([_slope(a, b) if _is_floating(a) else None for a, b in zip(lower, upper, strict=True)]),
+        iter(
+            [_slope(a, b) if _is_floating(a) else None for a, b in zip(lower, upper, strict=True)]
+        ),
     )
 
 

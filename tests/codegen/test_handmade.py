@@ -102,14 +102,13 @@ def test_adjoint_statements_have_their_primal_statement_as_comment() -> None:
             ir.op(op.add, d_t, ir.op(op.mul, d_t, quotient), name="d_x"),
         )
 
-    d_a, d_x = ir.loop(
-        LoopShape(("collected",), 2, reversed=True),
-        [steps, zero, d_x],
-        [("x", FLOAT), ("d_a", FLOAT), ("d_x", FLOAT)],
-        body,
-        [("d_a", FLOAT), ("d_x", FLOAT)],
-    )
-    function = ir.function("f", ir.op(op.add, d_a, d_x))
+    types = [("x", FLOAT), ("d_a", FLOAT), ("d_x", FLOAT)]
+    block_ = ir.block(body, types)
+    results = [ir.builder.named(type_, name) for name, type_ in types[1:]]
+    adjoint_of(ir, "while abs(x * x - a) > tol:", 3)
+    shape = LoopShape(("collected",), 2, reversed=True)
+    ir.builder.emit_loop(shape, [steps, zero, d_x], [block_], results)
+    function = ir.function("f", ir.op(op.add, *results))
     assert check(function, 2.0, [2.0, 1.5], 1.0) == block("""
         def f(a, steps, d_x):
             d_a = 0.0
@@ -176,8 +175,8 @@ def test_stacks_of_tuples_are_pushed_and_popped() -> None:
                 undo.append((A[i], i))
                 A[i] *= 2.0
             for _ in range(n):
-                t, j = undo.pop()  # A[i] *= 2.0
-                A[j] = t
+                d_t, j = undo.pop()  # A[i] *= 2.0
+                A[j] = d_t
             return A
         """)
 

@@ -160,6 +160,7 @@ def test_stores_are_in_place_operations_again() -> None:
     text = text_of(seidel, A45[:, :4], 3)
     assert "A[i, j] += A[i, j - 1]\n" in text
     assert "A[i, j] /= 9.0\n" in text
+    assert text.count("in range(1, n - 1):\n") == 2
     assert text.count("copy()") == 1
 
 
@@ -227,8 +228,12 @@ def test_structures_are_taken_apart_and_rebuilt() -> None:
         """)
 
 
-def helper(x):
-    return x * 2
+def turned(A):
+    return A.transpose((1, 0)) + A.T + A.reshape((5, 4)) + A.sum(axis=0, keepdims=True).T
+
+
+def test_methods_are_methods() -> None:
+    assert "    return A.transpose((1, 0)) + A.T + " in text_of(turned, A45)
 
 
 def shadowing(np_, len, range):

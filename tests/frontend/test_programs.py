@@ -356,3 +356,52 @@ def sum_of_products(A, x, n):
 )
 def test_first_trip_is_peeled_where_a_number_becomes_an_array(function: Any, args: Any) -> None:
     check(function, *args)
+
+
+def numeric_builtins(x, n):
+    q, r = divmod(x, 0.7)
+    values = (x, 2.0, abs(-x))
+    whole = int(x * 3) + n // 2 + n % 3 + (n << 1) + (~n & 5)
+    return (
+        pow(x, 3) + round(x) + q + r,
+        sum(values),
+        min(values) + max(x, 1.0, 2),
+        float(n) + whole,
+        bool(n),
+        x // 0.3 + x % 0.3 - (+x),
+    )
+
+
+def sum_of_array(x):
+    return sum(x) + sum(x, 1.0)
+
+
+def extremes(x):
+    return max(x[0], x[1]) + np.maximum(x[0], 0.5), x.max(), x.min(), x.mean(), x.sum(axis=0)
+
+
+def array_methods(a):
+    b = a.T.reshape(2, 10).sum(axis=1)
+    c = a.copy().transpose(1, 0).ravel()
+    return b, c, a.shape, a.ndim, a.size, len(a), np.shape(a), np.ndim(a)
+
+
+def prints(x):
+    print("x is", x, f"{x:.2f} {x!r}")
+    assert x > 0, f"{x} is not positive"
+    return x * 2
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (numeric_builtins, (1.3, 5)),
+        (sum_of_array, (x5,)),
+        (extremes, (x5,)),
+        (array_methods, (A45,)),
+        (prints, (1.5,)),
+    ],
+    ids=lambda p: getattr(p, "__name__", ""),
+)
+def test_builtins_and_methods_mean_what_python_says(function: Any, args: Any) -> None:
+    check(function, *args)

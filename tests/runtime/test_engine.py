@@ -67,7 +67,7 @@ def in_threads(work, count=8):
     def run():
         try:
             work()
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             errors.append(error)
 
     threads = [threading.Thread(target=run) for _ in range(count)]

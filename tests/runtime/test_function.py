@@ -378,7 +378,7 @@ def test_a_gradient_of_the_wrong_shape():
 
 def test_a_gradient_of_a_broadcast_shape_is_summed():
     y = bad(lambda g: (gs.ones(3, 2), None))
-    (node, _), = y.grad_fn.next_functions
+    ((node, _),) = y.grad_fn.next_functions
     y.backward(gs.ones(2))
     assert node.variable.grad.tolist() == [3, 3]
 

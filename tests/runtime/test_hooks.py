@@ -58,9 +58,7 @@ def test_a_leaf_hook_runs_once_on_the_sum():
 def test_hooks_need_a_tensor_that_requires_grad():
     with pytest.raises(RuntimeError) as error:
         gs.ones(1).register_hook(print)
-    assert str(error.value) == (
-        "cannot register a hook on a tensor that doesn't require gradient"
-    )
+    assert str(error.value) == ("cannot register a hook on a tensor that doesn't require gradient")
 
 
 def test_what_a_hook_returns_must_fit():

@@ -163,9 +163,7 @@ def test_versions_are_shared_by_views_and_detached_tensors():
 def test_shapes_and_dtypes_must_fit():
     with pytest.raises(RuntimeError) as error:
         gs.zeros(2).add_(gs.zeros(3, 2))
-    assert str(error.value) == (
-        "output with shape [2] doesn't match the broadcast shape [3, 2]"
-    )
+    assert str(error.value) == ("output with shape [2] doesn't match the broadcast shape [3, 2]")
     with pytest.raises(RuntimeError) as error:
         gs.tensor([1]).mul_(0.5)
     assert str(error.value) == "result type Double can't be cast to the desired output type Long"

@@ -51,7 +51,9 @@ def test_item_and_conversions_to_numbers():
     assert float(gs.tensor(2)) == 2.0
     assert int(gs.tensor(2.7)) == 2
     assert [10, 20, 30][gs.tensor(1)] == 20
-    with pytest.raises(RuntimeError, match="a Tensor with 2 elements cannot be converted to Scalar"):
+    with pytest.raises(
+        RuntimeError, match="a Tensor with 2 elements cannot be converted to Scalar"
+    ):
         gs.tensor([1.0, 2.0]).item()
     with pytest.raises(TypeError, match="only integer tensors of a single element"):
         [1, 2][gs.tensor(1.0)]
@@ -90,7 +92,7 @@ def test_comparisons_give_boolean_tensors_without_grad():
     assert (x == 2).tolist() == [False, True, False]
     assert (2 <= x).tolist() == [False, True, True]
     assert not (x > 2).requires_grad
-    assert (x == None) is False  # noqa: E711
+    assert (x == None) is False
 
 
 @pytest.mark.parametrize(
@@ -266,9 +268,7 @@ def test_requires_grad_rules_of_leaves():
     assert not y.is_leaf
     with pytest.raises(RuntimeError) as error:
         y.requires_grad = False
-    assert str(error.value).startswith(
-        "you can only change requires_grad flags of leaf variables."
-    )
+    assert str(error.value).startswith("you can only change requires_grad flags of leaf variables.")
     with pytest.raises(RuntimeError, match="only Tensors of floating point"):
         gs.tensor([1]).requires_grad_()
 

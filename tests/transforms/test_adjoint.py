@@ -7,8 +7,23 @@ import math
 import numpy as np
 import pytest
 
+from gradscribe import frontend
 from gradscribe.errors import NoDerivativeError
-from tests.transforms.adjoint_harness import check_gradient
+from gradscribe.ir.core import Primitive
+from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.trees import LEAF
+from gradscribe.ir.types import FLOAT, Array, Sequence
+from gradscribe.ir.verifier import verify
+from gradscribe.transforms.adjoint import differentiate
+from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.storage import split
+from tests.handmade import Hand, vector
+from tests.interpreter import run
+from tests.transforms.adjoint_harness import (
+    assert_matches_differences,
+    check_gradient,
+    joined_of,
+)
 
 RNG = np.random.default_rng(1)
 VECTOR = RNG.normal(size=5)
@@ -396,14 +411,49 @@ def test_a_list_whose_items_are_replaced():
     check_gradient(f, VECTOR)
 
 
+def test_sequences_as_arguments_get_lists_of_gradients():
+    def f(xs, s):
+        total = s
+        for x in xs:
+            total = total * np.sum(x * x)
+            if total > 2:
+                total = total * x[0]
+        return total + xs[1][2]
+
+    hand = lowered_for_sequences(f)
+    primal = simplify(hand)
+    joined = differentiate(primal, [0, 1])
+    verify(joined.function)
+    forward, adjoint, gradient = split(joined)
+    xs = [VECTOR, VECTOR + 1, VECTOR - 1]
+    _, record = run(forward, xs, 0.3)
+    found = {"adjoint": run(adjoint, record, 1.0), "gradient": run(gradient, xs, 0.3, 1.0)}
+    assert_matches_differences(f, (xs, 0.3), (0, 1), found, 1e-6)
+
+
+def lowered_for_sequences(function):
+    length = Affine.of(Symbol("n", 2))
+    arguments = [
+        frontend.Argument("xs", LEAF, (Sequence(Array("float64", (length,))),)),
+        frontend.Argument("s", LEAF, (FLOAT,)),
+    ]
+    return frontend.lower(function, arguments, Facts(), lambda *_: None).function
+
+
+def test_a_pole_behind_a_mask_gives_zero():
+    def f(x):
+        return np.sum(np.where(x > 0.5, np.sqrt(x - 0.5), x))
+
+    joined = joined_of(f, VECTOR)
+    with np.errstate(all="ignore"):
+        _, gradient = run(joined.function, np.array([0.5, 1.5, 0.0, 0.5, -1.0]), 1.0)
+    np.testing.assert_array_equal(gradient, [1.0, 0.5, 1.0, 1.0, 1.0])
+
+
 # -- errors --------------------------------------------------------------------------------------
 
 
 def test_an_operation_without_derivative_is_refused():
-    from gradscribe.ir.core import Primitive
-    from gradscribe.transforms.adjoint import differentiate
-    from tests.handmade import Hand, vector
-
     unknown = Primitive("mystery", lambda facts, callee, x: x, None)
     hand = Hand()
     x = hand.parameter("x", vector(3))

@@ -285,10 +285,10 @@ def test_the_adjoint_of_abs_reads_like_the_one_by_hand():
     _, adjoint, _ = check_gradient(f, 1.5)
     assert print_function(adjoint).splitlines() == [
         "function f_adjoint(record=%0: bool, %d_result: float)",
-        "  %d_x: float = if %0",
+        "  %d_x_1: float = if %0",
         "    yield %d_result",
         "  else",
-        "    %1: float = negative(%d_result)",
-        "    yield %1",
-        "  return %d_x",
+        "    %d_x: float = negative(%d_result)",
+        "    yield %d_x",
+        "  return %d_x_1",
     ]

@@ -25,6 +25,9 @@ from gradscribe.primitives.registry import PRIMITIVES
 ATTRIBUTES = frozenset({"T", "mT", "real", "imag", "shape", "size", "ndim", "dtype", "itemsize"})
 """Methods (in the sense of `Method`) that are spelled without a call."""
 
+WITHOUT_KEYWORDS = frozenset({"transpose", "swapaxes", "item"})
+"""Methods of arrays that take no keyword arguments."""
+
 
 class Expressions:
     """Writes values as expressions.
@@ -144,6 +147,8 @@ class Expressions:
         attribute = ast.Attribute(positional[0], method, ast.Load())
         if method in ATTRIBUTES:
             return attribute
+        if method in WITHOUT_KEYWORDS:
+            positional, keywords = positional + [keyword.value for keyword in keywords], []
         return ast.Call(attribute, positional[1:], keywords)
 
 

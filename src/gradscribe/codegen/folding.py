@@ -8,6 +8,7 @@ value. Constants are written wherever they are read, and so are lengths of array
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from gradscribe.codegen.booleans import is_boolean
 from gradscribe.codegen.changes import ChangeAnalysis
 from gradscribe.codegen.uses import IN_PLACE, Pattern, Uses
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Method, Operation, Value
+from gradscribe.ir.types import is_integer
 from gradscribe.primitives.control import ASSERT, CONSTANT, PUSH, RAISE, STACK, STACK_POP, UNDEF
 from gradscribe.primitives.indexing import LENGTH, SIZE
 
@@ -91,9 +93,33 @@ class _Folding:
             return not operation.result.name
         if operation.primitive is UNDEF:
             return True
-        if operation.primitive not in _LENGTHS or operation.result.name:
+        if operation.result.name:
             return False
-        return self._changes.is_constant_variable(operation.operands[0])
+        if operation.primitive in _LENGTHS:
+            return self._changes.is_constant_variable(operation.operands[0])
+        return self._is_bound_of_range(operation)
+
+    def _is_bound_of_range(self, operation: Operation) -> bool:
+        """Whether an operation only makes bounds of ranges, of variables that stay: `n - 1`."""
+        if operation.callee not in (operator.add, operator.sub):
+            return False
+        if not is_integer(operation.result.type) or not self._uses.of(operation.result):
+            return False
+        for block, position in self._uses.of(operation.result):
+            reader = block.operations[position] if position < len(block.operations) else operation
+            if reader.primitive is not LOOP:
+                return False
+            bounds = reader.operands[: reader.attributes["shape"].iterable_operands]
+            if reader.operands.count(operation.result) != bounds.count(operation.result):
+                return False
+        return all(
+            self._is_literal(value) or self._changes.is_constant_variable(value)
+            for value in operation.operands
+        )
+
+    def _is_literal(self, value: Value) -> bool:
+        producer = self._uses.producer.get(value)
+        return producer is not None and producer.primitive is CONSTANT and not value.name
 
     def _may_fold(self, operation: Operation) -> bool:
         if len(operation.results) != 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gradscribe.codegen.copies import read_copies
 from gradscribe.codegen.folding import Folded, fold
 from gradscribe.codegen.interference import Interference
 from gradscribe.codegen.names import Names, name_variables
@@ -49,7 +50,7 @@ class Plan:
 
 def plan(function: Function) -> Plan:
     """The plan for a bufferized function."""
-    function = normalize(function)
+    function = normalize(read_copies(function))
     uses = uses_of(function)
     patterns = destructured(uses)
     folded = fold(function, uses, patterns)

@@ -214,6 +214,24 @@ class Writer(Unparser):  # type: ignore[misc]
             self.fill()
         self.write('"""')
 
+    def _arguments(self, t: ast.arguments) -> None:
+        missing: list[ast.expr | None] = [None] * (len(t.args) - len(t.defaults))
+        parts = [*zip(t.args, [*missing, *t.defaults], strict=True)]
+        star: list[tuple[ast.arg | None, ast.expr | None]] = []
+        if t.vararg or t.kwonlyargs:
+            star = [(None, None)]
+        written = 0
+        for argument, default in [*parts, *star, *zip(t.kwonlyargs, t.kw_defaults, strict=True)]:
+            self.write(", " if written else "")
+            written += 1
+            self.write(argument.arg if argument else "*" + (t.vararg.arg if t.vararg else ""))
+            if default is not None:
+                self.write("=")
+                self.at(TEST, default)
+        if t.kwarg:
+            self.write(", **" if written else "**")
+            self.write(t.kwarg.arg)
+
     # expressions
 
     def _BinOp(self, t: ast.BinOp) -> None:

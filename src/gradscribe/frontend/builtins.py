@@ -7,6 +7,7 @@ the methods of lists and dicts are tables below. Methods of arrays are primitive
 from __future__ import annotations
 
 import inspect
+import operator
 import types
 import warnings
 from collections.abc import Callable
@@ -273,6 +274,13 @@ def _type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return Static(class_of(lowering, node, arguments[0]))
 
 
+def _divmod(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    from gradscribe.frontend.expressions import operate
+
+    parts = (operate(lowering, node, op, *arguments) for op in (operator.floordiv, operator.mod))
+    return TupleOf(tuple(parts))
+
+
 def _effect(callee: Any) -> Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         tree = {
@@ -319,6 +327,7 @@ BUILTINS: dict[Any, Handler] = {
     slice: _slice,
     isinstance: _isinstance,
     type: _type,
+    divmod: _divmod,
     min: _fold(min),
     max: _fold(max),
     np.shape: _shape,

@@ -126,9 +126,7 @@ def _same_type(facts: Facts, callee: Any, x: Type) -> Type:
 COPY = Primitive("copy", _same_type, _signature("x"), tangent=LINEAR)
 """A new array (or list) with the same contents."""
 
-STOP_GRADIENT = Primitive(
-    "stop_gradient", _same_type, _signature("x"), view=True, cheap=True
-)
+STOP_GRADIENT = Primitive("stop_gradient", _same_type, _signature("x"), view=True, cheap=True)
 """x itself, of which no derivative is taken; emitted code shows just x."""
 
 

@@ -7,20 +7,26 @@ compiled.
 
 from __future__ import annotations
 
+import builtins
+import operator
+from dataclasses import replace
+
 import numpy as np
 
 from gradscribe.ir.lengths import Affine
-from gradscribe.ir.types import Array, Sequence, Tuple
+from gradscribe.ir.types import Array, Scalar, Sequence, Tuple
 from gradscribe.primitives.registry import LINEAR, adjoint
 from gradscribe.primitives.typing import (
     ONE,
     TypeRuleError,
     dims_of,
+    elementwise_type,
     like_first,
     normalize_axes,
     number_type,
     result_of,
     same_length,
+    type_of,
 )
 
 # -- types -----------------------------------------------------------------------------------
@@ -115,25 +121,22 @@ def concatenate(out, arrays, axis=0, *, d_out):
 
 
 def _sections(d_out, arrays, axis):
-    start = 0
+    before = (slice(None),) * axis
     if isinstance(arrays, list):
         items = []
+        start = 0
         for x in arrays:
             stop = start + x.shape[axis]
-            items.append(d_out[_between(start, stop, axis)])
+            items.append(d_out[(*before, slice(start, stop))])
             start = stop
         return items
     sections = ()
-    for x in arrays:
-        stop = start + x.shape[axis]
-        sections = (*sections, d_out[_between(start, stop, axis)])
+    start = None
+    for x in arrays[:-1]:
+        stop = x.shape[axis] if start is None else start + x.shape[axis]
+        sections = (*sections, d_out[(*before, slice(start, stop))])
         start = stop
-    return sections
-
-
-def _between(start, stop, axis):
-    """The index of a section along an axis."""
-    return (slice(None),) * axis + (slice(start, stop),)
+    return (*sections, d_out[(*before, slice(start, None))])
 
 
 @adjoint(np.stack, type=_stack_type, tangent=LINEAR)
@@ -218,3 +221,40 @@ def _by_rows(d_out, x):
         part = _slices(d_out[i], row, 0) if isinstance(row, tuple) else d_out[i]
         parts = (*parts, part)
     return parts
+
+
+# -- Python's sum ----------------------------------------------------------------------------
+
+
+def _sum_type(facts, callee, items, start=0):
+    total = type_of(start) if isinstance(start, (int, float)) else start
+    for item in _summands(items):
+        total = elementwise_type(facts, operator.add, x=total, y=item)
+    return total
+
+
+def _summands(items):
+    if isinstance(items, (tuple, list)):
+        return items
+    if isinstance(items, Sequence):
+        return (items.item,)
+    if not dims_of(items):
+        raise TypeRuleError("a number cannot be iterated over")
+    rows = dims_of(items)[1:]
+    return (replace(items, dims=rows) if rows else Scalar(items.dtype, weak=False),)
+
+
+@adjoint(builtins.sum, type=_sum_type, tangent=LINEAR)
+def sum_of_items(out, items, start=0, *, d_out):
+    return _to_each(d_out, items), d_out
+
+
+def _to_each(d_out, items):
+    if isinstance(items, list):
+        shares = []
+        for _ in items:
+            shares.append(d_out)
+        return shares
+    if isinstance(items, tuple):
+        return tuple([d_out] * len(items))
+    return np.broadcast_to(d_out, np.shape(items))

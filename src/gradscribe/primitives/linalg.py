@@ -128,7 +128,7 @@ def _stacked_by_x(x, y, d_out):
         return d_out[..., None] * y
     if np.ndim(x) == 1:
         return (y @ d_out[..., None])[..., 0]
-    return d_out @ np.swapaxes(y, -1, -2)
+    return d_out @ (y.T if np.ndim(y) == 2 else np.swapaxes(y, -1, -2))
 
 
 def _stacked_by_y(x, y, d_out):

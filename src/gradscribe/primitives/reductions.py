@@ -87,38 +87,44 @@ def mean(out, x, axis=None, dtype=None, *, keepdims=False, d_out):
 
 
 def _prod_tangent(out, x, axis=None, dtype=None, *, keepdims=False, d_x):
-    return np.sum(_other_factors(x, axis) * d_x, axis=axis, keepdims=keepdims)
+    factors = _other_factors(_restore(out, axis, keepdims), x, axis)
+    return np.sum(factors * d_x, axis=axis, keepdims=keepdims)
 
 
 @adjoint(np.prod, methods=("prod",), type=reduction_type, tangent=_prod_tangent)
 def prod(out, x, axis=None, dtype=None, *, keepdims=False, d_out):
-    return _restore(d_out, axis, keepdims) * _other_factors(x, axis)
+    factors = _other_factors(_restore(out, axis, keepdims), x, axis)
+    return _restore(d_out, axis, keepdims) * factors
 
 
-def _other_factors(x, axis):
+def _other_factors(product, x, axis):
     """For each element of `x`, the product of all others that it is multiplied with."""
     if np.ndim(x) == 0:
         return np.ones_like(x)
+    return product / x if np.all(x) else _products_without_one(x, axis)
+
+
+def _products_without_one(x, axis):
+    """The same where factors are zero: by no division, so that it has all derivatives."""
     if axis is None:
-        return np.reshape(_others_along(np.ravel(x), 0), np.shape(x))
+        return np.reshape(_without_one_along(np.ravel(x), 0), np.shape(x))
     if isinstance(axis, int):
-        return _others_along(x, axis)
+        return _without_one_along(x, axis)
     if len(axis) == 1:
-        return _others_along(x, axis[0])
+        return _without_one_along(x, axis[0])
     last = tuple(range(-len(axis), 0))
     moved = np.moveaxis(x, axis, last)
     shape = np.shape(moved)
     rows = np.reshape(moved, (*shape[: -len(axis)], _count(x, axis)))
-    others = np.reshape(_others_along(rows, -1), shape)
-    return np.moveaxis(others, last, axis)
+    return np.moveaxis(np.reshape(_without_one_along(rows, -1), shape), last, axis)
 
 
-def _others_along(x, axis):
-    if np.all(x):
-        return np.prod(x, axis=axis, keepdims=True) / x
-    rows = np.moveaxis(x, axis, -1)[..., None, :]
-    others = np.where(np.eye(np.shape(x)[axis], dtype=bool), 1, rows)
-    return np.moveaxis(np.prod(others, axis=-1), -1, axis)
+def _without_one_along(x, axis):
+    ones = np.eye(x.shape[axis], dtype=bool)
+    if np.ndim(x) == 1:
+        return np.prod(np.where(ones, 1, x), axis=1)
+    factors = np.where(ones, 1, np.moveaxis(x, axis, -1)[..., None, :])
+    return np.moveaxis(np.prod(factors, axis=-1), -1, axis)
 
 
 # -- extrema ---------------------------------------------------------------------------------

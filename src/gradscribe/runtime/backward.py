@@ -155,7 +155,7 @@ def _batched(
         for i in range(count)
     ]
     return tuple(
-        None if column[0] is None else functions.stack([c for c in column if c is not None])
+        None if column[0] is None else shaping.stack([c for c in column if c is not None])
         for column in zip(*rows, strict=True)
     )
 

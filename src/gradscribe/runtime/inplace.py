@@ -159,14 +159,14 @@ def _value_edge(value: Any, region: Any) -> Edge:
     """Where the gradient of a stored value goes, summed and cast as the store spread it."""
     if not isinstance(value, Tensor) or not value.requires_grad:
         return NO_EDGE
-    from gradscribe.runtime import functions
+    from gradscribe.runtime import functions, shaping
 
     region = as_array(region)
     extra = value.array.ndim - region.ndim
     if extra > 0:
-        value = functions.reshape(value, value.array.shape[extra:])
+        value = shaping.reshape(value, value.array.shape[extra:])
     if value.array.shape != region.shape:
-        value = functions.broadcast_to(value, region.shape)
+        value = shaping.broadcast_to(value, region.shape)
     if value.array.dtype != region.dtype:
         value = functions.to_dtype(value, region.dtype)
     return edge_of(value)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime import dtypes, functions, indexing, inplace, numpy_protocol, randomness
+from gradscribe.runtime import dtypes, functions, indexing, inplace, numpy_protocol, randomness, shaping
 from gradscribe.runtime.adaptors import PUBLIC_MODULE
 from gradscribe.runtime.backward import tensor_backward
 from gradscribe.runtime.size import sizes
@@ -22,7 +22,7 @@ Function = Callable[..., Any]
 
 # fmt: off
 _NO_METHODS = {
-    "array_equal", "cat", "concat", "concatenate", "is_tensor", "logsigmoid", "softplus",
+    "array_equal", "axis_of", "cat", "concat", "concatenate", "is_tensor", "logsigmoid", "softplus",
     "stack", "to_dtype", "where",
 }
 # fmt: on
@@ -145,12 +145,12 @@ def _contiguous(self: Tensor) -> Tensor:
 
 def _reversed_axes(self: Tensor) -> Tensor:
     """The transpose: all axes reversed."""
-    return functions.permute(self, *reversed(range(self.ndim)))
+    return shaping.permute(self, *reversed(range(self.ndim)))
 
 
 def _matrix_transpose(self: Tensor) -> Tensor:
     """The last two axes exchanged."""
-    return functions.transpose(self, -1, -2)
+    return shaping.transpose(self, -1, -2)
 
 
 def _new_zeros(self: Tensor, *shape: Any) -> Tensor:
@@ -228,8 +228,8 @@ _CONVERSIONS: dict[str, dtypes.Dtype] = {
 
 def attach() -> None:
     """Give Tensor its operators and methods."""
-    own = (functions.__name__, PUBLIC_MODULE)
-    for name, function in vars(functions).items():
+    own = (functions.__name__, shaping.__name__, PUBLIC_MODULE)
+    for name, function in {**vars(functions), **vars(shaping)}.items():
         is_public = isinstance(function, FunctionType) and not name.startswith("_")
         if is_public and function.__module__ in own and name not in _NO_METHODS:
             setattr(Tensor, name, function)

@@ -208,15 +208,7 @@ class ReverseSweep:
 
 
 def _getitem(scope: Scope, operation: Operation, d_out: Value) -> None:
-    x = operation.operands[0]
-    if x not in scope.context.active:
-        return
-    index = _static(scope, operation, "index")
-    total = scope.cotangent(x)
-    if total is None:
-        total = zero(scope, x)
-    arguments = {"x": total, "value": d_out, "path": ((GETITEM, {"index": index}),)}
-    scope.cotangents[x] = scope.builder.call(ACCUMULATE, arguments, name=name_of(x))
+    scope.add_to_source(operation, d_out)
 
 
 def _store(scope: Scope, operation: Operation, d_out: Value) -> None:
@@ -237,8 +229,9 @@ def _accumulate(scope: Scope, operation: Operation, d_out: Value) -> None:
 def _stored_value(scope: Scope, operation: Operation, d_out: Value, path: tuple[Any, ...]) -> None:
     value = operation.operands[operation.attributes["value"].index]
     if value in scope.context.active:
-        given = view_at(scope.builder, d_out, path, name_of(value))
-        scope.contribute(value, project(scope, given, value))
+        start = len(scope.builder.operations)
+        given = view_at(scope.builder, d_out, path)
+        scope.contribute(value, project(scope, given, value, start))
 
 
 def _static(scope: Scope, operation: Operation, name: str) -> Any:

@@ -76,13 +76,14 @@ def joined_type(value: Value, cotangents: Sequence[Value]) -> Type:
     return cotangent_type(value.type)
 
 
-def project(scope: Scope, cotangent: Value, value: Value) -> Value:
-    """A cotangent as a rule gave it, made one of `value`: its shape, its dtype."""
-    before = len(scope.builder.operations)
+def project(scope: Scope, cotangent: Value, value: Value, start: int) -> Value:
+    """A cotangent as a rule gave it, made one of `value`: its shape, its dtype; its name, if it is
+    the first one and was made by the operations of the scope from number `start` on."""
     result = _cast(scope, _fit(scope, cotangent, value), value.type)
-    made = scope.builder.operations[before:]
-    named = any(result in operation.results for operation in made)
-    return scope.builder.rename(result, name_of(value)) if named else result
+    made = scope.builder.operations[start:]
+    is_new = any(result in operation.results for operation in made)
+    is_first = is_new and scope.cotangent(value) is None
+    return scope.builder.rename(result, name_of(value)) if is_first else result
 
 
 def _fit(scope: Scope, cotangent: Value, value: Value) -> Value:

@@ -12,13 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from gradscribe.errors import NoDerivativeError
 from gradscribe.frontend import rules as frontend_rules
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Operand, Operation, Value, map_operands
-from gradscribe.ir.types import Type
+from gradscribe.ir.types import Array, Type
 from gradscribe.primitives.control import CONSTANT, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
+from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.activity import has_zero_derivative
 from gradscribe.transforms.cotangents import call, constant, project
 from gradscribe.transforms.scopes import Scope
@@ -51,32 +54,37 @@ def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Temp
     key = (operation, d_out.type)
     if key not in templates:
         templates[key] = _template(scope, operation, d_out)
-    template = templates[key]
-    results = _instantiate(scope, operation, template, wanted, d_out)
-    contribute = _contribute_partials if operation.primitive.elementwise else _contribute
-    contribute(scope, operation, {i: results[i] for i in wanted}, d_out)
+    instance = _Instance(scope, operation, templates[key], wanted, d_out)
+    positions: dict[Value, list[int]] = {}
+    for i in wanted:
+        positions.setdefault(operation.operands[i], []).append(i)
+    is_masked = _is_masked(scope, operation, d_out)
+    for operand, where in positions.items():
+        start = len(scope.builder.operations)
+        for cotangent in instance.cotangents(where):
+            if is_masked and operation.primitive.pole:
+                cotangent = _guarded(scope.builder, d_out, cotangent)
+            cotangent = project(scope, cotangent, operand, start)
+            if is_masked:
+                scope.context.masked.add(cotangent)
+            scope.contribute(operand, cotangent)
 
 
-def _contribute(scope: Scope, operation: Operation, results: dict[int, Any], d_out: Value) -> None:
-    for i, given in results.items():
-        if given is not None:
-            cotangent = given if isinstance(given, Value) else constant(scope.builder, given)
-            operand = operation.operands[i]
-            scope.contribute(operand, project(scope, cotangent, operand))
+def _is_masked(scope: Scope, operation: Operation, d_out: Value) -> bool:
+    """Whether the cotangents of the operands are zero where a mask has cut them off."""
+    if operation.primitive is PRIMITIVES[np.where]:
+        return True
+    keeps_zeros = operation.primitive.elementwise or operation.primitive.view
+    return keeps_zeros and d_out in scope.context.masked
 
 
-def _contribute_partials(
-    scope: Scope, operation: Operation, partials: dict[int, Any], d_out: Value
-) -> None:
-    """The chain rule for partial derivatives; an operand that stands twice (`x * x`) with the
-    same partial derivative gets twice that."""
-    positions: dict[tuple[Value, Any], list[int]] = {}
-    for i, partial in partials.items():
-        positions.setdefault((operation.operands[i], partial), []).append(i)
-    for (operand, partial), same in positions.items():
-        cotangent = _times(scope.builder, d_out, partial, len(same))
-        if cotangent is not None:
-            scope.contribute(operand, project(scope, cotangent, operand))
+def _guarded(builder: Builder, d_out: Value, cotangent: Value) -> Value:
+    """Zero where d_out is zero, also where the partial derivative is infinite."""
+    if not isinstance(d_out.type, Array):
+        return cotangent
+    zero = constant(builder, 0.0)
+    is_zero = call(builder, operator.eq, d_out, zero)
+    return call(builder, np.where, is_zero, zero, cotangent)
 
 
 def _template(scope: Scope, operation: Operation, d_out: Value) -> Template:
@@ -136,32 +144,58 @@ def _matched(attribute: Any, entry: Any) -> Iterator[tuple[Operand, Any]]:
             yield from _matched(part, item)
 
 
-def _instantiate(
-    scope: Scope, operation: Operation, template: Template, wanted: Sequence[int], d_out: Value
-) -> list[Any]:
-    """The part of a template that the wanted results need, on the primal's values."""
-    results = [template.results[i] for i in wanted]
-    needed = _needed(template.operations, [r for r in results if isinstance(r, Value)])
-    shapes, values = _reads(needed, results)
-    mapping: dict[Value, Value] = {template.d_out: d_out}
-    primals = zip(
-        (template.out, *template.primals), (operation.result, *operation.operands), strict=True
-    )
-    for placeholder, primal in primals:
-        if placeholder in values:
-            mapping[placeholder] = scope.primal(primal)
-        elif placeholder in shapes:
-            mapping[placeholder] = scope.primal(scope.shaped_like(primal))
-    for made in needed:
-        scope.builder.append(_renewed(made, mapping))
-    by_operand: list[Any] = [None] * len(operation.operands)
-    for i, result in zip(wanted, results, strict=True):
-        by_operand[i] = mapping.get(result, result) if isinstance(result, Value) else result
-    return by_operand
+class _Instance:
+    """A template on the primal's values. What the wanted results read of the primal is made
+    available at once; operations are emitted as results are asked for."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        operation: Operation,
+        template: Template,
+        wanted: Sequence[int],
+        d_out: Value,
+    ) -> None:
+        self._builder = scope.builder
+        self._template = template
+        self._elementwise = operation.primitive.elementwise
+        self._d_out = d_out
+        self._mapping: dict[Value, Value] = {template.d_out: d_out}
+        results = [template.results[i] for i in wanted]
+        shapes, values = _reads(_needed(template.operations, results), results)
+        placeholders = (template.out, *template.primals)
+        primals = (operation.result, *operation.operands)
+        for placeholder, primal in zip(placeholders, primals, strict=True):
+            if placeholder in values:
+                self._mapping[placeholder] = scope.primal(primal)
+            elif placeholder in shapes:
+                self._mapping[placeholder] = scope.primal(scope.shaped_like(primal))
+
+    def cotangents(self, where: Sequence[int]) -> Iterator[Value]:
+        """What the rule gives an operand that stands at these positions."""
+        results = [self._result(i) for i in where]
+        for result in dict.fromkeys(results):
+            if self._elementwise:
+                cotangent = _times(self._builder, self._d_out, result, results.count(result))
+                if cotangent is not None:
+                    yield cotangent
+            elif isinstance(result, Value):
+                yield result
+            elif result is not None:
+                yield constant(self._builder, result)
+
+    def _result(self, i: int) -> Any:
+        given = self._template.results[i]
+        if not isinstance(given, Value):
+            return given
+        for operation in _needed(self._template.operations, [given]):
+            if operation.results[0] not in self._mapping:
+                self._builder.append(_renewed(operation, self._mapping))
+        return self._mapping[given]
 
 
-def _needed(operations: Sequence[Operation], results: Sequence[Value]) -> list[Operation]:
-    live = set(results)
+def _needed(operations: Sequence[Operation], results: Sequence[Any]) -> list[Operation]:
+    live = {result for result in results if isinstance(result, Value)}
     needed: list[Operation] = []
     for operation in reversed(operations):
         if operation.primitive.effect or not live.isdisjoint(operation.results):

@@ -17,8 +17,8 @@ from gradscribe.ir.core import CALL, LOOP, Block, Function, Operation, Value, ma
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Type
 from gradscribe.primitives.control import CONSTANT, COPY, UNDEF
-from gradscribe.primitives.indexing import ACCUMULATE, STORE
-from gradscribe.transforms.cotangents import add
+from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
+from gradscribe.transforms.cotangents import add, name_of, zero
 from gradscribe.transforms.storage import (
     Exports,
     copied,
@@ -40,7 +40,8 @@ class Context:
 
     restored: the arrays (chains) whose stores are undone. wanted: those found to be read by the
     adjoint in a nested block, to be restored in the next sweep. swept: the operations whose
-    mirror is already written.
+    mirror is already written. masked: the cotangents that a mask has cut off where a derivative
+    may be infinite.
     """
 
     function: Function
@@ -51,6 +52,7 @@ class Context:
     wanted: set[Value] = field(default_factory=set)
     versions: dict[Value, set[Value]] = field(default_factory=dict)
     swept: set[Operation] = field(default_factory=set)
+    masked: set[Value] = field(default_factory=set)
 
     @property
     def facts(self) -> Facts:
@@ -95,11 +97,45 @@ class Scope:
         return self.parent.cotangent(value)
 
     def contribute(self, value: Value, cotangent: Value) -> None:
-        """Add to the cotangent of a value."""
-        current = self.cotangent(value)
+        """Add to the cotangent of a value; of a part of an array that is read only once, to that
+        of the array straight away."""
+        read = self._only_read(value)
+        if read is not None:
+            self.add_to_source(read, cotangent)
+            return
+        current, masked = self.cotangent(value), self.context.masked
         if current is not None:
-            cotangent = add(self.builder, current, cotangent, value)
+            total = add(self.builder, current, cotangent, value)
+            if current in masked and cotangent in masked:
+                masked.add(total)
+            cotangent = total
         self.cotangents[value] = cotangent
+
+    def add_to_source(self, read: Operation, cotangent: Value) -> None:
+        """Add the cotangent of a part of an array, which `read` takes, to the array's."""
+        x = read.operands[0]
+        if x not in self.context.active:
+            return
+        index = map_operands(
+            read.attributes["index"], lambda operand: self.primal(read.operands[operand.index])
+        )
+        total = self.cotangent(x)
+        if total is None:
+            total = zero(self, x)
+        arguments = {"x": total, "value": cotangent, "path": ((GETITEM, {"index": index}),)}
+        self.cotangents[x] = self.builder.call(ACCUMULATE, arguments, name=name_of(x))
+
+    def _only_read(self, value: Value) -> Operation | None:
+        """The operation that reads `value` from an array, if `value` is used once, and the array
+        is not stored to between the reading and the use."""
+        structure = self.context.structure
+        read = structure.definition.get(value)
+        if read is None or read.primitive is not GETITEM or structure.uses[value] != 1:
+            return None
+        if structure.block_of[read] is not self.block:
+            return None
+        after = structure.store.get((read.operands[0], self.block))
+        return read if after is None or after in self.context.swept else None
 
     # -- primal values ------------------------------------------------------------------------
 

@@ -3,18 +3,20 @@
 Assumes a simplified function. Guarantees the same results: in the top block, `x.shape`,
 `x.size`, `np.zeros_like(x)` and `np.full_like(x, v)` are asked of another value of x's type
 where x is not read any more, and that other value is read later. So `A` need not outlive
-the copy that the program works on, and a record need not hold it.
+the copy that the program works on, and a record need not hold it. (Values that are undefined
+where a branch or a loop was not entered are not asked.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Set
 from dataclasses import replace
 
 import numpy as np
 
-from gradscribe.ir.core import Function, Operation, Value, walk
+from gradscribe.ir.core import IF, LOOP, Function, Operation, Value, walk
 from gradscribe.ir.types import Array, Type
-from gradscribe.primitives.control import ZEROS_LIKE
+from gradscribe.primitives.control import UNDEF, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -23,6 +25,7 @@ def choose_shape_sources(function: Function) -> Function:
     """The function with the operands of shape queries chosen anew."""
     shape_only = {LENGTH, SIZE, ZEROS_LIKE, PRIMITIVES[np.full_like]}
     body = function.body
+    undefined = _maybe_undefined(function)
     last_read = _last_reads(function, shape_only)
     of_type: dict[Type, list[Value]] = {}
     for parameter in body.parameters:
@@ -33,13 +36,16 @@ def choose_shape_sources(function: Function) -> Function:
             operation = _with_source(operation, position, last_read, of_type)
         operations.append(operation)
         for result in operation.results:
-            if isinstance(result.type, Array):
+            if isinstance(result.type, Array) and result not in undefined:
                 of_type.setdefault(result.type, []).append(result)
     return replace(function, body=replace(body, operations=tuple(operations)))
 
 
 def _with_source(
-    operation: Operation, position: int, last_read: dict[Value, int], of_type: dict[Type, list[Value]]
+    operation: Operation,
+    position: int,
+    last_read: dict[Value, int],
+    of_type: dict[Type, list[Value]],
 ) -> Operation:
     x = operation.operands[0]
     if last_read.get(x, -1) > position:
@@ -50,7 +56,36 @@ def _with_source(
     return operation
 
 
-def _last_reads(function: Function, shape_only: set[object]) -> dict[Value, int]:
+def _maybe_undefined(function: Function) -> set[Value]:
+    """The values that are undefined on some path."""
+    undefined: set[Value] = set()
+    before = -1
+    while len(undefined) != before:
+        before = len(undefined)
+        for operation in walk(function.body):
+            if operation.primitive is UNDEF:
+                undefined.update(operation.results)
+            elif operation.primitive in (IF, LOOP):
+                undefined.update(_passed_on(operation, undefined))
+    return undefined
+
+
+def _passed_on(operation: Operation, undefined: set[Value]) -> Iterator[Value]:
+    """The values that an `if` or a loop makes of undefined ones."""
+    if operation.primitive is IF:
+        for region in operation.regions:
+            pairs = zip(region.yields, operation.results, strict=True)
+            yield from (result for value, result in pairs if value in undefined)
+        return
+    shape, body = operation.attributes["shape"], operation.regions[0]
+    initial = operation.operands[shape.iterable_operands :]
+    carried = body.parameters[len(shape.iterables) :]
+    for value, parameter, result in zip(initial, carried, operation.results, strict=False):
+        if value in undefined:
+            yield from (parameter, result)
+
+
+def _last_reads(function: Function, shape_only: Set[object]) -> dict[Value, int]:
     """For each value, the last position in the top block at which its contents are read."""
     last: dict[Value, int] = {}
     for position, operation in enumerate(function.body.operations):

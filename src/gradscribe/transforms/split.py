@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from gradscribe.ir.core import CALL, Block, Function, Operation, Parameter, Value
 from gradscribe.ir.trees import LEAF, Node, Tree
 from gradscribe.primitives.control import CONSTANT, UNDEF
+from gradscribe.transforms.shape_sources import choose_shape_sources
 from gradscribe.transforms.simplify import simplify
 from gradscribe.transforms.simplify.rewriter import RECORD
 
@@ -39,7 +40,7 @@ def split(joined: Joined) -> tuple[Function, Function, Function]:
         body=replace(whole.body, yields=joined.gradients),
         result=joined.gradient,
     )
-    forward, adjoint = _cut(joined, simplify(whole))
+    forward, adjoint = _cut(joined, choose_shape_sources(simplify(whole)))
     return forward, adjoint, simplify(gradient)
 
 

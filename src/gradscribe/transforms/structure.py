@@ -7,6 +7,8 @@ the one before, loops carry versions, branches merge them. All versions of one a
 
 from __future__ import annotations
 
+from collections import Counter
+
 from gradscribe.ir.core import IF, LOOP, Block, Function, LoopShape, Operation, Value
 from gradscribe.ir.types import Array
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
@@ -19,7 +21,7 @@ class Structure:
 
     parameters: the leaves of its parameters. block_of: the block that defines a value (or holds
     an operation). definition: the operation that makes a value (absent for parameters).
-    owner: the operation whose region a block is.
+    owner: the operation whose region a block is. uses: how often a value is read.
     store: the store that makes the next version of an array, by (array, block of the store).
     """
 
@@ -29,6 +31,7 @@ class Structure:
         self.definition: dict[Value, Operation] = {}
         self.owner: dict[Block, Operation] = {}
         self.store: dict[tuple[Value, Block], Operation] = {}
+        self.uses: Counter[Value] = Counter()
         self._parent: dict[Value, Value] = {}
         self._stores: list[tuple[Value, tuple[Operation, ...]]] = []
         self._scan(function.body, ())
@@ -74,8 +77,10 @@ class Structure:
     def _scan(self, block: Block, around: tuple[Operation, ...]) -> None:
         for parameter in block.parameters:
             self.block_of[parameter] = block
+        self.uses.update(block.yields)
         for operation in block.operations:
             self.block_of[operation] = block
+            self.uses.update(operation.operands)
             for result in operation.results:
                 self.block_of[result] = block
                 self.definition[result] = operation

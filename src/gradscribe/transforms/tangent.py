@@ -129,11 +129,15 @@ class Tangent:
         if not self.active.intersection(operation.results):
             return
         with self.located(operation):
+            before = len(self.builder.operations)
             tangent = self._rule(operation)
             if tangent is not None:
                 result = operation.result
                 tangent = self._fit(tangent, result)
-                self.define(result, self.builder.rename(tangent, name_of(result)))
+                made = self.builder.operations[before:]
+                if any(tangent in other.results for other in made):
+                    tangent = self.builder.rename(tangent, name_of(result))
+                self.define(result, tangent)
 
     @contextmanager
     def located(self, operation: Operation) -> Iterator[None]:

@@ -23,14 +23,14 @@ _ITERATIONS = 20
 
 def simplify(function: Function) -> Function:
     """An equivalent, smaller function; the function itself where there is nothing to gain."""
-    function = eliminate_dead_code(function)
+    function = eliminate_dead_code(function, keep_ranges=True)
     for _ in range(_ITERATIONS):
         before = function
         function = rewrite(function)
         if function is before:
             break
-        function = eliminate_dead_code(function)
-    return function
+        function = eliminate_dead_code(function, keep_ranges=True)
+    return eliminate_dead_code(function)
 
 
 __all__ = ["algebra", "constants", "shapes", "simplify", "stores"]

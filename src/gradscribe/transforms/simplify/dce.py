@@ -20,9 +20,12 @@ from gradscribe.ir.types import Sequence as SequenceType
 Item = TypeVar("Item")
 
 
-def eliminate_dead_code(function: Function) -> Function:
-    """The function without what neither its results nor its effects need."""
-    liveness = _Liveness(function)
+def eliminate_dead_code(function: Function, *, keep_ranges: bool = False) -> Function:
+    """The function without what neither its results nor its effects need.
+
+    keep_ranges: let loops run over ranges that only count, for the sake of further rewrites.
+    """
+    liveness = _Liveness(function, keep_ranges)
     body = liveness.live_part(function.body, function.body.yields, function.body.parameters)
     return function if body is function.body else replace(function, body=body)
 
@@ -50,8 +53,9 @@ class _Liveness:
         made of. _control: what an operation with regions needs besides, whatever is read of it.
     """
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, keep_ranges: bool) -> None:
         self._facts = function.facts
+        self._keep_ranges = keep_ranges
         self._live: set[Value] = set()
         self._alive: set[Operation] = set()
         self._sources: dict[Value, tuple[Operation, Sequence[Value]]] = {}
@@ -137,7 +141,11 @@ class _Liveness:
         shape: LoopShape = loop.attributes["shape"]
         items = loop.regions[0].parameters
         slices = list(shape.iterable_slices())
-        kept = {i for i in range(len(slices)) if items[i] in self._live}
+        kept = {
+            i
+            for i, kind in enumerate(shape.iterables)
+            if items[i] in self._live or (kind == "range" and self._keep_ranges)
+        }
         dead = [i for i in range(len(slices)) if i not in kept]
         if dead:
             operands = [loop.operands[where] for where in slices]

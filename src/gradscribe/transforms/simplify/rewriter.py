@@ -139,6 +139,7 @@ class Rewriter:
     def substitute(self, value: Value, by: Value) -> None:
         """From here on, use another value for a value of the old function."""
         self._substitution[value] = by
+        self.uses[by] += self.uses[value]
         self.changed = True
 
     def resolve(self, value: Value) -> Value:
@@ -206,8 +207,9 @@ class Rewriter:
         primitive = PRIMITIVES.get(function)
         if primitive is None or primitive.signature is None:
             return None
-        arguments = dict(zip(primitive.signature.parameters, operands, strict=False))
-        return self.emit(primitive, arguments, like, callee=function, type_=type_, name=name)
+        bound = primitive.signature.bind(*operands)
+        bound.apply_defaults()
+        return self.emit(primitive, bound.arguments, like, callee=function, type_=type_, name=name)
 
     def made_by(self, value: Value, *functions: Any) -> Operation | None:
         """The operation that defines a value, if it is one of these (functions or primitives)."""

@@ -54,7 +54,8 @@ def accumulate_into_zeros(rewriter: Rewriter, operation: Operation) -> Value | N
     commute, whether or not they meet the same elements."""
     if not all(isinstance(index.type, Scalar) for index in operation.operands[2:]):
         return None
-    path, between = _path(operation), []
+    path = _path(operation)
+    between: list[Operation] = []
     x = operation.operands[0]
     while rewriter.used_once(x):
         before = rewriter.made_by(x, ACCUMULATE, STORE, ZEROS_LIKE)
@@ -85,6 +86,14 @@ def _store_first(
         if result is not None:
             result = rewriter.again(addition, result, *addition.operands[1:])
     return result
+
+
+def _store(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
+    """The store of an operation's value, by its path, in another array."""
+    operands = (x, *operation.operands[1:])
+    arguments = map_operands(dict(operation.attributes), lambda operand: operands[operand.index])
+    result = operation.result
+    return rewriter.emit(STORE, arguments, operation, type_=result.type, name=result.name)
 
 
 @derived(STORE)

@@ -1,0 +1,180 @@
+"""The table of eager operations, continued: shapes, joining and splitting."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime import indexing
+from gradscribe.runtime.adaptors import axes, enter, joined
+from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.size import sizes
+from gradscribe.runtime.tensor import Tensor, wrap
+
+_VIEW = Operation("View", np.reshape, ("shape",), positional=True, view=True)
+_EXPAND = Operation("Expand", np.broadcast_to, ("shape",), positional=True, view=True)
+_PERMUTE = Operation("Permute", np.transpose, ("axes",), view=True)
+_TRANSPOSE = Operation("Transpose", np.swapaxes, ("axis1", "axis2"), view=True)
+_T = Operation("T", np.transpose, view=True)
+_SQUEEZE = Operation("Squeeze", np.squeeze, ("axis",), view=True)
+_UNSQUEEZE = Operation("Unsqueeze", np.expand_dims, ("axis",), view=True)
+
+
+for _row in (_VIEW, _EXPAND, _PERMUTE, _TRANSPOSE, _SQUEEZE, _UNSQUEEZE):
+    enter(_row, _row)
+
+
+def reshape(input: Tensor, *shape: Any) -> Tensor:
+    """The same elements in another shape; a view where that is possible."""
+    return apply(_VIEW, (input,), (sizes(shape),))
+
+
+def view(input: Tensor, *shape: Any) -> Tensor:
+    """A view of another shape, or (given a dtype) of another element type."""
+    if len(shape) == 1 and isinstance(shape[0], np.dtype):
+        return wrap(input.array.view(shape[0]))
+    result = reshape(input, *shape)
+    if input.array.size and not np.shares_memory(result.array, input.array):
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one "
+            "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
+        )
+    return result
+
+
+def view_as(input: Tensor, other: Tensor) -> Tensor:
+    """`view` in the shape of another Tensor."""
+    return view(input, other.array.shape)
+
+
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
+    """`reshape` to the shape of another Tensor."""
+    return reshape(input, other.array.shape)
+
+
+def ravel(input: Tensor) -> Tensor:
+    """All elements along one axis."""
+    return reshape(input, -1)
+
+
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """The axes from start_dim to end_dim as one."""
+    shape = input.array.shape
+    first, last = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
+    return reshape(input, (*shape[:first], -1, *shape[last + 1 :]))
+
+
+def expand(input: Tensor, *shape: Any) -> Tensor:
+    """Broadcast to a shape, in which -1 leaves an axis as it is."""
+    given, present = sizes(shape), input.array.shape
+    padded = (1,) * (len(given) - len(present)) + present
+    kept = tuple(old if new == -1 else new for new, old in zip(given, padded, strict=True))
+    return apply(_EXPAND, (input,), (kept,))
+
+
+broadcast_to = expand
+
+
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
+    """Broadcast to the shape of another Tensor."""
+    return expand(input, other.array.shape)
+
+
+def permute(input: Tensor, *dims: Any) -> Tensor:
+    """The axes in another order."""
+    return apply(_PERMUTE, (input,), (sizes(dims),))
+
+
+def transpose(input: Tensor, dim0: Any = None, dim1: Any = None) -> Tensor:
+    """Two axes exchanged; as in NumPy, all axes reversed where none are named."""
+    if dim0 is None:
+        return permute(input, *reversed(range(input.array.ndim)))
+    if dim1 is None:
+        return permute(input, dim0)
+    return apply(_TRANSPOSE, (input,), (dim0, dim1))
+
+
+swapaxes = swapdims = transpose
+
+
+def t(input: Tensor) -> Tensor:
+    """The transpose of a matrix."""
+    if input.array.ndim > 2:
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {input.array.ndim}D"
+        )
+    return apply(_T, (input,))
+
+
+def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
+    """Without the axes of length one, or without those named that have length one."""
+    dim = axes(axis if dim is None else dim)
+    if dim is not None:
+        named = dim if isinstance(dim, tuple) else (dim,)
+        shape = input.array.shape
+        dim = tuple(d for d in named if shape and shape[axis_of(d, len(shape))] == 1)
+    return apply(_SQUEEZE, (input,), (dim,))
+
+
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """With a new axis of length one."""
+    return apply(_UNSQUEEZE, (input,), (operator.index(dim),))
+
+
+expand_dims = unsqueeze
+
+
+def axis_of(dim: int, rank: int) -> int:
+    """An axis counted from the front; PyTorch's error where there is none such."""
+    if not -max(rank, 1) <= dim < max(rank, 1):
+        limit = max(rank, 1)
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], "
+            f"but got {dim})"
+        )
+    return dim % rank if rank else 0
+
+
+
+cat = concat = concatenate = joined("cat", np.concatenate, "Cat")
+stack = joined("stack", np.stack, "Stack")
+
+
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """The slices along an axis."""
+    axis = axis_of(dim, input.array.ndim)
+    return tuple(_slice_at(input, axis, i) for i in range(input.array.shape[axis]))
+
+
+def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Pieces along an axis, of one size (the last may be smaller) or of these sizes."""
+    axis = axis_of(dim, input.array.ndim)
+    length = input.array.shape[axis]
+    if isinstance(split_size, int):
+        starts = range(0, length, split_size)
+        bounds = [(start, min(start + split_size, length)) for start in starts]
+    else:
+        ends = np.cumsum(split_size).tolist()
+        bounds = list(zip([0, *ends], ends, strict=False))
+    return tuple(_slice_at(input, axis, slice(start, stop)) for start, stop in bounds)
+
+
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """At most `chunks` pieces of equal size along an axis."""
+    length = input.array.shape[axis_of(dim, input.array.ndim)]
+    return split(input, max(1, -(-length // chunks)), dim)
+
+
+
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The slices along an axis at these indices."""
+    return _slice_at(input, axis_of(dim, input.array.ndim), index)
+
+
+def _slice_at(input: Tensor, axis: int, index: Any) -> Tensor:
+    """`input[:, ..., index]`, with the index at an axis."""
+    place = (*(slice(None),) * axis, index)
+    return indexing.getitem(input, place)

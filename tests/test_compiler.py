@@ -242,6 +242,71 @@ def test_closures_made_in_a_loop_share_what_was_compiled():
     assert primal_of(scaled(1.0), 3.0) is primal_of(scaled(7.0), 3.0)
 
 
+def apply(f, x):
+    return f(x)
+
+
+class Scale:
+    def __init__(self, n):
+        self.n = n
+
+    def method(self, x):
+        return x * self.n
+
+    def __call__(self, x):
+        return x * self.n
+
+
+def with_cell(n):
+    return lambda x: x * n
+
+
+def with_default(n):
+    return lambda x, n=n: x * n
+
+
+def with_inner(n):
+    inner = with_cell(n)
+    return lambda x: inner(x)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        with_cell,
+        with_default,
+        with_inner,
+        Scale,
+        lambda n: Scale(n).method,
+        lambda n: gs.differentiable(with_cell(n)),
+    ],
+)
+def test_functions_and_objects_as_arguments_are_those_of_the_call(make):
+    assert [gs.grad(apply, 1)(make(n), 3.0) for n in (2.0, 5.0, 7.0)] == [2.0, 5.0, 7.0]
+
+
+def test_functions_in_containers_are_those_of_the_call():
+    def first(fs, x):
+        return fs[0](x)
+
+    assert [gs.grad(first, 1)([with_cell(n)], 3.0) for n in (2.0, 5.0)] == [2.0, 5.0]
+
+
+def test_closures_as_arguments_share_what_was_compiled():
+    assert primal_of(apply, with_cell(2.0), 3.0) is primal_of(apply, with_cell(5.0), 3.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "gradients"),
+    [((True, False, True), (1.0, 2.0, 1.0)), (("a", "b", "a"), (1.0, 2.0, 1.0))],
+)
+def test_static_attributes_are_checked_at_each_call(values, gradients):
+    def f(model, x):
+        return x if model.n in (True, "a") else 2 * x
+
+    assert tuple(gs.grad(f, 1)(Scale(n), 3.0) for n in values) == gradients
+
+
 def test_captured_globals_are_read_at_each_call():
     global SCALE
     SCALE = 2.0

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradscribe import tensor_calls as _tensor_calls  # says what Tensors mean in compiled code
 from gradscribe.differentiable import DifferentiableFunction, differentiable
 from gradscribe.directional import hvp, jvp, vjp
 from gradscribe.functional import Argnums, Gradient
@@ -62,3 +63,5 @@ def stop_gradient(x: Any) -> Any:
 
 
 register(STOP_GRADIENT, (stop_gradient,), ())
+
+del _tensor_calls

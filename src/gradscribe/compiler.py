@@ -13,6 +13,7 @@ single operations for the runtime. What they return is made of the modules below
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType, MethodType
@@ -76,7 +77,7 @@ def target_of(function: Callable[..., Any]) -> Target:
         return target_of(wrapped)
     if not callable(function):
         raise ArgumentError(f"{function!r} is not callable", "pass a function")
-    call = getattr(type(function), "__call__", None)
+    call = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(call, FunctionType):
         return target_of(MethodType(call, function))
     name = getattr(function, "__name__", repr(function))

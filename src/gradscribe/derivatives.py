@@ -17,7 +17,8 @@ import numpy as np
 from gradscribe.generated import Generated
 from gradscribe.ir.core import IF, LOOP, Function, Value, walk
 from gradscribe.ir.liveness import Liveness
-from gradscribe.ir.types import Array, Collected, Sequence as SequenceType
+from gradscribe.ir.types import Array, Collected
+from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.layout import flattener
 from gradscribe.primitives.control import ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE

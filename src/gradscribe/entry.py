@@ -18,7 +18,7 @@ import numpy as np
 from gradscribe.errors import AliasingError
 from gradscribe.frontend.interface import Capture, Dependency, Path
 from gradscribe.ir.lengths import Guard, Source
-from gradscribe.keys import Key, key_of
+from gradscribe.keys import Key, contents_of, key_of
 
 Values = tuple[Any, ...]
 """The function called, then one value for each of its parameters, then the captured values."""
@@ -38,10 +38,12 @@ def match(a):
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What one lowering assumes of a call. leaves, sources: expressions for each leaf, and for
-    each length or integer that a symbol stands for."""
+    each length or integer that a symbol stands for. constants: expressions for the static objects
+    among the arguments, with the objects."""
 
     function: FunctionType
     arguments: int
+    constants: Sequence[tuple[str, Any]]
     captures: Sequence[Capture]
     capture_keys: Sequence[Key]
     dependencies: Sequence[Dependency]
@@ -52,7 +54,7 @@ class Entry:
     def matcher(self, guards: Iterable[Guard]) -> Callable[[Values], Values | None]:
         """The function that, for a call whose key matches, gives its values with the captured
         ones, or None where the call needs another specialization."""
-        names = _Names(self.function)
+        names = _Names([("a[0]", self.function), *self.constants])
         dependencies = [_CHECKS[d.kind](names, d) for d in self.dependencies]
         conditions = [
             f"key_of({argument(self.arguments + i)}) == {names.of(key)}"
@@ -80,12 +82,28 @@ def argument(number: int) -> str:
 
 
 class _Names:
-    """Names for the objects that the generated function mentions."""
+    """Names for the objects that the generated function mentions.
 
-    def __init__(self, function: FunctionType) -> None:
+    functions: the function called, and others that came as arguments. Their closure cells are
+    read off them: each closure that one `def` makes has cells of its own, and what is compiled
+    for one of them serves them all.
+    """
+
+    def __init__(self, functions: Iterable[tuple[str, Any]]) -> None:
         self.namespace: dict[str, Any] = {"key_of": key_of}
         self._names: dict[int, str] = {}
-        self._cells = {id(cell): i for i, cell in enumerate(function.__closure__ or ())}
+        self._cells: dict[int, str] = {}
+        for expression, function in functions:
+            self._enter_cells(expression, function)
+
+    def _enter_cells(self, expression: str, function: Any) -> None:
+        inner = getattr(function, "__gradscribe_function__", None)
+        if inner is not None:
+            self._enter_cells(f"{expression}.__gradscribe_function__", inner)
+        for number, cell in enumerate(getattr(function, "__closure__", None) or ()):
+            if id(cell) not in self._cells:
+                text = self._cells[id(cell)] = f"{expression}.__closure__[{number}]"
+                self._enter_cells(f"{text}.cell_contents", contents_of(cell))
 
     def of(self, value: Any) -> str:
         name = self._names.get(id(value))
@@ -95,12 +113,11 @@ class _Names:
         return name
 
     def path(self, path: Path) -> str:
-        """Cells of the function itself are read off the function called: each closure that
-        one `def` makes has its own cells, and the specialization serves them all."""
+        """The expression for what a path leads to."""
         if isinstance(path.root, int):
             text = argument(path.root)
         elif isinstance(path.root, CellType) and id(path.root) in self._cells:
-            text = f"a[0].__closure__[{self._cells[id(path.root)]}]"
+            text = self._cells[id(path.root)]
         else:
             text = self.of(path.root)
         for kind, step in path.steps:

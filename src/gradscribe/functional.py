@@ -126,7 +126,7 @@ class Gradient:
                 raise ArgumentError(
                     f"argument `{primal.arguments[number].name}` of `{primal.name}` has nothing "
                     f"to differentiate: it is {_kind(primal, number)}",
-                    "pass floating-point numbers or arrays (`3.0`, not `3`), or choose other argnums",
+                    "pass floating-point numbers or arrays (`3.0`, not `3`), or other argnums",
                 )
         return primal.active_leaves(tuple(parameters))
 

@@ -9,21 +9,17 @@ from typing import Any
 from gradscribe import codegen
 from gradscribe.ir.core import Function
 from gradscribe.transforms.bufferize import bufferize
-
-try:  # TEMPORARY, until the module is there
-    from gradscribe.transforms.flatten_records import flatten_records
-except ImportError:
-
-    def flatten_records(function: Function) -> Function:
-        return function
+from gradscribe.transforms.flatten_records import flatten_records
 
 
 class Generated:
     """A function that the compiler made.
 
-    make: gives the simplified IR in value semantics. defaults: default values of parameters, as source.
+    make: gives the simplified IR in value semantics. defaults: default values of parameters,
+        as source.
     sharing: the leaves of the result that may share memory with arguments and one another, as
         a record does.
+    flatten: gives the IR with flat records, where another function shares them.
     """
 
     def __init__(
@@ -32,10 +28,12 @@ class Generated:
         defaults: Mapping[str, str] | None = None,
         *,
         sharing: slice = slice(0),
+        flatten: Callable[[], Function] | None = None,
     ) -> None:
         self._make = make
         self._defaults = tuple((defaults or {}).items())
         self._sharing = sharing
+        self._flatten = flatten or (lambda: flatten_records(self.bufferized))
 
     @cached_property
     def bufferized(self) -> Function:
@@ -47,7 +45,7 @@ class Generated:
     @cached_property
     def ir(self) -> Function:
         """The IR as it is emitted."""
-        return flatten_records(self.bufferized)
+        return self._flatten()
 
     @cached_property
     def source(self) -> str:

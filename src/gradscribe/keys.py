@@ -77,17 +77,15 @@ def _partial_key(value: functools.partial[Any]) -> Key:
 
 
 def _function_key(function: Any, within: tuple[Any, ...] = ()) -> Key:
-    """Code, and the types of cells and defaults: closures made by one `def` share a key."""
+    """Code, the types in the cells, and the defaults: closures made by one `def` share a key."""
     if function in within:
-        return function.__code__
+        return "itself"
     within = (*within, function)
-    cells = tuple(
-        _cell_key(cell.cell_contents, within) if _is_filled(cell) else None
-        for cell in function.__closure__ or ()
-    )
+    cells = tuple(_cell_key(contents_of(cell), within) for cell in function.__closure__ or ())
     keyword_defaults = (function.__kwdefaults__ or {}).values()
     defaults = (*(function.__defaults__ or ()), *keyword_defaults)
-    return function.__code__, cells, tuple(key_of(default) for default in defaults)
+    namespace = id(function.__globals__)
+    return id(function.__code__), namespace, cells, tuple(map(_default_key, defaults))
 
 
 def _cell_key(value: Any, within: tuple[Any, ...]) -> Key:
@@ -95,12 +93,18 @@ def _cell_key(value: Any, within: tuple[Any, ...]) -> Key:
     return _function_key(value, within) if is_function else key_of(value)
 
 
-def _is_filled(cell: types.CellType) -> bool:
+def _default_key(value: Any) -> Key:
+    """Defaults are compiled in, so that they count by value."""
+    by_value = isinstance(value, (int, float, complex, str, type(None)))
+    return (value.__class__, value) if by_value else id(value)
+
+
+def contents_of(cell: types.CellType) -> Any:
+    """What is in a closure cell; None where the variable is not bound yet."""
     try:
-        cell.cell_contents
+        return cell.cell_contents
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def _method_key(method: types.MethodType) -> Key:

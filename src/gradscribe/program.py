@@ -98,6 +98,7 @@ class Primal:
         self._entry = Entry(
             function,
             len(arguments),
+            self._types.constants,
             self.lowered.captures,
             self._captured_keys,
             self.lowered.dependencies,

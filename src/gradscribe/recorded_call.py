@@ -17,11 +17,8 @@ from gradscribe.runtime.eager import apply_compiled, compiled_kernel
 from gradscribe.runtime.grad_mode import no_grad
 from gradscribe.runtime.operation import Kernel
 from gradscribe.runtime.tensor import Tensor
-from gradscribe.signatures import enter_array_class
 
 _RECORDED = "recorded call"
-
-enter_array_class(Tensor, lambda tensor: tensor.array, spelling="tensor")
 
 
 def recorded_call(

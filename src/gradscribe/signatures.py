@@ -83,7 +83,8 @@ class ArgumentTypes:
 
     samples: the lengths and integers of the specializing call. names: of each leaf, for
     people. leaves: for each leaf, the Python expression that reaches it from `a`, the tuple of
-    all values of a call. sources: likewise for each length or integer that a symbol stands for.
+    all values of a call. constants: likewise for each static object, with the object.
+    sources: likewise for each length or integer that a symbol stands for.
     """
 
     def __init__(self) -> None:
@@ -91,6 +92,7 @@ class ArgumentTypes:
         self.names: list[str] = []
         self.leaves: list[str] = []
         self.types: list[Type] = []
+        self.constants: list[tuple[str, Any]] = []
         self.sources: dict[Source, str] = {}
 
     def add(self, name: str, value: Any, expression: str, *, sampled: bool = True) -> Argument:
@@ -144,7 +146,7 @@ def describe(value: Any, place: _Place) -> tuple[Tree, list[Type]]:
         )
     if isinstance(value, np.generic):
         return _describe_leaf(value, place)
-    return Constant(value), []
+    return _describe_constant(value, place)
 
 
 @describe.register(tuple)
@@ -190,6 +192,7 @@ def _describe_leaf(value: Any, place: _Place) -> tuple[Tree, list[Type]]:
 
 
 def _describe_constant(value: Any, place: _Place) -> tuple[Tree, list[Type]]:
+    place.arguments.constants.append((place.expression, value))
     return Constant(value), []
 
 
@@ -265,7 +268,7 @@ def _dtype_name(dtype: np.dtype[Any], place: _Place) -> str:
             f"`{place.name}` has dtype {dtype}, which is not a numeric one",
             "convert it first, for example with `.astype(float)`",
         )
-    return dtype.name
+    return str(dtype.name)
 
 
 def enter_array_class(cls: type, unwrap: Callable[[Any], Any], spelling: str) -> None:

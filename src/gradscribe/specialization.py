@@ -21,6 +21,7 @@ from gradscribe.ir.types import Array, Scalar, Type
 from gradscribe.layout import unwrapped
 from gradscribe.signatures import type_text
 from gradscribe.stages import Stages, flat
+from gradscribe.transforms.flatten_records import flatten_pair
 
 if TYPE_CHECKING:
     from gradscribe.program import Primal
@@ -47,11 +48,19 @@ class Specialization:
     @cached_property
     def generated_forward(self) -> Generated:
         results = len(self.stages.primal.body.yields)
-        return Generated(lambda: self.stages.forward, sharing=slice(results, None))
+        return Generated(
+            lambda: self.stages.forward,
+            sharing=slice(results, None),
+            flatten=lambda: self._with_flat_records[0],
+        )
 
     @cached_property
     def generated_adjoint(self) -> Generated:
-        return Generated(lambda: self.stages.adjoint)
+        return Generated(lambda: self.stages.adjoint, flatten=lambda: self._with_flat_records[1])
+
+    @cached_property
+    def _with_flat_records(self) -> tuple[Function, Function]:
+        return flatten_pair(self.generated_forward.bufferized, self.generated_adjoint.bufferized)
 
     @cached_property
     def generated_gradient(self) -> Generated:

@@ -21,7 +21,7 @@ from gradscribe.ir.types import Scalar, is_differentiable
 from gradscribe.primitives.control import CONSTANT
 from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.simplify import simplify
-from gradscribe.transforms.split import split
+from gradscribe.transforms.split import cut, simplify_joined
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Stages:
 
     @cached_property
     def _pair(self) -> tuple[Function, Function]:
-        return split(self.joined)[:2]
+        return cut(self.joined)
 
     @property
     def forward(self) -> Function:
@@ -64,13 +64,13 @@ class Stages:
         whole = joined.function
         body = replace(whole.body, yields=joined.gradients)
         name = f"{self.primal.name}_gradient"
-        return simplify(replace(whole, name=name, body=body, result=joined.gradient))
+        return simplify_joined(replace(whole, name=name, body=body, result=joined.gradient))
 
     @cached_property
     def value_and_gradient(self) -> Function:
         """(arguments, *cotangents) -> (result, gradient)"""
         name = f"{self.primal.name}_value_and_gradient"
-        return simplify(replace(self.joined.function, name=name))
+        return simplify_joined(replace(self.joined.function, name=name))
 
     @cached_property
     def tangent(self) -> Function:

@@ -181,6 +181,25 @@ def test_stacks_of_tuples_are_pushed_and_popped() -> None:
         """)
 
 
+def test_an_element_that_was_just_stored_is_read_again() -> None:
+    ir = Hand()
+    A = ir.parameter("A", vector(ir.length("n")))
+    zero, one = ir.constant(0), ir.constant(1)
+    A = ir.op(COPY, A, name="A")
+    adjoint_of(ir, "A[1] /= 9.0", 1)
+    value = ir.op(op.truediv, ir.item(A, one), ir.constant(9.0))
+    A = ir.op(STORE, A, value, at(one), name="A")
+    adjoint_of(ir, "A[1] += A[0]", 2)
+    A = ir.op(ACCUMULATE, A, value, at(zero), name="A")
+    assert check(ir.function("f", A), np.arange(1.0, 3.0)) == block("""
+        def f(A):
+            A = A.copy()
+            A[1] /= 9.0
+            A[0] += A[1]  # A[1] += A[0]
+            return A
+        """)
+
+
 def test_accumulating_a_negative_value_subtracts() -> None:
     ir = Hand()
     A, x = ir.parameter("A", Array("float64", (ir.length("n"), ir.length("m")))), None

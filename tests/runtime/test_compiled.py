@@ -67,7 +67,7 @@ def test_all_cotangents_arrive_at_once(polar):
 
 
 def test_missing_cotangents_are_zeros_of_their_type(polar):
-    derivatives, x, y, (product, total, _) = polar
+    derivatives, x, _y, (_product, total, _) = polar
     total.backward()
     assert derivatives.seeds == [([0, 0], 1.0)]
     assert x.grad.tolist() == [1, 1]
@@ -75,7 +75,7 @@ def test_missing_cotangents_are_zeros_of_their_type(polar):
 
 def test_the_second_derivative_is_the_tangent_of_the_gradient(polar):
     _, x, y, (product, total, _) = polar
-    d_x, d_y = autograd.grad((product * product).sum() + total, (x, y), create_graph=True)
+    d_x, _d_y = autograd.grad((product * product).sum() + total, (x, y), create_graph=True)
     d_xx, d_xy = autograd.grad(d_x.sum(), (x, y))
     assert d_x.tolist() == [2 * 9 + 1, 2 * 2 * 16 + 1]
     assert d_xx.tolist() == [2 * 9, 2 * 16]
@@ -83,21 +83,21 @@ def test_the_second_derivative_is_the_tangent_of_the_gradient(polar):
 
 
 def test_a_freed_compiled_node_is_refused(polar):
-    _, x, y, (product, total, _) = polar
+    _, _x, _y, (product, total, _) = polar
     total.backward()
     with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
         product.sum().backward()
 
 
 def test_an_argument_changed_in_place_is_noticed(polar):
-    _, x, y, (product, _, _) = polar
+    _, _x, y, (product, _, _) = polar
     y.detach().zero_()
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         product.sum().backward()
 
 
 def test_retain_grad_and_hooks_of_outputs(polar):
-    _, x, y, (product, _, _) = polar
+    _, _x, _y, (product, _, _) = polar
     seen = []
     product.retain_grad()
     product.register_hook(lambda grad: seen.append(grad.tolist()))
@@ -122,3 +122,22 @@ def test_plain_arrays_stay_outside_the_graph():
     assert len(out.grad_fn.next_functions) == 1
     out.sum().backward()
     assert x.grad.tolist() == [2, 3]
+
+
+def test_one_output_is_differentiated_twice():
+    class Square(Polar):
+        active, outputs, record_inputs = (0,), (0,), (0,)
+
+        def forward(self, x):
+            return (x * x,), (x,)
+
+        def adjoint(self, record, d):
+            return (2 * d * record[0],)
+
+        def order(self, n):
+            return lambda x, d, u_x, u_d: (2 * u_d * x + 2 * d * u_x, 2 * x * u_x)
+
+    x = gs.tensor([3.0], requires_grad=True)
+    (out,) = apply_compiled(compiled_kernel(Square(), (0,), 1), (x,))
+    (d_x,) = autograd.grad(out, x, create_graph=True)
+    assert (d_x.tolist(), autograd.grad(d_x, x)[0].tolist()) == ([6], [2])

@@ -101,7 +101,7 @@ def test_lists_of_tensors():
 def test_what_is_no_number_is_refused():
     with pytest.raises(TypeError):
         gs.tensor(["a"])
-    with pytest.raises(TypeError, match="expected np.ndarray"):
+    with pytest.raises(TypeError, match=r"expected np\.ndarray"):
         gs.from_numpy([1.0])
     with pytest.raises(RuntimeError, match="no such device"):
         gs.zeros(1, device="cuda")

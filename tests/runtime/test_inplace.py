@@ -276,6 +276,12 @@ def test_zeroing_cuts_the_gradient():
     assert x.grad.tolist() == [0, 0]
 
 
+def test_expanded_memory_is_not_written():
+    for change in (lambda x: x.add_(1), lambda x: x.zero_(), lambda x: x.__setitem__(0, 1.0)):
+        with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+            change(gs.zeros(1).expand(3))
+
+
 def test_detach_in_place():
     y = leaf(1.0) * 2
     assert y.detach_() is y

@@ -45,6 +45,17 @@ def test_shapes(x):
     assert x.grad.tolist() == [[1, 1], [1, 1]]
 
 
+def test_limits(x):
+    np.clip(x, 1.5, 3.5).sum().backward()
+    assert x.grad.tolist() == [[0, 1], [1, 0]]
+    assert np.max(x).grad_fn.name() == "MaxBackward0"
+
+
+def test_constants_of_a_shape_are_outside_the_graph(x):
+    assert not np.zeros_like(x).requires_grad
+    assert np.ones_like(x).tolist() == [[1, 1], [1, 1]]
+
+
 def test_joining_without_grad():
     parts = [gs.ones(2), np.zeros(1)]
     assert np.concatenate(parts).tolist() == [1, 1, 0]

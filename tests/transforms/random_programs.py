@@ -290,9 +290,7 @@ class _Generator:
             operands.append(random.choice(short or [self.parameters[-1]]))
             items.append(builder.named(VECTOR, "item"))
         types = self.types(random.randint(0, 3))
-        collected = [
-            random.choice([VECTOR, MATRIX, PAIR]) for _ in range(random.randint(0, 2))
-        ]
+        collected = [random.choice([VECTOR, MATRIX, PAIR]) for _ in range(random.randint(0, 2))]
         inits = [self.any(scope, type_) for type_ in types]
         carried = [builder.named(v.type, v.name) for v in inits]
         exits = random.random() < 0.2

@@ -16,6 +16,7 @@ from tests.transforms.adjoint_harness import (
     collected,
     loops,
     lowered,
+    names,
 )
 
 RNG = np.random.default_rng(2)
@@ -261,6 +262,54 @@ def test_a_shape_alone_records_no_array():
 
     forward, _, _ = check_gradient(f, VECTOR)
     assert "y" not in [value.name for value in forward.body.yields]
+
+
+def test_trips_are_counted_only_where_no_record_tells_their_number():
+    def linear(x, limit):
+        while x < limit:
+            x = x * 2
+        return x
+
+    def quadratic(x, limit):
+        i = 0
+        while x[i] < limit:
+            i += 1
+            x[i] = x[i - 1] * x[i]
+        return x[i]
+
+    forward, _, _ = check_gradient(linear, 0.3, 5.0)
+    assert record_of(forward) == ["int(trips)"]
+    forward, _, _ = check_gradient(quadratic, VECTOR**2 + 1.5, 5.0)
+    assert not any("trips" in type_ for type_ in record_of(forward))
+
+
+def test_a_length_is_asked_of_what_is_recorded_anyway():
+    def f(A, x):
+        return np.mean(np.sum(np.log(A) * x, axis=1))
+
+    forward, _, _ = check_gradient(f, POSITIVE**2, VECTOR[:5].copy())
+    assert record_of(forward) == ["float64[A:0, A:1]", "float64[x:0]"]
+
+
+def test_the_cotangent_of_a_copy_is_added_to_that_of_the_original():
+    def f(u):
+        for _ in range(3):
+            old = u.copy()
+            u[1:] = old[1:] * old[:-1]
+        return np.sum(u)
+
+    _, _, gradient = check_gradient(f, VECTOR)
+    assert "zeros_like" not in list(names(gradient))
+
+
+def test_an_element_that_is_updated_is_stored_once_in_the_adjoint():
+    def f(A, n):
+        for i in range(n):
+            A[i, i] /= A[0, 1]
+        return np.sum(A)
+
+    _, adjoint, _ = check_gradient(f, POSITIVE, 4)
+    assert [n for n in names(adjoint) if n in ("store", "accumulate")] == ["store", "accumulate"]
 
 
 def test_the_adjoint_can_run_again():

@@ -93,7 +93,7 @@ class _Folding:
             return not operation.result.name
         if operation.primitive is UNDEF:
             return True
-        if operation.result.name:
+        if len(operation.results) != 1 or operation.result.name:
             return False
         if operation.primitive in _LENGTHS:
             return self._changes.is_constant_variable(operation.operands[0])

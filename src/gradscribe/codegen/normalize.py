@@ -2,8 +2,8 @@
 
 In: a bufferized function. Out: one without collecting loops, in which each record is a stack
 that is made before the loop and pushed to in it, as soon as the value is there (later the
-variable may hold the next value); and in which a tuple of all the lengths of an array, given
-as an argument, is a `ShapeOf` that array.
+variable may hold the next value); in which a tuple of all the lengths of an array, given as
+an argument, is a `ShapeOf` that array; and elements are read where that spares a temporary.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gradscribe.codegen.rereading import reread
 from gradscribe.ir.core import (
     IF,
     LOOP,
@@ -28,7 +29,7 @@ from gradscribe.ir.core import (
 )
 from gradscribe.ir.types import Array, Collected, Opaque
 from gradscribe.primitives.control import EFFECT, PUSH, STACK
-from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, LENGTH, STORE
+from gradscribe.primitives.indexing import ACCUMULATE, LENGTH, STORE
 
 REVERSE = Method("reverse")
 
@@ -71,32 +72,7 @@ class _Normalizer:
                 operations.append(replace(operation, regions=regions))
             else:
                 operations.append(self._with_shapes(operation))
-        return Block(block.parameters, tuple(self._reread(operations)), block.yields)
-
-    def _reread(self, operations: list[Operation]) -> list[Operation]:
-        """Where `t = A[i]` is recorded and then `A[i] = t * x` stored: read A[i] twice, so that
-        the store is `A[i] *= x`."""
-        producer = {o.results[0]: n for n, o in enumerate(operations) if len(o.results) == 1}
-        again: dict[int, Operation] = {}
-        for store in operations:
-            place = producer.get(store.operands[1]) if store.primitive is STORE else None
-            if place is None or operations[place].results[0].name:
-                continue
-            changed = operations[place]
-            old = (
-                operations[producer.get(changed.operands[0], place)] if changed.operands else store
-            )
-            if _reads_place_of(old, store) and self._reads[old.result] == 2 and not old.result.name:
-                copy = replace(old, results=(Value(old.result.type),))
-                again[place] = copy
-                operands = (copy.result, *changed.operands[1:])
-                operations[place] = replace(changed, operands=operands)
-        result: list[Operation] = []
-        for number, operation in enumerate(operations):
-            if number in again:
-                result.append(again[number])
-            result.append(operation)
-        return result
+        return Block(block.parameters, tuple(reread(operations, self._reads)), block.yields)
 
     def _loop(self, operation: Operation) -> Iterator[Operation]:
         shape = operation.attributes["shape"]
@@ -163,18 +139,6 @@ class _Normalizer:
         array = found[0][0]
         assert isinstance(array.type, Array)
         return array if found == [(array, axis) for axis in range(array.type.rank)] else None
-
-
-def _reads_place_of(read: Operation, store: Operation) -> bool:
-    """Whether an operation reads the elements that a store, of the same array, changes."""
-    path = store.attributes["path"]
-    if read.primitive is not GETITEM or len(path) != 1 or path[0][0] is not GETITEM:
-        return False
-    if read.operands[0] is not store.operands[0]:
-        return False
-    here = map_operands(read.attributes["index"], lambda o: read.operands[o.index])
-    there = map_operands(path[0][1]["index"], lambda o: store.operands[o.index])
-    return bool(here == there)
 
 
 def _with_pushes(

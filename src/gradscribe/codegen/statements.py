@@ -35,14 +35,17 @@ class Exit:
     """How a loop with an exit is written.
 
     leave: where the `break` stands; None: after the trip, where the flag is tested. marks: the
-    carried values that only tell whether there was a `break`; they need no variable if
-    `orelse`, what runs if there was none, is written as the loop's `else`.
+    carried values that only tell whether there was a `break`. They need no variable if `orelse`,
+    what runs if there was none, is written as the loop's `else`, or if the loop around is left
+    as well (passes_on); otherwise they are assigned before the `break`, and in the `else`
+    (ended).
     """
 
     leave: Leave | None
     marks: tuple[Value, ...] = ()
     orelse: Operation | None = None
     passes_on: bool = False
+    ended: tuple[Move, ...] = ()
 
 
 class Statements(Listing):
@@ -59,7 +62,9 @@ class Statements(Listing):
             operation, *following = operations[index : index + 2]
             at_end = None if following else leave
             if operation.primitive is LOOP:
-                index += self._loop(operation, following[0] if following else None, at_end)
+                decides = leave is not None and any(leave.flag in o.results for o in following)
+                mergeable = following[0] if following and not decides else None
+                index += self._loop(operation, mergeable, at_end)
             elif operation.primitive is IF and operation not in self.plan.conditionals:
                 self._if(operation, at_end)
             else:
@@ -167,10 +172,16 @@ class Statements(Listing):
         has_else = following is not None and len(used) == 1 and self._is_else(following, used[0])
         if has_else and not self._ends_by_test(loop):
             return Exit(leave, tuple(marks), orelse=following)
-        if leave is None:
+        if leave is None or self._ends_by_test(loop):
             return Exit(None)
-        left = [Move(self.plan.names.of[m], ast.Constant(False), m.type, None) for m in used]
-        return Exit(Leave(again, tuple(left)))
+        left, ended = (
+            tuple(
+                Move(self.plan.names.of[mark], ast.Constant(value), mark.type, loop.location)
+                for mark in used
+            )
+            for value in (False, True)
+        )
+        return Exit(Leave(again, left), tuple(marks), ended=ended)
 
     def _ends_by_test(self, loop: Operation) -> bool:
         """Whether the loop's condition is tested in its body, by a `break` of its own."""
@@ -198,12 +209,6 @@ class Statements(Listing):
         exit = Exit(None)
         if loop.attributes["shape"].exits:
             exit = self._exit(loop, following, around)
-            if (
-                exit.orelse is not None
-                and around is not None
-                and around.flag in exit.orelse.results
-            ):
-                exit = replace(exit, orelse=None, marks=())
         phis = [
             phi for phi in carried(loop) if phi[1] in self.plan.carried and phi[3] not in exit.marks
         ]
@@ -215,9 +220,12 @@ class Statements(Listing):
                     self.block(region)
                     self._leave_unless(self.write.value(region.yields[0]), loop)
             self._body(loop, phis, exit.leave)
-        orelse: list[ast.stmt] = [ast.Continue()] if exit.passes_on else []
-        if exit.orelse is not None:
-            orelse = self._branch(exit.orelse, 0)
+        with self.nested() as orelse:
+            self.add_moves(exit.ended)
+            if exit.passes_on:
+                self.add(ast.Continue())
+            elif exit.orelse is not None:
+                self.statements += self._branch(exit.orelse, 0)
         self._add_loop(loop, test, body or [ast.Pass()], orelse)
         if exit.passes_on and around is not None:
             self.add_moves(around.moves)

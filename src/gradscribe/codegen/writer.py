@@ -143,20 +143,28 @@ class Writer(Unparser):  # type: ignore[misc]
     def _wrap(self) -> None:
         """Break the current line if it is too long."""
         if self._column > LINE and self._start is not None:
-            self.f.seek(self._start)
-            text = wrap(self.f.read(), LINE)
+            text = wrap(self._line(), LINE)
             self.f.seek(self._start)
             self.f.truncate()
             self.f.write(text)
             self._column = len(text) - text.rfind("\n") - 1
         self._start = None
 
+    def _line(self) -> str:
+        """The current line, as far as it is written."""
+        if self._start is None:
+            return ""
+        self.f.seek(self._start)
+        return str(self.f.read())
+
     def _statement(self, statement: ast.stmt) -> None:
         if statement in self._blank_before:
             self.f.write("\n")
         self.dispatch(statement)
-        self._wrap()
         comment = self._comments.get(statement)
+        if comment is not None and comment == self._line().strip():
+            comment = None
+        self._wrap()
         room = LINE - self._column - len("  # ")
         if comment and room >= 12:
             comment = comment if len(comment) <= room else comment[: room - 4].rstrip() + " ..."

@@ -80,6 +80,11 @@ def call_method(
         if isinstance(function, staticmethod):
             return calls.call(lowering, node, Static(function.__func__), arguments, keywords)
         return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
+    if is_tensor(lowering, receiver) and name not in ("detach", "item"):
+        function = inspect.getattr_static(TENSOR_CLASSES[0], name, None)
+        if inspect.isfunction(function):
+            return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
+        return lowering.unsupported(node, f"the Tensor method `{name}` is not supported here")
     if isinstance(receiver, (Ref, Value)) or is_number(receiver):
         if name in ("detach", "item"):
             receiver = calls.cut(lowering, receiver)
@@ -91,6 +96,18 @@ def call_method(
     if name in table:
         return table[name](lowering, node, (receiver, *arguments), keywords)
     return lowering.unsupported(node, f"the method `{name}` is not supported on this value")
+
+
+TENSOR_CLASSES: list[type] = []
+"""The class whose methods arrays with the spelling "tensor" have (entered by the layers above)."""
+
+
+def is_tensor(lowering: Lowering, item: Any) -> bool:
+    """Whether this is an array whose methods are Tensor's (never so inside of rules)."""
+    if not isinstance(item, Ref) or not TENSOR_CLASSES or lowering.capture is None:
+        return False
+    type_ = lowering.load(item).type
+    return isinstance(type_, Array) and type_.spelling == "tensor"
 
 
 def call_unknown(
@@ -259,6 +276,8 @@ def class_of(lowering: Lowering, node: Any, item: Any) -> type:
         return type(item.target)
     if isinstance(item, (TupleOf,)):
         return item.cls
+    if is_tensor(lowering, item):
+        return TENSOR_CLASSES[0]
     simple = {ListRef: list, DictRef: dict, Ref: np.ndarray}.get(type(item))
     if simple is not None:
         return simple

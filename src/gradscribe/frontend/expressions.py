@@ -356,8 +356,10 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
         return Static(type_.rank)
     if name == "dtype":
         return Static(np.dtype(type_.dtype))
-    if name == "data":
+    if name == "data" or (name == "array" and calls.known.is_tensor(lowering, owner)):
         return calls.cut(lowering, owner)
+    if name == "size" and calls.known.is_tensor(lowering, owner):
+        return BoundMethod(owner, name)
     if name in ("T", "mT", "size", "real", "imag") and name in METHODS:
         return calls.apply_method(lowering, node, owner, name, (), {})
     return BoundMethod(owner, name)

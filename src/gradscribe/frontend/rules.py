@@ -44,7 +44,7 @@ def inline(
     return result
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _defaults(rule: Callable[..., Any]) -> Mapping[str, Any]:
     parameters = inspect.signature(rule).parameters.values()
     return {p.name: p.default for p in parameters if p.default is not p.empty}

@@ -8,6 +8,7 @@ specialization (functions, modules, flags), or an implicit input, read anew at e
 from __future__ import annotations
 
 import builtins
+import enum
 import types
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from gradscribe.frontend.interface import Argument, Capture, Dependency, Path
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Frame, Lowering
 from gradscribe.frontend.values import (
+    BoundMethod,
     DictRef,
     ListRef,
     ObjectRef,
@@ -35,6 +37,7 @@ _RESOLVED = (
     type(np.sum),
     type,
 )
+_BY_VALUE = (bool, str, bytes, slice, range, enum.Enum, np.dtype)
 
 
 def lookup(lowering: Lowering, node: Any, name: str) -> Any:
@@ -142,26 +145,47 @@ def bind(
     leaves: list[Value] = []
     types_ = iter(argument.types)
 
-    def build(tree: Tree, name: str, given: Any) -> Any:
+    def build(tree: Tree, name: str, given: Any, path: Path) -> Any:
         if isinstance(tree, Constant):
-            if tree.value is None or isinstance(tree.value, (bool, str)) or callable(tree.value):
-                return Static(tree.value)
-            return ObjectRef(tree.value, Path(position))
+            return _constant(tree.value, path)
         if isinstance(tree, Leaf):
             value = lowering.builder.named(next(types_), given if isinstance(given, str) else name)
             leaves.append(value)
             return lowering.wrap(value)
-        return _structure(lowering, tree, name, given, build)
+        return _structure(lowering, tree, name, given, path, build)
 
-    found = build(argument.tree, argument.name, names)
+    found = build(argument.tree, argument.name, names, Path(position))
     return Parameter(argument.name, argument.tree, tuple(leaves)), found
 
 
-def _structure(lowering: Lowering, tree: Node, name: str, given: Any, build: Any) -> Any:
+def _constant(value: Any, path: Path) -> Any:
+    """The frontend value of an argument that is no run-time value: static if the key of the
+    specialization holds the value itself, otherwise an object whose attributes are read."""
+    if isinstance(value, types.MethodType):
+        receiver = ObjectRef(value.__self__, _below(path, "attribute", "__self__"))
+        return BoundMethod(receiver, value.__func__.__name__)
+    if value is None or value is Ellipsis or isinstance(value, (*_RESOLVED, *_BY_VALUE)):
+        return Static(value)
+    return Static(value) if hasattr(value, "__gradscribe_function__") else ObjectRef(value, path)
+
+
+def _below(path: Path, kind: Any, step: Any) -> Path:
+    return Path(path.root, (*path.steps, (kind, step)))
+
+
+def _structure(
+    lowering: Lowering, tree: Node, name: str, given: Any, path: Path, build: Any
+) -> Any:
+    kind = "attribute" if tree.keys is not None and tree.cls is not dict else "item"
     keys = tree.keys if tree.keys is not None else range(len(tree.children))
     matched = given if isinstance(given, tuple) and len(given) == len(tree.children) else None
     items = [
-        build(child, f"{name}_{key}" if str(key).isidentifier() or isinstance(key, int) else name, below)
+        build(
+            child,
+            f"{name}_{key}" if str(key).isidentifier() or isinstance(key, int) else name,
+            below,
+            _below(path, kind, key),
+        )
         for child, key, below in zip(
             tree.children, keys, matched or [None] * len(tree.children), strict=True
         )

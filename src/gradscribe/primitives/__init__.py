@@ -5,6 +5,7 @@ Importing this package imports all families, which enter their primitives in
 """
 
 from gradscribe.primitives import (
+    choices,
     comparisons,
     control,
     creation,
@@ -18,6 +19,7 @@ from gradscribe.primitives import (
 )
 
 __all__ = [
+    "choices",
     "comparisons",
     "control",
     "creation",

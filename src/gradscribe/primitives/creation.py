@@ -16,6 +16,7 @@ from gradscribe.primitives.typing import (
     result_of,
     shape_dims,
     type_of,
+    unknown_length,
 )
 
 # -- of a given shape ------------------------------------------------------------------------
@@ -110,7 +111,7 @@ def _arange_type(facts, callee, start, stop=None, step=None, dtype=None):
 def _arange_length(facts, start, stop, step):
     a, b, by = start.value, stop.value, step.value
     if a is None or b is None or by is None:
-        return facts.derived(f"arange of {start}, {stop}, {step}")
+        return unknown_length()
     if by.known == 1 and facts.at_least(b - a, 0):
         return b - a
     if all(part.known is not None for part in (a, b, by)):

@@ -27,6 +27,7 @@ from gradscribe.primitives.typing import (
     result_of,
     same_length,
     type_of,
+    unknown_length,
 )
 
 # -- types -----------------------------------------------------------------------------------
@@ -35,8 +36,7 @@ from gradscribe.primitives.typing import (
 def _items(arrays):
     """The types of what is joined (of a list: of one item), and how often each is there."""
     if isinstance(arrays, Sequence):
-        count = arrays.length if arrays.length is not None else None
-        return (number_type(arrays.item),), count
+        return (number_type(arrays.item),), arrays.length
     if isinstance(arrays, Tuple):
         arrays = arrays.items
     if not isinstance(arrays, (tuple, list)):
@@ -53,7 +53,7 @@ def _total(facts, items, count, axis):
     for length in lengths:
         total = total + length
     if count is None:
-        return facts.derived("joined", total)
+        return unknown_length()
     if count.known is not None:
         return total * count.known
     return count * total.known if total.known is not None else facts.derived("joined", total, count)
@@ -88,7 +88,7 @@ def _stacked_dims(facts, items, count, axis):
     for item in items[1:]:
         for a, b in zip(first, dims_of(item), strict=True):
             same_length(facts, a, b, "arrays that are stacked have one shape")
-    number = facts.derived("stacked") if count is None else count * len(items)
+    number = unknown_length() if count is None else count * len(items)
     return (*first[:axis], number, *first[axis:])
 
 
@@ -121,22 +121,26 @@ def concatenate(out, arrays, axis=0, *, d_out):
 
 
 def _sections(d_out, arrays, axis):
-    before = (slice(None),) * axis
     if isinstance(arrays, list):
         items = []
         start = 0
         for x in arrays:
             stop = start + x.shape[axis]
-            items.append(d_out[(*before, slice(start, stop))])
+            items.append(_section(d_out, axis, start, stop))
             start = stop
         return items
     sections = ()
     start = None
     for x in arrays[:-1]:
         stop = x.shape[axis] if start is None else start + x.shape[axis]
-        sections = (*sections, d_out[(*before, slice(start, stop))])
+        sections = (*sections, _section(d_out, axis, start, stop))
         start = stop
-    return (*sections, d_out[(*before, slice(start, None))])
+    return (*sections, _section(d_out, axis, start, None))
+
+
+def _section(d_out, axis, start, stop):
+    index = (slice(None),) * axis + (slice(start, stop),)
+    return d_out[index]
 
 
 @adjoint(np.stack, type=_stack_type, tangent=LINEAR)
@@ -193,7 +197,7 @@ def _leaves(x):
 def _nested_dims(facts, x):
     """The shape of `np.array(x)` for numbers, arrays, and tuples and lists of them."""
     if isinstance(x, Sequence):
-        length = facts.derived("length") if x.length is None else x.length
+        length = unknown_length() if x.length is None else x.length
         return (length, *_nested_dims(facts, x.item))
     if isinstance(x, Tuple):
         x = x.items
@@ -253,7 +257,7 @@ def _to_each(d_out, items):
     if isinstance(items, list):
         shares = []
         for _ in items:
-            shares.append(d_out)
+            shares.append(d_out)  # noqa: PERF401  (lowered as a loop)
         return shares
     if isinstance(items, tuple):
         return tuple([d_out] * len(items))

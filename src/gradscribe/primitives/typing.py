@@ -108,6 +108,11 @@ def product(facts: Facts, lengths: Iterable[Affine]) -> Affine:
     return whole * factor
 
 
+def unknown_length() -> Affine:
+    """A length of which nothing is known: not even that it is that of a like operation."""
+    return Affine.of(Symbol("length"))
+
+
 def same_length(facts: Facts, a: Affine, b: Affine, what: str) -> None:
     """Take note that two lengths are equal because the operation demands it."""
     difference = facts.normalize(a - b).known

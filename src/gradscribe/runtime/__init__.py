@@ -1,9 +1,9 @@
 """Tensors, the graph that operations on them record, and the engine that runs it backwards.
 
-In reading order: `tensor` (one array and its place in the graph), `node` and `operation` (what
-is recorded), `eager` (how, and the seam to the compiler), `functions` (the table of operations),
-`engine` and `backward` (how gradients are computed), `views` and `inplace`, `function` (custom
-operations), `creation`, `randomness`, `printing`.
+In reading order: `tensor` (one array and its place in the graph), `node`, `kernel` and
+`operation` (what is recorded), `eager` (how, and the seam to the compiler), `functions` and
+`shaping` (the table of operations), `engine` and `backward` (how gradients are computed),
+`views` and `inplace`, `function` (custom operations), `creation`, `randomness`, `printing`.
 """
 
 from gradscribe.runtime import methods as _methods  # attaches the methods to Tensor

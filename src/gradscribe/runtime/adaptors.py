@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.tensor import Tensor
@@ -34,7 +34,8 @@ def unary(name: str, callee: Callable[..., Any], node: str, **properties: Any) -
     def function(input: Any) -> Tensor:
         return apply(row, (input,))
 
-    return enter(row, named(function, name, callee))
+    enter_row(row)
+    return named(function, name, callee)
 
 
 def binary(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
@@ -44,7 +45,8 @@ def binary(name: str, callee: Callable[..., Any], node: str, **properties: Any) 
     def function(input: Any, other: Any) -> Tensor:
         return apply(row, (input, other))
 
-    return enter(row, named(function, name, callee))
+    enter_row(row)
+    return named(function, name, callee)
 
 
 def scaled(name: str, callee: Callable[..., Any], node: str) -> Function:
@@ -54,7 +56,8 @@ def scaled(name: str, callee: Callable[..., Any], node: str) -> Function:
     def function(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
         return apply(row, (input, other if alpha == 1 else other * alpha))
 
-    return enter(row, named(function, name, callee))
+    enter_row(row)
+    return named(function, name, callee)
 
 
 def reduction(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
@@ -76,7 +79,8 @@ def reduction(name: str, callee: Callable[..., Any], node: str, **properties: An
             dim = axis
         return apply(row, (input,), (axes(dim), keepdim if keepdims is None else keepdims))
 
-    return enter(row, named(function, name, callee))
+    enter_row(row)
+    return named(function, name, callee)
 
 
 def deviation(name: str, callee: Callable[..., Any], node: str) -> Function:
@@ -94,10 +98,11 @@ def deviation(name: str, callee: Callable[..., Any], node: str) -> Function:
     ) -> Tensor:
         if isinstance(dim, bool):
             dim, unbiased = None, dim
-        freedom = int(unbiased) if correction is None else correction
+        freedom = (1 if unbiased else 0) if correction is None else correction
         return apply(row, (input,), (axes(axis if dim is None else dim), freedom, keepdim))
 
-    return enter(row, named(function, name, callee))
+    enter_row(row)
+    return named(function, name, callee)
 
 
 def along(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
@@ -109,7 +114,8 @@ def along(name: str, callee: Callable[..., Any], node: str, **properties: Any) -
             input = input.to(dtype)
         return apply(row, (input,), (axes(axis if dim is None else dim),))
 
-    return enter(row, named(function, name, callee))
+    enter_row(row)
+    return named(function, name, callee)
 
 
 def joined(name: str, callee: Callable[..., Any], node: str) -> Function:
@@ -119,7 +125,8 @@ def joined(name: str, callee: Callable[..., Any], node: str) -> Function:
     def function(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
         return apply(row, tuple(tensors), (int(dim if axis is None else axis),))
 
-    return enter(row, named(function, name, callee))
+    enter_row(row)
+    return named(function, name, callee)
 
 
 def axes(dim: Any) -> Any:
@@ -135,10 +142,6 @@ BY_CALLEE: dict[Any, Operation] = {}
 """The row of each callee: under which name calls through NumPy's protocols are recorded."""
 
 
-Entered = TypeVar("Entered")
-
-
-def enter(row: Operation, function: Entered) -> Entered:
+def enter_row(row: Operation) -> Operation:
     """Enter a row by its callee; the first of several spellings stays."""
-    BY_CALLEE.setdefault(row.callee, row)
-    return function
+    return BY_CALLEE.setdefault(row.callee, row)

@@ -139,7 +139,7 @@ def _batched(
     allow_unused: bool | None,
 ) -> tuple[Tensor | None, ...]:
     """One gradient for each entry along the first axis of grad_outputs, stacked."""
-    from gradscribe.runtime import functions
+    from gradscribe.runtime import shaping
 
     batches = as_tensors(grad_outputs)
     count = len(batches[0])

@@ -74,9 +74,9 @@ def dtype_name(dtype: Dtype) -> str:
     return f"torch.{dtype.name}"
 
 
-def type_name(dtype: Dtype) -> str:
+def type_name(dtype: Dtype | None) -> str:
     """The name of Tensors of this dtype: `torch.DoubleTensor`."""
-    return f"torch.{TYPED_TENSORS.get(dtype, 'Tensor')}"
+    return f"torch.{'Tensor' if dtype is None else TYPED_TENSORS.get(dtype, 'Tensor')}"
 
 
 def is_differentiable(dtype: Dtype) -> bool:

@@ -2,14 +2,15 @@
 
 An eager operation is a NumPy function (or a Python function over arrays) applied to the arrays
 of Tensors. Where nothing is recorded it is just called. Otherwise the compiler is asked once
-for its `Derivatives` (see `operation.py`) at the operands' types, and the answer is kept under
+for its `Derivatives` (see `kernel.py`) at the operands' types, and the answer is kept under
 a key of raw dtypes and shapes, so that a later call is one dictionary look-up, the compiled
 forward, and one node.
 
-The compiler is reached through `provider`, of the type `Provider`: by default
-`gradscribe.compiler.derivatives`, imported when it is first needed. Nothing else of the compiler
-is known here. Compiled functions come the other way: whoever has a `Derivatives` makes a `Kernel`
-of it with `compiled_kernel`, once, and calls `apply_compiled` at each call.
+The compiler is reached through one function of the type `Provider`: by default
+`gradscribe.compiler.derivatives`, imported when it is first needed (`set_provider` changes it).
+Nothing else of the compiler is known here. Compiled functions come the other way: whoever has a
+`Derivatives` makes a `Kernel` of it with `compiled_kernel`, once, and calls `apply_compiled` at
+each call.
 """
 
 from __future__ import annotations
@@ -276,7 +277,8 @@ def compiled_kernel(derivatives: Derivatives, inputs: tuple[int, ...], arity: in
 
 def apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[Any, ...]:
     """Run a compiled function as ONE node on its leaves (Tensors, arrays, numbers); returns the
-    out leaves: Tensors wired to the node where they have cotangents, otherwise as they are.
+    out leaves: Tensors wired to the node where they have cotangents, arrays as Tensors of their
+    own, other values as they are.
 
     The active leaves are Tensors that require gradients.
     """
@@ -284,21 +286,30 @@ def apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[Any, ...]:
     counters: list[list[int] | None] = []
     expected: list[int] = []
     for leaf in leaves:
-        is_tensor = isinstance(leaf, Tensor)
-        values.append(leaf.array if is_tensor else leaf)
-        counters.append(leaf.counter if is_tensor else None)
-        expected.append(leaf.counter[0] if is_tensor else 0)
+        if isinstance(leaf, Tensor):
+            counter = leaf.counter
+            values.append(leaf.array)
+            counters.append(counter)
+            expected.append(counter[0])
+        else:
+            values.append(leaf)
+            counters.append(None)
+            expected.append(0)
     out, record = kernel.forward(*values)
     if not kernel.converters:
         kernel.learn(out, record)
-    shapes = [signature(out[position]) for position in kernel.outputs]
     edges = [edge_of(leaves[position]) for position in kernel.active]
+    told = len(out) > 1 or kernel.checks_outputs
+    shapes = [signature(out[position]) for position in kernel.outputs] if told else ()
     node = kernel.node_class(kernel, edges, values, record, counters, expected, shapes)
-    results = [wrap(leaf) if isinstance(leaf, np.ndarray) else leaf for leaf in out]
+    results = list(out)
     for index, position in enumerate(kernel.outputs):
-        results[position] = wrap_result(np.asarray(out[position]), node, index)
-    for result in results:
-        is_tensor = isinstance(result, Tensor)
-        counters.append(result.counter if is_tensor else None)
-        expected.append(0)
+        leaf = out[position]
+        array = leaf if type(leaf) is np.ndarray else np.asarray(leaf)
+        results[position] = wrap_result(array, node, index)
+    for position in kernel.plain_outputs(out):
+        results[position] = wrap(out[position])
+    if kernel.checks_outputs:
+        counters += [getattr(result, "counter", None) for result in results]
+        expected += [0] * len(results)
     return tuple(results)

@@ -332,6 +332,7 @@ def _wire(
     if not recording or not differentiable:
         return output if not differentiable or is_dirty else output.detach()
     output.node, output.index, output.needs_grad = node, index, True
+    output.view_of = output.view_of if is_dirty else None
     return output
 
 

@@ -7,21 +7,17 @@ Below the table stand the functions whose arguments need more than a spelling.
 
 from __future__ import annotations
 
-import builtins
-import operator
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradscribe.runtime import composites, dtypes, indexing
+from gradscribe.runtime import composites, dtypes
 from gradscribe.runtime.adaptors import (
     along,
     axes,
     binary,
     deviation,
-    enter,
-    joined,
+    enter_row,
     reduction,
     scaled,
     unary,
@@ -110,6 +106,8 @@ signbit = unary("signbit", np.signbit, "Signbit", differentiable=False)
 
 # --- reductions -------------------------------------------------------------------------------
 
+_MAX = enter_row(Operation("Max", np.max))
+_MIN = enter_row(Operation("Min", np.min))
 sum = reduction("sum", np.sum, "Sum")
 mean = reduction("mean", np.mean, "Mean")
 prod = reduction("prod", np.prod, "Prod")
@@ -138,7 +136,7 @@ _MATMULS = {
     (1, 1): Operation("Dot", np.matmul),
     (3, 3): Operation("Bmm", np.matmul),
 }
-_MATMUL = Operation("Matmul", np.matmul)
+_MATMUL = enter_row(Operation("Matmul", np.matmul))
 
 
 def matmul(input: Any, other: Any) -> Tensor:
@@ -184,8 +182,6 @@ _SELECT_ALONG = {
     np.argmax: Operation("Max", composites.select_along, ("axis",)),
     np.argmin: Operation("Min", composites.select_along, ("axis",)),
 }
-_MAX = Operation("Max", np.max)
-_MIN = Operation("Min", np.min)
 
 
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
@@ -215,14 +211,12 @@ def _extremum(input: Tensor, dim: int, keepdim: bool, find: Any) -> Extremum:
 
 # --- the rest ---------------------------------------------------------------------------------
 
-_WHERE = Operation("Where", np.where)
+_WHERE = enter_row(Operation("Where", np.where))
 _CLAMP = Operation("Clamp", np.clip, ("min", "max"), run=np.clip)
 _CLAMP_BY_TENSORS = Operation("Clamp", np.clip)
 _NORM = Operation("LinalgVectorNorm", composites.norm, ("axis", "keepdims"))
-_ROUND = Operation("Round", np.round, ("decimals",))
+_ROUND = enter_row(Operation("Round", np.round, ("decimals",)))
 _TO_COPY = Operation("ToCopy", composites.to_dtype, ("dtype",))
-for _row in (_MAX, _MIN, _WHERE, _ROUND, _MATMUL):
-    enter(_row, _row)
 
 
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:

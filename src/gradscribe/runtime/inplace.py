@@ -65,6 +65,7 @@ def assign(target: Tensor, value: Any) -> Tensor:
     recorded = is_recorded(target, (value,))
     if recorded:
         refuse_leaf(target)
+    refuse_expanded(target.array)
     target.array[...] = value.array if isinstance(value, Tensor) else value
     target.counter[0] += 1
     if recorded:
@@ -84,8 +85,18 @@ def store(target: Tensor, value: Array) -> None:
         raise RuntimeError(
             f"result type {_kind(value)} can't be cast to the desired output type {_kind(array)}"
         )
+    refuse_expanded(array)
     array[...] = value
     target.counter[0] += 1
+
+
+def refuse_expanded(array: Array) -> None:
+    """Raise the error for a store into broadcast memory (which NumPy makes read-only)."""
+    if not array.flags.writeable:
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
 
 
 def _kind(array: Array) -> str:
@@ -149,6 +160,7 @@ def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
     recorded = is_recorded(target, (value,))
     if recorded:
         refuse_leaf(target)
+    refuse_expanded(target.array)
     target.array[place] = value.array if isinstance(value, Tensor) else value
     target.counter[0] += 1
     if recorded:

@@ -128,6 +128,13 @@ class Kernel:
         self.shapes = tuple(signature(out[position]) for position in self.outputs)
         self.records = holds_arrays(record)
 
+    def plain_outputs(self, out: Sequence[Any]) -> Sequence[int]:
+        """The positions of the arrays among the out leaves that have no cotangent."""
+        if len(out) == len(self.outputs):
+            return ()
+        rest = set(range(len(out))).difference(self.outputs)
+        return [position for position in rest if isinstance(out[position], np.ndarray)]
+
     def spared(self, leaves: Sequence[Any]) -> list[Any]:
         """The leaves, with stand-ins for those that no derivative reads."""
         assert self.stand_ins is not None

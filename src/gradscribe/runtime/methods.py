@@ -12,7 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime import dtypes, functions, indexing, inplace, numpy_protocol, randomness, shaping
+from gradscribe.runtime import (
+    dtypes,
+    functions,
+    indexing,
+    inplace,
+    numpy_protocol,
+    randomness,
+    shaping,
+)
 from gradscribe.runtime.adaptors import PUBLIC_MODULE
 from gradscribe.runtime.backward import tensor_backward
 from gradscribe.runtime.size import sizes

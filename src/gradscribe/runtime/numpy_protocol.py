@@ -16,7 +16,7 @@ import numpy as np
 
 from gradscribe.runtime.adaptors import BY_CALLEE
 from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.tensor import Tensor, wrap
 
 
 def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -31,8 +31,9 @@ def array_function(
     self: Tensor, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
     """`function(*args, **kwargs)` with a Tensor among the arguments (NEP 18)."""
-    if function in _ON_ARRAYS:
-        return function(*map(_array, args), **{k: _array(v) for k, v in kwargs.items()})
+    if function in _ON_ARRAYS or function in _CONSTANT:
+        out = function(*map(_array, args), **{k: _array(v) for k, v in kwargs.items()})
+        return out if function in _ON_ARRAYS else wrap(out)
     bound = _signature(function).bind(*args, **kwargs)
     operands: list[Any] = []
     names: list[str] = []
@@ -44,7 +45,7 @@ def array_function(
         elif _is_sequence_of_arrays(value):
             return _apply_to_sequence(function, value, bound.arguments, name)
         else:
-            static[name] = tuple(value) if isinstance(value, list) else value
+            static[_NEW_NAMES.get((function, name), name)] = _hashable(value)
     first = list(bound.arguments)[: len(names)]
     if names != first:
         return _apply_in_order(function, bound.arguments)
@@ -57,6 +58,12 @@ _ON_ARRAYS = frozenset(
     | {np.isclose, np.result_type, np.can_cast, np.shares_memory, np.may_share_memory}
 )
 """Functions whose results carry no derivative and are no arrays of the caller's."""
+
+_CONSTANT = frozenset({np.zeros_like, np.ones_like, np.empty_like})
+"""Functions that read only shape and dtype."""
+
+_NEW_NAMES: dict[tuple[Any, str], str] = {(np.clip, "a_min"): "min", (np.clip, "a_max"): "max"}
+"""Older names of parameters."""
 
 
 @functools.cache
@@ -76,6 +83,11 @@ def _row(callee: Any, parameters: tuple[str, ...] = ()) -> Operation:
         view=known.view if known is not None else False,
         differentiable=known.differentiable if known is not None else True,
     )
+
+
+def _hashable(value: Any) -> Any:
+    """A static argument with tuples for its lists."""
+    return tuple(map(_hashable, value)) if isinstance(value, (list, tuple)) else value
 
 
 def _is_sequence_of_arrays(value: Any) -> bool:

@@ -109,7 +109,7 @@ class OperationNode(Node):
         kernel = self.kernel
         derivatives = kernel.derivatives
         self.check_versions(kernel.kept)
-        seeds = converted(cotangents, kernel.converters, self.shapes)
+        seeds = converted(cotangents, kernel.converters, self.shapes or [None])
         own_edges = [NO_EDGE] * len(self.edges) if derivatives.linear else self.edges
         edges = [*own_edges, *map(_edge, cotangents)]
         results = kernel.adjoint(self.record, *seeds)
@@ -144,7 +144,8 @@ class OperationNode(Node):
             shape, dtype = signature(self.leaves[position])
             producer = active.get(position, NO_EDGE)
         else:
-            shape, dtype = self.shapes[position - arity]
+            known = dict(zip(self.kernel.outputs, self.shapes, strict=True))
+            shape, dtype = known.get(position - arity, ((), None))
             producer = (self, position - arity)
         return modified_in_place(
             dtypes.type_name(dtype), shape, producer, found, self.expected[position]

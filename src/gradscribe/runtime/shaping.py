@@ -9,22 +9,18 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime import indexing
-from gradscribe.runtime.adaptors import axes, enter, joined
+from gradscribe.runtime.adaptors import axes, enter_row, joined
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Tensor, wrap
 
-_VIEW = Operation("View", np.reshape, ("shape",), positional=True, view=True)
-_EXPAND = Operation("Expand", np.broadcast_to, ("shape",), positional=True, view=True)
-_PERMUTE = Operation("Permute", np.transpose, ("axes",), view=True)
-_TRANSPOSE = Operation("Transpose", np.swapaxes, ("axis1", "axis2"), view=True)
+_VIEW = enter_row(Operation("View", np.reshape, ("shape",), positional=True, view=True))
+_EXPAND = enter_row(Operation("Expand", np.broadcast_to, ("shape",), positional=True, view=True))
+_PERMUTE = enter_row(Operation("Permute", np.transpose, ("axes",), view=True))
+_TRANSPOSE = enter_row(Operation("Transpose", np.swapaxes, ("axis1", "axis2"), view=True))
 _T = Operation("T", np.transpose, view=True)
-_SQUEEZE = Operation("Squeeze", np.squeeze, ("axis",), view=True)
-_UNSQUEEZE = Operation("Unsqueeze", np.expand_dims, ("axis",), view=True)
-
-
-for _row in (_VIEW, _EXPAND, _PERMUTE, _TRANSPOSE, _SQUEEZE, _UNSQUEEZE):
-    enter(_row, _row)
+_SQUEEZE = enter_row(Operation("Squeeze", np.squeeze, ("axis",), view=True))
+_UNSQUEEZE = enter_row(Operation("Unsqueeze", np.expand_dims, ("axis",), view=True))
 
 
 def reshape(input: Tensor, *shape: Any) -> Tensor:
@@ -138,7 +134,6 @@ def axis_of(dim: int, rank: int) -> int:
     return dim % rank if rank else 0
 
 
-
 cat = concat = concatenate = joined("cat", np.concatenate, "Cat")
 stack = joined("stack", np.stack, "Stack")
 
@@ -166,7 +161,6 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` pieces of equal size along an axis."""
     length = input.array.shape[axis_of(dim, input.array.ndim)]
     return split(input, max(1, -(-length // chunks)), dim)
-
 
 
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:

@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import (
+    CALL,
     IF,
     LOOP,
     Block,
@@ -332,9 +334,19 @@ def _contribute(scope: Scope, value: Value, cotangent: Callable[[], Value]) -> N
         scope.contribute(value, cotangent())
 
 
+def _refuse_call(scope: Scope, operation: Operation, sweep: ReverseSweep) -> None:
+    if any(result in scope.cotangents for result in operation.results):
+        raise UnsupportedError(
+            "a call of a recursive function cannot be differentiated yet",
+            "write the recursion as a loop",
+            operation.location,
+        )
+
+
 _REGIONS: dict[Primitive, Callable[[Scope, Operation, ReverseSweep], None]] = {
     IF: mirror_if,
     LOOP: mirror_loop,
+    CALL: _refuse_call,
 }
 _HANDLERS: dict[Primitive, Callable[[Scope, Operation, Value], None]] = {
     GETITEM: _getitem,

@@ -18,7 +18,6 @@ verified as before.
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
@@ -42,6 +41,7 @@ from gradscribe.primitives.control import APPEND, COPY, ITEM, LIST, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 from gradscribe.transforms.aliasing import Aliasing, Copies
 from gradscribe.transforms.buffers import WORLD, Buffer, buffer_paths
+from gradscribe.transforms.simplify.rewriter import count_uses
 
 
 def bufferize(function: Function, record: Collection[int] = ()) -> Function:
@@ -157,18 +157,21 @@ _AUGMENTED: dict[Any, bool] = {
 
 
 def _reusable(function: Function, aliasing: Aliasing) -> dict[Operation, int]:
-    """The derived operations that can be done in place, and on which operand."""
+    """The derived operations that can be done in place, and on which operand: a cotangent that
+    is a statement of its own already (it has a name, or is read more than once)."""
     operations = list(walk(function.body))
-    uses = Counter(value for operation in operations for value in operation.operands)
-    for block in _blocks(function.body):
-        uses.update(block.yields)
+    uses = count_uses(function)
+    cotangents = _cotangents(operations)
     reused: dict[Operation, int] = {}
     for operation in operations:
         exchangeable = _AUGMENTED.get(operation.callee)
         if exchangeable is None or not _derived(operation) or len(operation.operands) != 2:
             continue
         for number in (0, 1) if exchangeable else (0,):
-            if _may_reuse(operation, operation.operands[number], uses, aliasing, function.facts):
+            x = operation.operands[number]
+            if x not in cotangents or (not x.name and uses[x] == 1):
+                continue
+            if _may_reuse(operation, x, aliasing, function.facts):
                 reused[operation] = number
                 break
     return reused
@@ -178,15 +181,22 @@ def _derived(operation: Operation) -> bool:
     return operation.location is not None and operation.location.role != "primal"
 
 
-def _may_reuse(
-    operation: Operation, x: Value, uses: Counter[Value], aliasing: Aliasing, facts: Facts
-) -> bool:
-    """Whether the result can take the place of x: x is an array of the result's type that
-    would stand in a statement of its own, and nothing that shares its memory is read later."""
+def _cotangents(operations: Sequence[Operation]) -> set[Value]:
+    """The values that derived operations make and that have no name of the primal: cotangents
+    and tangents, whose names tell what they belong to and not what they are."""
+    values: set[Value] = set()
+    for operation in filter(_derived, operations):
+        values.update(operation.results)
+        for region in operation.regions:
+            values.update(region.parameters)
+    return {value for value in values if not value.name or value.name.startswith("d_")}
+
+
+def _may_reuse(operation: Operation, x: Value, aliasing: Aliasing, facts: Facts) -> bool:
+    """Whether the result can take the place of x: an array of the same type, and nothing that
+    shares its memory is read later."""
     result = operation.result
     if not _same_array(facts, x.type, result.type):
-        return False
-    if not x.name and uses[x] == 1:
         return False
     if result.name not in ("", x.name):
         return False
@@ -204,11 +214,6 @@ def _same_array(facts: Facts, a: Type, b: Type) -> bool:
     pairs = zip(a.dims, b.dims, strict=True)
     same_dims = all(x == y or facts.normalize(x) == facts.normalize(y) for x, y in pairs)
     return same_dims and (a.dtype, a.module) == (b.dtype, b.module)
-
-
-def _blocks(block: Block) -> list[Block]:
-    nested = [region for operation in block.operations for region in operation.regions]
-    return [block, *(b for region in nested for b in _blocks(region))]
 
 
 class _Rewriter:

@@ -172,5 +172,7 @@ def _cast(scope: Scope, cotangent: Value, wanted: Type) -> Value:
         return cotangent
     if given.dtype == wanted.dtype or (isinstance(given, Scalar) and given.weak):
         return cotangent
+    if isinstance(given, Scalar):  # a seed may be Python's float, which has no `astype`
+        return call(scope.builder, np.dtype(wanted.dtype).type, cotangent)
     arguments = {"x": cotangent, "dtype": np.dtype(wanted.dtype)}
     return scope.builder.call(METHODS["astype"], arguments, callee=Method("astype"))

@@ -7,15 +7,16 @@ where they are defined, and popped in the mirror where they are first read. Reco
 nest whose items have one type share a stack if the order of pops can be the reverse of the
 order of pushes; a record that is not nested joins them or stays as it is.
 
-Assumes a bufferized function. A record that enters or leaves the function stays nested: the
-caller's record must survive the call, and reading nested lists needs no copy of them.
+Assumes bufferized functions. `flatten_records` takes one function that makes and consumes its
+records; `flatten_pair` takes a forward function that returns them and its adjoint, which pops
+from a copy of the stack: the caller's record must survive the call.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,54 +31,118 @@ from gradscribe.ir.core import (
     Value,
     walk,
 )
-from gradscribe.ir.types import Collected, Opaque, Type
-from gradscribe.primitives.control import PUSH, STACK, STACK_POP
+from gradscribe.ir.trees import LEAF, Node, Tree
+from gradscribe.ir.types import Collected, Opaque
+from gradscribe.primitives.control import COPY, PUSH, STACK, STACK_POP
+from gradscribe.transforms.record_chains import (
+    Chain,
+    blocks_in,
+    by_pair,
+    chain_of,
+    collect_number,
+    definition_in,
+    groups,
+    is_nested,
+    mirrored_records,
+    schedule,
+)
+from gradscribe.transforms.simplify.rewriter import count_uses
 
 
 def flatten_records(function: Function) -> Function:
     """The function with stacks in place of nested records that it makes and consumes itself."""
-    if not any(_is_nested(value) for op in walk(function.body) for value in op.results):
+    if not any(is_nested(value) for op in walk(function.body) for value in op.results):
         return function
-    uses = _uses(function)
+    uses = count_uses(function)
     edits = _Edits()
-    for block in _blocks(function.body):
-        for chains in _mirrored_records(block, uses):
-            for group in _groups(chains):
-                _edit(group, edits)
+    for block in blocks_in(function.body):
+        for chains in mirrored_records(block, uses):
+            for group in groups(chains):
+                stack = _new_stack(group)
+                edits.before[group[0][0].loop].append(_made(stack, group))
+                _edit(group, stack, stack, edits)
     return replace(function, body=_rewritten(function.body, edits))
 
 
-@dataclass(frozen=True, eq=False)
-class _Link:
-    """One level of a record: `loop` collects it as number `collect`, and `mirror` consumes it
-    as its iterable number `iterable`."""
+def flatten_pair(forward: Function, adjoint: Function) -> tuple[Function, Function]:
+    """A forward function and its adjoint with stacks in place of the nested records that the
+    first returns (its last `forward.record` leaves) and the second takes (its first parameter).
+    """
+    forward, adjoint = flatten_records(forward), flatten_records(adjoint)
+    returned = forward.body.yields[len(forward.body.yields) - forward.record :]
+    if not any(map(is_nested, returned)):
+        return forward, adjoint
+    uses = count_uses(forward) + count_uses(adjoint)
+    taken = adjoint.parameters[0].leaves
+    chains: list[Chain] = []
+    entry_of: dict[Chain, int] = {}
+    for entry, (record, parameter) in enumerate(zip(returned, taken, strict=True)):
+        loop = definition_in(record, forward.body)
+        collect = collect_number(loop, record)
+        if loop is not None and collect is not None:
+            chain = chain_of(loop, collect, parameter, adjoint.body.operations, uses)
+            if chain:
+                chains.append(chain)
+                entry_of[chain] = entry
+    edits = _Edits()
+    entries: list[tuple[Value, Value] | None] = list(zip(returned, taken, strict=True))
+    for pair in by_pair(chains):
+        for group in groups(pair):
+            entry = entry_of[group[0]]
+            for chain in group:
+                entries[entry_of[chain]] = None
+            entries[entry] = _stack_entry(group, edits)
+    return _with_entries(forward, adjoint, entries, edits)
 
-    loop: Operation
-    collect: int
-    mirror: Operation
-    iterable: int
 
-    @property
-    def collected(self) -> Value:
-        """What a trip of the loop collects."""
-        shape: LoopShape = self.loop.attributes["shape"]
-        return self.loop.regions[0].yields[shape.carried + shape.exits + self.collect]
-
-    @property
-    def item(self) -> Value:
-        """What a trip of the mirror gets."""
-        return self.mirror.regions[0].parameters[self.iterable]
+def _stack_entry(group: list[Chain], edits: _Edits) -> tuple[Value, Value]:
+    """The stack that the forward function returns, and the parameter that the adjoint copies."""
+    stack, parameter, copied = (_new_stack(group) for _ in range(3))
+    first = group[0][0]
+    edits.before[first.loop].append(_made(stack, group))
+    copy = _operation(COPY, (parameter,), copied, {"x": Operand(0)}, first.mirror)
+    edits.before[first.mirror].append(copy)
+    _edit(group, stack, copied, edits)
+    return stack, parameter
 
 
-_Chain = tuple[_Link, ...]
-"""A record, from the outermost loop to the one where the value is collected."""
+def _with_entries(
+    forward: Function,
+    adjoint: Function,
+    entries: Sequence[tuple[Value, Value] | None],
+    edits: _Edits,
+) -> tuple[Function, Function]:
+    """The functions with these records in place of those that they had."""
+    kept = [entry for entry in entries if entry is not None]
+    returned, taken = tuple(r for r, _ in kept), tuple(t for _, t in kept)
+    tree: Tree = LEAF if len(kept) == 1 else Node(tuple, (LEAF,) * len(kept))
+    body = _rewritten(forward.body, edits)
+    results = body.yields[: len(body.yields) - forward.record]
+    assert isinstance(forward.result, Node)
+    forward = replace(
+        forward,
+        body=replace(body, yields=(*results, *returned)),
+        result=replace(forward.result, children=(forward.result.children[0], tree)),
+        record=len(kept),
+    )
+    body = _rewritten(adjoint.body, edits)
+    record, *others = adjoint.parameters
+    given = body.parameters[len(record.leaves) :]
+    record = replace(record, tree=tree, leaves=taken)
+    body = replace(body, parameters=(*taken, *given))
+    return forward, replace(adjoint, parameters=(record, *others), body=body)
+
+
+# -- the edits ---------------------------------------------------------------------------------
 
 
 @dataclass
 class _Edits:
-    """What is to be changed, by operation; positions are those in the body of the loop."""
+    """What is to be changed. before: what is to be done before an operation. inserted: what is
+    to be done in the body of a loop, by position there. collects, iterables: what loops no
+    longer collect and run over, by number."""
 
-    stacks: defaultdict[Operation, list[Operation]] = field(
+    before: defaultdict[Operation, list[Operation]] = field(
         default_factory=lambda: defaultdict(list)
     )
     inserted: defaultdict[Operation, list[tuple[int, Operation]]] = field(
@@ -87,150 +152,103 @@ class _Edits:
     iterables: set[tuple[Operation, int]] = field(default_factory=set)
 
 
-# -- which records -----------------------------------------------------------------------------
+def _new_stack(chains: list[Chain]) -> Value:
+    outermost = chains[0][0]
+    record = outermost.loop.results[outermost.loop.attributes["shape"].carried + outermost.collect]
+    return Value(Collected(chains[0][-1].collected.type), record.name)
 
 
-def _mirrored_records(block: Block, uses: Counter[Value]) -> list[list[_Chain]]:
-    """The records of each loop of a block whose mirror stands in the same block."""
-    by_pair: defaultdict[tuple[Operation, Operation], list[_Chain]] = defaultdict(list)
-    for loop in block.operations:
-        if loop.primitive is LOOP:
-            shape: LoopShape = loop.attributes["shape"]
-            for collect, record in enumerate(loop.results[shape.carried :]):
-                chain = _chain(loop, collect, record, block.operations, uses)
-                if chain:
-                    by_pair[chain[0].loop, chain[0].mirror].append(chain)
-    return list(by_pair.values())
+def _made(stack: Value, chains: list[Chain]) -> Operation:
+    assert isinstance(stack.type, Collected)
+    return _operation(STACK, (), stack, {"item": stack.type.item}, chains[0][0].loop)
 
 
-def _chain(
-    loop: Operation,
-    collect: int,
-    consumed: Value,
-    mirrors: Sequence[Operation],
-    uses: Counter[Value],
-) -> _Chain:
-    """A record, followed inwards as far as loops and mirrors correspond; () if they do not.
-
-    consumed: the record itself, or the item that stands for it in the mirror around.
-    """
-    record = loop.results[loop.attributes["shape"].carried + collect]
-    if uses[record] != 1 or uses[consumed] != 1:
-        return ()
-    link = _consumption(loop, collect, consumed, mirrors)
-    if link is None:
-        return ()
-    inner = _definition(link.collected, loop.regions[0])
-    if inner is None or inner.primitive is not LOOP:
-        return (link,)
-    number = inner.results.index(link.collected) - inner.attributes["shape"].carried
-    if number < 0:
-        return (link,)
-    inside = link.mirror.regions[0].operations
-    return (link, *_chain(inner, number, link.item, inside, uses))
+def _edit(chains: list[Chain], pushed: Value, popped: Value, edits: _Edits) -> None:
+    """Push to one stack, and pop from it (or from a copy of it), instead of these records."""
+    _insert(chains, 0, pushed, popped, edits)
+    for link in itertools.chain.from_iterable(chains):
+        edits.collects.add((link.loop, link.collect))
+        edits.iterables.add((link.mirror, link.iterable))
 
 
-def _consumption(
-    loop: Operation, collect: int, consumed: Value, mirrors: Sequence[Operation]
-) -> _Link | None:
-    """The loop that takes the items in the reverse order of collection, if it also runs over
-    something that is no record."""
-    for mirror in mirrors:
-        if mirror.primitive is not LOOP or consumed not in mirror.operands:
-            continue
-        shape: LoopShape = mirror.attributes["shape"]
-        operands = [mirror.operands[where.start] for where in shape.iterable_slices()]
-        if (
-            consumed in operands
-            and shape.reversed != loop.attributes["shape"].reversed
-            and any(kind != "collected" for kind in shape.iterables)
-            and not (shape.exits or shape.condition)
-        ):
-            return _Link(loop, collect, mirror, operands.index(consumed))
-    return None
-
-
-def _definition(value: Value, block: Block) -> Operation | None:
-    return next((o for o in block.operations if value in o.results), None)
-
-
-def _groups(chains: list[_Chain]) -> Iterable[list[_Chain]]:
-    """The chains of one pair of loops that are to share a stack, nested ones among them."""
-    by_type: defaultdict[Type, list[_Chain]] = defaultdict(list)
-    for chain in chains:
-        by_type[chain[-1].collected.type].append(chain)
-    for group in by_type.values():
-        nested = [chain for chain in group if len(chain) > 1]
-        if not nested:
-            continue
-        for candidate in (group, nested):
-            if _schedule(candidate, 0) is not None:
-                yield candidate
-                break
-        else:
-            yield from ([chain] for chain in nested)
-
-
-# -- where to push and to pop ------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Event:
-    """What happens to the stack in one trip: a push and its pop, or a nested pair of loops.
-
-    pushed, popped: before which operation of the loop's and of the mirror's body.
-    """
-
-    chains: list[_Chain]
-    pushed: int
-    popped: int
-    is_loop: bool
-
-
-def _schedule(chains: list[_Chain], level: int) -> list[_Event] | None:
-    """The events of a trip in the order of the pushes, if pops can come in reverse order."""
-    events: list[_Event] = []
-    inner: defaultdict[tuple[Operation, Operation], list[_Chain]] = defaultdict(list)
-    for chain in chains:
-        if len(chain) == level + 1:
-            events.append(_push_and_pop(chain))
-        else:
-            inner[chain[level + 1].loop, chain[level + 1].mirror].append(chain)
-    for (loop, mirror), nested in inner.items():
-        if _schedule(nested, level + 1) is None:
-            return None
-        outer = nested[0][level]
-        pushed = outer.loop.regions[0].operations.index(loop)
-        popped = outer.mirror.regions[0].operations.index(mirror)
-        events.append(_Event(nested, pushed, popped, is_loop=True))
-    events.sort(key=lambda event: (event.pushed, event.is_loop))
-    return _with_pops_in_order(events)
-
-
-def _push_and_pop(chain: _Chain) -> _Event:
-    """A value is pushed as soon as it is there, and popped right before its first use."""
-    link = chain[-1]
-    body, mirrored = link.loop.regions[0], link.mirror.regions[0]
-    definition = _definition(link.collected, body)
-    pushed = 0 if definition is None else body.operations.index(definition) + 1
-    reads = (n for n, o in enumerate(mirrored.operations) if _reads(o, link.item))
-    return _Event([chain], pushed, next(reads, len(mirrored.operations)), is_loop=False)
-
-
-def _with_pops_in_order(events: list[_Event]) -> list[_Event] | None:
-    """The events with pops moved up to where the order asks for them; None if none can be."""
-    placed: list[_Event] = []
-    limit: int | None = None
-    for event in events:  # the last to be popped comes first
+def _insert(chains: list[Chain], level: int, pushed: Value, popped: Value, edits: _Edits) -> None:
+    events = schedule(chains, level)
+    assert events is not None
+    for event in events:
         if event.is_loop:
-            if limit is not None and event.popped >= limit:
-                return None
-            limit = event.popped
-        else:
-            limit = event.popped if limit is None else min(event.popped, limit)
-            event = replace(event, popped=limit)
-        placed.append(event)
-    for event, earlier in itertools.pairwise(placed):
-        if earlier.is_loop and event.popped <= earlier.popped:
-            return None
-    return placed
+            _insert(event.chains, level + 1, pushed, popped, edits)
+            continue
+        link = event.chains[0][level]
+        attributes = {"stack": Operand(0), "value": Operand(1)}
+        near = _neighbour(link.loop, event.pushed - 1)
+        push = _operation(PUSH, (pushed, link.collected), Value(Opaque()), attributes, near)
+        edits.inserted[link.loop].append((event.pushed, push))
+    for event in reversed(events):
+        if not event.is_loop:
+            link = event.chains[0][level]
+            near = _neighbour(link.mirror, event.popped)
+            pop = _operation(STACK_POP, (popped,), link.item, {"stack": Operand(0)}, near)
+            edits.inserted[link.mirror].append((event.popped, pop))
+
+
+def _neighbour(loop: Operation, position: int) -> Operation:
+    """The operation of the body at this position, or the loop itself if there is none."""
+    operations = loop.regions[0].operations
+    return operations[position] if 0 <= position < len(operations) else loop
+
+
+def _operation(
+    primitive: Primitive,
+    operands: tuple[Value, ...],
+    result: Value,
+    attributes: dict[str, Any],
+    near: Operation,
+) -> Operation:
+    return Operation(primitive, operands, (result,), attributes, location=near.location)
+
+
+def _rewritten(
+    block: Block, edits: _Edits, inserted: Sequence[tuple[int, Operation]] = ()
+) -> Block:
+    operations: list[Operation] = []
+    for position, operation in enumerate(block.operations):
+        operations += [new for place, new in inserted if place == position]
+        operations += edits.before.get(operation, ())
+        if operation.primitive is LOOP:
+            operation = _rewritten_loop(operation, edits)
+        elif operation.regions:
+            regions = tuple(_rewritten(region, edits) for region in operation.regions)
+            operation = replace(operation, regions=regions)
+        operations.append(operation)
+    operations += [new for place, new in inserted if place == len(block.operations)]
+    return replace(block, operations=tuple(operations))
+
+
+def _rewritten_loop(loop: Operation, edits: _Edits) -> Operation:
+    """The loop without the records that it collected or consumed, with its pushes and pops."""
+    shape: LoopShape = loop.attributes["shape"]
+    first = shape.carried + shape.exits
+    collects = [n for n in range(shape.collects) if (loop, n) not in edits.collects]
+    iterables = [n for n in range(len(shape.iterables)) if (loop, n) not in edits.iterables]
+    operands = [loop.operands[where] for where in shape.iterable_slices()]
+    kept = [operand for n in iterables for operand in operands[n]]
+    body, *condition = loop.regions
+    body = _rewritten(body, edits, edits.inserted.get(loop, ()))
+    items = [body.parameters[n] for n in iterables]
+    yields = body.yields[:first] + tuple(body.yields[first + n] for n in collects)
+    body = Block((*items, *body.parameters[len(shape.iterables) :]), body.operations, yields)
+    records = loop.results[shape.carried :]
+    return replace(
+        loop,
+        operands=(*kept, *loop.operands[shape.iterable_operands :]),
+        results=(*loop.results[: shape.carried], *(records[n] for n in collects)),
+        attributes={
+            **loop.attributes,
+            "shape": replace(
+                shape,
+                iterables=tuple(shape.iterables[n] for n in iterables),
+                collects=len(collects),
+            ),
+        },
+        regions=(body, *(_rewritten(region, edits) for region in condition)),
+    )

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import NoDerivativeError
+from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.frontend import rules as frontend_rules
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Operand, Operation, Value, map_operands
@@ -51,6 +51,7 @@ def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Temp
     wanted = [i for i, operand in enumerate(operation.operands) if operand in active]
     if not wanted:
         return
+    _refuse_complex(operation)
     key = (operation, d_out.type)
     if key not in templates:
         templates[key] = _template(scope, operation, d_out)
@@ -68,6 +69,17 @@ def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Temp
             if is_masked:
                 scope.context.masked.add(cotangent)
             scope.contribute(operand, cotangent)
+
+
+def _refuse_complex(operation: Operation) -> None:
+    """Rules do not conjugate yet."""
+    for value in (*operation.operands, operation.result):
+        if np.dtype(getattr(value.type, "dtype", "float64")).kind == "c":
+            raise UnsupportedError(
+                f"`{operation.primitive.name}` of complex numbers cannot be differentiated yet",
+                "compute with the real and imaginary parts",
+                operation.location,
+            )
 
 
 def _is_masked(scope: Scope, operation: Operation, d_out: Value) -> bool:

@@ -12,12 +12,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import CALL, LOOP, Block, Function, Operation, Value, map_operands
+from gradscribe.ir.core import (
+    CALL,
+    LOOP,
+    Block,
+    Function,
+    Operation,
+    Primitive,
+    Value,
+    map_operands,
+)
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Type
 from gradscribe.primitives.control import CONSTANT, COPY, UNDEF
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
+from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.cotangents import add, name_of, zero
 from gradscribe.transforms.storage import (
     Exports,
@@ -103,6 +115,7 @@ class Scope:
         if read is not None:
             self.add_to_source(read, cotangent)
             return
+        value = self._original(value)
         current, masked = self.cotangent(value), self.context.masked
         if current is not None:
             total = add(self.builder, current, cotangent, value)
@@ -113,7 +126,7 @@ class Scope:
 
     def add_to_source(self, read: Operation, cotangent: Value) -> None:
         """Add the cotangent of a part of an array, which `read` takes, to the array's."""
-        x = read.operands[0]
+        x = self._original(read.operands[0])
         if x not in self.context.active:
             return
         index = map_operands(
@@ -134,8 +147,24 @@ class Scope:
             return None
         if structure.block_of[read] is not self.block:
             return None
-        after = structure.store.get((read.operands[0], self.block))
-        return read if after is None or after in self.context.swept else None
+        return read if self._is_settled(read.operands[0], self.block) else None
+
+    def _original(self, value: Value) -> Value:
+        """What `value` is a copy of, if their cotangents may be added up in one place."""
+        structure = self.context.structure
+        definition = structure.definition.get(value)
+        while definition is not None and definition.primitive in _copies():
+            x, block = definition.operands[0], structure.block_of[value]
+            if x.type != value.type or not self._is_settled(x, block):
+                break
+            value = x
+            definition = structure.definition.get(value)
+        return value
+
+    def _is_settled(self, x: Value, block: Block) -> bool:
+        """Whether no store to an array in this block is still to be mirrored."""
+        after = self.context.structure.store.get((x, block))
+        return after is None or after in self.context.swept
 
     # -- primal values ------------------------------------------------------------------------
 
@@ -362,6 +391,10 @@ class BranchScope(Scope):
             exports = self.context.exports
             result = exports.out_of_branch(self.operation, self.side, value)
         return self.parent.primal(result)
+
+
+def _copies() -> tuple[Primitive | None, ...]:
+    return COPY, PRIMITIVES.get(np.copy)
 
 
 def same_shape(facts: Facts, a: Type, b: Type) -> bool:

@@ -25,7 +25,7 @@ def choose_shape_sources(function: Function) -> Function:
     """The function with the operands of shape queries chosen anew."""
     shape_only = {LENGTH, SIZE, ZEROS_LIKE, PRIMITIVES[np.full_like]}
     body = function.body
-    undefined = _maybe_undefined(function)
+    undefined = maybe_undefined(function)
     last_read = _last_reads(function, shape_only)
     of_type: dict[Type, list[Value]] = {}
     for parameter in body.parameters:
@@ -56,7 +56,7 @@ def _with_source(
     return operation
 
 
-def _maybe_undefined(function: Function) -> set[Value]:
+def maybe_undefined(function: Function) -> set[Value]:
     """The values that are undefined on some path."""
     undefined: set[Value] = set()
     before = -1

@@ -9,46 +9,58 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from gradscribe.ir.core import CALL, Block, Function, Operation, Parameter, Value
+from gradscribe.ir.core import CALL, Block, Function, Operand, Operation, Parameter, Value
 from gradscribe.ir.trees import LEAF, Node, Tree
+from gradscribe.ir.types import Array
 from gradscribe.primitives.control import CONSTANT, UNDEF
-from gradscribe.transforms.shape_sources import choose_shape_sources
+from gradscribe.primitives.indexing import LENGTH, SIZE
+from gradscribe.transforms.shape_sources import choose_shape_sources, maybe_undefined
 from gradscribe.transforms.simplify import simplify
 from gradscribe.transforms.simplify.rewriter import RECORD
+from gradscribe.transforms.trip_counts import count_by_records
 
 if TYPE_CHECKING:
     from gradscribe.transforms.adjoint import Joined
 
 _CONSTANTS = frozenset({CONSTANT, UNDEF})
+_LENGTHS = frozenset({LENGTH, SIZE})
 
 
 def split(joined: Joined) -> tuple[Function, Function, Function]:
-    """Three functions of a joined one, all simplified:
+    """Three functions of a joined one, all simplified: forward, adjoint (see `cut`), and
+
+    gradient  (arguments, seeds) -> gradient, forward and adjoint in one
+    """
+    whole = joined.function
+    name = f"{joined.name}_gradient"
+    body = replace(whole.body, yields=joined.gradients)
+    gradient = simplify_joined(replace(whole, name=name, body=body, result=joined.gradient))
+    return (*cut(joined), gradient)
+
+
+def simplify_joined(function: Function) -> Function:
+    """`simplify` for a function that contains both primal and adjoint."""
+    function = simplify(function)
+    counted = count_by_records(function)
+    return function if counted is function else simplify(counted)
+
+
+def cut(joined: Joined) -> tuple[Function, Function]:
+    """The two halves of a joined function, simplified:
 
     forward   (arguments) -> (result, record)
     adjoint   (record, seeds) -> gradient
-    gradient  (arguments, seeds) -> gradient, forward and adjoint in one
 
     A record of one entry is that entry, of several (or none) a tuple.
     """
-    whole = joined.function
-    gradient = replace(
-        whole,
-        name=f"{joined.name}_gradient",
-        body=replace(whole.body, yields=joined.gradients),
-        result=joined.gradient,
-    )
-    forward, adjoint = _cut(joined, choose_shape_sources(simplify(whole)))
-    return forward, adjoint, simplify(gradient)
-
-
-def _cut(joined: Joined, both: Function) -> tuple[Function, Function]:
+    both = choose_shape_sources(simplify_joined(joined.function))
     first = [operation for operation in both.body.operations if not _is_adjoint(operation)]
     second = [operation for operation in both.body.operations if _is_adjoint(operation)]
     gradients = both.body.yields[len(joined.results) :]
-    needs = _Needs(both.body.parameters, first)
+    first, second = _move_lengths(first, second, gradients)
+    needs = _Needs(both.body.parameters, first, maybe_undefined(both))
     needs.read(_read_in(second, gradients) - {v for s in joined.seeds for v in s.leaves})
     record = needs.record()
     tree: Tree = LEAF if len(record) == 1 else Node(tuple, (LEAF,) * len(record))
@@ -67,6 +79,19 @@ def _cut(joined: Joined, both: Function) -> tuple[Function, Function]:
     body = Block(leaves, (*needs.recomputed(), *second), gradients)
     adjoint = Function(f"{joined.name}_adjoint", parameters, body, joined.gradient, joined.facts)
     return simplify(forward), simplify(adjoint)
+
+
+def _move_lengths(
+    first: Sequence[Operation],
+    second: Sequence[Operation],
+    gradients: Sequence[Value],
+) -> tuple[list[Operation], list[Operation]]:
+    """Take the length of an array that the adjoint does not read otherwise in the forward part."""
+    others = [operation for operation in second if operation.primitive not in _LENGTHS]
+    made = {result for operation in first for result in operation.results}
+    made -= _read_in(others, gradients)
+    moved = [o for o in second if o.primitive in _LENGTHS and o.operands[0] in made]
+    return [*first, *moved], [operation for operation in second if operation not in moved]
 
 
 def _is_adjoint(operation: Operation) -> bool:
@@ -92,20 +117,48 @@ def _read_in(operations: Iterable[Operation], yields: Iterable[Value]) -> set[Va
 class _Needs:
     """The values of the forward part that the adjoint reads, each recorded or recomputed."""
 
-    def __init__(self, parameters: Sequence[Value], operations: Sequence[Operation]) -> None:
+    def __init__(
+        self, parameters: Sequence[Value], operations: Sequence[Operation], undefined: set[Value]
+    ) -> None:
         self._parameters = parameters
         self._operations = operations
+        self._undefined = undefined
         self._definition = {r: operation for operation in operations for r in operation.results}
         self._read: set[Value] = set()
-        self._again: set[Operation] = set()
+        self._again: dict[Operation, Operation] = {}
 
     def read(self, values: Iterable[Value]) -> None:
         """The adjoint reads these values."""
         self._read.update(values)
         for operation in reversed(self._operations):
             if self._is_read(operation) and self._is_recomputed(operation):
-                self._again.add(operation)
+                self._again[operation] = operation
                 self._read.update(operation.operands)
+        for operation in self._operations:
+            if operation.primitive in _LENGTHS and operation.result in self.record():
+                self._take_from_record(operation)
+
+    def _take_from_record(self, operation: Operation) -> None:
+        """Have the adjoint ask a length of another recorded array that has it."""
+        for value in self.record():
+            if isinstance(value.type, Array) and value not in self._undefined:
+                attributes = self._length_of(value.type, operation)
+                if attributes is not None:
+                    primitive = LENGTH if "axis" in attributes else SIZE
+                    self._again[operation] = Operation(
+                        primitive, (value,), operation.results, attributes, (), operation.location
+                    )
+                    return
+
+    @staticmethod
+    def _length_of(type_: Array, operation: Operation) -> dict[str, Any] | None:
+        """How to ask an array for the length that an operation takes of another one."""
+        given = operation.operands[0].type
+        length = getattr(operation.result.type, "value", None)
+        if length in type_.dims:
+            return {"x": Operand(0), "axis": type_.dims.index(length)}
+        same = operation.primitive is SIZE and isinstance(given, Array) and given.dims == type_.dims
+        return {"x": Operand(0)} if same else None
 
     def record(self) -> tuple[Value, ...]:
         """The values to be recorded: arguments first, the others as they are computed."""
@@ -116,11 +169,11 @@ class _Needs:
     def recomputed(self) -> tuple[Operation, ...]:
         """The operations that the adjoint does again, as its own."""
         return tuple(
-            replace(operation, location=replace(operation.location, role="adjoint"))
-            if operation.location is not None
-            else operation
+            replace(again, location=replace(again.location, role="adjoint"))
+            if again.location is not None
+            else again
             for operation in self._operations
-            if operation in self._again
+            if (again := self._again.get(operation)) is not None
         )
 
     def _is_read(self, operation: Operation) -> bool:

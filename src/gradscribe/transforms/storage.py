@@ -67,7 +67,8 @@ class Exports:
         """How many trips the loop made."""
         exports = self._loops.setdefault(loop, _LoopExports())
         if exports.trips is None:
-            exports.trips = self._new(loop, Builder(self._facts).named(INT, "trips"))
+            type_ = replace(INT, value=Affine.of(Symbol("trips", 0)))
+            exports.trips = self._new(loop, Value(type_))
         return exports.trips
 
     def out_of_branch(self, operation: Operation, side: int, value: Value) -> Value:

@@ -10,6 +10,7 @@ or an operation on several tangents, must be given one.
 from __future__ import annotations
 
 import inspect
+import itertools
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -59,8 +60,9 @@ def differentiate(function: Function, active: tuple[int, ...]) -> Function:
     """The tangent of a function along its active leaves (numbers of parameter leaves).
 
     It takes the function's parameters and then, for each parameter with active leaves, its
-    tangent `d_<name>` of the same structure (None at other leaves). It returns (result, d_result),
-    where d_result has the structure of the result (None where that is not differentiable).
+    tangent `d_<name>` (numbered where that is taken) of the same structure, with None at other
+    leaves. It returns (result, d_result), where d_result has the structure of the result, with
+    None for what is not differentiable.
     """
     tangent = Tangent(function, active)
     parameters = tuple(tangent.parameters(frozenset(active)))
@@ -99,10 +101,11 @@ class Tangent:
     def parameters(self, active: frozenset[int]) -> Iterator[Parameter]:
         """The tangent parameters for the active leaves."""
         numbers = iter(range(len(self._function.body.parameters)))
+        taken = {parameter.name for parameter in self._function.parameters}
         for parameter in self._function.parameters:
             chosen = [next(numbers) in active for _ in parameter.leaves]
             if any(chosen):
-                name = f"d_{parameter.name}"
+                name = _unused(f"d_{parameter.name}", taken)
                 tree = _keep_leaves(parameter.tree, iter(chosen))
                 leaves = [
                     self.define(leaf, Value(cotangent_type(leaf.type), name_of(leaf)))
@@ -119,15 +122,16 @@ class Tangent:
     def block(self, block: Block) -> None:
         """Append the operations of a block, each followed by its tangent."""
         for operation in block.operations:
-            _VISITORS.get(operation.primitive, Tangent.plain)(self, operation)
+            if not self.active.isdisjoint(operation.results):
+                _VISITORS.get(operation.primitive, Tangent.plain)(self, operation)
+                continue
+            self.builder.append(operation)
+            if operation.primitive is control.UNDEF:
+                self._undefined.update(operation.results)
 
     def plain(self, operation: Operation) -> None:
         """Append an operation without regions, and its tangent."""
         self.builder.append(operation)
-        if operation.primitive is control.UNDEF:
-            self._undefined.update(operation.results)
-        if not self.active.intersection(operation.results):
-            return
         with self.located(operation):
             before = len(self.builder.operations)
             tangent = self._rule(operation)
@@ -328,13 +332,11 @@ class Tangent:
         return call(self.builder, np.broadcast_to, tangent, shape=shape)
 
     def _call(self, operation: Operation) -> None:
-        if self.active.intersection(operation.results):
-            raise UnsupportedError(
-                "forward mode through a recursive function",
-                "write the recursion as a loop.",
-                operation.location,
-            )
-        self.builder.append(operation)
+        raise UnsupportedError(
+            "forward mode through a recursive function",
+            "write the recursion as a loop.",
+            operation.location,
+        )
 
 
 _RULES: dict[Primitive, Callable[[Tangent, Operation], Value | None]] = {
@@ -346,6 +348,15 @@ _VISITORS: dict[Primitive, Callable[[Tangent, Operation], None]] = {
     LOOP: tangent_loop,
     CALL: Tangent._call,
 }
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """The name, numbered if it is taken; it is taken from now on."""
+    numbered = (f"{name}_{number}" for number in itertools.count(1))
+    candidates = itertools.chain([name], numbered)
+    unused = next(candidate for candidate in candidates if candidate not in taken)
+    taken.add(unused)
+    return unused
 
 
 def _keep_leaves(tree: Tree, keep: Iterator[bool]) -> Tree:

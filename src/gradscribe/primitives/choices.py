@@ -1,0 +1,125 @@
+"""Elementwise choices (maximum, where, clip) and conversions of numbers.
+
+Where the derivative does not exist the rules give what PyTorch gives: equal operands of
+`maximum` get one half each, `clip` passes the derivative at its bounds. Python's own `max` and
+`min` return one of two objects, and it gets all.
+"""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+
+from gradscribe.ir.types import Scalar, join
+from gradscribe.primitives.registry import adjoint, elementwise
+from gradscribe.primitives.typing import (
+    TypeRuleError,
+    elementwise_type,
+    integer_value,
+    number_type,
+)
+
+# -- the larger and the smaller --------------------------------------------------------------
+
+
+@elementwise(np.maximum)
+def maximum(out, x, y):
+    return _share(x > y, x == y), _share(y > x, x == y)
+
+
+@elementwise(np.minimum)
+def minimum(out, x, y):
+    return _share(x < y, x == y), _share(y < x, x == y)
+
+
+@elementwise(np.fmax)
+def fmax(out, x, y):
+    return _share(x == out, x == y), _share(y == out, x == y)
+
+
+@elementwise(np.fmin)
+def fmin(out, x, y):
+    return _share(x == out, x == y), _share(y == out, x == y)
+
+
+def _share(wins, ties):
+    """What part of the derivative an operand gets."""
+    return np.where(ties, 0.5, wins)
+
+
+def _one_of_type(facts, callee, x, y):
+    """One of two numbers as it is: an int where that one is an int."""
+    operands = number_type(x), number_type(y)
+    if not all(isinstance(operand, Scalar) for operand in operands):
+        name = callee.__name__
+        raise TypeRuleError(f"{name}() takes numbers; for arrays use np.{name}imum")
+    return integer_value(callee, operands, join(*operands))
+
+
+@elementwise(builtins.max, type=_one_of_type)
+def larger(out, x, y):
+    return not y > x, y > x
+
+
+@elementwise(builtins.min, type=_one_of_type)
+def smaller(out, x, y):
+    return not y < x, y < x
+
+
+# -- bounds and masks ------------------------------------------------------------------------
+
+
+def _clip_type(facts, callee, x, min, max):
+    if min is None:
+        return elementwise_type(facts, _clip_above, x=x, max=max)
+    if max is None:
+        return elementwise_type(facts, _clip_below, x=x, min=min)
+    return elementwise_type(facts, np.clip, x=x, min=min, max=max)
+
+
+def _clip_above(x, max):
+    return np.clip(x, None, max)
+
+
+def _clip_below(x, min):
+    return np.clip(x, min, None)
+
+
+@elementwise(np.clip, methods=("clip",), type=_clip_type)
+def clip(out, x, min, max):
+    if min is None:
+        return x <= max, None, x > max
+    if max is None:
+        return x >= min, x < min, None
+    return (x >= min) & (x <= max), (x < min) & (min < max), (x > max) | (min > max)
+
+
+def _where_tangent(out, condition, x, y, *, d_x, d_y):
+    return np.where(condition, d_x, d_y)
+
+
+@adjoint(np.where, type=elementwise_type, tangent=_where_tangent)
+def where(out, condition, x, y, *, d_out):
+    return None, np.where(condition, d_out, 0), np.where(condition, 0, d_out)
+
+
+# -- conversions of numbers ------------------------------------------------------------------
+
+
+def _number_of_type(facts, callee, x):
+    """`float(x)` and the like: of a number, or of an array of rank 0."""
+    x = number_type(x)
+    if not isinstance(x, Scalar) and getattr(x, "rank", 1) != 0:
+        raise TypeRuleError(f"only a number can be converted to one, not {x!r}")
+    return elementwise_type(facts, callee, x=x)
+
+
+@elementwise(float, complex, methods=("item", "__float__"), type=_number_of_type)
+def to_number(out, x):
+    return 1
+
+
+@elementwise(np.float64, np.float32, np.float16, np.longdouble, np.complex64, np.complex128)
+def to_float(out, x):
+    return 1

@@ -51,8 +51,10 @@ def thirty_lines(x, w1, w2, steps):
         update = gate * hidden
         if step > 1:
             update = update * scale
-        else:
+        elif step > 0:
             update = update + 0.1
+        else:
+            update = update - 0.1
         hidden = np.tanh(update @ w2)
         norm = np.sqrt(np.sum(hidden * hidden) + 1e-6)
         if norm > 1e3:

@@ -57,16 +57,12 @@ def _same(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return arguments[0]
 
 
-builtins.BUILTINS.update(
-    {
-        eager.apply: _apply,
-        wrap: _same,
-        functions._plain: _same,
-        shaping.axis_of: _static(shaping.axis_of),
-        **dict.fromkeys(
-            (functions.matmul, functions.mm, functions.mv, functions.bmm), _as(np.matmul)
-        ),
-    }
-)
+_MATRIX_PRODUCTS = (functions.matmul, functions.mm, functions.mv, functions.bmm)
+
+builtins.BUILTINS[eager.apply] = _apply
+builtins.BUILTINS[wrap] = builtins.BUILTINS[functions._plain] = _same
+builtins.BUILTINS[shaping.axis_of] = _static(shaping.axis_of)
+for _product in _MATRIX_PRODUCTS:
+    builtins.BUILTINS[_product] = _as(np.matmul)
 builtins.TENSOR_CLASSES.append(Tensor)
 enter_array_class(Tensor, lambda tensor: tensor.array, spelling="tensor")

@@ -108,9 +108,6 @@ def found_twice(x, y, bound):
         if v > bound:
             seen = False
             break
-        inner = v > 0
-        while inner:
-            inner = False
     for w in y:
         if not seen:
             break
@@ -134,47 +131,7 @@ def wander(x):
 
 def test_endless_loop_with_break() -> None:
     assert text_of(wander, 3.0) == block("""
-        def first_row(a, bound):
-    count = 0
-    for row in a:
-        for v in row:
-            if v > bound:
-                break
-        else:
-            if row[0] < 0:
-                break
-            count += 1
-        count += 10
-    return count
-
-
-@pytest.mark.parametrize("bound", [-1.0, 1.0, 1000.0])
-def test_else_of_an_inner_loop_that_leaves_the_outer_one(bound: float) -> None:
-    for sign in (1, -1):
-        text_of(first_row, sign * A45, bound)
-
-
-def found_twice(x, y, bound):
-    seen = True
-    for v in x:
-        if v > bound:
-            seen = False
-            break
-        inner = v > 0
-        while inner:
-            inner = False
-    for w in y:
-        if not seen:
-            break
-    return seen, 1 if seen else 2
-
-
-@pytest.mark.parametrize("bound", [0.5, 1000.0])
-def test_a_flag_that_is_read_after_the_loop(bound: float) -> None:
-    text_of(found_twice, x5, x5, bound)
-
-
-def wander(x):
+        def wander(x):
             n = 0
             while True:
                 x /= 2

@@ -212,7 +212,7 @@ def nested_function(x):
     def scale(y, by=2):
         return y * by * factor
 
-    g = lambda t: t - 1  # noqa: E731
+    g = lambda t: t - 1
     return g(scale(x)) + scale(x, by=4)
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.frontend.test_programs import check, lowered
 
 from gradscribe.errors import AliasingError, SourceNotFoundError, UnsupportedError
+from tests.frontend.test_programs import check, lowered
 
 x5 = np.linspace(-1.0, 2.0, 5)
 

@@ -17,6 +17,12 @@ from gradscribe.primitives.typing import TypeRuleError, number_type, type_of
 from tests.primitives.cases import ALL, BINARY_CALLEES, DOMAINS, array
 from tests.primitives.harness import Case, Lengths, case
 
+
+def _name(item: Any) -> str:
+    """A test id that is the same in every process (functions print their address)."""
+    return getattr(item, "__name__", None) or str(item)
+
+
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
@@ -144,14 +150,14 @@ def assert_typed(case: Case) -> None:
         assert given.value.known == out
 
 
-@pytest.mark.parametrize("callee", UNARY_CALLEES, ids=str)
+@pytest.mark.parametrize("callee", UNARY_CALLEES, ids=_name)
 def test_unary_results(callee: Any) -> None:
     for operand in OPERANDS.values():
         if not isinstance(callee, str) or isinstance(operand, (np.ndarray, np.generic)):
             assert_typed(case(callee, operand))
 
 
-@pytest.mark.parametrize("callee", [*BINARY_CALLEES, *OTHER_BINARY], ids=str)
+@pytest.mark.parametrize("callee", [*BINARY_CALLEES, *OTHER_BINARY], ids=_name)
 def test_binary_results(callee: Any) -> None:
     for x, y in itertools.product(OPERANDS.values(), repeat=2):
         squared_bools = callee is operator.pow and np.asarray(x).dtype == bool and y == 2
@@ -179,7 +185,7 @@ def test_other_results(make: Any) -> None:
             assert_typed(made)
 
 
-@pytest.mark.parametrize("case", CREATION, ids=str)
+@pytest.mark.parametrize("case", CREATION, ids=_name)
 def test_creation(case: Case) -> None:
     assert_typed(case)
 
@@ -187,7 +193,7 @@ def test_creation(case: Case) -> None:
 # -- symbolic lengths ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", ALL, ids=str)
+@pytest.mark.parametrize("case", ALL, ids=_name)
 def test_symbolic_lengths_are_those_of_the_result(case: Case) -> None:
     lengths = Lengths()
     facts = Facts(lengths.samples)

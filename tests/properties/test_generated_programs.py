@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.properties.generator import LENGTH, ROWS, Features, arguments, compiled, programs
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 import gradscribe as gs
+from tests.properties.generator import LENGTH, ROWS, Features, arguments, compiled, programs
 
 KINDS = {
     "straight": Features(stores=True),

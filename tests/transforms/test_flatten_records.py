@@ -133,7 +133,7 @@ class Nest:
         result = Node(tuple, (Node(tuple, (LEAF, LEAF)), tree))
         forward = replace(forward, result=result, record=len(self.records))
         self.builder = Builder(Facts())
-        record = [self.builder.named(value.type, value.name) for value in self.records]
+        record = self.records
         parameters = self.named({"n": INT, "d_s": FLOAT, "d_v": VECTOR})
         results = self.mirror(self.plan, *parameters, record)
         adjoint = function_of("f_adjoint", self.builder, parameters, results)

@@ -10,80 +10,27 @@ from __future__ import annotations
 
 import ast
 import io
-import math
 from collections.abc import Callable, Collection, Mapping
 
 from astunparse import Unparser
 
+from gradscribe.codegen.precedence import (
+    AND,
+    ATOM,
+    BINARY,
+    BIT_OR,
+    COMPARE,
+    OR,
+    POWER,
+    TEST,
+    UNARY,
+    UNARY_SYMBOLS,
+    level,
+)
 from gradscribe.codegen.wrapping import wrap
 
 LINE = 98
 """The column up to which comments reach."""
-
-(
-    BARE,
-    TEST,
-    OR,
-    AND,
-    NOT,
-    COMPARE,
-    BIT_OR,
-    BIT_XOR,
-    BIT_AND,
-    SHIFT,
-    SUM,
-    PRODUCT,
-    UNARY,
-    POWER,
-    ATOM,
-) = range(15)
-
-_BINARY: dict[type[ast.operator], tuple[str, int]] = {
-    ast.Add: ("+", SUM),
-    ast.Sub: ("-", SUM),
-    ast.Mult: ("*", PRODUCT),
-    ast.MatMult: ("@", PRODUCT),
-    ast.Div: ("/", PRODUCT),
-    ast.Mod: ("%", PRODUCT),
-    ast.FloorDiv: ("//", PRODUCT),
-    ast.LShift: ("<<", SHIFT),
-    ast.RShift: (">>", SHIFT),
-    ast.BitOr: ("|", BIT_OR),
-    ast.BitXor: ("^", BIT_XOR),
-    ast.BitAnd: ("&", BIT_AND),
-    ast.Pow: ("**", POWER),
-}
-_UNARY: dict[type[ast.unaryop], tuple[str, int]] = {
-    ast.Not: ("not ", NOT),
-    ast.USub: ("-", UNARY),
-    ast.UAdd: ("+", UNARY),
-    ast.Invert: ("~", UNARY),
-}
-
-
-def _constant_level(node: ast.Constant) -> int:
-    """Negative numbers bind like the unary minus that they are written with."""
-    value = node.value
-    negative = isinstance(value, (int, float)) and math.copysign(1, value) < 0
-    return UNARY if negative else ATOM
-
-
-_LEVELS: dict[type[ast.expr], Callable[..., int]] = {
-    ast.Tuple: lambda node: BARE if node.elts else ATOM,
-    ast.Lambda: lambda node: TEST,
-    ast.IfExp: lambda node: TEST,
-    ast.BoolOp: lambda node: OR if isinstance(node.op, ast.Or) else AND,
-    ast.Compare: lambda node: COMPARE,
-    ast.BinOp: lambda node: _BINARY[type(node.op)][1],
-    ast.UnaryOp: lambda node: _UNARY[type(node.op)][1],
-    ast.Constant: _constant_level,
-}
-
-
-def level(node: ast.expr) -> int:
-    """How tightly the outermost operator of an expression binds."""
-    rule = _LEVELS.get(type(node))
-    return ATOM if rule is None else rule(node)
 
 
 def string(value: str) -> str:
@@ -243,7 +190,7 @@ class Writer(Unparser):  # type: ignore[misc]
     # expressions
 
     def _BinOp(self, t: ast.BinOp) -> None:
-        symbol, own = _BINARY[type(t.op)]
+        symbol, own = BINARY[type(t.op)]
         if own == POWER:
             tight = all(map(_is_simple, (t.left, t.right)))
             self.at(ATOM, t.left)
@@ -255,7 +202,7 @@ class Writer(Unparser):  # type: ignore[misc]
             self.at(own + 1, t.right)
 
     def _UnaryOp(self, t: ast.UnaryOp) -> None:
-        symbol, own = _UNARY[type(t.op)]
+        symbol, own = UNARY_SYMBOLS[type(t.op)]
         self.write(symbol)
         self.at(own, t.operand)
 

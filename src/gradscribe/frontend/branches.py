@@ -252,7 +252,9 @@ class Merge:
             return plan.item
         if isinstance(plan, _Structure):
             return plan.make(
-                tuple(self.build(p, plan.make in (self._new_list, self._new_dict)) for p in plan.parts)
+                tuple(
+                    self.build(p, plan.make in (self._new_list, self._new_dict)) for p in plan.parts
+                )
             )
         value = self.values[plan.number]
         if isinstance(value, str):

@@ -92,7 +92,9 @@ def call_method(
             return receiver
         if name in METHODS:
             return calls.apply_method(lowering, node, receiver, name, arguments, keywords)
-    table: dict[str, Handler] = {ListRef: _LIST_METHODS, DictRef: _DICT_METHODS}.get(type(receiver), {})
+    table: dict[str, Handler] = {ListRef: _LIST_METHODS, DictRef: _DICT_METHODS}.get(
+        type(receiver), {}
+    )
     if name in table:
         return table[name](lowering, node, (receiver, *arguments), keywords)
     return lowering.unsupported(node, f"the method `{name}` is not supported on this value")
@@ -130,7 +132,11 @@ def call_unknown(
     ):
         module = "builtins" if isinstance(callee.__self__, (str, dict, tuple)) else module
     static = all(isinstance(a, Static) for a in (*arguments, *keywords.values()))
-    if static and module in _PURE_MODULES and "random" not in str(getattr(callee, "__module__", "")):
+    if (
+        static
+        and module in _PURE_MODULES
+        and "random" not in str(getattr(callee, "__module__", ""))
+    ):
         plain = {k: v.value for k, v in keywords.items()}
         try:
             return Static(callee(*(a.value for a in arguments), **plain))
@@ -263,7 +269,11 @@ def _ndim(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    classes = calls.unpacked(lowering, node, arguments[1]) if isinstance(arguments[1], TupleOf) else (arguments[1],)
+    classes = (
+        calls.unpacked(lowering, node, arguments[1])
+        if isinstance(arguments[1], TupleOf)
+        else (arguments[1],)
+    )
     cls = class_of(lowering, node, arguments[0])
     return Static(issubclass(cls, tuple(c.value for c in classes)))
 

@@ -39,8 +39,10 @@ from gradscribe.primitives.static import STATIC
 _ONE_TUPLE = {"reshape": "shape", "transpose": "axes"}
 """Methods that take their tuple also as separate arguments."""
 
-_STATIC = frozenset({"axis", "axes", "axis1", "axis2", "source", "destination", "shape", "dtype",
-                     "keepdims", "offset", "ddof", "order", "index", "path", "decimals", "endpoint"})  # fmt: skip
+_STATIC = frozenset(
+    """axis axes axis1 axis2 source destination shape dtype keepdims offset ddof order index
+    path decimals endpoint""".split()
+)
 """Parameters of primitives that stay static where the program gives a constant."""
 
 
@@ -59,7 +61,7 @@ def call(
     if isinstance(callee, BoundMethod):
         return known.call_method(lowering, node, callee, arguments, keywords)
     if isinstance(callee, ObjectRef):
-        method = getattr(type(callee.target), "__call__", None)
+        method = inspect.getattr_static(type(callee.target), "__call__", None)
         if inspect.isfunction(method):
             return _inline(lowering, node, method, (callee, *arguments), keywords)
     return lowering.unsupported(node, "this value cannot be called")
@@ -85,7 +87,9 @@ def _call_object(
         return _inline(lowering, node, function, arguments, keywords)
     if isinstance(callee, types.MethodType):
         owner = known.static_receiver(callee.__self__)
-        return _inline(lowering, node, callee.__func__, (owner, *arguments), keywords)
+        function = plain_function(callee.__func__)
+        assert function is not None
+        return _inline(lowering, node, function, (owner, *arguments), keywords)
     return known.call_unknown(lowering, node, callee, arguments, keywords)
 
 
@@ -179,7 +183,9 @@ def static_integer(lowering: Lowering, node: Any, item: Any) -> int:
     known_value = lowering.builder.facts.sampled(item.type.value) if is_number(item) else None
     if known_value is None:
         lowering.unsupported(
-            node, "this integer must be known when the function is compiled", "write it as a literal"
+            node,
+            "this integer must be known when the function is compiled",
+            "write it as a literal",
         )
     return known_value
 
@@ -225,7 +231,9 @@ def local_function(lowering: Lowering, node: Any) -> LocalFunction:
     positional = [*arguments.posonlyargs, *arguments.args]
     defaults = {
         p.id: expression(lowering, d)
-        for p, d in zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True)
+        for p, d in zip(
+            positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True
+        )
     }
     for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         if default is not None:
@@ -400,4 +408,3 @@ def _unpacked_array(lowering: Lowering, node: Any, item: Ref) -> tuple[Any, ...]
     if count is None:
         lowering.unsupported(node, "the length of this array is not known", "index instead")
     return tuple(read_item(lowering, node, item, Static(i)) for i in range(count))
-

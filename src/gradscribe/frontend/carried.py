@@ -63,7 +63,7 @@ class _Entry:
     count: int = 0
 
 
-class FirstTripDiffers(Exception):
+class FirstTripError(Exception):
     """A name holds a number before the first trip of a counted loop and an array after it."""
 
 
@@ -178,7 +178,9 @@ class Carried:
             reason = f"`{entry.key}` has no value, or one of another kind, before the first trip"
             names[entry.key] = Unbound(reason)
 
-    def _rebind(self, entry: _Entry, values: Any, overlaps: frozenset[Storage] = frozenset()) -> None:
+    def _rebind(
+        self, entry: _Entry, values: Any, overlaps: frozenset[Storage] = frozenset()
+    ) -> None:
         start = self._start(entry.key)
         shared = frozenset(entry.overlaps) | overlaps
         if isinstance(entry.key, Storage):
@@ -207,7 +209,9 @@ class Carried:
         if isinstance(like, tuple) and entry.mode != "list":
             return tuple(map(again, like))
         value = next(values)
-        inside = isinstance(like, tuple) or (isinstance(entry.key, Storage) and isinstance(like, Value))
+        inside = isinstance(like, tuple) or (
+            isinstance(entry.key, Storage) and isinstance(like, Value)
+        )
         if inside or isinstance(like, Value):
             return value
         return lowering.wrap(value, overlaps, self._family, frozenset(entry.tokens))
@@ -278,10 +282,10 @@ class Carried:
             start = self.entry.contents[start.storage]
             end = self.lowering.contents[end.storage]
         known = isinstance(start, tuple) and entry.mode == "leaves"
-        if known and not (isinstance(end, tuple) and len(end) == len(start)):
-            if isinstance(end, (tuple, Value)):
-                entry.mode, entry.types = "list", None
-                return True
+        same_length = isinstance(end, tuple) and len(end) == len(start)
+        if known and not same_length and isinstance(end, (tuple, Value)):
+            entry.mode, entry.types = "list", None
+            return True
         return False
 
     def _join(self, entry: _Entry, leaves: list[Value]) -> bool:
@@ -299,7 +303,7 @@ class Carried:
                         f"`{_leaf_name(entry.key)}` has {error}", "", self.lowering.builder.location
                     ) from None
                 if self.counted and isinstance(assumed, Scalar) and isinstance(leaf.type, Array):
-                    raise FirstTripDiffers(f"`{_leaf_name(entry.key)}` is {error}") from None
+                    raise FirstTripError(f"`{_leaf_name(entry.key)}` is {error}") from None
                 entry.mode, entry.types = "late", None
                 return False
             settled = False
@@ -407,7 +411,9 @@ class Carried:
                 rebuilt = self._rebuilt(item, entry, values, frozenset(entry.overlaps))
                 lowering.frame.names[entry.key] = rebuilt
             else:
-                lowering.frame.names[entry.key] = Unbound(f"`{_leaf_name(entry.key)}` is set in a loop")
+                lowering.frame.names[entry.key] = Unbound(
+                    f"`{_leaf_name(entry.key)}` is set in a loop"
+                )
         return lowering.frame.names.pop(NOT_BROKEN, Static(self.broken is True))
 
 
@@ -421,4 +427,3 @@ def _flag(item: Any) -> Any:
 def _leaf_name(key: Any) -> str:
     name = key.name if isinstance(key, Storage) else key
     return name if isinstance(name, str) and name.isidentifier() else ""
-

@@ -13,6 +13,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from gradscribe.frontend import builtins as known
 from gradscribe.frontend import calls, scope
 from gradscribe.frontend.branches import conditional
 from gradscribe.frontend.lowering import Lowering, is_number
@@ -122,18 +123,23 @@ def _folds(callee: Any, operands: tuple[Any, ...]) -> bool:
 
 
 def _structural(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> Any:
-    items = [
-        o.items if isinstance(o, TupleOf) else lowering.contents[o.storage]
-        if isinstance(o, ListRef) else None
-        for o in operands
-    ]
-    if callee is operator.add and len(items) == 2 and None not in items:
-        return _rebuild(lowering, operands[0], items[0] + items[1])
-    if callee is operator.mul and isinstance(operands[1], Static) and items[0] is not None:
-        return _rebuild(lowering, operands[0], items[0] * operands[1].value)
-    if callee in (operator.eq, operator.ne) and None not in items:
-        return _compare_tuples(lowering, node, callee, items[0], items[1])
+    first, second = (*(known_items(lowering, o) for o in operands), None)[:2]
+    if first is not None and second is not None:
+        if callee is operator.add:
+            return _rebuild(lowering, operands[0], first + second)
+        if callee in (operator.eq, operator.ne):
+            return _compare_tuples(lowering, node, callee, first, second)
+    if callee is operator.mul and first is not None and isinstance(operands[1], Static):
+        return _rebuild(lowering, operands[0], first * operands[1].value)
     return lowering.unsupported(node, f"`{callee.__name__}` of tuples or lists is not supported")
+
+
+def known_items(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
+    """The items of a tuple or list of known structure; None of anything else."""
+    if isinstance(item, TupleOf):
+        return item.items
+    contents = lowering.contents[item.storage] if isinstance(item, ListRef) else None
+    return contents if isinstance(contents, tuple) else None
 
 
 def _rebuild(lowering: Lowering, like: Any, items: tuple[Any, ...]) -> Any:
@@ -145,7 +151,9 @@ def _compare_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) 
     if len(a) == len(b):
         for x, y in zip(a, b, strict=True):
             part = operate(lowering, node, operator.eq, x, y)
-            result = part if _is_true(result) else operate(lowering, node, operator.and_, result, part)
+            result = (
+                part if _is_true(result) else operate(lowering, node, operator.and_, result, part)
+            )
     return operate(lowering, node, operator.not_, result) if callee is operator.ne else result
 
 
@@ -168,7 +176,11 @@ def truth(lowering: Lowering, item: Any) -> bool | Value:
         return bool(item.items)
     if isinstance(item, (ListRef, DictRef)):
         contents = lowering.contents[item.storage]
-        return truth(lowering, calls.length(lowering, item)) if isinstance(contents, Value) else bool(contents)
+        return (
+            truth(lowering, calls.length(lowering, item))
+            if isinstance(contents, Value)
+            else bool(contents)
+        )
     if isinstance(item, (ObjectRef, BoundMethod, LocalFunction)):
         return True
     return lowering.value(item)
@@ -356,9 +368,9 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
         return Static(type_.rank)
     if name == "dtype":
         return Static(np.dtype(type_.dtype))
-    if name == "data" or (name == "array" and calls.known.is_tensor(lowering, owner)):
+    if name == "data" or (name == "array" and known.is_tensor(lowering, owner)):
         return calls.cut(lowering, owner)
-    if name == "size" and calls.known.is_tensor(lowering, owner):
+    if name == "size" and known.is_tensor(lowering, owner):
         return BoundMethod(owner, name)
     if name in ("T", "mT", "size", "real", "imag") and name in METHODS:
         return calls.apply_method(lowering, node, owner, name, (), {})

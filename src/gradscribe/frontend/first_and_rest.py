@@ -54,6 +54,8 @@ def divide(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, It
     owner = iteration.parts[0]
     first = read_item(lowering, node, owner, Static(0))
     if iteration.kind == "array":
-        return first, Iteration("array", (read_item(lowering, node, owner, slice(Static(1), None, None)),))
+        return first, Iteration(
+            "array", (read_item(lowering, node, owner, slice(Static(1), None, None)),)
+        )
     others = Iteration("range", (Static(1), calls.length(lowering, owner), Static(1)))
     return first, Iteration("items", (others, owner))

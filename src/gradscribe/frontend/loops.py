@@ -18,7 +18,7 @@ import gast
 from gradscribe.frontend import builtins as known
 from gradscribe.frontend import calls, first_and_rest
 from gradscribe.frontend.branches import RAISED, branch
-from gradscribe.frontend.carried import Carried, FirstTripDiffers
+from gradscribe.frontend.carried import Carried, FirstTripError
 from gradscribe.frontend.lowering import (
     NOT_BROKEN,
     NOT_CONTINUED,
@@ -44,7 +44,7 @@ def for_loop(lowering: Lowering, node: Any) -> None:
     depth, location = len(lowering.frame.loops), lowering.builder.location
     try:
         run_loop(lowering, node, _columns(lowering, node, iteration, node.target))
-    except FirstTripDiffers as difference:
+    except FirstTripError as difference:
         lowering.restore(before)
         del lowering.builder.operations[made:]
         del lowering.frame.loops[depth:]
@@ -109,16 +109,16 @@ def _columns(lowering: Lowering, node: Any, iteration: Iteration, target: Any) -
     def add(part: Iteration, name: Any) -> Callable[[Any], Any]:
         if part.kind == "zip":
             names = name.elts if isinstance(name, gast.Tuple) else []
-            below = [
-                add(p, names[i] if i < len(names) else None) for i, p in enumerate(part.parts)
-            ]
+            below = [add(p, names[i] if i < len(names) else None) for i, p in enumerate(part.parts)]
             return lambda values: TupleOf(tuple(take(values) for take in below))
         if part.kind == "enumerate":
             return add(_enumerated(lowering, node, part), name)
         if part.kind == "items":
             index = add(part.parts[0], None)
             return lambda values: read_item(lowering, node, part.parts[1], index(values))
-        kind, values, item = _simple(lowering, node, part, nested=bool(kinds) or part is not iteration)
+        kind, values, item = _simple(
+            lowering, node, part, nested=bool(kinds) or part is not iteration
+        )
         kinds.append(kind)
         operands.extend(values)
         items.append((item[0], name.id if isinstance(name, gast.Name) else "", item[1]))
@@ -188,7 +188,11 @@ def _simple(
 
 
 def _shared(owner: Any) -> frozenset[Storage]:
-    return frozenset({owner.storage}) | owner.storage.overlaps if isinstance(owner, (Ref, ListRef)) else frozenset()
+    return (
+        frozenset({owner.storage}) | owner.storage.overlaps
+        if isinstance(owner, (Ref, ListRef))
+        else frozenset()
+    )
 
 
 def _range_item(parts: list[Value]) -> Type:
@@ -293,7 +297,9 @@ class _Attempt:
         if columns is None:
             self._lower_condition()
         lowering.restore(at_entry)
-        self.items = [lowering.builder.named(t, name) for t, name, _ in columns.items] if columns else []
+        self.items = (
+            [lowering.builder.named(t, name) for t, name, _ in columns.items] if columns else []
+        )
         self.parameters = carried.bind()
         with lowering.builder.block() as operations:
             self._lower_body()
@@ -346,5 +352,3 @@ class _Attempt:
         operands = [*(self.columns.operands if self.columns else ()), *self.inits]
         builder.emit_loop(shape, operands, regions, results)
         return results
-
-

@@ -270,4 +270,3 @@ def is_undefined(item: Any) -> bool:
     return isinstance(item, Unbound) or (
         isinstance(item, Value) and isinstance(item.type, Undefined)
     )
-

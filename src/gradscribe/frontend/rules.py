@@ -31,7 +31,7 @@ def inline(
     form: a value, a static number (or None), or a tuple. Every operation is given `location`.
     """
     lowering = Lowering(builder)
-    source = source_of(rule.__code__)  # type: ignore[attr-defined]
+    source = source_of(rule.__code__)
     given = {**_defaults(rule), **arguments}
     names = {name: _enter(lowering, item) for name, item in given.items()}
     frame = Frame(source, rule, names)  # type: ignore[arg-type]

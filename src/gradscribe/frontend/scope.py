@@ -104,7 +104,11 @@ def attribute_of_object(lowering: Lowering, node: Any, owner: ObjectRef, name: s
         lowering.unsupported(node, f"`{type(owner.target).__name__}` has no attribute `{name}`")
     path = Path(owner.path.root, (*owner.path.steps, ("attribute", name)))
     prefix = [str(step) for _, step in owner.path.steps if step != "cell_contents"]
-    root = [lowering.frames[0].source.parameters[owner.path.root]] if isinstance(owner.path.root, int) else []
+    root = (
+        [lowering.frames[0].source.parameters[owner.path.root]]
+        if isinstance(owner.path.root, int)
+        else []
+    )
     full_name = "_".join([*root, *prefix, name])
     return external(lowering, getattr(owner.target, name), path, full_name)
 

@@ -59,7 +59,11 @@ class Source:
 
     def location(self, node: Any) -> Location:
         """The place of a statement or expression."""
-        end = node.end_col_offset if node.end_lineno == node.lineno else len(self.lines[node.lineno - 1])
+        end = (
+            node.end_col_offset
+            if node.end_lineno == node.lineno
+            else len(self.lines[node.lineno - 1])
+        )
         return Location(
             self.filename, node.lineno, node.col_offset, end or 0, self._statement(node)
         )
@@ -67,14 +71,14 @@ class Source:
     def _statement(self, node: Any) -> str:
         """The text of a node on one line; of a compound statement, its header."""
         body = getattr(node, "body", None)
+        start, end = int(node.col_offset), int(node.end_col_offset)
         if isinstance(node, gast.stmt) and isinstance(body, list) and body:
-            text = self.lines[node.lineno - 1].strip()
-            return text
+            return self.lines[int(node.lineno) - 1].strip()
         parts = [line.strip() for line in self.lines[node.lineno - 1 : node.end_lineno]]
         if len(parts) == 1:
             raw = self.lines[node.lineno - 1].encode()
-            return raw[node.col_offset : node.end_col_offset].decode(errors="replace")
-        first = self.lines[node.lineno - 1].encode()[node.col_offset :].decode(errors="replace")
+            return str(raw[start:end], "utf-8", "replace")
+        first = self.lines[node.lineno - 1].encode()[start:].decode(errors="replace")
         return " ".join([first.strip(), *parts[1:]])
 
 
@@ -149,7 +153,7 @@ def _parsed_file(filename: str, stamp: int) -> tuple[tuple[str, ...], ast.AST]:
 
 def _first_line(node: Any) -> int:
     decorators = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(d.lineno for d in decorators)])
+    return int(min([node.lineno, *(d.lineno for d in decorators)]))
 
 
 def _same_code(node: Any, code: CodeType) -> bool:

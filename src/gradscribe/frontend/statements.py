@@ -15,6 +15,7 @@ from typing import Any
 
 import gast
 
+from gradscribe.frontend import builtins as known
 from gradscribe.frontend import calls
 from gradscribe.frontend.branches import RAISED, branch
 from gradscribe.frontend.expressions import BINARY, expression, index, operate, truth
@@ -26,13 +27,11 @@ from gradscribe.frontend.lowering import (
     NOT_RETURNED,
     RETURN_VALUE,
     Lowering,
-    is_number,
 )
 from gradscribe.frontend.subscripts import augment, read_item, store_item
-from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values import ListRef, Ref, Static
 from gradscribe.ir.core import Value
 from gradscribe.primitives.control import ASSERT, EFFECT, RAISE
-from gradscribe.primitives.registry import PRIMITIVES
 
 
 def statements(lowering: Lowering, nodes: Sequence[Any]) -> None:
@@ -42,7 +41,8 @@ def statements(lowering: Lowering, nodes: Sequence[Any]) -> None:
             return
         pending = pending_exits(lowering)
         if pending:
-            _guarded(lowering, pending, lambda rest=nodes[position:]: statements(lowering, rest))
+            rest = nodes[position:]
+            _guarded(lowering, pending, lambda: statements(lowering, rest))
             return
         lowering.frame.line = node.lineno
         lowering.builder.location = lowering.frame.source.location(node)
@@ -93,9 +93,9 @@ def _guarded(lowering: Lowering, pending: list[str], rest: Callable[[], None]) -
 
 def _if(lowering: Lowering, node: Any, rest: Sequence[Any]) -> bool:
     """An `if` statement; True if the rest of the block was lowered with it."""
-    known = truth(lowering, expression(lowering, node.test))
-    if isinstance(known, bool):
-        statements(lowering, node.body if known else node.orelse)
+    condition = truth(lowering, expression(lowering, node.test))
+    if isinstance(condition, bool):
+        statements(lowering, node.body if condition else node.orelse)
         return False
     leaves = [_always_leaves(node.body), _always_leaves(node.orelse)]
     with_rest = any(leaves)
@@ -103,7 +103,7 @@ def _if(lowering: Lowering, node: Any, rest: Sequence[Any]) -> bool:
     otherwise = list(node.orelse) + ([] if leaves[1] or not with_rest else list(rest))
     branch(
         lowering,
-        known,
+        condition,
         lambda: statements(lowering, then),
         lambda: statements(lowering, otherwise),
     )
@@ -185,14 +185,12 @@ def _augmented(lowering: Lowering, node: Any) -> None:
     if isinstance(current, Ref):
         augment(lowering, node, current, callee, item)
     elif isinstance(current, ListRef) and callee is operator.add:
-        calls.known.extend_list(lowering, node, current, item)
+        known.extend_list(lowering, node, current, item)
     else:
         assign(lowering, target, operate(lowering, node, callee, current, item))
 
 
-def _augment_item(
-    lowering: Lowering, node: Any, callee: Any, owner: Any, place: Any
-) -> None:
+def _augment_item(lowering: Lowering, node: Any, callee: Any, owner: Any, place: Any) -> None:
     old = read_item(lowering, node, owner, place)
     item = expression(lowering, node.value)
     if isinstance(owner, Ref):
@@ -248,19 +246,20 @@ def _exception(lowering: Lowering, node: Any) -> Any:
     callee = expression(lowering, node.func)
     if not (isinstance(callee, Static) and not node.keywords):
         lowering.unsupported(node, "this exception is not supported", "raise a plain exception")
-    arguments = tuple(calls.known.effect_argument(lowering, expression(lowering, a)) for a in node.args)
+    arguments = tuple(
+        known.effect_argument(lowering, expression(lowering, a)) for a in node.args
+    )
     return lowering.emit(EFFECT, {"args": arguments, "keywords": {}}, callee.value)
 
 
 def _assert(lowering: Lowering, node: Any) -> None:
-    condition = expression(lowering, node.test)
-    known = truth(lowering, condition)
-    if known is True:
+    condition = truth(lowering, expression(lowering, node.test))
+    if condition is True:
         return
     message = None
     if node.msg is not None:
-        message = calls.known.effect_argument(lowering, expression(lowering, node.msg))
-    lowering.emit(ASSERT, {"condition": known, "message": message})
+        message = known.effect_argument(lowering, expression(lowering, node.msg))
+    lowering.emit(ASSERT, {"condition": condition, "message": message})
 
 
 def _expression_statement(lowering: Lowering, node: Any) -> None:
@@ -312,4 +311,3 @@ STATEMENTS: dict[type, Callable[[Lowering, Any], None]] = {
     gast.ImportFrom: _import_from,
     gast.Pass: _pass,
 }
-

@@ -49,10 +49,11 @@ from gradscribe.primitives.control import (
 )
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
 from gradscribe.transforms.activity import active_values
+from gradscribe.transforms.context import Context
 from gradscribe.transforms.cotangents import add, constant, name_of, project, zero
 from gradscribe.transforms.mirrors import mirror_if, mirror_loop
 from gradscribe.transforms.rules import Templates, apply_rule
-from gradscribe.transforms.scopes import Context, Scope, TopScope
+from gradscribe.transforms.scopes import Scope, TopScope
 from gradscribe.transforms.storage import Exports, derived, view_at
 from gradscribe.transforms.structure import Structure
 

@@ -72,7 +72,7 @@ def flatten_pair(forward: Function, adjoint: Function) -> tuple[Function, Functi
     returned = forward.body.yields[len(forward.body.yields) - forward.record :]
     if not any(map(is_nested, returned)):
         return forward, adjoint
-    uses = count_uses(forward) + count_uses(adjoint)
+    uses = count_uses(forward) | count_uses(adjoint)  # they may have the record's values in common
     taken = adjoint.parameters[0].leaves
     chains: list[Chain] = []
     entry_of: dict[Chain, int] = {}

@@ -9,7 +9,6 @@ that came after it (for versions of an array that is restored), or by exporting 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from gradscribe.ir.core import (
     CALL,
     LOOP,
     Block,
-    Function,
     Operation,
     Primitive,
     Value,
@@ -30,56 +28,14 @@ from gradscribe.ir.types import Array, Type
 from gradscribe.primitives.control import CONSTANT, COPY, UNDEF
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
 from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.transforms.context import Context
 from gradscribe.transforms.cotangents import add, name_of, zero
-from gradscribe.transforms.storage import (
-    Exports,
-    copied,
-    derived,
-    is_cheap,
-    view_at,
-)
-from gradscribe.transforms.structure import Structure
+from gradscribe.transforms.storage import copied, derived, is_cheap, view_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _CONSTANTS = frozenset({CONSTANT, UNDEF})
-
-
-@dataclass
-class Context:
-    """What all scopes of one reverse sweep share.
-
-    restored: the arrays (chains) whose stores are undone. wanted: those found to be read by the
-    adjoint in a nested block, to be restored in the next sweep. swept: the operations whose
-    mirror is already written. masked: the cotangents that a mask has cut off where a derivative
-    may be infinite.
-    """
-
-    function: Function
-    structure: Structure
-    exports: Exports
-    active: set[Value]
-    restored: frozenset[Value]
-    wanted: set[Value] = field(default_factory=set)
-    versions: dict[Value, set[Value]] = field(default_factory=dict)
-    swept: set[Operation] = field(default_factory=set)
-    masked: set[Value] = field(default_factory=set)
-
-    @property
-    def facts(self) -> Facts:
-        return self.function.facts
-
-    def want(self, value: Value) -> None:
-        """Note that a version of an array is read where it is not available as it is."""
-        if self.structure.is_stored(value):
-            self.wanted.add(self.structure.chain(value))
-
-    def is_parameter(self, value: Value) -> bool:
-        return value in self.structure.parameters
-
-    def is_restored(self, value: Value) -> bool:
-        return isinstance(value.type, Array) and self.structure.chain(value) in self.restored
 
 
 class Scope:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import compress
+from itertools import chain, compress
 from typing import TypeVar
 
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, LoopShape, Operation, Value
@@ -227,23 +227,19 @@ class _Liveness:
             if _identical(regions, operation.regions):
                 return operation
             return replace(operation, regions=tuple(regions))
-        operands = [
-            value
-            for where in compress(shape.iterable_slices(), kept)
-            for value in operation.operands[where]
-        ]
-        operands += compress(operation.operands[shape.iterable_operands :], carried)
-        new = replace(
-            shape,
-            iterables=_select(shape.iterables, kept),
-            carried=sum(carried),
-            collects=sum(collected),
-        )
         return replace(
             operation,
-            operands=tuple(operands),
+            operands=_live_operands(operation, kept, carried),
             results=_select(operation.results, carried + collected),
-            attributes={**operation.attributes, "shape": new},
+            attributes={
+                **operation.attributes,
+                "shape": replace(
+                    shape,
+                    iterables=_select(shape.iterables, kept),
+                    carried=sum(carried),
+                    collects=sum(collected),
+                ),
+            },
             regions=tuple(regions),
         )
 
@@ -270,6 +266,16 @@ def _carried(loop: Operation, items: int, position: int) -> list[Value]:
     body, *condition = loop.regions
     values = [loop.results[position], body.parameters[items + position]]
     return values + [region.parameters[position] for region in condition]
+
+
+def _live_operands(
+    loop: Operation, kept: Sequence[bool], carried: Sequence[bool]
+) -> tuple[Value, ...]:
+    """The operands of the iterables that are kept, and the initial values of what is carried."""
+    shape: LoopShape = loop.attributes["shape"]
+    iterables = [loop.operands[where] for where in compress(shape.iterable_slices(), kept)]
+    initial = compress(loop.operands[shape.iterable_operands :], carried)
+    return (*chain.from_iterable(iterables), *initial)
 
 
 def _trips(kind: str, operands: Sequence[Value]) -> Affine | None:

@@ -1,0 +1,47 @@
+"""What all parts of one reverse sweep know: the primal, its activity, and what was asked of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gradscribe.ir.core import Function, Operation, Value
+from gradscribe.ir.lengths import Facts
+from gradscribe.ir.types import Array
+from gradscribe.transforms.storage import Exports
+from gradscribe.transforms.structure import Structure
+
+
+@dataclass
+class Context:
+    """What all scopes of one reverse sweep share.
+
+    restored: the arrays (chains) whose stores are undone. wanted: those found to be read by the
+    adjoint in a nested block, to be restored in the next sweep. swept: the operations whose
+    mirror is already written. masked: the cotangents that a mask has cut off where a derivative
+    may be infinite.
+    """
+
+    function: Function
+    structure: Structure
+    exports: Exports
+    active: set[Value]
+    restored: frozenset[Value]
+    wanted: set[Value] = field(default_factory=set)
+    versions: dict[Value, set[Value]] = field(default_factory=dict)
+    swept: set[Operation] = field(default_factory=set)
+    masked: set[Value] = field(default_factory=set)
+
+    @property
+    def facts(self) -> Facts:
+        return self.function.facts
+
+    def want(self, value: Value) -> None:
+        """Note that a version of an array is read where it is not available as it is."""
+        if self.structure.is_stored(value):
+            self.wanted.add(self.structure.chain(value))
+
+    def is_parameter(self, value: Value) -> bool:
+        return value in self.structure.parameters
+
+    def is_restored(self, value: Value) -> bool:
+        return isinstance(value.type, Array) and self.structure.chain(value) in self.restored

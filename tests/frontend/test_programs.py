@@ -298,7 +298,28 @@ def row_views(a):
     return s, a
 
 
+def flags_of_two_kinds(x, bound):
+    seen = True
+    for v in x:
+        if v > bound:
+            seen = False
+            break
+        inner = v > 0
+        while inner:
+            inner = False
+    return seen
+
+
+def strong_number_becomes_weak(x, n):
+    s = x[0]
+    for _ in range(n):
+        s = 1.5
+    return s * x
+
+
 PROGRAMS = [
+    (flags_of_two_kinds, (x5, 0.5)), (flags_of_two_kinds, (x5, 5.0)),
+    (strong_number_becomes_weak, (x5, 0)), (strong_number_becomes_weak, (x5, 2)),
     (early_return, (4.0,)), (early_return, (2.5,)), (early_return, (-5.0,)), (early_return, (0.0,)),
     (break_and_continue, (0.5, 3.0)), (break_and_continue, (0.5, 300.0)),
     (loop_else, (x5, 0.5)), (loop_else, (x5, 50.0)),

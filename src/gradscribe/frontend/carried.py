@@ -323,7 +323,7 @@ class Carried:
     def _generalizes(self, assumed: Type, found: Type) -> bool:
         """Whether a parameter of type `assumed` may take a value of type `found`."""
         if isinstance(assumed, Scalar) and isinstance(found, Scalar):
-            return (assumed.dtype, assumed.weak) == (found.dtype, found.weak)
+            return join(assumed, Scalar(found.dtype, found.weak)) == assumed
         if isinstance(assumed, Sequence) and isinstance(found, Sequence):
             return self._generalizes(assumed.item, found.item)
         if isinstance(assumed, Tuple) and isinstance(found, Tuple):

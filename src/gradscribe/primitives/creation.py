@@ -6,7 +6,7 @@ import numpy as np
 
 from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Scalar, Type
-from gradscribe.primitives.registry import LINEAR, adjoint, constant
+from gradscribe.primitives.registry import LINEAR, NO_RULE, adjoint, constant
 from gradscribe.primitives.typing import (
     TypeRuleError,
     dims_of,
@@ -123,7 +123,8 @@ def _arange(start, stop=None, step=None, dtype=None):
     """Signature of arange."""
 
 
-constant(np.arange, type=_arange_type, signature=_arange)
+ARANGE = constant(np.arange, type=_arange_type, signature=_arange)
+NO_RULE.add(ARANGE)  # of a floating start or step there is a derivative, but no rule
 
 
 def _linspace_type(facts, callee, start, stop, num=50, *, endpoint=True, dtype=None):

@@ -35,6 +35,7 @@ from gradscribe.ir.core import (
     Primitive,
     Value,
     map_operands,
+    walk,
 )
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
 from gradscribe.ir.types import (
@@ -97,6 +98,11 @@ class Tangent:
         self._function = function
         self._tangents: dict[Value, Value] = {}
         self._undefined: set[Value] = set()
+        self._literals = {
+            operation.results[0]: operation.attributes["value"]
+            for operation in walk(function.body)
+            if operation.primitive is control.CONSTANT
+        }
 
     def parameters(self, active: frozenset[int]) -> Iterator[Parameter]:
         """The tangent parameters for the active leaves."""
@@ -279,9 +285,10 @@ class Tangent:
         return constant(self.builder, tangent)
 
     def _arguments(self, operation: Operation) -> dict[str, Any]:
-        """The operation's arguments by name, values in place of operands."""
+        """The operation's arguments by name: values, or the numbers that literals stand for."""
+        values = [self._literals.get(operand, operand) for operand in operation.operands]
         arguments: dict[str, Any] = map_operands(
-            dict(operation.attributes), lambda operand: operation.operands[operand.index]
+            dict(operation.attributes), lambda operand: values[operand.index]
         )
         return arguments
 

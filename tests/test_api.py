@@ -510,3 +510,52 @@ def test_check_grad_finds_a_wrong_derivative():
 
     with pytest.raises(errors.CheckError, match=r"the reverse mode gives .* central differences"):
         gs.testing.check_grad(f, 3.0)
+
+
+# -- modes in any mix ------------------------------------------------------------------------------
+
+
+def quartic(x):
+    return np.sum(x**4)
+
+
+def test_the_tangent_of_a_gradient_is_a_hessian_vector_product():
+    x, v = normal(3), normal(3)
+    out, tangent = gs.jvp(gs.grad(quartic), (x,), (v,))
+    np.testing.assert_allclose(out, 4 * x**3, rtol=1e-12)
+    np.testing.assert_allclose(tangent, 12 * x**2 * v, rtol=1e-12)
+
+
+def test_the_pullback_of_a_gradient_is_so_too():
+    x, u = normal(3), normal(3)
+    out, pullback = gs.vjp(gs.grad(quartic), x)
+    np.testing.assert_allclose(out, 4 * x**3, rtol=1e-12)
+    np.testing.assert_allclose(pullback(u)[0], 12 * x**2 * u, rtol=1e-12)
+
+
+def test_the_pullback_of_a_gradient_reaches_the_other_arguments():
+    def f(x, y):
+        return np.sum(x**2 * y**3)
+
+    x, y, u = normal(3), normal(3), normal(3)
+    d_x, d_y = gs.vjp(gs.grad(f), x, y)[1](u)
+    np.testing.assert_allclose(d_x, 2 * y**3 * u, rtol=1e-12)
+    np.testing.assert_allclose(d_y, 6 * x * y**2 * u, rtol=1e-12)
+
+
+def test_hvp_of_a_derivative():
+    assert gs.hvp(gs.grad(lambda x: x**4), 2.0, 1.5) == pytest.approx(24 * 2.0 * 1.5)
+
+
+def test_the_tangent_of_a_second_derivative():
+    out, tangent = gs.jvp(gs.grad(gs.grad(lambda x: x**5)), (2.0,), (1.0,))
+    assert (out, tangent) == (160.0, 240.0)
+
+
+def test_value_and_grad_of_a_derivative():
+    assert gs.value_and_grad(gs.grad(lambda x: x**3))(2.0) == (12.0, 12.0)
+
+
+def test_gradients_pass_check_grad_themselves():
+    gs.testing.check_grad(gs.grad(quartic), normal(3))
+    gs.testing.check_grad(gs.grad(gs.grad(x2_exp)), 0.3)

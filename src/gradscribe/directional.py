@@ -13,11 +13,11 @@ import numpy as np
 
 from gradscribe.compiler import Primal, Target, target_of
 from gradscribe.errors import ArgumentError
-from gradscribe.functional import check_scalar
+from gradscribe.functional import Gradient, check_scalar
 from gradscribe.ir.trees import Constant, Leaf, Tree, count_leaves, node_of, unflatten
 from gradscribe.ir.types import is_differentiable
 from gradscribe.layout import unwrapped
-from gradscribe.specialization import Specialization
+from gradscribe.pointwise import OfFunction, OfGradient, Pointwise
 
 
 class Pullback:
@@ -32,89 +32,94 @@ class Pullback:
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         call = self._call
-        leaves = _matched(cotangent, call.primal.function.result, self._out, "cotangent")
-        seeds = [leaves[seed] for seed in call.special.stages.seeds]
-        gradients = call.special.derivatives.adjoint(self._record, *seeds)
-        return call.by_argument(gradients)
+        seeds = call.seeds(cotangent, self._out)
+        return call.by_argument(call.point.pullback(self._record, seeds))
 
     @property
     def source(self) -> str:
-        return self._call.special.adjoint_source
+        return self._call.point.pullback_source
 
 
 class _Call:
-    """One call: its lowering, its leaves, and the specialization for all of them."""
+    """One call of a function or gradient: its lowering, and its leaves."""
 
-    def __init__(self, function: Callable[..., Any], primals: Sequence[Any], part: str) -> None:
-        target: Target = target_of(function)
-        values = target.values(tuple(primals), {})
+    def __init__(self, function: Callable[..., Any], primals: Sequence[Any]) -> None:
+        self._gradient = function if isinstance(function, Gradient) else None
+        if self._gradient is not None:
+            self._gradient.check_differentiable()
+        self._target: Target = self._gradient.target if self._gradient else target_of(function)
+        self._values = self._target.values(tuple(primals), {})
+        self._first = len(self._target.first)
+        self._count = len(primals)
+        self._find()
+
+    def _find(self) -> None:
+        self.primal, values = self._target.program.find(self._values)
+        self.leaves = tuple(map(unwrapped, self.primal.layout.leaves(values)))
+        self.primal.check_overlap(self.leaves)
+        self.point = self._point(self.primal)
+
+    def _point(self, primal: Primal) -> Pointwise:
+        argnums = tuple(range(self._first, self._first + self._count))
+        active = primal.active_leaves(argnums)
+        key = (_Call, active, self._gradient.chain if self._gradient else None)
+        found: Pointwise | None = primal.plans.get(key)
+        if found is None:
+            if self._gradient is None:
+                found = OfFunction(primal, active)
+            else:
+                found = OfGradient(primal, self._gradient.leaf_chain(primal), active)
+            primal.plans[key] = found
+        return found
+
+    def run(self, compute: Callable[[_Call], Any]) -> Any:
+        """The result of `compute`; once more where compiling for it has assumed what does not
+        hold for this call."""
         while True:
-            primal, matched = target.program.find(values)
-            argnums = tuple(range(len(target.first), len(target.first) + len(primals)))
-            special = primal.specialization(primal.active_leaves(argnums))
-            _PARTS[part](special)
-            if primal.match(values) is not None:
-                break
-        self.primal: Primal = primal
-        self.special: Specialization = special
-        self.first = len(target.first)
-        self.count = len(primals)
-        self.leaves = tuple(map(unwrapped, primal.layout.leaves(matched)))
-        primal.check_overlap(self.leaves)
+            result = compute(self)
+            if self.primal.match(self._values) is not None:
+                return result
+            self._find()
 
-    @property
-    def active(self) -> tuple[int, ...]:
-        return self.special.stages.active
+    def result(self, leaves: Sequence[Any]) -> Any:
+        """The result of the function, from its leaves."""
+        return unflatten(self.point.function.result, iter(leaves))
+
+    def seeds(self, cotangent: Any, out: Sequence[Any]) -> list[Any]:
+        """The cotangents of the differentiable leaves, from one in the result's structure."""
+        leaves = _matched(cotangent, self.point.function.result, out, "cotangent")
+        return [leaves[seed] for seed in self.point.seeds]
 
     def by_argument(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
         """Values for the active leaves, in the structure of the arguments."""
-        given = dict(zip(self.active, gradients, strict=True))
+        given = dict(zip(self.point.active, gradients, strict=True))
         numbers = iter(range(len(self.leaves)))
         results = []
-        for typed in self.primal.arguments[: self.first + self.count]:
+        for typed in self.primal.arguments[: self._first + self._count]:
             own = [next(numbers) for _ in typed.types]
             results.append(unflatten(typed.tree, iter([given.get(i) for i in own])))
-        return tuple(results[self.first :])
+        return tuple(results[self._first :])
 
     def directions(self, tangents: Sequence[Any]) -> list[Any]:
         """The tangents of the active leaves, from tangents in the structure of the arguments."""
-        if len(tangents) != self.count:
-            raise ArgumentError(f"{self.count} primals, but {len(tangents)} tangents were given")
-        start = sum(len(a.types) for a in self.primal.arguments[: self.first])
+        if len(tangents) != self._count:
+            raise ArgumentError(f"{self._count} primals, but {len(tangents)} tangents were given")
+        start = sum(len(a.types) for a in self.primal.arguments[: self._first])
         found: dict[int, Any] = {}
-        own = self.primal.arguments[self.first : self.first + self.count]
+        own = self.primal.arguments[self._first : self._first + self._count]
         for typed, tangent in zip(own, tangents, strict=True):
             stop = start + len(typed.types)
             likes = self.leaves[start:stop]
             found.update(enumerate(_matched(tangent, typed.tree, likes, "tangent"), start))
             start = stop
-        return [found[leaf] for leaf in self.active]
-
-
-def _prepare_forward(special: Specialization) -> None:
-    special.derivatives.forward, special.derivatives.adjoint  # noqa: B018
-
-
-def _prepare_tangent(special: Specialization) -> None:
-    special.flat_tangent.callable  # noqa: B018
-
-
-def _prepare_second_order(special: Specialization) -> None:
-    special.derivatives.order(2)
-
-
-_PARTS = {
-    "vjp": _prepare_forward,
-    "jvp": _prepare_tangent,
-    "second order": _prepare_second_order,
-}
+        return [found[leaf] for leaf in self.point.active]
 
 
 def vjp(function: Callable[..., Any], *primals: Any) -> tuple[Any, Pullback]:
     """The result at `primals`, and the function from its cotangent to theirs."""
-    call = _Call(function, primals, "vjp")
-    out, record = call.special.derivatives.forward(*call.leaves)
-    return call.primal.build_result(out), Pullback(call, record, out)
+    call = _Call(function, primals)
+    out, record = call.run(lambda call: call.point.forward(call.leaves))
+    return call.result(out), Pullback(call, record, out)
 
 
 def jvp(
@@ -122,13 +127,12 @@ def jvp(
 ) -> tuple[Any, Any]:
     """The result at `primals`, and its derivative along `tangents` (None, or anything, for an
     argument that has nothing to differentiate)."""
-    call = _Call(function, primals, "jvp")
-    results = call.special.flat_tangent.callable(*call.leaves, *call.directions(tangents))
-    values = call.primal.function.body.yields
-    out, d_out = results[: len(values)], iter(results[len(values) :])
-    tangent = [next(d_out) if is_differentiable(value.type) else None for value in values]
-    build = call.primal.build_result
-    return build(out), build(tangent)
+    call = _Call(function, primals)
+    results = call.run(lambda call: call.point.tangent(call.leaves, call.directions(tangents)))
+    yields = call.point.function.body.yields
+    out, d_out = results[: len(yields)], iter(results[len(yields) :])
+    tangent = [next(d_out) if is_differentiable(value.type) else None for value in yields]
+    return call.result(out), call.result(tangent)
 
 
 def hvp(function: Callable[..., Any], primals: Any, vector: Any) -> Any:
@@ -139,9 +143,9 @@ def hvp(function: Callable[..., Any], primals: Any, vector: Any) -> Any:
     """
     if not isinstance(primals, tuple):
         return hvp(function, (primals,), (vector,))[0]
-    call = _Call(function, primals, "second order")
-    check_scalar(call.primal, has_aux=False)
-    return _second_order(call, call.special.default_seeds(), vector)
+    call = _Call(function, primals)
+    check_scalar(call.point.function, has_aux=False)
+    return call.run(lambda call: _second_order(call, 1.0, vector))
 
 
 def second_order(
@@ -149,17 +153,19 @@ def second_order(
 ) -> tuple[Any, ...]:
     """The Hessian of <cotangent, function> at `primals`, times `vector`; one value for each
     argument."""
-    call = _Call(function, primals, "second order")
-    out = call.special.derivatives.forward(*call.leaves)[0]
-    leaves = _matched(cotangent, call.primal.function.result, out, "cotangent")
-    return _second_order(call, [leaves[seed] for seed in call.special.stages.seeds], vector)
+    call = _Call(function, primals)
+    found: tuple[Any, ...] = call.run(
+        lambda call: _second_order(call, cotangent, vector)
+    )
+    return found
 
 
-def _second_order(call: _Call, seeds: Sequence[Any], vector: Sequence[Any]) -> tuple[Any, ...]:
-    """F_2 (see `Stages.order`) along (vector, 0)."""
-    order = call.special.derivatives.order(2)
-    results = order(*call.leaves, *seeds, *call.directions(vector), *map(_zero, seeds))
-    return call.by_argument(results[: len(call.active)])
+def _second_order(call: _Call, cotangent: Any, vector: Sequence[Any]) -> tuple[Any, ...]:
+    out, _ = call.point.forward(call.leaves)
+    seeds = call.seeds(cotangent, out)
+    return call.by_argument(
+        call.point.second_order(call.leaves, seeds, call.directions(vector))
+    )
 
 
 def _matched(value: Any, tree: Tree, likes: Sequence[Any], kind: str) -> list[Any]:

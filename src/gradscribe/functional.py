@@ -19,6 +19,7 @@ from gradscribe.entry import Values
 from gradscribe.errors import ArgumentError, NonScalarError, NotSpecializedError
 from gradscribe.generated import Generated
 from gradscribe.higher_order import nested_gradient
+from gradscribe.ir.core import Function
 from gradscribe.ir.trees import Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar, is_differentiable
 from gradscribe.layout import unwrapped
@@ -84,7 +85,7 @@ class Gradient:
         if len(self.chain) > 1:
             return self._nested_plan(primal)
         active = self._active(primal, self.argnums)
-        seeded = check_scalar(primal, self.has_aux)
+        seeded = check_scalar(primal.function, self.has_aux)
         special = primal.specialization(active, seeded)
         generated = special.generated_gradient
         if self.with_value or self.has_aux:
@@ -101,14 +102,7 @@ class Gradient:
 
     def _nested_plan(self, primal: Primal) -> Plan:
         """The gradient of a gradient: see `higher_order`."""
-        check_scalar(primal, False)
-        chain = [self._active(primal, argnums) for argnums in self.chain]
-        for argnums, leaves in zip(self.chain[:-1], chain[:-1], strict=True):
-            if isinstance(argnums, tuple) or len(leaves) > 1 or not _is_number(primal, leaves[0]):
-                raise NonScalarError(
-                    "the inner gradient is not one real number, so it has no gradient itself",
-                    "use `gs.hessian`, `gs.jacobian` or `gs.hvp`",
-                )
+        chain = self.leaf_chain(primal)
         generated = Generated(
             lambda: nested_gradient(primal.function, chain, with_value=self.with_value)
         )
@@ -116,6 +110,18 @@ class Gradient:
         if self.with_value:
             return Plan(_then(run, lambda pair: (pair[0], arrange(pair[1]))), generated)
         return Plan(_then(run, arrange), generated)
+
+    def leaf_chain(self, primal: Primal) -> list[tuple[int, ...]]:
+        """The leaves of each gradient of the chain; all but the last must be one number."""
+        check_scalar(primal.function, False)
+        chain = [self._active(primal, argnums) for argnums in self.chain]
+        for argnums, leaves in zip(self.chain[:-1], chain[:-1], strict=True):
+            if isinstance(argnums, tuple) or len(leaves) > 1 or not _is_number(primal, leaves[0]):
+                raise NonScalarError(
+                    "the inner gradient is not one real number, so it has no gradient itself",
+                    "use `gs.hessian`, `gs.jacobian` or `gs.hvp`",
+                )
+        return chain
 
     def _active(self, primal: Primal, argnums: Argnums) -> tuple[int, ...]:
         """The active leaves; each argument that is differentiated must have some."""
@@ -162,30 +168,30 @@ class Gradient:
         return self._latest.generated.source
 
 
-def check_scalar(primal: Primal, has_aux: bool) -> tuple[int, ...] | None:
+def check_scalar(function: Function, has_aux: bool) -> tuple[int, ...] | None:
     """Refuse functions whose result (less the auxiliary part) is not one real number; returns
     the leaves of the result that get a cotangent, where that is not all."""
-    tree: Tree = primal.function.result
+    tree: Tree = function.result
     if has_aux:
         if not isinstance(tree, Node) or tree.cls is not tuple or len(tree.children) != 2:
             raise ArgumentError(
-                f"`{primal.name}` does not return a pair", "with `has_aux`, return (value, aux)"
+                f"`{function.name}` does not return a pair", "with `has_aux`, return (value, aux)"
             )
         tree = tree.children[0]
     if not isinstance(tree, Leaf):
-        raise _not_scalar(primal, "a nested result")
-    type_ = primal.function.body.yields[0].type
+        raise _not_scalar(function, "a nested result")
+    type_ = function.body.yields[0].type
     is_scalar = isinstance(type_, Scalar) or (isinstance(type_, Array) and not type_.dims)
     if not is_scalar or not is_differentiable(type_):
-        raise _not_scalar(primal, leaf_text(type_))
+        raise _not_scalar(function, leaf_text(type_))
     if np.dtype(type_.dtype).kind == "c":  # type: ignore[attr-defined]
-        raise _not_scalar(primal, "a complex number")
+        raise _not_scalar(function, "a complex number")
     return (0,) if has_aux else None
 
 
-def _not_scalar(primal: Primal, found: str) -> NonScalarError:
+def _not_scalar(function: Function, found: str) -> NonScalarError:
     return NonScalarError(
-        f"the gradient of `{primal.name}` needs one real number as its result, not {found}",
+        f"the gradient of `{function.name}` needs one real number as its result, not {found}",
         "sum the result (`np.sum`), or use `gs.vjp` or `gs.jacobian`",
     )
 

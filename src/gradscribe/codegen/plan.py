@@ -53,11 +53,12 @@ def plan(function: Function) -> Plan:
     function = normalize(read_copies(function))
     uses = uses_of(function)
     patterns = destructured(uses)
-    folded = fold(function, uses, patterns)
+    returned = _only_derivative(function, uses)
+    folded = fold(function, uses, patterns, returned)
     interference, names = _named(function, uses, patterns, folded)
-    released = set(_late(function.body, uses, names))
-    if released:
-        folded = fold(function, uses, patterns, released)
+    late = set(_late(function.body, uses, names))
+    if late:
+        folded = fold(function, uses, patterns, returned | late)
         interference, names = _named(function, uses, patterns, folded)
     return Plan(
         function,
@@ -78,6 +79,15 @@ def _named(
     interference = Interference(function, uses, folded, patterns)
     unnamed = folded.values.union(patterns)
     return interference, name_variables(function, uses, unnamed, interference)
+
+
+def _only_derivative(function: Function, uses: Uses) -> set[Value]:
+    """The derivative that is all that a function returns: `return x.T @ d_z`."""
+    if len(function.body.yields) != 1:
+        return set()
+    producer = uses.producer.get(function.body.yields[0])
+    location = None if producer is None else producer.location
+    return set() if location is None or location.role == "primal" else set(function.body.yields)
 
 
 def _late(block: Block, uses: Uses, names: Names) -> list[Value]:

@@ -84,10 +84,11 @@ def is_wrapped(type_: Type) -> bool:
 
 
 def unwrapped(value: Any) -> Any:
-    """A leaf with the array for each Tensor."""
+    """A leaf with the array for each Tensor; with the number for one without axes."""
     if isinstance(value, (list, tuple)):
         return type(value)(map(unwrapped, value))
-    return getattr(value, "array", value)
+    array = getattr(value, "array", value)
+    return array if array is value or array.ndim else array[()]
 
 
 class Layout:

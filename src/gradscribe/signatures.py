@@ -288,6 +288,8 @@ def enter_array_class(cls: type, unwrap: Callable[[Any], Any], spelling: str) ->
     def type_(value: Any, place: _Place) -> Type:
         array_type = _array_type(unwrap(value), place)
         assert isinstance(array_type, Array)
+        if not array_type.rank:  # compiled code is given the number in it
+            return Scalar(array_type.dtype, weak=False)
         return replace(array_type, spelling=spelling)
 
     keys.enter_array_class(cls, key, exact_key)

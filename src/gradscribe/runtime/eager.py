@@ -287,8 +287,8 @@ def apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[Any, ...]:
     expected: list[int] = []
     for leaf in leaves:
         if isinstance(leaf, Tensor):
-            counter = leaf.counter
-            values.append(leaf.array)
+            counter, array = leaf.counter, leaf.array
+            values.append(array if array.ndim else array[()])
             counters.append(counter)
             expected.append(counter[0])
         else:

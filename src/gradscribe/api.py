@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe import tensor_calls as _tensor_calls  # says what Tensors mean in compiled code
+from gradscribe import tensor_calls as _tensor_calls
+from gradscribe import transform_calls  # says what Tensors mean in compiled code
 from gradscribe.differentiable import DifferentiableFunction, differentiable
 from gradscribe.directional import hvp, jvp, vjp
 from gradscribe.functional import Argnums, Gradient
@@ -62,6 +63,7 @@ def stop_gradient(x: Any) -> Any:
     return unflatten(tree, iter(cut))
 
 
+transform_calls.enter(grad, value_and_grad)
 register(STOP_GRADIENT, (stop_gradient,), ())
 
 del _tensor_calls

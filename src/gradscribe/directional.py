@@ -154,18 +154,14 @@ def second_order(
     """The Hessian of <cotangent, function> at `primals`, times `vector`; one value for each
     argument."""
     call = _Call(function, primals)
-    found: tuple[Any, ...] = call.run(
-        lambda call: _second_order(call, cotangent, vector)
-    )
+    found: tuple[Any, ...] = call.run(lambda call: _second_order(call, cotangent, vector))
     return found
 
 
 def _second_order(call: _Call, cotangent: Any, vector: Sequence[Any]) -> tuple[Any, ...]:
     out, _ = call.point.forward(call.leaves)
     seeds = call.seeds(cotangent, out)
-    return call.by_argument(
-        call.point.second_order(call.leaves, seeds, call.directions(vector))
-    )
+    return call.by_argument(call.point.second_order(call.leaves, seeds, call.directions(vector)))
 
 
 def _matched(value: Any, tree: Tree, likes: Sequence[Any], kind: str) -> list[Any]:

@@ -39,6 +39,9 @@ class Plan(NamedTuple):
 class Gradient:
     """The function that `gs.grad` and `gs.value_and_grad` return."""
 
+    __gradscribe_transform__ = True
+    """Compiled code that calls one refers to this very object."""
+
     def __init__(
         self,
         function: Callable[..., Any],
@@ -47,12 +50,14 @@ class Gradient:
         has_aux: bool = False,
         with_value: bool = False,
     ) -> None:
-        inner = function if isinstance(function, Gradient) else None
-        if inner is not None:
-            inner.check_differentiable()
-        self.target: Target = inner.target if inner is not None else target_of(function)
         self.argnums = argnums if isinstance(argnums, int) else tuple(argnums)
-        self.chain: tuple[Argnums, ...] = (*(inner.chain if inner else ()), self.argnums)
+        self.function: Callable[..., Any] = function
+        self.chain: tuple[Argnums, ...] = (self.argnums,)
+        if isinstance(function, Gradient):
+            function.check_differentiable()
+            self.function = function.function
+            self.chain = (*function.chain, self.argnums)
+        self.target: Target = target_of(self.function)
         self.has_aux = has_aux
         self.with_value = with_value
         self._key = (Gradient, self.chain, has_aux, with_value)

@@ -112,9 +112,7 @@ class OfGradient:
 
     @cached_property
     def _tangent_code(self) -> Generated:
-        return Generated(
-            lambda: simplify(flat(tangent.differentiate(self.function, self.active)))
-        )
+        return Generated(lambda: simplify(flat(tangent.differentiate(self.function, self.active))))
 
     @cached_property
     def _second_order_code(self) -> Generated:

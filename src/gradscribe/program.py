@@ -88,6 +88,8 @@ class Primal:
         self._types = ArgumentTypes()
         self._captured_keys: list[Key] = []
         self._next_argument = len(arguments)
+        self._bind = program.binder.of(function)
+        self._active_leaves: dict[tuple[int, ...] | None, tuple[int, ...]] = {}
         self.name: str = function.__name__ if function.__name__ != "<lambda>" else "function"
         self.arguments = [
             self._type(function, name, value, number, use)
@@ -133,7 +135,7 @@ class Primal:
 
     def bind(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Values:
         """The values of a call that must be one of this lowering's kind."""
-        bound = self.program.binder.of(self.user_function)(*args, **keywords)
+        bound = self._bind(*args, **keywords)
         matched = self.match((self.user_function, *bound))
         if matched is None or tuple(map(key_of, bound)) != self._key:
             raise ArgumentError(
@@ -181,6 +183,12 @@ class Primal:
 
     def active_leaves(self, argnums: tuple[int, ...] | None) -> tuple[int, ...]:
         """The differentiable leaves of these arguments (None: of all, captures included)."""
+        found = self._active_leaves.get(argnums)
+        if found is None:
+            found = self._active_leaves[argnums] = self._find_active_leaves(argnums)
+        return found
+
+    def _find_active_leaves(self, argnums: tuple[int, ...] | None) -> tuple[int, ...]:
         leaves: list[int] = []
         start = 0
         for number, typed in enumerate(self.arguments):

@@ -18,8 +18,6 @@ from gradscribe.runtime.grad_mode import no_grad
 from gradscribe.runtime.operation import Kernel
 from gradscribe.runtime.tensor import Tensor
 
-_RECORDED = "recorded call"
-
 
 def recorded_call(
     target: Target, values: Values, argnums: tuple[int, ...] | None, plain: Callable[[], Any]
@@ -32,36 +30,45 @@ def recorded_call(
     while True:
         primal, matched = target.program.find(values)
         leaves = primal.layout.leaves(matched)
-        active = _active(primal, leaves, argnums)
+        chosen = primal.active_leaves(argnums)
+        active = tuple([leaf for leaf in chosen if _requires_grad(leaves[leaf])])
         if not active:
             with no_grad():
                 return plain()
-        found = primal.specialization(active).derivatives
-        found.forward, found.adjoint  # noqa: B018  (made now, while more may be assumed)
-        if primal.match(values) is not None:
-            break
-    if primal.lowered.stored:
-        primal.check_overlap([unwrapped(leaf) for leaf in leaves])
-    if any(isinstance(leaf, list) for leaf in leaves) or primal.returns_lists:
-        return primal.build_result(_call_with_lists(found, leaves))
-    key = (_RECORDED, active)
-    kernel = primal.plans.get(key)
-    if kernel is None:
-        inputs = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor))
-        kernel = primal.plans[key] = compiled_kernel(found, inputs, len(leaves))
-    return primal.build_result(apply_compiled(kernel, leaves))
-
-
-def _active(
-    primal: Primal, leaves: Sequence[Any], argnums: tuple[int, ...] | None
-) -> tuple[int, ...]:
-    """The leaves that are, or hold, Tensors that require a gradient."""
-    chosen = primal.active_leaves(argnums)
-    return tuple(i for i in chosen if any(map(_requires_grad, flatten(leaves[i])[1])))
+        call: _Call | None = primal.plans.get((recorded_call, active))
+        if call is None:
+            call = primal.plans[recorded_call, active] = _Call(primal, active, leaves)
+            if primal.match(values) is None:
+                continue  # compiling has assumed what does not hold for this call
+        return call(leaves)
 
 
 def _requires_grad(leaf: Any) -> bool:
+    """Whether a leaf is, or holds, a Tensor that requires a gradient."""
+    if isinstance(leaf, (list, tuple)):
+        return any(map(_requires_grad, leaf))
     return isinstance(leaf, Tensor) and leaf.requires_grad
+
+
+class _Call:
+    """What is done at each call of a lowering with these active leaves; compiled when made."""
+
+    def __init__(self, primal: Primal, active: tuple[int, ...], leaves: Sequence[Any]) -> None:
+        derivatives = primal.specialization(active).derivatives
+        derivatives.forward, derivatives.adjoint  # noqa: B018
+        self._primal = primal
+        self._derivatives = derivatives
+        self._has_lists = primal.returns_lists or any(isinstance(leaf, list) for leaf in leaves)
+        inputs = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor))
+        self._kernel: Kernel = compiled_kernel(derivatives, inputs, len(leaves))
+
+    def __call__(self, leaves: Sequence[Any]) -> Any:
+        primal = self._primal
+        if primal.lowered.stored:
+            primal.check_overlap([unwrapped(leaf) for leaf in leaves])
+        if self._has_lists:
+            return primal.build_result(_call_with_lists(self._derivatives, leaves))
+        return primal.build_result(apply_compiled(self._kernel, leaves))
 
 
 def _call_with_lists(derivatives: Derivatives, leaves: Sequence[Any]) -> list[Any]:

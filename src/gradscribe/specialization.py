@@ -118,7 +118,7 @@ class Specialization:
 
     def gradient(self, *args: Any, d_out: Any = None, **keywords: Any) -> Any:
         """The gradients at these arguments. d_out: the cotangent of the result (default 1)."""
-        seeds = self.default_seeds() if d_out is None else self.seeds_of(d_out)
+        seeds = self._default_seeds if d_out is None else self.seeds_of(d_out)
         return self.generated_gradient.callable(*self._values(args, keywords), *seeds)
 
     def tangent(self, *args: Any, **keywords: Any) -> tuple[Any, Any]:
@@ -137,20 +137,26 @@ class Specialization:
 
     def _values(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Values:
         """What the generated functions take: arguments in order, then captured values."""
-        given = {name: keywords.pop(name) for name in self._captured_names if name in keywords}
+        given: dict[str, Any] = {}
+        if keywords and self._captured:
+            given = {name: keywords.pop(name) for name in self._captured if name in keywords}
         values = self._primal.bind(args, keywords)
-        count = len(values) - len(self._captured_names)
-        captured = zip(self._captured_names, values[count:], strict=True)
-        values = (*values[:count], *(given.get(name, value) for name, value in captured))
+        if given:
+            count = len(values) - len(self._captured)
+            captured = zip(self._captured, values[count:], strict=True)
+            values = (*values[:count], *(given.get(name, value) for name, value in captured))
         layout = self._primal.layout
         if not layout.wrapped:
             return values[1:]
-        leaves = [unwrapped(leaf) for leaf in layout.leaves(values)]
-        return layout.arguments(leaves)
+        return layout.arguments([unwrapped(leaf) for leaf in layout.leaves(values)])
 
-    @property
-    def _captured_names(self) -> list[str]:
-        return [capture.name for capture in self._primal.lowered.captures]
+    @cached_property
+    def _captured(self) -> tuple[str, ...]:
+        return tuple(capture.name for capture in self._primal.lowered.captures)
+
+    @cached_property
+    def _default_seeds(self) -> tuple[Any, ...]:
+        return self.default_seeds()
 
     @cached_property
     def is_scalar(self) -> bool:

@@ -15,7 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
-from gradscribe.ir.core import Block, Function, Operation, Parameter, Value
+from gradscribe.errors import UnsupportedError
+from gradscribe.ir.core import LOOP, Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree, count_leaves
 from gradscribe.ir.types import Scalar, is_differentiable
 from gradscribe.primitives.control import CONSTANT
@@ -38,6 +39,7 @@ class Stages:
     @cached_property
     def joined(self) -> adjoint.Joined:
         """Primal and adjoint in one. What is not seeded is returned, and not differentiated."""
+        refuse_consuming_loops(self.primal)
         if self.seeded is None:
             return adjoint.differentiate(self.primal, self.active)
         joined = adjoint.differentiate(only_results(self.primal, self.seeded), self.active)
@@ -110,6 +112,17 @@ class Stages:
             name = f"{self.primal.name}_order_{len(self.orders) + 1}"
             self.orders.append(simplify(replace(flat(tangent_only(along)), name=name)))
         return self.orders[n - 1]
+
+
+def refuse_consuming_loops(function: Function) -> None:
+    """Refuse the adjoint of an adjoint whose loops read records (DESIGN §11)."""
+    for operation in walk(function.body):
+        if operation.primitive is LOOP and "collected" in operation.attributes["shape"].iterables:
+            raise UnsupportedError(
+                "reverse mode through the gradient of a function with loops",
+                "use forward mode: `gs.jvp` or `gs.hvp` in place of the inner or outer `gs.grad`",
+                operation.location,
+            )
 
 
 def gradient_tree(primal: Function, active: Sequence[int]) -> Tree:

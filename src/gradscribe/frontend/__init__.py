@@ -47,6 +47,7 @@ def lower(
         parameters.append(parameter)
         names[argument.name] = found
     at_entry = dict(lowering.contents)
+    lowering.recursion.names.add(source.name)
     result = calls.run_frame(lowering, source.node, Frame(source, function, names))
     builder.location = source.location(source.node)
     tree, leaves = result_tree(lowering, result)

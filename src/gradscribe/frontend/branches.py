@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from gradscribe.frontend.definitions import NotYetKnownError
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, RETURN_VALUE, Lowering, State
 from gradscribe.frontend.values import (
     DictRef,
@@ -64,7 +65,7 @@ def branch(
     location = lowering.builder.location
     before = lowering.fork()
     with lowering.builder.block() as first:
-        then()
+        _lower_side(lowering, then)
     after_first = lowering.fork()
     lowering.restore(before)
     empty = Block((), (), ())
@@ -73,7 +74,7 @@ def branch(
         otherwise()
         return
     with lowering.builder.block() as second:
-        otherwise()
+        _lower_side(lowering, otherwise)
     after_second = lowering.fork()
     lowering.restore(before)
     if RAISED in after_second.names:
@@ -87,6 +88,18 @@ def branch(
     blocks = [Block((), tuple(o), tuple(y)) for o, y in zip((first, second), yields, strict=True)]
     lowering.builder.emit_if(condition, blocks[0], blocks[1], results, location)
     merge.finish()
+
+
+def _lower_side(lowering: Lowering, side: Callable[[], None]) -> None:
+    """Lower a side. One that needs what a recursive call gives, when that is not known yet, takes
+    no part, as one that raises."""
+    frame = lowering.frame
+    depth = len(frame.loops)
+    try:
+        side()
+    except NotYetKnownError:
+        del frame.loops[depth:]
+        frame.names[RAISED] = Static(True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,10 @@ def call_method(
     return lowering.unsupported(node, f"the method `{name}` is not supported on this value")
 
 
+OBJECTS: dict[type, Handler] = {}
+"""How objects of these classes are called (entered by the layers above); the object itself
+comes as the first argument."""
+
 TENSOR_CLASSES: list[type] = []
 """The class whose methods arrays with the spelling "tensor" have (entered by the layers above)."""
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import inspect
 import types
+from dataclasses import replace
 from typing import Any
 
 from gradscribe.frontend import builtins as known
+from gradscribe.frontend import recursion
+from gradscribe.frontend.definitions import FoundOnStackError
 from gradscribe.frontend.lowering import (
     NOT_RETURNED,
     PLAIN_NUMBERS,
@@ -77,6 +80,8 @@ def _call_object(
         handler = primitive = None
     if handler is not None:
         return handler(lowering, node, arguments, keywords)
+    if type(callee) in known.OBJECTS:
+        return known.OBJECTS[type(callee)](lowering, node, (Static(callee), *arguments), keywords)
     if inspect.isfunction(callee) and callee in STATIC:
         plain = [known.static_value(lowering, node, a) for a in arguments]
         return known.static_receiver(callee(*plain))
@@ -310,14 +315,32 @@ def _bind(
 
 
 def run_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
+    """Call the function of a new frame: inline it, or, if it is recursive, call it; its return
+    value."""
+    tree = frame.source.node
+    if tree in lowering.recursion.nodes:
+        return recursion.call(lowering, node, frame)
+    for other in (*lowering.below, *lowering.frames):
+        if other.source.node is tree:
+            raise FoundOnStackError(other)
+    names, operations = dict(frame.names), list(lowering.builder.operations)
+    contents, views = dict(lowering.contents), dict(lowering.views)
+    try:
+        return inline_frame(lowering, node, frame)
+    except FoundOnStackError as found:
+        if found.frame is not frame:
+            raise
+    lowering.builder.operations[:] = operations
+    lowering.contents, lowering.views = contents, views
+    lowering.recursion.nodes.add(tree)
+    return recursion.call(lowering, node, replace(frame, names=names, line=0, loops=[]))
+
+
+def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
     """Lower the body of a function in a new frame; its return value."""
     from gradscribe.frontend.expressions import expression
     from gradscribe.frontend.statements import statements
 
-    if any(f.source.node is frame.source.node for f in lowering.frames):
-        lowering.unsupported(
-            node, f"`{frame.source.name}` calls itself", "write the recursion as a loop"
-        )
     location = lowering.builder.location
     lowering.frames.append(frame)
     try:

@@ -18,6 +18,7 @@ import numpy as np
 
 from gradscribe.errors import GradscribeError, UnsupportedError
 from gradscribe.frontend.interface import Capture, CaptureCallback, Dependency
+from gradscribe.frontend.definitions import Definition, Recursion
 from gradscribe.frontend.source import Source
 from gradscribe.frontend.values import (
     DictRef,
@@ -67,7 +68,10 @@ class Frame:
 
 
 class Lowering:
-    """The context that all handlers of the frontend are given."""
+    """The context that all handlers of the frontend are given.
+
+    below: the frames that call the recursive function which is lowered, its `definition`.
+    """
 
     def __init__(self, builder: Builder, capture: CaptureCallback | None = None) -> None:
         self.builder = builder
@@ -79,6 +83,9 @@ class Lowering:
         self.captured: dict[Any, Any] = {}
         self.dependencies: dict[Any, Dependency] = {}
         self.stored: set[Storage] = set()
+        self.below: tuple[Frame, ...] = ()
+        self.definition: Definition | None = None
+        self.recursion = Recursion()
 
     # -- errors ------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend import recursion
 from gradscribe.frontend.interface import Argument, Capture, Dependency, Path
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Frame, Lowering
 from gradscribe.frontend.values import (
@@ -80,14 +81,14 @@ def _outside(lowering: Lowering, node: Any, function: types.FunctionType, name: 
 
 def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     """The frontend value of an object found at a path outside the function."""
-    if isinstance(value, _RESOLVED) or hasattr(value, "__gradscribe_function__"):
+    if isinstance(value, _RESOLVED) or _is_transformed(value):
         _depend(lowering, path, value, "identity")
         return Static(value)
     if value is None or isinstance(value, (str, bytes, bool, np.dtype)) or value is Ellipsis:
         _depend(lowering, path, value, "equality")
         return Static(value)
     if _is_input(value):
-        return _captured(lowering, value, path, name)
+        return captured_variable(lowering, value, path, name)
     if callable(value) and not hasattr(value, "__dict__"):
         _depend(lowering, path, value, "identity")
         return Static(value)
@@ -105,7 +106,7 @@ def attribute_of_object(lowering: Lowering, node: Any, owner: ObjectRef, name: s
     path = Path(owner.path.root, (*owner.path.steps, ("attribute", name)))
     prefix = [str(step) for _, step in owner.path.steps if step != "cell_contents"]
     root = (
-        [lowering.frames[0].source.parameters[owner.path.root]]
+        [(*lowering.below, *lowering.frames)[0].source.parameters[owner.path.root]]
         if isinstance(owner.path.root, int)
         else []
     )
@@ -122,9 +123,12 @@ def _is_input(value: Any) -> bool:
     )
 
 
-def _captured(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
+def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
+    """The implicit input for a variable from outside."""
     key = (id(path.root) if not isinstance(path.root, int) else path.root, path.steps)
     if key not in lowering.captured:
+        if lowering.definition is not None:
+            recursion.captured(lowering.definition, key, value, path, name)
         if lowering.capture is None:
             return Static(value)
         argument = lowering.capture(name, value)
@@ -170,7 +174,13 @@ def _constant(value: Any, path: Path) -> Any:
         return BoundMethod(receiver, value.__func__.__name__)
     if value is None or value is Ellipsis or isinstance(value, (*_RESOLVED, *_BY_VALUE)):
         return Static(value)
-    return Static(value) if hasattr(value, "__gradscribe_function__") else ObjectRef(value, path)
+    return Static(value) if _is_transformed(value) else ObjectRef(value, path)
+
+
+def _is_transformed(value: Any) -> bool:
+    """Whether this is a function that gradscribe has wrapped: decorated, or a gradient."""
+    is_wrapped = hasattr(value, "__gradscribe_function__")
+    return is_wrapped or hasattr(value, "__gradscribe_transform__")
 
 
 def _below(path: Path, kind: Any, step: Any) -> Path:

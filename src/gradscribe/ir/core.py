@@ -24,7 +24,9 @@ Three operations have regions:
         way it runs. Iterables of one loop are equally long, or, in a forward loop over the
         user's own iterables, end with the shortest as `zip` does.
 
-`call`  calls another IR function (attribute "function").
+`call`  calls another IR function (attribute "function", a `Callee`). Operands: one for each
+        parameter of it. Results: one for each leaf of its result, then one for each record
+        that it returns (type RecordOf).
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from inspect import Signature
 from typing import Any, Literal
 
@@ -189,6 +192,48 @@ class Function:
     record: int = 0
 
 
+class Callee:
+    """What an operation `call` calls: a function that is made when it is first asked for, for it
+    may call itself.
+
+    Its parameters have one leaf each, but for records. Its result is one leaf, or a tuple of
+    leaves and, after those, records (the last `record` yields).
+
+    effect: whether a call of it does more than return its results (None: as its body says).
+    """
+
+    def __init__(
+        self, name: str, make: Callable[[], Function], *, effect: bool | None = None
+    ) -> None:
+        self.name = name
+        self._make = make
+        self._effect = effect
+        self._derived: dict[str, tuple[Callee, ...]] = {}
+
+    def __repr__(self) -> str:
+        return f"<callee {self.name}>"
+
+    @cached_property
+    def function(self) -> Function:
+        return self._make()
+
+    @cached_property
+    def effect(self) -> bool:
+        if self._effect is not None:
+            return self._effect
+        bodies = [self.function, *(callee.function for callee in callees(self.function))]
+        return any(o.primitive.effect for function in bodies for o in walk(function.body))
+
+    def derived(
+        self, kind: str, make: Callable[[Callee], tuple[Callee, ...]]
+    ) -> tuple[Callee, ...]:
+        """The functions of this kind that are derived from it (its adjoint, its tangent)."""
+        found = self._derived.get(kind)
+        if found is None:
+            found = self._derived[kind] = make(self)
+        return found
+
+
 IterableKind = Literal["range", "array", "sequence", "collected"]
 
 
@@ -232,6 +277,19 @@ def walk(block: Block) -> Iterator[Operation]:
         yield operation
         for region in operation.regions:
             yield from walk(region)
+
+
+def callees(function: Function) -> tuple[Callee, ...]:
+    """All that a function calls, and what those call, in the order in which they are met."""
+    found: dict[Callee, None] = {}
+    pending = [function]
+    while pending:
+        for operation in walk(pending.pop().body):
+            callee = operation.attributes.get("function")
+            if operation.primitive is CALL and isinstance(callee, Callee) and callee not in found:
+                found[callee] = None
+                pending.append(callee.function)
+    return tuple(found)
 
 
 def map_operands(attributes: Any, function: Callable[[Operand], Any]) -> Any:

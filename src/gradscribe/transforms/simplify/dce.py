@@ -12,7 +12,17 @@ from dataclasses import replace
 from itertools import chain, compress
 from typing import TypeVar
 
-from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, LoopShape, Operation, Value
+from gradscribe.ir.core import (
+    CALL,
+    IF,
+    LOOP,
+    Block,
+    Callee,
+    Function,
+    LoopShape,
+    Operation,
+    Value,
+)
 from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Collected, Scalar, Type
 from gradscribe.ir.types import Sequence as SequenceType
@@ -28,22 +38,6 @@ def eliminate_dead_code(function: Function, *, keep_ranges: bool = False) -> Fun
     liveness = _Liveness(function, keep_ranges)
     body = liveness.live_part(function.body, function.body.yields, function.body.parameters)
     return function if body is function.body else replace(function, body=body)
-
-
-def has_effect(function: Function) -> bool:
-    """Whether a call of the function does more than return its results."""
-    pending, seen = [function.body], {function.name}
-    while pending:
-        for operation in pending.pop().operations:
-            if operation.primitive.effect:
-                return True
-            pending += operation.regions
-            if operation.primitive is CALL:
-                callee = operation.attributes["function"]
-                if isinstance(callee, Function) and callee.name not in seen:
-                    seen.add(callee.name)
-                    pending.append(callee.body)
-    return False
 
 
 class _Liveness:
@@ -258,7 +252,7 @@ def _calls_effect(operation: Operation) -> bool:
     if operation.primitive is not CALL:
         return False
     callee = operation.attributes["function"]
-    return not isinstance(callee, Function) or has_effect(callee)
+    return not isinstance(callee, Callee) or callee.effect
 
 
 def _carried(loop: Operation, items: int, position: int) -> list[Value]:

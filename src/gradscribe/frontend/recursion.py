@@ -1,0 +1,351 @@
+"""Recursive functions: a function that is met again while it is being lowered.
+
+It becomes an IR function of its own, which is called (`call`), never inlined. It is lowered
+for the types of its arguments, of which lengths and integers are not known; what it reads of
+the functions and variables around it comes as further parameters. A call with other types
+makes another function.
+
+The type of its result is found by iteration: at first a call of it gives nothing, so that only
+the paths without one return; then a call gives what those returned, until that stays the same.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from gradscribe.errors import AliasingError, UnsupportedError
+from gradscribe.frontend.definitions import (
+    CapturedError,
+    Definition,
+    NotYetKnownError,
+    Result,
+)
+from gradscribe.frontend.results import result_tree
+from gradscribe.frontend.structures import Structure, opened, rebuilt
+from gradscribe.frontend.values import DictRef, ListRef, LocalFunction, Static, Storage, TupleOf
+from gradscribe.ir.builder import Builder
+from gradscribe.ir.core import CALL, Block, Function, Location, Operation, Parameter, Value
+from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
+from gradscribe.ir.types import Scalar, Type, map_lengths
+from gradscribe.ir.types import Sequence as SequenceType
+
+if TYPE_CHECKING:
+    from gradscribe.frontend.interface import Path
+    from gradscribe.frontend.lowering import Frame, Lowering
+
+_PASSES = 12
+"""How often the type of a result may change before it is taken to grow for ever."""
+
+_VARIANTS = 16
+"""For how many kinds of arguments a function may call itself."""
+
+
+def call(lowering: Lowering, node: Any, frame: Frame) -> Any:
+    """Call the function of a new frame, which is known to be recursive; its return value."""
+    given = _Given(lowering, node, frame)
+    definitions = lowering.recursion.definitions
+    definition = definitions.get(given.key)
+    if definition is None:
+        same = sum(known[0] is frame.source.node for known in definitions)
+        if same >= _VARIANTS:
+            lowering.unsupported(
+                node, f"`{frame.source.name}` calls itself with ever other types of arguments"
+            )
+        definition = _defined(lowering, node, frame, given)
+    if definition.result is None:
+        raise NotYetKnownError(definition, _location(lowering, node, frame))
+    return given.call(definition, definition.result)
+
+
+def captured(definition: Definition, key: Any, value: Any, path: Path, name: str) -> NoReturn:
+    """Have the recursive function that is being lowered get a variable from outside."""
+    definition.captured[key] = (value, path, name)
+    raise CapturedError(definition)
+
+
+class _Given:
+    """The arguments of one call: their structure, and the IR values in it."""
+
+    def __init__(self, lowering: Lowering, node: Any, frame: Frame) -> None:
+        self.lowering = lowering
+        self.frame = frame
+        closure = LocalFunction(frame.source.node, frame.outer) if frame.outer else Static(None)
+        arguments = TupleOf(tuple(frame.names.values()))
+        self.structure, self.leaves = opened(lowering, node, TupleOf((arguments, closure)))
+        self.storages = frozenset(
+            storage for item in frame.names.values() for storage in lowering.storages(item)
+        )
+        self.bounds: dict[Symbol, Affine] = {}
+        self.types = _general([leaf.type for leaf in self.leaves], lowering, self.bounds, "n")
+        cells = tuple(id(cell) for cell in frame.function.__closure__ or ())
+        self.key = (frame.source.node, cells, self.structure, self.types)
+
+    def call(self, definition: Definition, result: Result) -> Any:
+        """Emit the call."""
+        lowering, bounds = self.lowering, dict(self.bounds)
+        captured = _captured_leaves(lowering, definition)
+        _general([leaf.type for leaf in captured], lowering, bounds, "m")
+        types = _instances(result.types, bounds)
+        results = tuple(lowering.builder.named(type_) for type_ in types)
+        operands = (*self.leaves, *captured)
+        attributes = {"function": definition.callee}
+        location = lowering.builder.location or self.frame.source.location(self.frame.source.node)
+        lowering.builder.append(Operation(CALL, operands, results, attributes, location=location))
+        return _item(lowering, result.tree, iter(results), self.storages)
+
+
+def _location(lowering: Lowering, node: Any, frame: Frame) -> Location | None:
+    """The place of a call; of the `def` where the call is the user's own."""
+    source = lowering.frame.source if lowering.frames else frame.source
+    return source.location(node)
+
+
+def _captured_leaves(lowering: Lowering, definition: Definition) -> list[Value]:
+    """What a caller has for the variables that a recursive function reads."""
+    from gradscribe.frontend.scope import captured_variable
+
+    leaves: list[Value] = []
+    for value, path, name in definition.captured.values():
+        item = captured_variable(lowering, value, path, name)
+        leaves += opened(lowering, None, item)[1]
+    return leaves
+
+
+def _general(
+    types: Sequence[Type], lowering: Lowering, bounds: dict[Symbol, Affine], name: str
+) -> tuple[Type, ...]:
+    """The types without what is known of lengths and integers, but which lengths are equal (and
+    which are one, for broadcasting). bounds: receives what the new symbols stand for."""
+    facts, lengths = lowering.builder.facts, dict[Affine, Symbol]()
+    general: list[Type] = []
+
+    def length(of: Affine) -> Affine:
+        of = facts.normalize(of)
+        if of.known == 1:
+            return of
+        symbol = lengths.setdefault(of, _symbol(name, len(lengths), 0))
+        bounds[symbol] = of
+        return Affine.of(symbol)
+
+    for number, type_ in enumerate(types):
+        if isinstance(type_, Scalar) and type_.value is not None:
+            symbol = _symbol(f"{name}_integer", number, None)
+            bounds[symbol] = type_.value
+            type_ = replace(type_, value=Affine.of(symbol))
+        elif isinstance(type_, SequenceType):
+            type_ = SequenceType(map_lengths(type_.item, length))
+        else:
+            type_ = map_lengths(type_, length)
+        general.append(type_)
+    return tuple(general)
+
+
+@functools.cache
+def _symbol(kind: str, number: int, minimum: int | None) -> Symbol:
+    """The unknown of this number: the same for all functions, so that types can be compared."""
+    return Symbol(f"{kind}{number}", minimum)
+
+
+# -- the definition ----------------------------------------------------------------------------
+
+
+def _defined(lowering: Lowering, node: Any, frame: Frame, given: _Given) -> Definition:
+    """Lower a recursive function until the type of its result is settled."""
+    recursion = lowering.recursion
+    definition = Definition(recursion.unused_name(_identifier(frame)))
+    known = dict(recursion.definitions)
+    recursion.definitions[given.key] = definition
+    before = {**recursion.definitions}
+    try:
+        for _ in range(_PASSES):
+            recursion.definitions = dict(before)
+            try:
+                result = _lower(lowering, node, frame, given, definition)
+            except CapturedError as found:
+                if found.definition is not definition:
+                    raise
+                continue
+            if result == definition.result:
+                return definition
+            definition.result = result
+    except BaseException:
+        recursion.definitions = known
+        raise
+    recursion.definitions = known
+    return lowering.unsupported(
+        node,
+        f"what `{frame.source.name}` returns is of another type for every call of itself",
+        "return the same kind of value on every path",
+    )
+
+
+def _identifier(frame: Frame) -> str:
+    return frame.source.name if frame.source.name.isidentifier() else "function"
+
+
+def _lower(
+    lowering: Lowering, node: Any, frame: Frame, given: _Given, definition: Definition
+) -> Result:
+    """One pass: the IR of the function, with what is known of its result so far."""
+    from gradscribe.frontend.calls import inline_frame
+    from gradscribe.frontend.lowering import Frame, Lowering
+
+    inner = Lowering(Builder(Facts()))
+    inner.below = (*lowering.below, *lowering.frames)
+    inner.definition = definition
+    inner.recursion, inner.dependencies = lowering.recursion, lowering.dependencies
+    inner.builder.location = frame.source.location(frame.source.node)
+    parameters = _Parameters()
+    leaves = list(map(parameters.add, given.leaves, given.types))
+    arguments, closure = rebuilt(inner, given.structure, leaves).items
+    names = dict(zip(frame.names, arguments.items, strict=True))
+    _bind_captured(lowering, inner, definition, parameters)
+    entered = dict(inner.contents)
+    outer = closure.frame if isinstance(closure, LocalFunction) else None
+    try:
+        item = inline_frame(inner, node, Frame(frame.source, frame.function, names, outer))
+    except NotYetKnownError as unknown:
+        if unknown.definition is not definition:
+            raise
+        raise UnsupportedError(
+            f"`{frame.source.name}` calls itself on every path, so it never returns",
+            "return a value without the call on some path, as in `if n == 0: return 1.0`",
+            unknown.location,
+        ) from None
+    _refuse_stores(inner, frame, entered)
+    tree, values = result_tree(inner, item)
+    definition.function = Function(
+        definition.name,
+        tuple(parameters.made),
+        Block(
+            tuple(leaf for parameter in parameters.made for leaf in parameter.leaves),
+            tuple(inner.builder.operations),
+            tuple(values),
+        ),
+        LEAF if len(values) == 1 else Node(tuple, (LEAF,) * len(values)),
+        inner.builder.facts,
+    )
+    known = {symbol for type_ in parameters.types for symbol in _symbols(type_)}
+    return Result(tree, _general_result(values, inner.builder.facts, known))
+
+
+class _Parameters:
+    """The parameters of a recursive function, one for each leaf."""
+
+    def __init__(self) -> None:
+        self.made: list[Parameter] = []
+        self.types: list[Type] = []
+        self._names: set[str] = set()
+
+    def add(self, like: Value, type_: Type) -> Value:
+        name, number = like.name or "x", 1
+        while name in self._names:
+            name, number = f"{like.name or 'x'}_{number}", number + 1
+        self._names.add(name)
+        value = Value(type_, name)
+        self.types.append(type_)
+        self.made.append(Parameter(name, LEAF, (value,)))
+        return value
+
+
+def _bind_captured(
+    lowering: Lowering, inner: Lowering, definition: Definition, parameters: _Parameters
+) -> None:
+    """Give a recursive function the variables from outside that it is known to read."""
+    from gradscribe.frontend.scope import captured_variable
+
+    for key, (value, path, name) in definition.captured.items():
+        structure, leaves = opened(lowering, None, captured_variable(lowering, value, path, name))
+        types = _general([leaf.type for leaf in leaves], lowering, {}, "m")
+        own = list(map(parameters.add, leaves, types))
+        inner.captured[key] = rebuilt(inner, structure, own)
+
+
+def _refuse_stores(lowering: Lowering, frame: Frame, entered: dict[Storage, Any]) -> None:
+    for storage, contents in entered.items():
+        if storage in lowering.stored or lowering.contents.get(storage) is not contents:
+            what = f"`{storage.name}`" if storage.name else "an argument"
+            raise AliasingError(
+                f"`{frame.source.name}` stores into {what}, and calls itself",
+                "store into a copy (`.copy()`), and return that",
+                frame.source.location(frame.source.node),
+            )
+
+
+# -- results -----------------------------------------------------------------------------------
+
+
+def _general_result(
+    values: Sequence[Value], facts: Facts, known: set[Symbol]
+) -> tuple[Type, ...]:
+    """The types of results in terms of the parameters' lengths and integers; other lengths are
+    numbered in order."""
+    unknown: dict[Affine, Symbol] = {}
+
+    def length(of: Affine) -> Affine:
+        of = facts.normalize(of)
+        if all(symbol in known for symbol, _ in of.terms):
+            return of
+        return Affine.of(unknown.setdefault(of, _symbol("result", len(unknown), 0)))
+
+    types: list[Type] = []
+    for value in values:
+        type_ = value.type
+        if isinstance(type_, Scalar) and type_.value is not None:
+            of = type_.value
+            is_known = of.terms and all(symbol in known for symbol, _ in of.terms)
+            type_ = type_ if is_known else replace(type_, value=None)
+        elif isinstance(type_, SequenceType):
+            type_ = SequenceType(map_lengths(type_.item, length))
+        else:
+            type_ = map_lengths(type_, length)
+        types.append(type_)
+    return tuple(types)
+
+
+def _symbols(type_: Type) -> set[Symbol]:
+    found: set[Symbol] = set()
+
+    def collect(of: Affine) -> Affine:
+        found.update(symbol for symbol, _ in of.terms)
+        return of
+
+    map_lengths(type_, collect)
+    return found
+
+
+def _instances(types: Sequence[Type], bounds: dict[Symbol, Affine]) -> list[Type]:
+    """The types of results in terms of the caller's lengths."""
+    fresh: dict[Symbol, Affine] = {}
+
+    def value(symbol: Symbol) -> Affine:
+        if symbol in bounds:
+            return bounds[symbol]
+        return fresh.setdefault(symbol, Affine.of(Symbol("length")))
+
+    def instance(of: Affine) -> Affine:
+        return of.substitute({symbol: value(symbol) for symbol, _ in of.terms})
+
+    return [map_lengths(type_, instance) for type_ in types]
+
+
+def _item(
+    lowering: Lowering, tree: Tree, leaves: Iterator[Value], overlaps: frozenset[Storage]
+) -> Any:
+    """The frontend value of a result, which may share memory with the arguments."""
+    if isinstance(tree, Leaf):
+        return lowering.wrap(next(leaves), overlaps)
+    if isinstance(tree, Constant):
+        return Static(tree.value)
+    items = tuple([_item(lowering, child, leaves, overlaps) for child in tree.children])
+    if tree.cls not in (list, dict):
+        return TupleOf(items, tree.cls)
+    storage = Storage()
+    is_dict = tree.cls is dict
+    contents = dict(zip(tree.keys or (), items, strict=True)) if is_dict else items
+    lowering.contents[storage] = contents
+    return DictRef(storage) if is_dict else ListRef(storage)

@@ -1,0 +1,29 @@
+"""What the README shows is what happens."""
+
+from __future__ import annotations
+
+import doctest
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent
+
+
+def test_examples_print_what_the_readme_shows() -> None:
+    results = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert results.attempted > 20
+    assert not results.failed
+
+
+@pytest.mark.slow
+def test_demo_ends_as_the_readme_shows(tmp_path: pathlib.Path) -> None:
+    pytest.importorskip("matplotlib")
+    (shown,) = re.findall(r"```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    command = [sys.executable, "-m", "examples.demo", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert shown in done.stdout
+    assert (tmp_path / "linear_regression.png").stat().st_size > 10_000

@@ -1,0 +1,137 @@
+"""Inside compiled functions, `gs.grad` and its kind: programs that use their own derivatives."""
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe import errors
+
+X = np.array([0.3, -1.0, 0.8, 1.2])
+
+
+def product_of_sines(x):
+    result = 1.0
+    for xi in x:
+        if xi > 0:
+            result = result * np.sin(xi)
+    return result
+
+
+def gradient_norm(x):
+    g = gs.grad(lambda y: np.sum(np.tanh(y) ** 3))(x)
+    return np.sum(g * g)
+
+
+cubes = gs.grad(lambda x: np.sum(x**3))
+
+
+def gradient_made_outside(x):
+    return np.sum(cubes(x) * x)
+
+
+def closure_over_an_argument(x):
+    return np.sum(gs.grad(lambda y: np.sum(x * y**2))(x))
+
+
+def gradient_by_several_arguments(x):
+    d_b, d_a = gs.grad(lambda a, b: np.sum(a**2 * b), (1, 0))(x, 2 * x)
+    return np.sum(d_a * d_b)
+
+
+def value_and_gradient_in_a_dict(x):
+    value, d = gs.value_and_grad(lambda p: np.sum(p["a"] ** 2) * p["b"])({"a": x, "b": 3.0})
+    return value + np.sum(d["a"]) + d["b"]
+
+
+def gradient_with_aux(x):
+    d, aux = gs.grad(lambda y: (np.sum(y**3), y * 2), has_aux=True)(x)
+    return np.sum(d * aux)
+
+
+def second_derivative(x):
+    return gs.grad(gs.grad(lambda y: y**3 * x[0]))(x[1])
+
+
+def tangent_through_a_loop(x):
+    return np.sum(gs.jvp(product_of_sines, (x,), (x * x,))[1] * x)
+
+
+def pullback(x):
+    out, pull = gs.vjp(lambda y: np.tanh(y) * x, x)
+    return np.sum(pull(x)[0] * out)
+
+
+def hessian_times_vector(x):
+    return np.sum(gs.hvp(lambda y: np.sum(y**4) * x[0], x, x))
+
+
+def newton(x):
+    root = 1.0 + x[0]
+    for _ in range(2):
+        root = root - (root**2 - 2.0) / gs.grad(lambda r: r**2 - 2.0)(root)
+    return root
+
+
+PROGRAMS = [
+    gradient_norm,
+    gradient_made_outside,
+    closure_over_an_argument,
+    gradient_by_several_arguments,
+    value_and_gradient_in_a_dict,
+    gradient_with_aux,
+    second_derivative,
+    tangent_through_a_loop,
+    pullback,
+    hessian_times_vector,
+    newton,
+]
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=[f.__name__ for f in PROGRAMS])
+def test_programs_with_inner_derivatives_are_differentiated_in_both_modes(f):
+    gs.testing.check_grad(f, X)
+
+
+def test_forward_mode_goes_through_the_gradient_of_a_loop():
+    def f(x):
+        g = gs.grad(product_of_sines)(x)
+        return np.sum(g * g)
+
+    gs.testing.check_grad(f, X, modes=("forward",), order=0)
+
+
+def test_reverse_mode_through_the_gradient_of_a_loop_is_refused():
+    def f(x):
+        return np.sum(gs.grad(product_of_sines)(x))
+
+    with pytest.raises(errors.UnsupportedError, match="reverse mode through the gradient"):
+        gs.grad(f)(X)
+
+
+def test_the_inner_function_must_not_change_what_is_outside():
+    def f(x):
+        seen = np.zeros(3)
+
+        def inner(y):
+            seen[0] = y
+            return y * y
+
+        return gs.grad(inner)(x) + seen[0]
+
+    with pytest.raises(errors.UnsupportedError, match="changes an array or list outside"):
+        gs.grad(f)(2.0)
+
+
+def test_an_inner_function_without_a_number_as_result_is_refused_at_the_call():
+    def f(x):
+        return np.sum(gs.grad(lambda y: y * 2)(x))
+
+    with pytest.raises(errors.NonScalarError) as caught:
+        gs.grad(f)(X)
+    assert "return np.sum(gs.grad(lambda y: y * 2)(x))" in str(caught.value)
+
+
+def test_a_tensor_flows_through_inner_derivatives():
+    x = gs.tensor(X, requires_grad=True)
+    gs.differentiable(gradient_norm)(x).backward()
+    np.testing.assert_allclose(x.grad.numpy(), gs.grad(gradient_norm)(X))

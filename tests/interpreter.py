@@ -19,6 +19,7 @@ from gradscribe.ir.core import (
     IF,
     LOOP,
     Block,
+    Callee,
     Function,
     LoopShape,
     Method,
@@ -136,8 +137,14 @@ class _Interpreter:
         return [call_callee(operation, operands)]
 
     def _call(self, callee: Any, operands: list[Any]) -> list[Any]:
-        function = callee if isinstance(callee, Function) else self._functions[str(callee)]
-        return _Interpreter(self._functions, self._in_place).function(function, operands)
+        function = callee.function if isinstance(callee, Callee) else self._functions[callee]
+        pairs = zip(function.parameters, operands, strict=True)
+        leaves = [leaf for p, operand in pairs for leaf in leaves_of(p.tree, operand)]
+        results = _Interpreter(self._functions, self._in_place).function(function, leaves)
+        tree = function.result
+        children = tree.children if isinstance(tree, Node) else (tree,)
+        made = iter(results)
+        return [unflatten(child, made) for child in children]
 
     def _loop(self, operation: Operation, shape: LoopShape, operands: list[Any]) -> list[Any]:
         body = operation.regions[0]

@@ -559,3 +559,34 @@ def test_value_and_grad_of_a_derivative():
 def test_gradients_pass_check_grad_themselves():
     gs.testing.check_grad(gs.grad(quartic), normal(3))
     gs.testing.check_grad(gs.grad(gs.grad(x2_exp)), 0.3)
+
+
+def test_the_gradient_of_a_numpy_function():
+    assert gs.grad(np.sin)(0.3) == pytest.approx(np.cos(0.3))
+    assert gs.grad(np.multiply, 1)(2.0, 3.0) == 2.0
+    np.testing.assert_array_equal(gs.grad(np.sum)(np.ones(3)), np.ones(3))
+
+
+@dataclasses.dataclass
+class Linear:
+    w: object
+    b: object = 0.0
+
+    def __call__(self, x):
+        return np.sum(self.w * x) + self.b
+
+    def penalty(self):
+        return np.sum(self.w**2)
+
+
+def test_dataclasses_with_methods_are_differentiated_by_their_fields():
+    w, x = normal(3), normal(3)
+    gradient = gs.grad(lambda model, x: model(x) + model.penalty())(Linear(w, 1.0), x)
+    assert isinstance(gradient, Linear)
+    np.testing.assert_allclose(gradient.w, x + 2 * w)
+    assert gradient.b == 1.0
+
+
+def test_several_lambdas_on_one_line_are_told_apart():
+    first, second = gs.grad(lambda x: np.sum(x * x)), gs.grad(lambda x: np.sum(x * x * x))
+    assert (first(2.0), second(2.0)) == (4.0, 12.0)

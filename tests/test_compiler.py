@@ -352,7 +352,7 @@ def test_nothing_is_emitted_before_it_is_needed(monkeypatch):
 
     emitted = []
     emit = codegen.emit
-    monkeypatch.setattr(codegen, "emit", lambda f, d=None: emitted.append(f.name) or emit(f, d))
+    monkeypatch.setattr(codegen, "emit", lambda f, *rest: emitted.append(f.name) or emit(f, *rest))
 
     def f(x):
         return np.sum(x * x)

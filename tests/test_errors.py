@@ -96,10 +96,10 @@ def test_an_array_of_objects_is_refused_at_the_parameter():
 
 
 def test_a_function_without_source_is_refused():
-    text = message_of(errors.SourceNotFoundError, lambda: gs.grad(len))
+    text = message_of(errors.SourceNotFoundError, lambda: gs.grad(list.append))
     assert text == (
-        "`len` is no Python function, so there is no source to differentiate\n"
-        "Instead: wrap it in one, for example `lambda x: len(x)`"
+        "`append` is no Python function, so there is no source to differentiate\n"
+        "Instead: wrap it in one, for example `lambda x: append(x)`"
     )
 
 

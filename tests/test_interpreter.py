@@ -8,7 +8,7 @@ from inspect import Signature
 import numpy as np
 import pytest
 
-from gradscribe.ir.core import CALL, LoopShape, Method, Operation, Primitive, SliceOf, Value
+from gradscribe.ir.core import CALL, Callee, LoopShape, Method, Operation, Primitive, SliceOf, Value
 from gradscribe.ir.trees import LEAF, Constant, Node
 from gradscribe.ir.types import (
     BOOL,
@@ -146,7 +146,7 @@ class TestCalls:
         negate = inner.function("negate", inner.op(operator.neg, inner.parameter("x", FLOAT)))
         x = ir.parameter("x", FLOAT)
         y = Value(FLOAT)
-        ir.builder.append(Operation(CALL, (x,), (y,), {"function": negate}))
+        ir.builder.append(Operation(CALL, (x,), (y,), {"function": Callee("negate", lambda: negate)}))
         assert result_of(ir, y, x, args=(2.0,)) == (-2.0, 2.0)
 
 

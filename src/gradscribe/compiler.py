@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType, MethodType
 from typing import Any
@@ -23,6 +23,8 @@ from gradscribe.derivatives import Derivatives
 from gradscribe.eager_calls import function_of_call
 from gradscribe.entry import Values
 from gradscribe.errors import ArgumentError, SourceNotFoundError
+from gradscribe.ir.core import Operand
+from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.program import Primal, Program, program_of
 
 __all__ = ["Derivatives", "Primal", "Target", "derivatives", "target_of"]
@@ -80,11 +82,25 @@ def target_of(function: Callable[..., Any]) -> Target:
     call = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(call, FunctionType):
         return target_of(MethodType(call, function))
+    if _is_primitive(function):
+        return target_of(_function_of_primitive(function))
     name = getattr(function, "__name__", repr(function))
     raise SourceNotFoundError(
         f"`{name}` is no Python function, so there is no source to differentiate",
         f"wrap it in one, for example `lambda x: {name}(x)`",
     )
+
+
+def _is_primitive(function: Any) -> bool:
+    return isinstance(function, Hashable) and function in PRIMITIVES
+
+
+def _function_of_primitive(callee: Any) -> FunctionType:
+    """A function with source that calls an operation with its required arguments."""
+    signature = PRIMITIVES[callee].signature
+    assert signature is not None
+    required = [p for p in signature.parameters.values() if p.default is p.empty]
+    return function_of_call(callee, tuple(map(Operand, range(len(required)))), {}, len(required))
 
 
 def _with(target: Target, first: tuple[Any, ...], keywords: Mapping[str, Any]) -> Target:

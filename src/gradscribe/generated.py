@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 from gradscribe import codegen
-from gradscribe.ir.core import Function
+from gradscribe.ir.core import Callee, Function, callees
 from gradscribe.transforms.bufferize import bufferize
 from gradscribe.transforms.flatten_records import flatten_records
 
@@ -48,11 +49,26 @@ class Generated:
         return self._flatten()
 
     @cached_property
+    def called(self) -> tuple[Function, ...]:
+        """The IR of the functions that it calls, as it is emitted."""
+        return tuple(map(_emitted, callees(self.ir)))
+
+    @cached_property
     def source(self) -> str:
-        """The text of the `def`."""
-        return codegen.emit(self.ir, dict(self._defaults))
+        """The text of the `def`, after those of the functions that it calls."""
+        return codegen.emit(self.ir, dict(self._defaults), self.called)
 
     @cached_property
     def callable(self) -> Callable[..., Any]:
         """The function itself, which debuggers and tracebacks can see into."""
-        return codegen.load(self.ir, self.source, self._defaults)
+        return codegen.load(self.ir, self.source, self._defaults, self.called)
+
+
+@lru_cache(maxsize=256)
+def _emitted(callee: Callee) -> Function:
+    """A function that is called by others, as it is emitted."""
+    function = callee.function
+    leaves = range(len(function.body.yields))
+    record = leaves[len(leaves) - function.record :]
+    function = flatten_records(bufferize(function, record=record))
+    return replace(function, name=callee.name)

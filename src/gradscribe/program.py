@@ -137,7 +137,8 @@ class Primal:
         """The values of a call that must be one of this lowering's kind."""
         bound = self._bind(*args, **keywords)
         matched = self.match((self.user_function, *bound))
-        if matched is None or tuple(map(key_of, bound)) != self._key:
+        key = tuple([KEYS[value.__class__](value) for value in bound])
+        if matched is None or key != self._key:
             raise ArgumentError(
                 f"these arguments need another specialization than `{self.name}` has here",
                 "call `specialize` with them, or use `gs.grad`, which finds or makes the right one",

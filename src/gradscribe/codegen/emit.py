@@ -22,26 +22,37 @@ from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 
 @dataclass(frozen=True)
 class Rendered:
-    """text: of one `def`. bindings: the modules, functions and objects that it names."""
+    """text: of one `def`, and those that it calls. bindings: the modules, functions and objects that it names."""
 
     text: str
     bindings: Mapping[str, Any]
 
 
-def emit(function: Function, defaults: Mapping[str, str] | None = None) -> str:
+def emit(
+    function: Function,
+    defaults: Mapping[str, str] | None = None,
+    called: tuple[Function, ...] = (),
+) -> str:
     """The source of a bufferized function whose records are flat.
 
     defaults: default values of parameters, as source (others stand in `Parameter.default`).
+    called: the functions that it calls, whose definitions come first.
     """
-    return render(function, tuple((defaults or {}).items())).text
+    return render(function, tuple((defaults or {}).items()), called).text
 
 
 @lru_cache(maxsize=16)
-def render(function: Function, defaults: tuple[tuple[str, str], ...] = ()) -> Rendered:
+def render(
+    function: Function,
+    defaults: tuple[tuple[str, str], ...] = (),
+    called: tuple[Function, ...] = (),
+) -> Rendered:
     """What `emit` gives, with the objects that the text names."""
-    namespace = Namespace()
-    text = _Emitter(plan(function), namespace, dict(defaults)).text()
-    return Rendered(text, namespace.bindings)
+    names = frozenset(each.name for each in called)
+    namespace = Namespace(names)
+    texts = [_Emitter(plan(each), namespace, {}).text() for each in called]
+    texts.append(_Emitter(plan(function), namespace, dict(defaults)).text())
+    return Rendered("\n\n".join(texts), namespace.bindings)
 
 
 class _Emitter:

@@ -19,13 +19,17 @@ _serial = itertools.count(1)
 
 
 def load(
-    function: Function, source: str | None = None, defaults: tuple[tuple[str, str], ...] = ()
+    function: Function,
+    source: str | None = None,
+    defaults: tuple[tuple[str, str], ...] = (),
+    called: tuple[Function, ...] = (),
 ) -> Callable[..., Any]:
     """The callable of a function, made of its source (emitted here where it is not given).
 
-    Its namespace holds the modules and functions that the text names, and the function.
+    Its namespace holds the modules and functions that the text names, the function, and those
+    that it calls.
     """
-    rendered = render(function, defaults)
+    rendered = render(function, defaults, called)
     filename = f"<gradscribe {next(_serial)}: {function.name}>"
     text = rendered.text if source is None else source
     loaded: Callable[..., Any] = execute(text, filename, rendered.bindings)[function.name]

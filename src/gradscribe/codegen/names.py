@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from gradscribe.codegen.interference import Interference
 from gradscribe.codegen.uses import IN_PLACE, Uses, carried
-from gradscribe.ir.core import IF, LOOP, Block, Function, Value
+from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Value, walk
 from gradscribe.ir.trees import Leaf
 from gradscribe.ir.types import Collected
 from gradscribe.primitives.indexing import LENGTH
@@ -128,6 +128,7 @@ class _Naming:
 
     def assign(self) -> Names:
         parameters = {parameter.name for parameter in self._function.parameters}
+        parameters |= _called(self._function)
         names = Names(taken=parameters)
         hints = dict(_hints(self._function.body))
         holders: dict[str, list[_Variable]] = {}
@@ -170,6 +171,13 @@ class _Naming:
             return "n"
         location = producer.location if producer is not None else None
         return "d_t" if location is not None and location.role != "primal" else "t"
+
+
+def _called(function: Function) -> set[str]:
+    """The names of the functions that a function calls."""
+    calls = (operation for operation in walk(function.body) if operation.primitive is CALL)
+    callees = (operation.attributes["function"] for operation in calls)
+    return {getattr(callee, "name", callee) for callee in callees}
 
 
 def _hints(block: Block) -> Iterator[tuple[Value, str]]:

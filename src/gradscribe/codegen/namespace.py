@@ -23,11 +23,13 @@ ALIASES = {"numpy": "np", "cupy": "cp"}
 class Namespace:
     """The global names of the functions that are loaded together.
 
-    bindings: what the namespace must hold, by name; built-ins are not among them.
+    bindings: what the namespace must hold, by name; built-ins are not among them. defined: the
+    names of those functions.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, defined: frozenset[str] = frozenset()) -> None:
         self.bindings: dict[str, Any] = {}
+        self._defined = defined
         self._builtins: set[str] = set()
         self._names: dict[int, str] = {}
 
@@ -40,7 +42,7 @@ class Namespace:
         if known is not None and known not in taken:
             return known
         name, number = wanted, 0
-        while name in taken or name in self._builtins or name in self.bindings:
+        while any(name in names for names in (taken, self._builtins, self.bindings, self._defined)):
             number += 1
             name = f"{wanted}_{number}"
         self.bindings[name] = value

@@ -80,6 +80,10 @@ def call_method(
         if isinstance(function, staticmethod):
             return calls.call(lowering, node, Static(function.__func__), arguments, keywords)
         return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
+    if isinstance(receiver, TupleOf):
+        function = inspect.getattr_static(receiver.cls, name, None)
+        if inspect.isfunction(function):
+            return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
     if is_tensor(lowering, receiver) and name not in ("detach", "item"):
         function = inspect.getattr_static(TENSOR_CLASSES[0], name, None)
         if inspect.isfunction(function):

@@ -67,6 +67,9 @@ def call(
         method = inspect.getattr_static(type(callee.target), "__call__", None)
         if inspect.isfunction(method):
             return _inline(lowering, node, method, (callee, *arguments), keywords)
+    if isinstance(callee, TupleOf):
+        method = BoundMethod(callee, "__call__")
+        return known.call_method(lowering, node, method, arguments, keywords)
     return lowering.unsupported(node, "this value cannot be called")
 
 

@@ -24,7 +24,7 @@ from gradscribe.frontend.definitions import (
     Result,
 )
 from gradscribe.frontend.results import result_tree
-from gradscribe.frontend.structures import Structure, opened, rebuilt
+from gradscribe.frontend.structures import Slot, opened, rebuilt
 from gradscribe.frontend.values import DictRef, ListRef, LocalFunction, Static, Storage, TupleOf
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import CALL, Block, Function, Location, Operation, Parameter, Value
@@ -81,8 +81,18 @@ class _Given:
         )
         self.bounds: dict[Symbol, Affine] = {}
         self.types = _general([leaf.type for leaf in self.leaves], lowering, self.bounds, "n")
+        self.names = self._names_of_leaves()
         cells = tuple(id(cell) for cell in frame.function.__closure__ or ())
         self.key = (frame.source.node, cells, self.structure, self.types)
+
+    def _names_of_leaves(self) -> list[str]:
+        """What the parameters are called: as the function's own, where those are one leaf."""
+        names = [leaf.name or "x" for leaf in self.leaves]
+        parts = self.structure.root.parts[0].parts
+        for name, part in zip(self.frame.names, parts, strict=True):
+            if isinstance(part, Slot):
+                names[part.number] = name
+        return names
 
     def call(self, definition: Definition, result: Result) -> Any:
         """Emit the call."""
@@ -200,7 +210,7 @@ def _lower(
     inner.recursion, inner.dependencies = lowering.recursion, lowering.dependencies
     inner.builder.location = frame.source.location(frame.source.node)
     parameters = _Parameters()
-    leaves = list(map(parameters.add, given.leaves, given.types))
+    leaves = list(map(parameters.add, given.names, given.types))
     arguments, closure = rebuilt(inner, given.structure, leaves).items
     names = dict(zip(frame.names, arguments.items, strict=True))
     _bind_captured(lowering, inner, definition, parameters)
@@ -241,10 +251,10 @@ class _Parameters:
         self.types: list[Type] = []
         self._names: set[str] = set()
 
-    def add(self, like: Value, type_: Type) -> Value:
-        name, number = like.name or "x", 1
+    def add(self, wanted: str, type_: Type) -> Value:
+        name, number = wanted, 1
         while name in self._names:
-            name, number = f"{like.name or 'x'}_{number}", number + 1
+            name, number = f"{wanted}_{number}", number + 1
         self._names.add(name)
         value = Value(type_, name)
         self.types.append(type_)
@@ -261,7 +271,7 @@ def _bind_captured(
     for key, (value, path, name) in definition.captured.items():
         structure, leaves = opened(lowering, None, captured_variable(lowering, value, path, name))
         types = _general([leaf.type for leaf in leaves], lowering, {}, "m")
-        own = list(map(parameters.add, leaves, types))
+        own = list(map(parameters.add, [leaf.name or name for leaf in leaves], types))
         inner.captured[key] = rebuilt(inner, structure, own)
 
 

@@ -11,6 +11,7 @@ import ast
 import functools
 import inspect
 import linecache
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import CodeType, FunctionType
@@ -157,7 +158,12 @@ def _first_line(node: Any) -> int:
 
 
 def _same_code(node: Any, code: CodeType) -> bool:
-    """Whether compiling this lambda gives this code."""
+    """Whether this lambda is the one that the code was compiled from: from Python 3.11 on the
+    code knows the columns of its body; before, compiling the lambda must give the same code."""
+    if sys.version_info >= (3, 11):
+        body = node.body
+        extent = (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset)
+        return extent in set(code.co_positions())
     module = compile(ast.Expression(node), code.co_filename, "eval")
     candidates = [c for c in module.co_consts if isinstance(c, CodeType)]
     return any(

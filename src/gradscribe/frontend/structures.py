@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Leaf:
+class Slot:
     """The IR value of this number. wrapped: the contents of an array or list."""
 
     number: int
@@ -138,11 +138,11 @@ class _Opening:
         )
 
     @open.register
-    def _(self, item: Value) -> _Leaf:
+    def _(self, item: Value) -> Slot:
         return self._leaf(item, wrapped=False)
 
     @open.register
-    def _(self, item: Ref) -> _Leaf:
+    def _(self, item: Ref) -> Slot:
         return self._leaf(self.lowering.load(item), wrapped=True)
 
     @open.register
@@ -209,9 +209,9 @@ class _Opening:
     def _parts(self, items: Sequence[Any]) -> tuple[Any, ...]:
         return tuple([self.open(item) for item in items])
 
-    def _leaf(self, value: Value, *, wrapped: bool) -> _Leaf:
+    def _leaf(self, value: Value, *, wrapped: bool) -> Slot:
         self.leaves.append(value)
-        return _Leaf(len(self.leaves) - 1, wrapped)
+        return Slot(len(self.leaves) - 1, wrapped)
 
 
 _HANDED_OVER = (Value, Ref, Static, ObjectRef, TupleOf, ListRef, DictRef, BoundMethod,
@@ -241,7 +241,7 @@ class _Building:
     def build(self, part: Any) -> Any:
         return _BUILD[type(part)](self, part)
 
-    def leaf(self, part: _Leaf) -> Any:
+    def leaf(self, part: Slot) -> Any:
         value = self.leaves[part.number]
         return self.lowering.wrap(value) if part.wrapped else value
 
@@ -262,7 +262,7 @@ class _Building:
 
 
 _BUILD: dict[type, Callable[[_Building, Any], Any]] = {
-    _Leaf: _Building.leaf,
+    Slot: _Building.leaf,
     _Static: lambda building, part: part.item,
     _Object: lambda building, part: part.item,
     _Container: _Building.container,

@@ -180,7 +180,8 @@ class Function:
     """body.parameters are the leaves of all parameters, in order; body.yields the leaves of
     the result, whose structure is `result`.
 
-    record: how many of the last yields are the record that the adjoint reads.
+    record: how many of the last yields are the record that the adjoint reads. undefined: the
+    parameter leaves (entries of a record) that may be undefined at run time.
     """
 
     name: str
@@ -190,6 +191,7 @@ class Function:
     facts: Facts
     docstring: str | None = None
     record: int = 0
+    undefined: frozenset[Value] = frozenset()
 
 
 class Callee:

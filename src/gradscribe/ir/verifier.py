@@ -23,6 +23,7 @@ from gradscribe.ir.core import (
     IF,
     LOOP,
     Block,
+    Callee,
     Function,
     LoopShape,
     Operand,
@@ -32,7 +33,7 @@ from gradscribe.ir.core import (
     map_operands,
 )
 from gradscribe.ir.printer import print_function
-from gradscribe.ir.trees import count_leaves
+from gradscribe.ir.trees import Node, count_leaves
 from gradscribe.ir.types import (
     BOOL,
     INT,
@@ -40,6 +41,7 @@ from gradscribe.ir.types import (
     Collected,
     JoinError,
     Opaque,
+    RecordOf,
     Scalar,
     Type,
     is_integer,
@@ -164,10 +166,19 @@ def _check_call(operation: Operation) -> None:
     callee = operation.attributes.get("function")
     if callee is None:
         raise _RuleError(f"{text} names no function")
-    if isinstance(callee, Function):
-        parameters = _types(callee.body.parameters)
-        _all_fit(f"arguments of {text}", operation.operands, parameters)
-        _same_number(f"results of {text}", len(callee.body.yields), len(operation.results))
+    if isinstance(callee, Callee):
+        function = callee.function
+        parameters = function.parameters
+        _same_number(f"arguments of {text}", len(parameters), len(operation.operands))
+        for operand, parameter in zip(operation.operands, parameters, strict=True):
+            if not isinstance(operand.type, RecordOf):
+                _fit(f"an argument of {text}", operand.type, parameter.leaves[0].type)
+        result = function.result
+        count = len(result.children) if isinstance(result, Node) else 1
+        _same_number(f"results of {text}", count, len(operation.results))
+        for value, given in zip(operation.results, function.body.yields, strict=False):
+            if not isinstance(value.type, RecordOf):
+                _fit(f"a result of {text}", given.type, value.type)
 
 
 def _check_loop(operation: Operation) -> None:

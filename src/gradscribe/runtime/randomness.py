@@ -16,13 +16,20 @@ class Generator:
     """A source of random numbers that can be seeded again."""
 
     def __init__(self) -> None:
-        self.numpy = np.random.default_rng()
+        self._numpy: np.random.Generator | None = None
         self.seed_value = 0
+
+    @property
+    def numpy(self) -> np.random.Generator:
+        """NumPy's generator, made when first needed: importing `numpy.random` takes a while."""
+        if self._numpy is None:
+            self._numpy = np.random.default_rng()
+        return self._numpy
 
     def manual_seed(self, seed: int) -> Generator:
         """Start again from this seed."""
         self.seed_value = int(seed)
-        self.numpy = np.random.default_rng(seed % (1 << 64))
+        self._numpy = np.random.default_rng(seed % (1 << 64))
         return self
 
     def initial_seed(self) -> int:

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from gradscribe.errors import UnsupportedError
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import (
     CALL,
@@ -34,7 +33,7 @@ from gradscribe.ir.core import (
 )
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
-from gradscribe.ir.types import cotangent_type, is_differentiable
+from gradscribe.ir.types import Type, cotangent_type, is_differentiable
 from gradscribe.primitives.control import (
     ADD_ITEMS,
     APPEND,
@@ -50,6 +49,7 @@ from gradscribe.primitives.control import (
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
 from gradscribe.transforms.activity import active_values
 from gradscribe.transforms.context import Context
+from gradscribe.transforms.calls import mirror_call
 from gradscribe.transforms.cotangents import add, constant, name_of, project, zero
 from gradscribe.transforms.mirrors import mirror_if, mirror_loop
 from gradscribe.transforms.rules import Templates, apply_rule
@@ -92,11 +92,15 @@ class Joined:
 
 
 def differentiate(
-    function: Function, active: Sequence[int], seeded: Sequence[int] | None = None
+    function: Function,
+    active: Sequence[int],
+    seeded: Sequence[int] | None = None,
+    seed_type: Callable[[Type], Type] = cotangent_type,
 ) -> Joined:
     """The function joined with its adjoint with respect to these leaves of its arguments.
 
     seeded: the leaves of the result that have cotangents (None: all differentiable ones).
+    seed_type: the type of the cotangent of a result.
     The first sweep finds which stored-to arrays the adjoint reads inside of loops; if there are
     any, a second one undoes the stores to them.
     """
@@ -107,18 +111,21 @@ def differentiate(
     while True:
         exports = Exports(structure, function.facts)
         context = Context(function, structure, exports, values, restored)
-        joined = _sweep(context, tuple(active), seeded, templates)
+        seeds = _seeds(function, seeded, seed_type)
+        joined = _sweep(context, tuple(active), seeds, templates)
         if context.wanted <= restored:
             return joined
         restored |= context.wanted
 
 
 def _sweep(
-    context: Context, active: tuple[int, ...], seeded: Sequence[int] | None, templates: Templates
+    context: Context,
+    active: tuple[int, ...],
+    seeds: Sequence[tuple[Value, Value]],
+    templates: Templates,
 ) -> Joined:
     function = context.function
     top = TopScope(context, function.body, Builder(function.facts))
-    seeds = _seeds(function, seeded)
     top.builder.location = derived(None)
     for result, seed in seeds:
         if result in context.active:
@@ -145,7 +152,9 @@ def _sweep(
     )
 
 
-def _seeds(function: Function, seeded: Sequence[int] | None) -> list[tuple[Value, Value]]:
+def _seeds(
+    function: Function, seeded: Sequence[int] | None, seed_type: Callable[[Type], Type]
+) -> list[tuple[Value, Value]]:
     """The leaves of the result that have cotangents, each with the parameter that seeds it."""
     taken = {parameter.name for parameter in function.parameters}
     seeds: list[tuple[Value, Value]] = []
@@ -156,7 +165,7 @@ def _seeds(function: Function, seeded: Sequence[int] | None) -> list[tuple[Value
             while name in taken:
                 name, number = f"{base}_{number}", number + 1
             taken.add(name)
-            seeds.append((result, Value(cotangent_type(result.type), name)))
+            seeds.append((result, Value(seed_type(result.type), name)))
     return seeds
 
 
@@ -335,19 +344,10 @@ def _contribute(scope: Scope, value: Value, cotangent: Callable[[], Value]) -> N
         scope.contribute(value, cotangent())
 
 
-def _refuse_call(scope: Scope, operation: Operation, sweep: ReverseSweep) -> None:
-    if any(result in scope.cotangents for result in operation.results):
-        raise UnsupportedError(
-            "a call of a recursive function cannot be differentiated yet",
-            "write the recursion as a loop",
-            operation.location,
-        )
-
-
 _REGIONS: dict[Primitive, Callable[[Scope, Operation, ReverseSweep], None]] = {
     IF: mirror_if,
     LOOP: mirror_loop,
-    CALL: _refuse_call,
+    CALL: mirror_call,
 }
 _HANDLERS: dict[Primitive, Callable[[Scope, Operation, Value], None]] = {
     GETITEM: _getitem,

@@ -64,17 +64,25 @@ def _place_copies(function: Function, live: Liveness) -> tuple[Copies, Aliasing]
     first; then what loops start from; the last relation assumes nothing, so it decides.
     """
     copies = Copies()
-    operations = list(walk(function.body))
-    if any(operation.primitive is LOOP for operation in operations):
-        _settle(function, live, copies, clean_inits=True)
-    return copies, _settle(function, live, copies, clean_inits=False)
+    if any(operation.primitive is LOOP for operation in walk(function.body)):
+        decide = partial(_decide, possibly_undefined(function))
+        copies = _settle(function, live, copies, decide, clean_inits=True).copies
+    aliasing = _settle(function, live, copies, partial(_decide, set()), clean_inits=False)
+    return aliasing.copies, aliasing
 
 
-def _settle(function: Function, live: Liveness, copies: Copies, clean_inits: bool) -> Aliasing:
+def _settle(
+    function: Function, live: Liveness, copies: Copies, decide: OnWrite, *, clean_inits: bool
+) -> Aliasing:
+    """The relation in which no write needs another copy.
+
+    Where a decision makes void what was found before it, all but that decision is forgotten.
+    """
     while True:
-        aliasing = Aliasing(function, live, copies, _decide, clean_inits=clean_inits)
+        aliasing = Aliasing(function, live, copies.copy(), decide, clean_inits=clean_inits)
         if not aliasing.abandoned:
             return aliasing
+        copies.add(aliasing.last)
 
 
 def _decide(

@@ -209,13 +209,17 @@ def _constant(aliasing: Aliasing, operation: Operation) -> list[Flow]:
 
 
 def _call(aliasing: Aliasing, operation: Operation) -> list[Flow]:
-    """A called function may hand out what it was given, several times, in all its results."""
-    targets = [t for result in operation.results for t in aliasing.buffers(result).values()]
+    """The results of a called function are its own; its records refer to whatever they may."""
+    results = [r for r in operation.results if not isinstance(r.type, types.RecordOf)]
+    made = [t for result in results for t in aliasing.buffers(result).values()]
+    records = [
+        t for r in operation.results[len(results) :] for t in aliasing.buffers(r).values()
+    ]
+    for i, record in enumerate(records):
+        for other in (*made, *records[:i]):
+            link(record, other)
     sources = _all_operands(aliasing, operation)
-    for i, target in enumerate(targets):
-        for other in targets[:i]:
-            link(target, other)
-    return [(target, sources) for target in targets]
+    return [(target, []) for target in made] + [(record, sources) for record in records]
 
 
 def _other(aliasing: Aliasing, operation: Operation) -> list[Flow]:

@@ -290,7 +290,7 @@ class LoopScope(Scope):
         for position in range(self.shape.carried):
             final = self.loop.results[position]
             first, last = self.block.parameters[self.count + position], self.block.yields[position]
-            if not context.is_restored(final):
+            if not context.is_restored(final) or context.structure.is_undefined(initial[position]):
                 continue
             if not context.structure.stores_to(self.loop, context.structure.chain(final)):
                 continue

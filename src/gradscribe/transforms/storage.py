@@ -14,9 +14,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import Block, Location, LoopShape, Operation, Value, map_operands
+from gradscribe.ir.core import (
+    Block,
+    Callee,
+    Location,
+    LoopShape,
+    Operation,
+    Value,
+    map_operands,
+)
 from gradscribe.ir.lengths import Affine, Facts, Symbol
-from gradscribe.ir.types import INT, Collected, Scalar
+from gradscribe.ir.types import INT, Collected, RecordOf, Scalar
 from gradscribe.primitives.control import CONSTANT, UNDEF
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.split import split
@@ -53,6 +61,7 @@ class Exports:
         self._loops: dict[Operation, _LoopExports] = {}
         self._branches: dict[Operation, tuple[dict[Value, Value], dict[Value, Value]]] = {}
         self._overwritten: dict[Operation, tuple[list[Operation], Value]] = {}
+        self._calls: dict[Operation, tuple[Callee, Value]] = {}
 
     def record(self, loop: Operation, value: Value) -> Value:
         """The record of a value of the loop's body, one element a trip."""
@@ -77,6 +86,13 @@ class Exports:
         if value not in results:
             results[value] = self._new(operation, Value(value.type, value.name))
         return results[value]
+
+    def record_of_call(self, call: Operation, forward: Callee) -> Value:
+        """The record of a call, which is then one of `forward`."""
+        if call not in self._calls:
+            record = self._new(call, Value(RecordOf(forward.name), "record"))
+            self._calls[call] = forward, record
+        return self._calls[call][1]
 
     def overwritten(self, store: Operation) -> Value:
         """What was, before a store, where it stores."""
@@ -113,6 +129,11 @@ class Exports:
                 elif operation in self._branches:
                     operation_ = self._with_branch_values(operation_, self._branches[operation])
                 operations.append(operation_)
+            elif operation in self._calls:
+                forward, record = self._calls[operation]
+                results = (*operation.results, record)
+                attributes = {"function": forward}
+                operations.append(replace(operation, results=results, attributes=attributes))
             else:
                 operations.append(operation)
         if len(operations) == len(block.operations) and all(

@@ -11,6 +11,7 @@ from collections import Counter
 
 from gradscribe.ir.core import IF, LOOP, Block, Function, LoopShape, Operation, Value
 from gradscribe.ir.types import Array
+from gradscribe.primitives.control import UNDEF
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 
 STORES = frozenset({STORE, ACCUMULATE})
@@ -56,6 +57,11 @@ class Structure:
     def stores_to(self, operation: Operation, chain: Value) -> bool:
         """Whether an `if` or loop stores to the array of this chain."""
         return chain in self._stored_in.get(operation, ())
+
+    def is_undefined(self, value: Value) -> bool:
+        """Whether the value stands for a name that is not bound yet."""
+        definition = self.definition.get(value)
+        return definition is not None and definition.primitive is UNDEF
 
     def define(self, value: Value, operation: Operation) -> None:
         """Enter a value that is made by an operation in addition to its results."""

@@ -43,6 +43,7 @@ from gradscribe.ir.types import (
     Never,
     Scalar,
     Tuple,
+    Type,
     Undefined,
     cotangent_type,
     is_differentiable,
@@ -50,6 +51,7 @@ from gradscribe.ir.types import (
 from gradscribe.primitives import control, indexing
 from gradscribe.primitives.registry import METHODS
 from gradscribe.transforms.activity import STRUCTURAL, active_values
+from gradscribe.transforms.calls import tangent_call
 from gradscribe.transforms.cotangents import call, constant, name_of
 from gradscribe.transforms.tangent_regions import tangent_if, tangent_loop
 
@@ -57,16 +59,20 @@ _POSITIONS = frozenset({"shape", "index", "path", "num"})
 """Parameters of linear operations whose integers are no data."""
 
 
-def differentiate(function: Function, active: tuple[int, ...]) -> Function:
+def differentiate(
+    function: Function,
+    active: tuple[int, ...],
+    tangent_type: Callable[[Type], Type] = cotangent_type,
+) -> Function:
     """The tangent of a function along its active leaves (numbers of parameter leaves).
 
     It takes the function's parameters and then, for each parameter with active leaves, its
     tangent `d_<name>` (numbered where that is taken) of the same structure, with None at other
     leaves. It returns (result, d_result), where d_result has the structure of the result, with
-    None for what is not differentiable.
+    None for what is not differentiable. tangent_type: the type of the tangent of a parameter.
     """
     tangent = Tangent(function, active)
-    parameters = tuple(tangent.parameters(frozenset(active)))
+    parameters = tuple(tangent.parameters(frozenset(active), tangent_type))
     body = function.body
     with tangent.builder.block() as operations:
         tangent.block(body)
@@ -104,7 +110,9 @@ class Tangent:
             if operation.primitive is control.CONSTANT
         }
 
-    def parameters(self, active: frozenset[int]) -> Iterator[Parameter]:
+    def parameters(
+        self, active: frozenset[int], tangent_type: Callable[[Type], Type]
+    ) -> Iterator[Parameter]:
         """The tangent parameters for the active leaves."""
         numbers = iter(range(len(self._function.body.parameters)))
         taken = {parameter.name for parameter in self._function.parameters}
@@ -114,7 +122,7 @@ class Tangent:
                 name = _unused(f"d_{parameter.name}", taken)
                 tree = _keep_leaves(parameter.tree, iter(chosen))
                 leaves = [
-                    self.define(leaf, Value(cotangent_type(leaf.type), name_of(leaf)))
+                    self.define(leaf, Value(tangent_type(leaf.type), name_of(leaf)))
                     for leaf, is_active in zip(parameter.leaves, chosen, strict=True)
                     if is_active
                 ]
@@ -338,13 +346,6 @@ class Tangent:
         )
         return call(self.builder, np.broadcast_to, tangent, shape=shape)
 
-    def _call(self, operation: Operation) -> None:
-        raise UnsupportedError(
-            "forward mode through a recursive function",
-            "write the recursion as a loop.",
-            operation.location,
-        )
-
 
 _RULES: dict[Primitive, Callable[[Tangent, Operation], Value | None]] = {
     indexing.STORE: Tangent._store,
@@ -353,7 +354,7 @@ _RULES: dict[Primitive, Callable[[Tangent, Operation], Value | None]] = {
 _VISITORS: dict[Primitive, Callable[[Tangent, Operation], None]] = {
     IF: tangent_if,
     LOOP: tangent_loop,
-    CALL: Tangent._call,
+    CALL: tangent_call,
 }
 
 

@@ -1,0 +1,460 @@
+"""Recursive functions: called in the emitted code, and differentiated to second order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.errors import AliasingError, UnsupportedError
+from gradscribe.ir.core import Function, callees
+from gradscribe.ir.verifier import verify
+from tests.interpreter import run
+
+WEIGHTS = np.array([[0.5, -0.25, 0.1], [0.3, 0.8, -0.4], [-0.2, 0.6, 0.9]])
+BIAS = np.array([0.1, -0.2, 0.3])
+
+
+def power(x, n):
+    if n == 0:
+        return 1.0
+    return x * power(x, n - 1)
+
+
+def product(x):
+    if len(x) == 1:
+        return x[0]
+    h = len(x) // 2
+    return product(x[:h]) * product(x[h:])
+
+
+def conditional(x, n):
+    return x if n <= 0 else np.sin(conditional(x * 1.1, n - 1)) + x
+
+
+def fibonacci_like(x, n):
+    if n < 2:
+        return x * (n + 1)
+    return np.tanh(fibonacci_like(x, n - 1)) + fibonacci_like(0.5 * x, n - 2)
+
+
+def fibonacci(n):
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+def scaled_by_an_integer(x, n):
+    return x**2 * fibonacci(n)
+
+
+def through_a_helper(x, n):
+    if n == 0:
+        return x
+    return helper(x * 0.7, n)
+
+
+def helper(y, n):
+    z = np.cos(y)
+    return z * through_a_helper(y + z, n - 1)
+
+
+def is_even(x, n):
+    return x if n == 0 else is_odd(x * 1.5, n - 1)
+
+
+def is_odd(x, n):
+    return -x * x if n == 0 else is_even(x + 1.0, n - 1)
+
+
+def mutual_twice(x, n):
+    if n == 0:
+        return x
+    return mutual_once(x, n - 1) + mutual_twice(x * 0.5, n - 1)
+
+
+def mutual_once(x, n):
+    if n == 0:
+        return x * x
+    return mutual_twice(x * 0.9, n - 1) * mutual_once(x * 0.8, n - 1)
+
+
+def reversed_array(x):
+    if len(x) < 2:
+        return x
+    return np.concatenate([reversed_array(x[1:]), x[:1] * x[:1]])
+
+
+def same_shape(x, n):
+    if n == 0:
+        return x * x
+    y = same_shape(x * 0.5, n - 1)
+    return y + x * np.sin(y)
+
+
+def pair(x, y, n):
+    if n == 0:
+        return x, y
+    a, b = pair(y, x * y, n - 1)
+    return a * b, b + x
+
+
+def in_a_loop(x, n):
+    if n == 0:
+        return x
+    total = 0.0
+    for i in range(2):
+        total = total + in_a_loop(x * (0.3 + 0.1 * i), n - 1)
+    return np.sin(total)
+
+
+def in_nested_loops(x, n):
+    if n == 0:
+        return np.sum(x * x)
+    total = 0.0
+    for i in range(2):
+        for j in range(i + 1):
+            total = total + in_nested_loops(x * (0.3 + 0.1 * i - 0.2 * j), n - 1) * (j + 1)
+    return np.sin(total)
+
+
+def with_a_loop_inside(x, n):
+    if n == 0:
+        return np.sum(x)
+    y = x.copy()
+    for i in range(1, len(x)):
+        y[i] = y[i] * y[i - 1]
+    return with_a_loop_inside(y, n - 1) + y[0]
+
+
+def accumulating(x, total):
+    if len(x) == 0:
+        return total
+    return accumulating(x[1:], total + x[0] * x[0])
+
+
+def from_an_integer(x):
+    return accumulating(x, 0.0)
+
+
+def layers(x, n):
+    if n == 0:
+        return x
+    return np.tanh(layers(x, n - 1) @ WEIGHTS + BIAS)
+
+
+def closure(x, k):
+    def go(y, n):
+        if n == 0:
+            return x
+        return x * y + go(y * x, n - 1)
+
+    return go(x, k) + go(2.0 * x, 2)
+
+
+def with_a_function(x, n):
+    return applied(lambda y: np.sin(y) * x, x, n)
+
+
+def applied(f, x, n):
+    return x if n == 0 else f(applied(f, x, n - 1))
+
+
+def over_a_structure(x):
+    return tree_sum((x, (x * 2.0, (x[0] * x[1], x))))
+
+
+def tree_sum(tree):
+    if isinstance(tree, tuple):
+        return tree_sum(tree[0]) + tree_sum(tree[1])
+    return np.sum(np.sin(tree))
+
+
+def broadcast(x, y):
+    """x has one element or as many as y, which the types do not tell."""
+    if len(y) <= 2:
+        return np.sum(x * y)
+    h = len(y) // 2
+    return broadcast(x[:h], y[:h]) * broadcast(x[-1:], y[h:])
+
+
+def sine_of_a_number(x, n):
+    return np.sin(power(np.sin(x) + x, n)) * power(x, 2)
+
+
+def with_default(x, n=4, scale=0.9):
+    return x if n == 0 else scale * x * with_default(x, n - 1)
+
+
+def checked(x, n):
+    if n < 0:
+        raise ValueError("n is negative")
+    if n == 0:
+        return x
+    return x * checked(x, n - 1)
+
+
+def integral(a, b, depth):
+    """Adaptive in form: the same quadrature on both halves, combined."""
+    m = 0.5 * (a + b)
+    whole = (b - a) / 6 * (math.exp(-a * a) + 4 * math.exp(-m * m) + math.exp(-b * b))
+    if depth == 0 or abs(whole) < 1e-3:
+        return whole
+    return integral(a, m, depth - 1) + integral(m, b, depth - 1)
+
+
+def determinant(a):
+    n = len(a)
+    if n == 1:
+        return a[0, 0]
+    rest = a[1:, 1:] - np.outer(a[1:, 0], a[0, 1:]) / a[0, 0]
+    return a[0, 0] * determinant(rest)
+
+
+def transform(x):
+    """Haar's wavelets, all levels."""
+    if len(x) == 1:
+        return x
+    low, high = (x[0::2] + x[1::2]) * 0.5, (x[0::2] - x[1::2]) * 0.5
+    return np.concatenate([transform(low * low), high])
+
+
+RNG = np.random.default_rng(0)
+VECTOR = RNG.uniform(0.5, 1.5, size=5)
+PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (power, (1.3, 5)),
+    (power, (np.float64(1.3), 5)),
+    (product, (VECTOR,)),
+    (conditional, (0.4, 3)),
+    (conditional, (VECTOR, 3)),
+    (fibonacci_like, (0.8, 5)),
+    (scaled_by_an_integer, (1.2, 7)),
+    (through_a_helper, (0.6, 3)),
+    (is_even, (0.6, 3)),
+    (is_even, (0.6, 4)),
+    (mutual_twice, (0.9, 4)),
+    (reversed_array, (VECTOR,)),
+    (same_shape, (VECTOR, 3)),
+    (same_shape, (VECTOR.reshape(1, 5), 2)),
+    (pair, (0.7, 1.2, 3)),
+    (pair, (VECTOR, 0.5 + VECTOR, 2)),
+    (in_a_loop, (0.8, 3)),
+    (in_nested_loops, (VECTOR, 2)),
+    (with_a_loop_inside, (VECTOR, 2)),
+    (accumulating, (VECTOR, 0.5)),
+    (from_an_integer, (VECTOR,)),
+    (layers, (VECTOR[:3], 2)),
+    (closure, (0.7, 3)),
+    (with_a_function, (0.7, 3)),
+    (over_a_structure, (VECTOR,)),
+    (broadcast, (VECTOR, VECTOR[::-1].copy())),
+    (sine_of_a_number, (0.9, 3)),
+    (with_default, (0.9,)),
+    (checked, (0.9, 3)),
+    (integral, (0.0, 1.5, 3)),
+    (determinant, (RNG.normal(size=(4, 4)) + 3 * np.eye(4),)),
+    (transform, (RNG.normal(size=8),)),
+]
+NAMES = [f"{f.__name__}-{number}" for number, (f, _) in enumerate(PROGRAMS)]
+EACH = pytest.mark.parametrize(("f", "args"), PROGRAMS, ids=NAMES)
+
+
+def assert_same_bits(found: Any, expected: Any) -> None:
+    if isinstance(expected, tuple):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert_same_bits(one, other)
+        return
+    np.testing.assert_array_equal(found, expected, strict=isinstance(expected, np.ndarray))
+
+
+@EACH
+def test_values_are_those_of_python(f: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    expected = f(*args)
+    assert_same_bits(gs.differentiable(f).specialize(*args).forward(*args)[0], expected)
+
+
+@EACH
+def test_both_modes_agree_with_each_other_and_with_differences(
+    f: Callable[..., Any], args: tuple[Any, ...]
+) -> None:
+    gs.testing.check_grad(f, *args, order=1)
+
+
+@EACH
+def test_the_second_order_is_the_derivative_of_the_gradient(
+    f: Callable[..., Any], args: tuple[Any, ...]
+) -> None:
+    gs.testing.check_grad(f, *args, order=2)
+
+
+def called_by(*functions: Function) -> list[Function]:
+    found = dict.fromkeys(callee for function in functions for callee in callees(function))
+    return [callee.function for callee in found]
+
+
+@EACH
+def test_all_functions_keep_the_rules_of_the_ir(
+    f: Callable[..., Any], args: tuple[Any, ...]
+) -> None:
+    stages = gs.differentiable(f).specialize(*args).stages
+    functions = [stages.primal, stages.forward, stages.adjoint, stages.gradient, stages.tangent]
+    functions.append(stages.order(2))
+    for function in (*functions, *called_by(*functions)):
+        verify(function)
+
+
+def test_the_ir_means_what_the_emitted_code_does() -> None:
+    special = gs.differentiable(product).specialize(VECTOR)
+    result, record = run(special.stages.forward, VECTOR)
+    assert result == product(VECTOR)
+    gradient = run(special.stages.adjoint, record, 1.0)
+    np.testing.assert_array_equal(gradient, special.gradient(VECTOR))
+
+
+def test_the_emitted_functions_call_themselves() -> None:
+    special = gs.differentiable(power).specialize(2.0, 3)
+    assert (
+        special.forward_source
+        == """\
+def power_1_forward(x, n):
+    branch = n == 0
+    if branch:
+        result = 1.0
+        t = None
+        record = None
+    else:
+        t, record = power_1_forward(x, n - 1)
+        result = x * t
+    return result, (x, branch, t, record)
+
+
+def power_forward(x, n):
+    t, record = power_1_forward(x, n)
+    return t, record
+"""
+    )
+    assert (
+        special.tangent_source
+        == """\
+def power_1_tangent(x, n, d_x):
+    if n == 0:
+        result = 1.0
+        d_result = 0.0
+    else:
+        t, t_1 = power_1_tangent(x, n - 1, d_x)
+        result = x * t
+        d_result = d_x * t + t_1 * x  # return x * power(x, n - 1)
+    return result, d_result
+
+
+def power_tangent(x, n, d_x):
+    t, t_1 = power_1_tangent(x, n, d_x)
+    return t, t_1
+"""
+    )
+
+
+def test_one_specialization_serves_all_depths() -> None:
+    gradient = gs.grad(power)
+    for n in range(6):
+        assert gradient(2.0, n) == pytest.approx(n * 2.0 ** (n - 1))
+
+
+def test_an_adjoint_can_run_again() -> None:
+    special = gs.differentiable(same_shape).specialize(VECTOR, 3)
+    _, record = special.forward(VECTOR, 3)
+    seed = np.ones(5)
+    first = special.adjoint(record, seed)
+    np.testing.assert_array_equal(special.adjoint(record, seed), first)
+    np.testing.assert_array_equal(seed, 1.0)
+
+
+def test_backward_through_a_decorated_function_that_calls_itself() -> None:
+    x = gs.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    decorated_product(x).backward()
+    np.testing.assert_allclose(x.grad.numpy(), [6.0, 3.0, 2.0])
+
+
+@gs.differentiable
+def decorated_product(x):
+    if len(x) == 1:
+        return x[0]
+    return x[0] * decorated_product(x[1:])
+
+
+def test_effects_happen_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    gs.value_and_grad(printing)(2.0, 2)
+    assert capsys.readouterr().out == "at 2\nat 1\nat 0\n"
+
+
+def printing(x, n):
+    print("at", n)
+    return x if n == 0 else x * printing(x, n - 1)
+
+
+def test_exceptions_are_those_of_the_user() -> None:
+    with pytest.raises(ValueError, match="n is negative"):
+        gs.grad(checked)(1.0, -1)
+
+
+def test_recursion_without_end_fails_as_in_python() -> None:
+    with pytest.raises(RecursionError):
+        gs.grad(power)(1.0, -1)
+
+
+def test_to_third_order() -> None:
+    x = gs.tensor(1.5, requires_grad=True)
+    y = gs.differentiable(power)(x, 5)
+    for expected in (5 * 1.5**4, 20 * 1.5**3, 60 * 1.5**2):
+        (y,) = gs.autograd.grad(y, x, create_graph=True)
+        assert y.item() == pytest.approx(expected)
+
+
+# -- refusals ------------------------------------------------------------------------------------
+
+
+def endless(x):
+    return x * endless(x - 1.0)
+
+
+def storing(x, n):
+    if n == 0:
+        return x[0]
+    x[0] = x[0] * 2.0
+    return storing(x, n - 1)
+
+
+def growing(x, n):
+    if n == 0:
+        return 0.0
+    return growing((x, x), n - 1)
+
+
+def of_two_kinds(x, n):
+    if n == 0:
+        return x
+    return (of_two_kinds(x, n - 1), x)
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "kind", "message", "shown"),
+    [
+        (endless, (1.0,), UnsupportedError, "never returns", "endless(x - 1.0)"),
+        (storing, (VECTOR, 2), AliasingError, "stores into `x`", "def storing(x, n):"),
+        (growing, (1.0, 2), UnsupportedError, "ever other types", "growing((x, x), n - 1)"),
+        (of_two_kinds, (1.0, 2), UnsupportedError, "", "of_two_kinds"),
+    ],
+)
+def test_refusals_show_the_place(
+    f: Callable[..., Any], args: tuple[Any, ...], kind: type[Exception], message: str, shown: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        gs.grad(f)(*args)
+    text = str(caught.value)
+    assert message in text
+    assert "test_recursion.py" in text
+    assert shown in text
+    assert "^" in text

@@ -146,7 +146,9 @@ class TestCalls:
         negate = inner.function("negate", inner.op(operator.neg, inner.parameter("x", FLOAT)))
         x = ir.parameter("x", FLOAT)
         y = Value(FLOAT)
-        ir.builder.append(Operation(CALL, (x,), (y,), {"function": Callee("negate", lambda: negate)}))
+        ir.builder.append(
+            Operation(CALL, (x,), (y,), {"function": Callee("negate", lambda: negate)})
+        )
         assert result_of(ir, y, x, args=(2.0,)) == (-2.0, 2.0)
 
 

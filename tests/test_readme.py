@@ -1,4 +1,4 @@
-"""What the README shows is what happens."""
+"""What the README and the documentation show is what happens."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ import pytest
 ROOT = pathlib.Path(__file__).parent.parent
 
 
-def test_examples_print_what_the_readme_shows() -> None:
-    results = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
-    assert results.attempted > 20
+PAGES = ["README.md", *(str(page.relative_to(ROOT)) for page in sorted(ROOT.glob("docs/*.md")))]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_examples_print_what_the_page_shows(page: str) -> None:
+    results = doctest.testfile(str(ROOT / page), module_relative=False)
+    assert results.attempted > 5
     assert not results.failed
 
 

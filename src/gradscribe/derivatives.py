@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.generated import Generated
-from gradscribe.ir.core import IF, LOOP, Function, Value, walk
+from gradscribe.ir.core import CALL, IF, LOOP, Function, Value, walk
 from gradscribe.ir.liveness import Liveness
 from gradscribe.ir.types import Array, Collected
 from gradscribe.ir.types import Sequence as SequenceType
@@ -107,7 +107,7 @@ class Derivatives:
         forward = self._forward_ir
         varied = {forward.body.parameters[leaf] for leaf in self.active}
         for operation in walk(forward.body):
-            if operation.primitive in (IF, LOOP):
+            if operation.primitive in (IF, LOOP, CALL):
                 return False
             if operation.primitive not in _READ_NO_ELEMENTS and varied & {*operation.operands}:
                 varied.update(operation.results)

@@ -11,6 +11,7 @@ from gradscribe import codegen
 from gradscribe.ir.core import Callee, Function, callees
 from gradscribe.transforms.bufferize import bufferize
 from gradscribe.transforms.flatten_records import flatten_records
+from gradscribe.transforms.simplify import simplify
 
 
 class Generated:
@@ -67,7 +68,7 @@ class Generated:
 @lru_cache(maxsize=256)
 def _emitted(callee: Callee) -> Function:
     """A function that is called by others, as it is emitted."""
-    function = callee.function
+    function = simplify(callee.function)
     leaves = range(len(function.body.yields))
     record = leaves[len(leaves) - function.record :]
     function = flatten_records(bufferize(function, record=record))

@@ -15,7 +15,7 @@ from gradscribe.entry import Values
 from gradscribe.errors import ArgumentError
 from gradscribe.generated import Generated
 from gradscribe.highlight import highlighted
-from gradscribe.ir.core import Function
+from gradscribe.ir.core import Function, callees
 from gradscribe.ir.printer import print_function
 from gradscribe.ir.types import Array, Scalar, Type
 from gradscribe.layout import unwrapped
@@ -197,8 +197,10 @@ class Specialization:
 
     @property
     def ir(self) -> str:
-        """The IR of the function, and of its gradient."""
-        functions: list[Function] = [self._primal.function, self.generated_gradient.ir]
+        """The IR of the function, and of its gradient, each before what it calls."""
+        primal, gradient = self._primal.function, self.generated_gradient
+        called = (callee.function for callee in callees(primal))
+        functions: list[Function] = [primal, *called, gradient.ir, *gradient.called]
         return "\n\n".join(map(print_function, functions))
 
     @cached_property

@@ -6,7 +6,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradscribe.ir.core import CALL, IF, Block, Callee, LoopShape, Operand, Operation, Parameter, Value
+from gradscribe.ir.core import (
+    CALL,
+    IF,
+    Block,
+    Callee,
+    LoopShape,
+    Operand,
+    Operation,
+    Parameter,
+    Value,
+)
 from gradscribe.ir.trees import LEAF, Node
 from gradscribe.ir.types import (
     BOOL,
@@ -316,5 +326,7 @@ def test_a_call_passes_what_the_function_takes(ir):
     y = Value(FLOAT, "y")
     ir.builder.append(Operation(CALL, (x,), (y,), {"function": Callee("square", lambda: square)}))
     verify(ir.function("f", y))
-    ir.builder.operations[-1] = Operation(CALL, (x, x), (y,), {"function": Callee("square", lambda: square)})
+    ir.builder.operations[-1] = Operation(
+        CALL, (x, x), (y,), {"function": Callee("square", lambda: square)}
+    )
     refuses(ir.function("f", y), "arguments of %y = call: expected 1, found 2")

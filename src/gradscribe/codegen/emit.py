@@ -22,7 +22,8 @@ from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 
 @dataclass(frozen=True)
 class Rendered:
-    """text: of one `def`, and those that it calls. bindings: the modules, functions and objects that it names."""
+    """text: of one `def`, after those that it calls. bindings: the modules, functions and objects
+    that it names."""
 
     text: str
     bindings: Mapping[str, Any]

@@ -17,8 +17,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradscribe.errors import GradscribeError, UnsupportedError
-from gradscribe.frontend.interface import Capture, CaptureCallback, Dependency
 from gradscribe.frontend.definitions import Definition, Recursion
+from gradscribe.frontend.interface import Capture, CaptureCallback, Dependency
 from gradscribe.frontend.source import Source
 from gradscribe.frontend.values import (
     DictRef,

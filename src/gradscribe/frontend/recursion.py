@@ -289,9 +289,7 @@ def _refuse_stores(lowering: Lowering, frame: Frame, entered: dict[Storage, Any]
 # -- results -----------------------------------------------------------------------------------
 
 
-def _general_result(
-    values: Sequence[Value], facts: Facts, known: set[Symbol]
-) -> tuple[Type, ...]:
+def _general_result(values: Sequence[Value], facts: Facts, known: set[Symbol]) -> tuple[Type, ...]:
     """The types of results in terms of the parameters' lengths and integers; other lengths are
     numbered in order."""
     unknown: dict[Affine, Symbol] = {}

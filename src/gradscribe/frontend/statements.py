@@ -246,9 +246,7 @@ def _exception(lowering: Lowering, node: Any) -> Any:
     callee = expression(lowering, node.func)
     if not (isinstance(callee, Static) and not node.keywords):
         lowering.unsupported(node, "this exception is not supported", "raise a plain exception")
-    arguments = tuple(
-        known.effect_argument(lowering, expression(lowering, a)) for a in node.args
-    )
+    arguments = tuple(known.effect_argument(lowering, expression(lowering, a)) for a in node.args)
     return lowering.emit(EFFECT, {"args": arguments, "keywords": {}}, callee.value)
 
 

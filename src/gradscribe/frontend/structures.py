@@ -102,7 +102,7 @@ class Structure:
 
 
 def opened(lowering: Lowering, node: Any, item: Any) -> tuple[Structure, list[Value]]:
-    """The structure of a frontend value (or a Python tuple or dict of some), and its leaves.
+    """The structure of a frontend value, and its leaves.
 
     node: the call that hands it over, for errors."""
     opening = _Opening(lowering, node)
@@ -170,7 +170,7 @@ class _Opening:
         return _Container(list, self._parts(contents))
 
     @open.register
-    def _(self, item: DictRef) -> _Container:
+    def _(self, item: DictRef) -> Any:
         return self.open(self.lowering.contents[item.storage])
 
     @open.register
@@ -184,12 +184,8 @@ class _Opening:
         defaults = self.open(item.defaults)
         return _Function(item.node, defaults, list(self._frames).index(item.frame))
 
-    @open.register
-    def _(self, item: tuple) -> _Container:
-        return _Container(tuple, self._parts(item))
-
-    @open.register
-    def _(self, item: dict) -> _Container:
+    @open.register(dict)
+    def _(self, item: dict[str, Any]) -> _Container:
         return _Container(dict, self._parts(tuple(item.values())), tuple(item))
 
     def _close_over(self, frame: Frame | None, wanted: set[str]) -> None:
@@ -219,10 +215,8 @@ _HANDED_OVER = (Value, Ref, Static, ObjectRef, TupleOf, ListRef, DictRef, BoundM
 
 
 def rebuilt(lowering: Lowering, structure: Structure, leaves: Sequence[Value]) -> Any:
-    """The frontend value of a structure (dicts and tuples of values for Python's), of these
-    leaves, in another lowering."""
-    building = _Building(lowering, structure, leaves)
-    return building.build(structure.root)
+    """The frontend value of a structure, of these leaves, in another lowering."""
+    return _Building(lowering, structure, leaves).build(structure.root)
 
 
 class _Building:

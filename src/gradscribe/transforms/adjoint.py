@@ -48,8 +48,8 @@ from gradscribe.primitives.control import (
 )
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
 from gradscribe.transforms.activity import active_values
-from gradscribe.transforms.context import Context
 from gradscribe.transforms.calls import mirror_call
+from gradscribe.transforms.context import Context
 from gradscribe.transforms.cotangents import add, constant, name_of, project, zero
 from gradscribe.transforms.mirrors import mirror_if, mirror_loop
 from gradscribe.transforms.rules import Templates, apply_rule

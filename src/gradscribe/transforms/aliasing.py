@@ -50,6 +50,9 @@ class Copies:
     results: set[Value] = field(default_factory=set)
     operands: dict[tuple[Operation, int], bool] = field(default_factory=dict)
 
+    def __or__(self, other: Copies) -> Copies:
+        return Copies(self.results | other.results, self.operands | other.operands)
+
 
 OnWrite = Callable[["Aliasing", Operation, int, Buffer, frozenset[Value]], None]
 """(aliasing, operation, operand number, buffer to be written, values live after that)"""
@@ -72,6 +75,7 @@ class Aliasing:
         clean_inits: bool = False,
     ) -> None:
         self.copies = copies
+        self.kept = copies
         self.liveness = liveness
         self.live: dict[Operation, frozenset[Value]] = {}
         self.first_pass = True
@@ -106,6 +110,14 @@ class Aliasing:
         if buffer.value in live:
             found.append(buffer)
         return found
+
+    def decide(self, decision: Copies, *, final: bool) -> None:
+        """Add to the copies. final: the relation found so far is void; it is abandoned, and of
+        all that was decided during it, this decision alone is in `kept`."""
+        self.copies |= decision
+        if final:
+            self.abandoned = True
+            self.kept |= decision
 
     def _run(self, body: Block) -> None:
         while not self.abandoned:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gradscribe.ir.builder import Builder
@@ -39,8 +40,9 @@ from gradscribe.ir.types import Array, Tuple, Type
 from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives.control import APPEND, COPY, ITEM, LIST, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
-from gradscribe.transforms.aliasing import Aliasing, Copies
+from gradscribe.transforms.aliasing import Aliasing, Copies, OnWrite
 from gradscribe.transforms.buffers import WORLD, Buffer, buffer_paths
+from gradscribe.transforms.definedness import possibly_undefined
 from gradscribe.transforms.simplify.rewriter import count_uses
 
 
@@ -64,10 +66,10 @@ def _place_copies(function: Function, live: Liveness) -> tuple[Copies, Aliasing]
     first; then what loops start from; the last relation assumes nothing, so it decides.
     """
     copies = Copies()
+    decide = partial(_decide, possibly_undefined(function))
     if any(operation.primitive is LOOP for operation in walk(function.body)):
-        decide = partial(_decide, possibly_undefined(function))
         copies = _settle(function, live, copies, decide, clean_inits=True).copies
-    aliasing = _settle(function, live, copies, partial(_decide, set()), clean_inits=False)
+    aliasing = _settle(function, live, copies, decide, clean_inits=False)
     return aliasing.copies, aliasing
 
 
@@ -76,17 +78,22 @@ def _settle(
 ) -> Aliasing:
     """The relation in which no write needs another copy.
 
-    Where a decision makes void what was found before it, all but that decision is forgotten.
+    Where a decision makes void what was found before it, only that decision is kept.
     """
     while True:
-        aliasing = Aliasing(function, live, copies.copy(), decide, clean_inits=clean_inits)
+        aliasing = Aliasing(function, live, copies, decide, clean_inits=clean_inits)
         if not aliasing.abandoned:
             return aliasing
-        copies.add(aliasing.last)
+        copies = aliasing.kept
 
 
 def _decide(
-    aliasing: Aliasing, operation: Operation, number: int, buffer: Buffer, live: frozenset[Value]
+    undefined: set[Value],
+    aliasing: Aliasing,
+    operation: Operation,
+    number: int,
+    buffer: Buffer,
+    live: frozenset[Value],
 ) -> None:
     """Where to copy, so that this operation may write to the buffer of this operand."""
     conflicts = aliasing.conflicts(buffer, live)
@@ -94,13 +101,13 @@ def _decide(
         return
     views = _view_roots(buffer, conflicts)
     if views and not views <= aliasing.copies.results:
-        aliasing.copies.results |= views
-        aliasing.abandoned = True  # made earlier: what was found since then may be void
-        return
-    deep = buffer.path != ()
-    key = (operation, number)
-    aliasing.copies.operands[key] = deep or aliasing.copies.operands.get(key, False)
-    aliasing.abandoned = not aliasing.first_pass
+        # The views were taken earlier: what was found since then may be void.
+        aliasing.decide(Copies(results=views), final=True)
+    elif operation.primitive is not LOOP or operation.operands[number] not in undefined:
+        # An undefined value cannot be copied before a loop: the stores in it copy, if they run.
+        deep = buffer.path != () or aliasing.copies.operands.get((operation, number), False)
+        decision = Copies(operands={(operation, number): deep})
+        aliasing.decide(decision, final=not aliasing.first_pass)
 
 
 def _view_roots(buffer: Buffer, conflicts: Sequence[Buffer]) -> set[Value]:

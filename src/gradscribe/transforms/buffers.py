@@ -212,9 +212,7 @@ def _call(aliasing: Aliasing, operation: Operation) -> list[Flow]:
     """The results of a called function are its own; its records refer to whatever they may."""
     results = [r for r in operation.results if not isinstance(r.type, types.RecordOf)]
     made = [t for result in results for t in aliasing.buffers(result).values()]
-    records = [
-        t for r in operation.results[len(results) :] for t in aliasing.buffers(r).values()
-    ]
+    records = [t for r in operation.results[len(results) :] for t in aliasing.buffers(r).values()]
     for i, record in enumerate(records):
         for other in (*made, *records[:i]):
             link(record, other)

@@ -110,7 +110,9 @@ def _cut(function: Function) -> tuple[Function, Function]:
     from gradscribe.transforms.adjoint import differentiate
     from gradscribe.transforms.split import cut
 
-    forward, adjoint = cut(differentiate(function, _differentiable(function), seed_type=carried_type))
+    forward, adjoint = cut(
+        differentiate(function, _differentiable(function), seed_type=carried_type)
+    )
     assert isinstance(forward.result, Node)
     record = forward.result.children[1]
     plain = len(forward.body.yields) - forward.record

@@ -9,23 +9,24 @@ where a branch or a loop was not entered are not asked.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from dataclasses import replace
 
 import numpy as np
 
-from gradscribe.ir.core import IF, LOOP, Function, Operation, Value, walk
+from gradscribe.ir.core import Function, Operation, Value, walk
 from gradscribe.ir.types import Array, Type
-from gradscribe.primitives.control import UNDEF, ZEROS_LIKE
+from gradscribe.primitives.control import ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.transforms.definedness import possibly_undefined
 
 
 def choose_shape_sources(function: Function) -> Function:
     """The function with the operands of shape queries chosen anew."""
     shape_only = {LENGTH, SIZE, ZEROS_LIKE, PRIMITIVES[np.full_like]}
     body = function.body
-    undefined = maybe_undefined(function)
+    undefined = possibly_undefined(function)
     last_read = _last_reads(function, shape_only)
     of_type: dict[Type, list[Value]] = {}
     for parameter in body.parameters:
@@ -54,35 +55,6 @@ def _with_source(
         if last_read.get(other, -1) > position:
             return replace(operation, operands=(other, *operation.operands[1:]))
     return operation
-
-
-def maybe_undefined(function: Function) -> set[Value]:
-    """The values that are undefined on some path."""
-    undefined: set[Value] = set()
-    before = -1
-    while len(undefined) != before:
-        before = len(undefined)
-        for operation in walk(function.body):
-            if operation.primitive is UNDEF:
-                undefined.update(operation.results)
-            elif operation.primitive in (IF, LOOP):
-                undefined.update(_passed_on(operation, undefined))
-    return undefined
-
-
-def _passed_on(operation: Operation, undefined: set[Value]) -> Iterator[Value]:
-    """The values that an `if` or a loop makes of undefined ones."""
-    if operation.primitive is IF:
-        for region in operation.regions:
-            pairs = zip(region.yields, operation.results, strict=True)
-            yield from (result for value, result in pairs if value in undefined)
-        return
-    shape, body = operation.attributes["shape"], operation.regions[0]
-    initial = operation.operands[shape.iterable_operands :]
-    carried = body.parameters[len(shape.iterables) :]
-    for value, parameter, result in zip(initial, carried, operation.results, strict=False):
-        if value in undefined:
-            yield from (parameter, result)
 
 
 def _last_reads(function: Function, shape_only: Set[object]) -> dict[Value, int]:

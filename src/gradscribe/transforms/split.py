@@ -16,7 +16,8 @@ from gradscribe.ir.trees import LEAF, Node, Tree
 from gradscribe.ir.types import Array
 from gradscribe.primitives.control import CONSTANT, UNDEF
 from gradscribe.primitives.indexing import LENGTH, SIZE
-from gradscribe.transforms.shape_sources import choose_shape_sources, maybe_undefined
+from gradscribe.transforms.definedness import possibly_undefined
+from gradscribe.transforms.shape_sources import choose_shape_sources
 from gradscribe.transforms.simplify import simplify
 from gradscribe.transforms.simplify.rewriter import RECORD
 from gradscribe.transforms.trip_counts import count_by_records
@@ -60,7 +61,8 @@ def cut(joined: Joined) -> tuple[Function, Function]:
     second = [operation for operation in both.body.operations if _is_adjoint(operation)]
     gradients = both.body.yields[len(joined.results) :]
     first, second = _move_lengths(first, second, gradients)
-    needs = _Needs(both.body.parameters, first, maybe_undefined(both))
+    undefined = possibly_undefined(both)
+    needs = _Needs(both.body.parameters, first, undefined)
     needs.read(_read_in(second, gradients) - {v for s in joined.seeds for v in s.leaves})
     record = needs.record()
     tree: Tree = LEAF if len(record) == 1 else Node(tuple, (LEAF,) * len(record))
@@ -77,7 +79,14 @@ def cut(joined: Joined) -> tuple[Function, Function]:
     parameters = (Parameter(RECORD, tree, record), *joined.seeds)
     leaves = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
     body = Block(leaves, (*needs.recomputed(), *second), gradients)
-    adjoint = Function(f"{joined.name}_adjoint", parameters, body, joined.gradient, joined.facts)
+    adjoint = Function(
+        f"{joined.name}_adjoint",
+        parameters,
+        body,
+        joined.gradient,
+        joined.facts,
+        undefined=undefined.intersection(record),
+    )
     return simplify(forward), simplify(adjoint)
 
 

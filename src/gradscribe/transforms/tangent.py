@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import NoDerivativeError, UnsupportedError
+from gradscribe.errors import NoDerivativeError
 from gradscribe.frontend.rules import inline
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import (

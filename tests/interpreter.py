@@ -91,6 +91,9 @@ class _UndefinedValue:
     def __repr__(self) -> str:
         return "<undefined>"
 
+    def __copy__(self) -> Any:
+        raise UnboundLocalError("an undefined value is copied")
+
 
 UNDEFINED = _UndefinedValue()
 

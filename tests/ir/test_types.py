@@ -92,7 +92,6 @@ def test_joins(a, b, expected):
         (VECTOR, INTS),
         (VECTOR, Array("float64", ())),
         (VECTOR, Array("float64", (N,), "cupy")),
-        (VECTOR, Array("float64", (N,), spelling="tensor")),
         (NUMPY_BOOL, INT),
         (NUMPY_BOOL, FLOAT64),
         (Scalar("int64", weak=False), Scalar("uint64", weak=False)),
@@ -176,3 +175,8 @@ def test_lengths_are_mapped_everywhere():
 
 def test_types_pickle_to_themselves():
     assert pickle.loads(pickle.dumps(FLOAT64)) == FLOAT64
+
+
+def test_an_array_and_a_tensor_join_to_what_has_the_methods_of_neither():
+    tensor = Array("float64", (N,), spelling="tensor")
+    assert join(VECTOR, tensor) == Array("float64", (N,), spelling="either")

@@ -221,6 +221,173 @@ def transform(x):
     return np.concatenate([transform(low * low), high])
 
 
+class Net:
+    def __init__(self) -> None:
+        self.weights = WEIGHTS
+        self.scale = 0.7
+
+    def walk(self, x, n):
+        if n == 0:
+            return x
+        return np.tanh(self.weights @ self.walk(x, n - 1)) * self.scale
+
+
+NET = Net()
+
+
+def method(x):
+    return NET.walk(x, 3)
+
+
+def with_or(x, n):
+    if n == 0 or abs(x) < 1e-3:
+        return x
+    return x * with_or(x * 0.5, n - 1)
+
+
+def in_a_while_loop(x, n):
+    if n == 0:
+        return x
+    t = x
+    while t > 0.5:
+        t = t * 0.7 + in_a_while_loop(x, n - 1) * 0.01
+    return t * x
+
+
+def stored_in_a_loop(x, n):
+    if n == 0:
+        return x * 1.0
+    y = np.zeros_like(x)
+    for i in range(len(x)):
+        y[i] = np.sum(stored_in_a_loop(x[i : i + 1], n - 1)) * x[i]
+    return y
+
+
+def argument_changes_after_the_call(x, n):
+    if n == 0:
+        return x * x
+    y = x * 2.0
+    z = argument_changes_after_the_call(y, n - 1)
+    y[0] = 3.0 * y[0]
+    return y * z
+
+
+def result_is_stored_to(x, n):
+    if n == 0:
+        return x * 1.0
+    y = result_is_stored_to(x, n - 1)
+    y[0] = y[0] * x[1]
+    return y
+
+
+def of_a_list(x):
+    return sum_of_list([x, x * 2, x * 3])
+
+
+def sum_of_list(xs):
+    if len(xs) == 0:
+        return 0.0
+    return np.sum(xs[0]) ** 2 + sum_of_list(xs[1:]) * xs[0][0]
+
+
+def to_a_list(x):
+    total = 0.0
+    for item in multiples(x, 3):
+        total = total + item * item
+    return total
+
+
+def multiples(x, n):
+    if n == 0:
+        return []
+    items = multiples(x, n - 1)
+    items.append(x * n)
+    return items
+
+
+def dictionary(x, n):
+    if n == 0:
+        return {"a": x, "b": (x * 2, None)}
+    below = dictionary(x * 0.5, n - 1)
+    return {"a": below["a"] * x, "b": (below["b"][0] + x, None)}
+
+
+def alternating(x, n, negative=False):
+    if n == 0:
+        return -x if negative else x
+    return x * alternating(x, n - 1, not negative)
+
+
+def with_none(x, n, weight=None):
+    if n == 0:
+        return x if weight is None else x * weight
+    return with_none(x, n - 1, weight=x if weight is None else weight * x)
+
+
+def with_rest(x):
+    return takes_rest(x, 2, 0.3, 0.4)
+
+
+def takes_rest(x, n, *rest):
+    return x * rest[0] if n == 0 else takes_rest(x * 0.9, n - 1, *rest) * rest[1]
+
+
+factorial = lambda x, n: x if n == 0 else x * n * factorial(x, n - 1)  # noqa: E731
+
+
+def without_else(x, n):
+    if n > 0:
+        y = without_else(x * 0.9, n - 1)
+        x = x + y
+    return x
+
+
+def returns_in_a_loop(x, n):
+    for i in range(3):
+        if n <= i:
+            return x * (i + 1)
+        x = x + 0.1 * returns_in_a_loop(x * 0.5, n - 1 - i)
+    return x
+
+
+def collatz(x, n):
+    if n == 1:
+        return x
+    return collatz(x * 0.5, n // 2) if n % 2 == 0 else collatz(x + 0.3, 3 * n + 1)
+
+
+def matrix_power(a, n):
+    if n == 0:
+        return np.eye(len(a))
+    if n % 2:
+        return a @ matrix_power(a, n - 1)
+    half = matrix_power(a, n // 2)
+    return half @ half
+
+
+def quadrants(a):
+    if a.shape[0] <= 1:
+        return a.sum()
+    h = a.shape[0] // 2
+    return quadrants(a[:h, :h]) * quadrants(a[h:, h:]) + a[:h, h:].mean()
+
+
+def ackermann(m, n):
+    if m == 0:
+        return n + 1
+    return ackermann(m - 1, 1) if n == 0 else ackermann(m - 1, ackermann(m, n - 1))
+
+
+def by_ackermann(x):
+    return x ** ackermann(2, 1)
+
+
+def inner_recursion(x, n):
+    if n == 0:
+        return x
+    return power(inner_recursion(x, n - 1), n) + x
+
+
 RNG = np.random.default_rng(0)
 VECTOR = RNG.uniform(0.5, 1.5, size=5)
 PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
@@ -255,6 +422,26 @@ PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (checked, (0.9, 3)),
     (integral, (0.0, 1.5, 3)),
     (determinant, (RNG.normal(size=(4, 4)) + 3 * np.eye(4),)),
+    (method, (VECTOR[:3],)),
+    (with_or, (1.2, 4)),
+    (in_a_while_loop, (1.1, 2)),
+    (stored_in_a_loop, (VECTOR[:2], 2)),
+    (argument_changes_after_the_call, (VECTOR, 2)),
+    (result_is_stored_to, (VECTOR, 2)),
+    (of_a_list, (VECTOR,)),
+    (to_a_list, (1.1,)),
+    (dictionary, (0.8, 2)),
+    (alternating, (1.1, 3)),
+    (with_none, (1.1, 3)),
+    (with_rest, (1.1,)),
+    (factorial, (1.1, 3)),
+    (without_else, (0.9, 3)),
+    (returns_in_a_loop, (0.9, 4)),
+    (collatz, (0.9, 6)),
+    (matrix_power, (RNG.uniform(0.2, 0.8, size=(3, 3)), 5)),
+    (quadrants, (RNG.uniform(0.5, 1.5, size=(4, 4)),)),
+    (by_ackermann, (1.1,)),
+    (inner_recursion, (0.6, 3)),
     (transform, (RNG.normal(size=8),)),
 ]
 NAMES = [f"{f.__name__}-{number}" for number, (f, _) in enumerate(PROGRAMS)]
@@ -427,6 +614,21 @@ def storing(x, n):
     return storing(x, n - 1)
 
 
+def storing_the_result(x, n):
+    if n == 0:
+        return x
+    y = storing_the_result(x, n - 1)
+    y[0] = y[0] * 2.0
+    return y
+
+
+def without_a_base(x, n):
+    """It ends where no trip is made; but what it returns is not known without the call."""
+    for i in range(n):
+        x = x + without_a_base(x * 0.5, i)
+    return x
+
+
 def growing(x, n):
     if n == 0:
         return 0.0
@@ -444,6 +646,8 @@ def of_two_kinds(x, n):
     [
         (endless, (1.0,), UnsupportedError, "never returns", "endless(x - 1.0)"),
         (storing, (VECTOR, 2), AliasingError, "stores into `x`", "def storing(x, n):"),
+        (storing_the_result, (VECTOR, 2), AliasingError, "stores into `x`", "def storing_the"),
+        (without_a_base, (1.0, 3), UnsupportedError, "never returns", "without_a_base(x * 0.5, i)"),
         (growing, (1.0, 2), UnsupportedError, "ever other types", "growing((x, x), n - 1)"),
         (of_two_kinds, (1.0, 2), UnsupportedError, "", "of_two_kinds"),
     ],

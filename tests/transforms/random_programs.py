@@ -41,6 +41,7 @@ from gradscribe.primitives.control import (
     POP,
     SET,
     TUPLE,
+    UNDEF,
     ZEROS_LIKE,
 )
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
@@ -62,13 +63,15 @@ class Scope:
 
     values: list[Value]
     depth: int = 0
+    guarded: list[tuple[Value, Value]] = field(default_factory=list)
     lists_of_three: set[Value] = field(default_factory=set)
 
     def of(self, type_: Type) -> list[Value]:
         return [value for value in self.values if _like(value.type, type_)]
 
     def inner(self) -> Scope:
-        return Scope(list(self.values), self.depth + 1, self.lists_of_three)
+        values, guarded = list(self.values), list(self.guarded)
+        return Scope(values, self.depth + 1, guarded, self.lists_of_three)
 
 
 def _like(a: Type, b: Type) -> bool:
@@ -139,7 +142,10 @@ class _Generator:
                 self.list_statement,
                 self.tuple_statement,
             ]
-            nested = [self.branch, self.loop, self.loop] if scope.depth < 3 else []
+            nested = [self.branch, self.loop, self.loop, self.defined_on_one_path]
+            nested = nested if scope.depth < 3 else []
+            if nested and scope.guarded:
+                nested += [self.guarded_loop] * 3
             if nested and any(isinstance(value.type, Collected) for value in scope.values):
                 nested += [self.consume] * 5
             self.random.choice(simple + nested)(scope)
@@ -271,6 +277,52 @@ class _Generator:
         results = [self.builder.named(type_, "r") for type_ in types]
         self.builder.emit_if(condition, regions[0], regions[1], results)
         scope.values += results
+
+    def defined_on_one_path(self, scope: Scope) -> None:
+        """A name that is bound if a condition holds, and read only if it holds."""
+        condition = self.condition(scope)
+        inner = scope.inner()
+        with self.builder.block() as operations:
+            self.statements(inner, 3)
+            given = self.any(inner, VECTOR)
+        with self.builder.block() as nothing:
+            undefined = self.builder.call(UNDEF, {"type": VECTOR})
+        result = self.builder.named(VECTOR, "m")
+        then, otherwise = (
+            Block((), tuple(operations), (given,)),
+            Block((), tuple(nothing), (undefined,)),
+        )
+        self.builder.emit_if(condition, then, otherwise, [result])
+        scope.guarded.append((condition, result))
+
+    def guarded_loop(self, scope: Scope) -> None:
+        """A loop that carries such a name, and a value in which it may be read."""
+        builder = self.builder
+        condition, maybe = self.random.choice(scope.guarded)
+        operands = [self.constant(n) for n in (0, self.random.randint(0, 2), 1)]
+        item = builder.named(Scalar("int64"), "i")
+        carried, total = builder.named(VECTOR, "m"), builder.named(VECTOR, "total")
+        inner = scope.inner()
+        inner.values += [item, total]
+        with builder.block() as operations:
+            self.statements(inner, 2)
+            within = inner.inner()
+            within.values.append(carried)
+            with builder.block() as then:
+                own = Scope([carried])
+                self.store(own)
+                within.values += own.values[-1:]
+                self.statements(within, 3)
+                yields = (self.any(within, VECTOR), self.any(within, VECTOR))
+            results = [builder.named(VECTOR, "m"), builder.named(VECTOR, "total")]
+            otherwise = Block((), (), (carried, self.any(inner, VECTOR)))
+            builder.emit_if(condition, Block((), tuple(then), yields), otherwise, results)
+        after = [builder.named(VECTOR, "m"), builder.named(VECTOR, "total")]
+        body = Block((item, carried, total), tuple(operations), tuple(results))
+        shape = LoopShape(("range",), 2)
+        builder.emit_loop(shape, [*operands, maybe, self.any(scope, VECTOR)], [body], after)
+        scope.guarded.append((condition, after[0]))
+        scope.values.append(after[1])
 
     def loop(self, scope: Scope) -> None:
         """A loop over one or two iterables, or a `while`, with carried values and records."""

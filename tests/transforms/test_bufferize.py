@@ -24,7 +24,7 @@ from gradscribe.ir.printer import print_function
 from gradscribe.ir.trees import LEAF, Node
 from gradscribe.ir.types import FLOAT, INT, Collected
 from gradscribe.ir.verifier import verify
-from gradscribe.primitives.control import APPEND, CONSTANT, COPY, GET, LIST, ZEROS_LIKE
+from gradscribe.primitives.control import APPEND, CONSTANT, COPY, GET, LIST, UNDEF, ZEROS_LIKE
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.bufferize import bufferize
@@ -360,6 +360,45 @@ def test_a_branch_that_stores_copies_and_the_other_does_not():
     result = builder.named(VECTOR, "z")
     builder.emit_if(less, Block((), tuple(then), (stored,)), Block((), (), (z,)), [result])
     assert copies(program.checked(result)) == []
+
+
+def test_what_is_copied_in_every_trip_is_not_copied_before_the_loop_too():
+    program = Program()
+    (steps,) = program.loop([], lambda i: [program.new()], collects=1)
+    t = program.new(name="t")
+
+    def body(item, h, t):
+        return [item, program.add(t, program.store(h), "t")]
+
+    _, total = program.loop([program.new(name="h"), t], body, over=steps)
+    assert copies(program.checked(total)) == [("h", 1)]
+
+
+def test_a_name_that_may_be_unbound_is_copied_where_it_is_stored_to():
+    program = Program()
+    builder = program.builder
+    less = builder.call(
+        PRIMITIVES[operator.lt],
+        {"x": program.number(2.0), "y": program.number(1.0)},
+        callee=operator.lt,
+    )
+    with builder.block() as nothing:
+        undefined = builder.call(UNDEF, {"type": VECTOR})
+    maybe = builder.named(VECTOR, "m")
+    otherwise = Block((), tuple(nothing), (undefined,))
+    builder.emit_if(less, Block((), (), (program.a,)), otherwise, [maybe])
+
+    def body(i, m):
+        with builder.block() as operations:
+            stored = program.store(m)
+        result = builder.named(VECTOR, "m")
+        builder.emit_if(
+            less, Block((), tuple(operations), (stored,)), Block((), (), (m,)), [result]
+        )
+        return [result]
+
+    program.loop([maybe], body)
+    assert copies(program.checked(program.new())) == [("m", 1)]
 
 
 # -- what is returned --------------------------------------------------------------------------

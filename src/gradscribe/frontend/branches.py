@@ -136,6 +136,8 @@ class Merge:
         self.before = before
         self.blocks = blocks
         self.states = states
+        for state in (before, *states):
+            lowering.complete(state)
         self.pairs: list[tuple[Any, Any, str]] = []
         self.values: dict[int, Value | str] = {}
         self.names: dict[str, Any] = {}

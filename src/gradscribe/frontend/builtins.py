@@ -84,6 +84,12 @@ def call_method(
         function = inspect.getattr_static(receiver.cls, name, None)
         if inspect.isfunction(function):
             return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
+    if spelling_of(lowering, receiver) == "either":
+        return lowering.unsupported(
+            node,
+            f"the method `{name}` of what is an array on one path and a Tensor on the other",
+            "use the function of that name (`np.…`), which means the same for both",
+        )
     if is_tensor(lowering, receiver) and name not in ("detach", "item"):
         function = inspect.getattr_static(TENSOR_CLASSES[0], name, None)
         if inspect.isfunction(function):
@@ -114,10 +120,15 @@ TENSOR_CLASSES: list[type] = []
 
 def is_tensor(lowering: Lowering, item: Any) -> bool:
     """Whether this is an array whose methods are Tensor's (never so inside of rules)."""
-    if not isinstance(item, Ref) or not TENSOR_CLASSES or lowering.capture is None:
-        return False
+    return bool(TENSOR_CLASSES) and spelling_of(lowering, item) == "tensor"
+
+
+def spelling_of(lowering: Lowering, item: Any) -> str:
+    """Whose meaning the methods of a value have; inside of rules, always NumPy's."""
+    if not isinstance(item, Ref) or lowering.capture is None:
+        return "numpy"
     type_ = lowering.load(item).type
-    return isinstance(type_, Array) and type_.spelling == "tensor"
+    return type_.spelling if isinstance(type_, Array) else "numpy"
 
 
 def call_unknown(

@@ -334,7 +334,7 @@ def run_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
         if found.frame is not frame:
             raise
     lowering.builder.operations[:] = operations
-    lowering.contents, lowering.views = contents, views
+    lowering.contents, lowering.views = {**lowering.entered, **contents}, views
     lowering.recursion.nodes.add(tree)
     return recursion.call(lowering, node, replace(frame, names=names, line=0, loops=[]))
 

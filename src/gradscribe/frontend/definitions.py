@@ -38,10 +38,12 @@ class CapturedError(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """What a recursive function returns, in terms of its own parameters."""
+    """What a recursive function returns, in terms of its own parameters. shares: it may share
+    memory with the arguments."""
 
     tree: Tree
     types: tuple[Type, ...]
+    shares: bool
 
 
 @dataclass(eq=False)

@@ -70,7 +70,8 @@ class Frame:
 class Lowering:
     """The context that all handlers of the frontend are given.
 
-    below: the frames that call the recursive function which is lowered, its `definition`.
+    entered: the contents of captured variables when they were met: they are there in every state,
+    also in one before that. below: the frames that call the recursive function which is lowered, its `definition`.
     """
 
     def __init__(self, builder: Builder, capture: CaptureCallback | None = None) -> None:
@@ -81,6 +82,7 @@ class Lowering:
         self.views: dict[Any, tuple[Value, Value]] = {}
         self.captures: list[tuple[Capture, Parameter]] = []
         self.captured: dict[Any, Any] = {}
+        self.entered: dict[Storage, Any] = {}
         self.dependencies: dict[Any, Dependency] = {}
         self.stored: set[Storage] = set()
         self.below: tuple[Frame, ...] = ()
@@ -107,9 +109,15 @@ class Lowering:
 
     def restore(self, state: State) -> None:
         """Make a (copied) state the current one."""
+        self.complete(state)
         self.frame.names = dict(state.names)
         self.contents = dict(state.contents)
         self.views = dict(state.views)
+
+    def complete(self, state: State) -> None:
+        """Enter in a state the variables that were captured after it."""
+        for storage, contents in self.entered.items():
+            state.contents.setdefault(storage, contents)
 
     @contextmanager
     def inside(self, operations: list[Operation]) -> Iterator[None]:

@@ -25,7 +25,15 @@ from gradscribe.frontend.definitions import (
 )
 from gradscribe.frontend.results import result_tree
 from gradscribe.frontend.structures import Slot, opened, rebuilt
-from gradscribe.frontend.values import DictRef, ListRef, LocalFunction, Static, Storage, TupleOf
+from gradscribe.frontend.values import (
+    DictRef,
+    ListRef,
+    LocalFunction,
+    Static,
+    Storage,
+    TupleOf,
+    may_overlap,
+)
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import CALL, Block, Function, Location, Operation, Parameter, Value
 from gradscribe.ir.lengths import Affine, Facts, Symbol
@@ -105,7 +113,8 @@ class _Given:
         attributes = {"function": definition.callee}
         location = lowering.builder.location or self.frame.source.location(self.frame.source.node)
         lowering.builder.append(Operation(CALL, operands, results, attributes, location=location))
-        return _item(lowering, result.tree, iter(results), self.storages)
+        overlaps = self.storages if result.shares else frozenset()
+        return _item(lowering, result.tree, iter(results), overlaps)
 
 
 def _location(lowering: Lowering, node: Any, frame: Frame) -> Location | None:
@@ -240,7 +249,8 @@ def _lower(
         inner.builder.facts,
     )
     known = {symbol for type_ in parameters.types for symbol in _symbols(type_)}
-    return Result(tree, _general_result(values, inner.builder.facts, known))
+    shares = any(may_overlap(own, e) for own in inner.storages(item) for e in entered)
+    return Result(tree, _general_result(values, inner.builder.facts, known), shares)
 
 
 class _Parameters:
@@ -277,7 +287,8 @@ def _bind_captured(
 
 def _refuse_stores(lowering: Lowering, frame: Frame, entered: dict[Storage, Any]) -> None:
     for storage, contents in entered.items():
-        if storage in lowering.stored or lowering.contents.get(storage) is not contents:
+        is_stored = any(may_overlap(storage, other) for other in lowering.stored)
+        if is_stored or lowering.contents.get(storage) is not contents:
             what = f"`{storage.name}`" if storage.name else "an argument"
             raise AliasingError(
                 f"`{frame.source.name}` stores into {what}, and calls itself",

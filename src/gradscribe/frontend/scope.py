@@ -132,7 +132,10 @@ def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> 
         if lowering.capture is None:
             return Static(value)
         argument = lowering.capture(name, value)
+        known = set(lowering.contents)
         parameter, found = bind(lowering, argument)
+        new = [storage for storage in lowering.contents if storage not in known]
+        lowering.entered.update({storage: lowering.contents[storage] for storage in new})
         lowering.captures.append((Capture(argument.name, path), parameter))
         lowering.captured[key] = found
     return lowering.captured[key]

@@ -53,7 +53,8 @@ class Scalar(Type):
 class Array(Type):
     """An ndarray, rank 0 included. dims: the length of each axis.
 
-    module: "numpy" or "cupy". spelling: whether methods mean NumPy's or Tensor's.
+    module: "numpy" or "cupy". spelling: whether methods mean NumPy's ("numpy") or
+    Tensor's ("tensor"); "either" after a join of both, which then has no methods.
     """
 
     dtype: str
@@ -254,5 +255,5 @@ def _join_arrays(a: Array, b: Array) -> Array:
     dims = tuple(
         x if x == y else Affine.of(Symbol("length")) for x, y in zip(a.dims, b.dims, strict=True)
     )
-    spelling = a.spelling if a.spelling == b.spelling else "tensor"
+    spelling = a.spelling if a.spelling == b.spelling else "either"
     return replace(a, dims=dims, spelling=spelling)

@@ -53,8 +53,9 @@ def like_first(result: Type, dims: tuple[Affine, ...], *operands: Any) -> Array:
     arrays = [operand for operand in operands if isinstance(operand, Array)]
     if not arrays:
         return Array(result.dtype, dims)
-    is_tensor = any(array.spelling == "tensor" for array in arrays)
-    return Array(result.dtype, dims, arrays[0].module, "tensor" if is_tensor else "numpy")
+    spellings = {array.spelling for array in arrays}
+    spelling = next((s for s in ("tensor", "either") if s in spellings), "numpy")
+    return Array(result.dtype, dims, arrays[0].module, spelling)
 
 
 def result_of(callee: Any, *operands: Any, **static: Any) -> Type:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.runtime.adaptors import BY_CALLEE
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.tensor import Tensor, wrap
@@ -68,7 +69,13 @@ _NEW_NAMES: dict[tuple[Any, str], str] = {(np.clip, "a_min"): "min", (np.clip, "
 
 @functools.cache
 def _signature(function: Any) -> inspect.Signature:
-    return inspect.signature(function)
+    """The parameters of a function; of a built-in one, older NumPy does not tell them."""
+    try:
+        return inspect.signature(function)
+    except ValueError:
+        known = PRIMITIVES[function].signature
+        assert known is not None
+        return known
 
 
 @functools.cache

@@ -85,7 +85,7 @@ def cut(joined: Joined) -> tuple[Function, Function]:
         body,
         joined.gradient,
         joined.facts,
-        undefined=undefined.intersection(record),
+        undefined=frozenset(undefined.intersection(record)),
     )
     return simplify(forward), simplify(adjoint)
 

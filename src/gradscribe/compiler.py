@@ -74,6 +74,10 @@ def target_of(function: Callable[..., Any]) -> Target:
     if isinstance(function, MethodType):
         inner = target_of(function.__func__)
         return _with(inner, (function.__self__, *inner.first), dict(inner.keywords))
+    if hasattr(function, "__gradscribe_transform__"):
+        own: Target = function.target  # type: ignore[attr-defined]
+        count = len(own.program.binder.names) - len(own.first)
+        return target_of(_calling(function, count))
     wrapped = getattr(function, "__gradscribe_function__", None)
     if wrapped is not None:
         return target_of(wrapped)
@@ -100,7 +104,12 @@ def _function_of_primitive(callee: Any) -> FunctionType:
     signature = PRIMITIVES[callee].signature
     assert signature is not None
     required = [p for p in signature.parameters.values() if p.default is p.empty]
-    return function_of_call(callee, tuple(map(Operand, range(len(required)))), {}, len(required))
+    return _calling(callee, len(required))
+
+
+def _calling(callee: Any, count: int) -> FunctionType:
+    """A function of so many arguments, with source, that calls another callable with them."""
+    return function_of_call(callee, tuple(map(Operand, range(count))), {}, count)
 
 
 def _with(target: Target, first: tuple[Any, ...], keywords: Mapping[str, Any]) -> Target:

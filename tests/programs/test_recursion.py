@@ -332,7 +332,7 @@ def takes_rest(x, n, *rest):
     return x * rest[0] if n == 0 else takes_rest(x * 0.9, n - 1, *rest) * rest[1]
 
 
-factorial = lambda x, n: x if n == 0 else x * n * factorial(x, n - 1)  # noqa: E731
+factorial = lambda x, n: x if n == 0 else x * n * factorial(x, n - 1)
 
 
 def without_else(x, n):
@@ -429,7 +429,7 @@ PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (argument_changes_after_the_call, (VECTOR, 2)),
     (result_is_stored_to, (VECTOR, 2)),
     (of_a_list, (VECTOR,)),
-    (to_a_list, (1.1,)),
+    (to_a_list, (np.float64(1.1),)),
     (dictionary, (0.8, 2)),
     (alternating, (1.1, 3)),
     (with_none, (1.1, 3)),

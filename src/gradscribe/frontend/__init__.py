@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-from gradscribe.frontend import calls, scope
+from gradscribe.frontend import scope
+from gradscribe.frontend.frames import run_frame
 from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered
 from gradscribe.frontend.lowering import Frame, Lowering
 from gradscribe.frontend.results import result_tree
@@ -48,7 +49,7 @@ def lower(
         names[argument.name] = found
     at_entry = dict(lowering.contents)
     lowering.recursion.names.add(source.name)
-    result = calls.run_frame(lowering, source.node, Frame(source, function, names))
+    result = run_frame(lowering, source.node, Frame(source, function, names))
     builder.location = source.location(source.node)
     tree, leaves = result_tree(lowering, result)
     parameters += [parameter for _, parameter in lowering.captures]

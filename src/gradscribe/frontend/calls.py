@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import inspect
 import types
-from dataclasses import replace
 from typing import Any
 
 from gradscribe.frontend import builtins as known
-from gradscribe.frontend import recursion
-from gradscribe.frontend.definitions import FoundOnStackError
+from gradscribe.frontend.frames import run_frame
 from gradscribe.frontend.lowering import (
-    NOT_RETURNED,
     PLAIN_NUMBERS,
-    RETURN_VALUE,
     Frame,
     Lowering,
     is_number,
@@ -30,7 +26,6 @@ from gradscribe.frontend.values import (
     Static,
     Storage,
     TupleOf,
-    Unbound,
 )
 from gradscribe.ir.core import Linearity, Method, Primitive, Value
 from gradscribe.ir.types import Array, Sequence, Tuple
@@ -315,68 +310,6 @@ def _bind(
         lowering.contents[storage] = dict(names[tree.kwarg.id])
         names[tree.kwarg.id] = DictRef(storage)
     return names
-
-
-def run_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
-    """Call the function of a new frame: inline it, or, if it is recursive, call it; its return
-    value."""
-    tree = frame.source.node
-    if tree in lowering.recursion.nodes:
-        return recursion.call(lowering, node, frame)
-    for other in (*lowering.below, *lowering.frames):
-        if other.source.node is tree:
-            raise FoundOnStackError(other)
-    names, operations = dict(frame.names), list(lowering.builder.operations)
-    contents, views = dict(lowering.contents), dict(lowering.views)
-    try:
-        return inline_frame(lowering, node, frame)
-    except FoundOnStackError as found:
-        if found.frame is not frame:
-            raise
-    lowering.builder.operations[:] = operations
-    lowering.contents, lowering.views = {**lowering.entered, **contents}, views
-    lowering.recursion.nodes.add(tree)
-    return recursion.call(lowering, node, replace(frame, names=names, line=0, loops=[]))
-
-
-def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
-    """Lower the body of a function in a new frame; its return value."""
-    from gradscribe.frontend.expressions import expression
-    from gradscribe.frontend.statements import statements
-
-    location = lowering.builder.location
-    lowering.frames.append(frame)
-    try:
-        if not isinstance(frame.source.node.body, list):
-            if location is None:
-                lowering.builder.location = frame.source.location(frame.source.node.body)
-            return expression(lowering, frame.source.node.body)
-        frame.names[NOT_RETURNED] = Static(True)
-        statements(lowering, frame.source.node.body)
-        return _returned(lowering, frame)
-    finally:
-        lowering.frames.pop()
-        lowering.builder.location = location
-
-
-def _returned(lowering: Lowering, frame: Frame) -> Any:
-    flag = frame.names[NOT_RETURNED]
-    if isinstance(flag, Static) and flag.value:
-        return Static(None)
-    result = frame.names.get(RETURN_VALUE, Static(None))
-    if isinstance(result, Unbound):
-        lowering.unsupported(
-            frame.source.node,
-            f"`{frame.source.name}` does not return one type of value: {result.reason}",
-            "return values of the same kind on every path",
-        )
-    if not isinstance(flag, Static):
-        lowering.unsupported(
-            frame.source.node,
-            f"`{frame.source.name}` may end without `return`",
-            "return a value on every path",
-        )
-    return result
 
 
 # -- iterables and lengths -------------------------------------------------------------------

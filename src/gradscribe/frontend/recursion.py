@@ -51,6 +51,9 @@ _PASSES = 12
 _VARIANTS = 16
 """For how many kinds of arguments a function may call itself."""
 
+_LEAVES = 500
+"""Of how many numbers and arrays these may be made."""
+
 
 def call(lowering: Lowering, node: Any, frame: Frame) -> Any:
     """Call the function of a new frame, which is known to be recursive; its return value."""
@@ -59,7 +62,7 @@ def call(lowering: Lowering, node: Any, frame: Frame) -> Any:
     definition = definitions.get(given.key)
     if definition is None:
         same = sum(known[0] is frame.source.node for known in definitions)
-        if same >= _VARIANTS:
+        if same >= _VARIANTS or len(given.leaves) > _LEAVES:
             lowering.unsupported(
                 node, f"`{frame.source.name}` calls itself with ever other types of arguments"
             )
@@ -210,7 +213,7 @@ def _lower(
     lowering: Lowering, node: Any, frame: Frame, given: _Given, definition: Definition
 ) -> Result:
     """One pass: the IR of the function, with what is known of its result so far."""
-    from gradscribe.frontend.calls import inline_frame
+    from gradscribe.frontend.frames import inline_frame
     from gradscribe.frontend.lowering import Frame, Lowering
 
     inner = Lowering(Builder(Facts()))

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gradscribe.frontend import calls
+from gradscribe.frontend.frames import run_frame
 from gradscribe.frontend.lowering import Frame, Lowering
 from gradscribe.frontend.source import source_of
 from gradscribe.frontend.values import ListRef, Static, TupleOf
@@ -36,7 +36,7 @@ def inline(
     names = {name: _enter(lowering, item) for name, item in given.items()}
     frame = Frame(source, rule, names)  # type: ignore[arg-type]
     with builder.block() as operations:  # a block of its own: what was made before keeps its name
-        result = _leave(lowering, calls.run_frame(lowering, None, frame))
+        result = _leave(lowering, run_frame(lowering, None, frame))
         if location is not None:
             builder.relocate(0, location)
     for operation in operations:

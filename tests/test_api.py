@@ -1,9 +1,8 @@
-"""The public functions: gradients in any nesting, compositions, decorated functions, Tensors."""
+"""The functional transforms: gradients in any nesting, products with derivatives, compositions."""
 
 import dataclasses
 import functools
 import inspect
-import pdb  # noqa: F401  (generated code is looked into by line; see the linecache test)
 from collections import namedtuple
 
 import numpy as np
@@ -431,3 +430,13 @@ def test_dataclasses_with_methods_are_differentiated_by_their_fields():
 def test_several_lambdas_on_one_line_are_told_apart():
     first, second = gs.grad(lambda x: np.sum(x * x)), gs.grad(lambda x: np.sum(x * x * x))
     assert (first(2.0), second(2.0)) == (4.0, 12.0)
+
+
+def test_items_of_a_list_may_get_names_of_their_own():
+    def f(x):
+        items = [x * 2]
+        first = items[0]
+        again = items[0]
+        return first * again
+
+    assert gs.grad(f)(3.0) == 24.0

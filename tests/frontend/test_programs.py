@@ -226,6 +226,14 @@ def captures(x):
     return SCALE * x + np.sum(WEIGHTS) * math.pi
 
 
+def captured_in_a_branch(x):
+    if x > 0:
+        y = x * WEIGHTS
+    else:
+        y = x + WEIGHTS
+    return y + WEIGHTS
+
+
 def conditional_expression(x):
     return (x if x > 0 else -x) + (1 if x > 1 else 2)
 

@@ -23,7 +23,7 @@ from gradscribe.codegen.rewriting import (
     sum_of,
 )
 from gradscribe.ir.core import CALL, IF, Method, Operation, Primitive
-from gradscribe.ir.types import Array, Mapping, Scalar, Sequence, Tuple, Type
+from gradscribe.ir.types import Array, Collected, Mapping, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives import control, indexing
 
 if TYPE_CHECKING:
@@ -185,10 +185,10 @@ def _zeros(write: Expressions, type_: Type, like: ast.expr) -> ast.expr:
         parts = [ast.Subscript(like, ast.Constant(n), ast.Load()) for n in range(len(type_.items))]
         zeros = [_zeros(write, item, part) for item, part in zip(type_.items, parts, strict=True)]
         return ast.Tuple(zeros, ast.Load())
-    if isinstance(type_, Sequence) and isinstance(type_.item, Scalar):
+    if isinstance(type_, (Sequence, Collected)) and isinstance(type_.item, Scalar):
         length = ast.Call(write.scope.builtin("len"), [like], [])
         return ast.BinOp(ast.List([ast.Constant(0.0)], ast.Load()), ast.Mult(), length)
-    if isinstance(type_, Sequence):
+    if isinstance(type_, (Sequence, Collected)):
         item = name(fresh("a", {"np"}))
         return _comprehension(_zeros(write, type_.item, item), item, like)
     if isinstance(type_, Mapping):

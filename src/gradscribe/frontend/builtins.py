@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import calls
+from gradscribe.frontend import calls, containers
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering, is_number
 from gradscribe.frontend.values import (
@@ -31,7 +31,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar
-from gradscribe.primitives.control import APPEND, EFFECT, GET, POP
+from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
 from gradscribe.primitives.static import known
 
@@ -102,9 +102,10 @@ def call_method(
             return receiver
         if name in METHODS:
             return calls.apply_method(lowering, node, receiver, name, arguments, keywords)
-    table: dict[str, Handler] = {ListRef: _LIST_METHODS, DictRef: _DICT_METHODS}.get(
-        type(receiver), {}
-    )
+    table: dict[str, Handler] = {
+        ListRef: containers.LIST_METHODS,
+        DictRef: containers.DICT_METHODS,
+    }.get(type(receiver), {})
     if name in table:
         return table[name](lowering, node, (receiver, *arguments), keywords)
     return lowering.unsupported(node, f"the method `{name}` is not supported on this value")
@@ -277,7 +278,7 @@ def _is_none(item: Any) -> bool:
 
 
 def _shape(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    from gradscribe.frontend.expressions import shape_of
+    from gradscribe.frontend.attributes import shape_of
 
     return TupleOf(()) if is_number(arguments[0]) else shape_of(lowering, arguments[0])
 
@@ -323,7 +324,7 @@ def _type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def _divmod(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    from gradscribe.frontend.expressions import operate
+    from gradscribe.frontend.operators import operate
 
     parts = (operate(lowering, node, op, *arguments) for op in (operator.floordiv, operator.mod))
     return TupleOf(tuple(parts))
@@ -383,78 +384,4 @@ BUILTINS: dict[Any, Handler] = {
     known: lambda lowering, node, arguments, keywords: Static(isinstance(arguments[0], Static)),
     print: _effect(print),
     warnings.warn: _effect(warnings.warn),
-}
-
-
-# -- methods of lists and dicts --------------------------------------------------------------------
-
-
-def _append(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    from gradscribe.frontend.subscripts import check_store
-
-    owner, item = arguments
-    check_store(lowering, node, owner.storage)
-    contents = lowering.contents[owner.storage]
-    if isinstance(contents, tuple):
-        lowering.contents[owner.storage] = (*contents, item)
-    else:
-        tree = {"x": contents, "value": lowering.value(item)}
-        lowering.contents[owner.storage] = lowering.emit(APPEND, tree, name=owner.storage.name)
-    return Static(None)
-
-
-def extend_list(lowering: Lowering, node: Any, owner: ListRef, item: Any) -> None:
-    """`owner += item`, `owner.extend(item)`, for items whose number is known."""
-    for below in calls.unpacked(lowering, node, item):
-        _append(lowering, node, (owner, below), {})
-
-
-def _extend(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    extend_list(lowering, node, arguments[0], arguments[1])
-    return Static(None)
-
-
-def _pop(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    owner = arguments[0]
-    contents = lowering.contents[owner.storage]
-    if isinstance(contents, tuple):
-        items = list(contents)
-        position = calls.static_integer(lowering, node, arguments[1]) if len(arguments) > 1 else -1
-        try:
-            item = items.pop(position)
-        except IndexError as error:
-            lowering.unsupported(node, str(error))
-        lowering.contents[owner.storage] = tuple(items)
-        return item
-    if len(arguments) > 1:
-        lowering.unsupported(node, "`pop` of a position is not supported on this list")
-    item = lowering.emit(GET, {"x": contents, "index": -1})
-    lowering.contents[owner.storage] = lowering.emit(POP, {"x": contents}, name=owner.storage.name)
-    return lowering.wrap(item)
-
-
-def _dict_items(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    contents = lowering.contents[arguments[0].storage]
-    return TupleOf(tuple(TupleOf((Static(k), v)) for k, v in contents.items()))
-
-
-def _dict_values(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return TupleOf(tuple(lowering.contents[arguments[0].storage].values()))
-
-
-def _dict_keys(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return TupleOf(tuple(Static(k) for k in lowering.contents[arguments[0].storage]))
-
-
-def _dict_get(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    default = arguments[2] if len(arguments) > 2 else Static(None)
-    return lowering.contents[arguments[0].storage].get(arguments[1].value, default)
-
-
-_LIST_METHODS: dict[str, Handler] = {"append": _append, "extend": _extend, "pop": _pop}
-_DICT_METHODS: dict[str, Handler] = {
-    "items": _dict_items,
-    "values": _dict_values,
-    "keys": _dict_keys,
-    "get": _dict_get,
 }

@@ -38,8 +38,8 @@ _ONE_TUPLE = {"reshape": "shape", "transpose": "axes"}
 """Methods that take their tuple also as separate arguments."""
 
 _STATIC = frozenset(
-    """axis axes axis1 axis2 source destination shape dtype keepdims offset ddof order index
-    path decimals endpoint""".split()
+    {"axis", "axes", "axis1", "axis2", "source", "destination", "shape", "dtype", "keepdims"}
+    | {"offset", "ddof", "order", "index", "path", "decimals", "endpoint"}
 )
 """Parameters of primitives that stay static where the program gives a constant."""
 

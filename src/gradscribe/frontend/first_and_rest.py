@@ -36,7 +36,7 @@ def trips(lowering: Lowering, iteration: Iteration) -> Affine | None:
 
 def divide(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, Iteration]:
     """The first item, and an iteration over the others. There is at least one."""
-    from gradscribe.frontend.expressions import operate
+    from gradscribe.frontend.operators import operate
 
     if iteration.kind == "zip":
         divided = [divide(lowering, node, part) for part in iteration.parts]

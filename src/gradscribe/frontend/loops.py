@@ -138,7 +138,7 @@ def _enumerated(lowering: Lowering, node: Any, part: Iteration) -> Iteration:
     while first.kind in ("zip", "enumerate"):
         first = first.parts[0]
     count = _trips(lowering, node, first)
-    from gradscribe.frontend.expressions import operate
+    from gradscribe.frontend.operators import operate
 
     stop = operate(lowering, node, operator.add, start, count)
     return Iteration("zip", (Iteration("range", (start, stop, Static(1))), inner))
@@ -151,7 +151,7 @@ def _trips(lowering: Lowering, node: Any, part: Iteration) -> Any:
         start, stop, step = part.parts
         if not (isinstance(step, Static) and step.value == 1):
             lowering.unsupported(node.iter, "`enumerate` of a range with steps is not supported")
-        from gradscribe.frontend.expressions import operate
+        from gradscribe.frontend.operators import operate
 
         if isinstance(start, Static) and start.value == 0:
             return stop
@@ -309,7 +309,8 @@ class _Attempt:
         self.can_break = carried.broken is not True
 
     def _lower_condition(self) -> None:
-        from gradscribe.frontend.expressions import expression, truth
+        from gradscribe.frontend.expressions import expression
+        from gradscribe.frontend.operators import truth
 
         parameters = self.carried.bind()
         with self.lowering.builder.block() as operations:

@@ -71,7 +71,8 @@ class Lowering:
     """The context that all handlers of the frontend are given.
 
     entered: the contents of captured variables when they were met: they are there in every state,
-    also in one before that. below: the frames that call the recursive function which is lowered, its `definition`.
+    also in one before that. below: the frames that call the recursive function which is being
+    lowered, its `definition`.
     """
 
     def __init__(self, builder: Builder, capture: CaptureCallback | None = None) -> None:

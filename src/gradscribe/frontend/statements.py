@@ -8,6 +8,7 @@ is needed.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import operator
 from collections.abc import Callable, Sequence
@@ -16,9 +17,9 @@ from typing import Any
 import gast
 
 from gradscribe.frontend import builtins as known
-from gradscribe.frontend import calls
+from gradscribe.frontend import calls, containers
 from gradscribe.frontend.branches import RAISED, branch
-from gradscribe.frontend.expressions import BINARY, expression, index, operate, truth
+from gradscribe.frontend.expressions import expression, index
 from gradscribe.frontend.loops import for_loop, while_loop
 from gradscribe.frontend.lowering import (
     EXITS,
@@ -28,6 +29,7 @@ from gradscribe.frontend.lowering import (
     RETURN_VALUE,
     Lowering,
 )
+from gradscribe.frontend.operators import BINARY, new_list, operate, truth
 from gradscribe.frontend.subscripts import augment, read_item, store_item
 from gradscribe.frontend.values import ListRef, Ref, Static
 from gradscribe.ir.core import Value
@@ -41,10 +43,10 @@ def statements(lowering: Lowering, nodes: Sequence[Any]) -> None:
             return
         pending = pending_exits(lowering)
         if pending:
-            rest = nodes[position:]
-            _guarded(lowering, pending, lambda: statements(lowering, rest))
+            _guarded(lowering, pending, functools.partial(statements, lowering, nodes[position:]))
             return
         lowering.frame.line = node.lineno
+        lowering.builder.begin_statement()
         lowering.builder.location = lowering.frame.source.location(node)
         if isinstance(node, gast.If):
             if _if(lowering, node, nodes[position + 1 :]):
@@ -147,8 +149,6 @@ def _unpack(lowering: Lowering, target: Any, item: Any) -> None:
         first, after = starred[0], len(target.elts) - starred[0] - 1
         if len(items) < len(target.elts) - 1:
             lowering.unsupported(target, f"not enough values to unpack: {len(items)}")
-        from gradscribe.frontend.expressions import new_list
-
         middle = new_list(lowering, tuple(items[first : len(items) - after]))
         items[first : len(items) - after] = [middle]
     if len(items) != len(target.elts):
@@ -185,7 +185,7 @@ def _augmented(lowering: Lowering, node: Any) -> None:
     if isinstance(current, Ref):
         augment(lowering, node, current, callee, item)
     elif isinstance(current, ListRef) and callee is operator.add:
-        known.extend_list(lowering, node, current, item)
+        containers.extend_list(lowering, node, current, item)
     else:
         assign(lowering, target, operate(lowering, node, callee, current, item))
 

@@ -35,6 +35,7 @@ class Builder:
         self.facts = facts
         self.location: Location | None = None
         self._open: list[list[Operation]] = [[]]
+        self._fresh: list[int] = [0]
 
     def emit(
         self,
@@ -121,27 +122,30 @@ class Builder:
     def block(self) -> Iterator[list[Operation]]:
         """Open a nested block: `with builder.block() as operations: …` collects into the list."""
         operations: list[Operation] = []
-        self._open.append(operations)
-        try:
+        with self.resume(operations):
             yield operations
-        finally:
-            self._open.pop()
 
     @contextmanager
     def resume(self, operations: list[Operation]) -> Iterator[None]:
         """Append to a nested block that was opened, and left, before."""
         self._open.append(operations)
+        self._fresh.append(len(operations))
         try:
             yield
         finally:
             self._open.pop()
+            self._fresh.pop()
+
+    def begin_statement(self) -> None:
+        """What the open block holds so far may be referred to elsewhere; it keeps its names."""
+        self._fresh[-1] = len(self._open[-1])
 
     def rename(self, value: Value, name: str) -> Value:
-        """`value` under this name, if the open block has just made it and nothing read it yet."""
+        """`value` under this name, if the current statement has made it and nothing read it yet."""
         if value.name or not name:
             return value
         operations = self._open[-1]
-        for position in range(len(operations) - 1, -1, -1):
+        for position in range(len(operations) - 1, self._fresh[-1] - 1, -1):
             operation = operations[position]
             if value in operation.results:
                 renamed = Value(value.type, name)

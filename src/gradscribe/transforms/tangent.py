@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import NoDerivativeError
+from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.frontend.rules import inline
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import (
@@ -41,6 +41,7 @@ from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
 from gradscribe.ir.types import (
     Array,
     Never,
+    RecordOf,
     Scalar,
     Tuple,
     Type,
@@ -53,7 +54,7 @@ from gradscribe.primitives.registry import METHODS
 from gradscribe.transforms.activity import STRUCTURAL, active_values
 from gradscribe.transforms.calls import tangent_call
 from gradscribe.transforms.cotangents import call, constant, name_of
-from gradscribe.transforms.tangent_regions import tangent_if, tangent_loop
+from gradscribe.transforms.tangent_regions import recorded_values, tangent_if, tangent_loop
 
 _POSITIONS = frozenset({"shape", "index", "path", "num"})
 """Parameters of linear operations whose integers are no data."""
@@ -101,6 +102,7 @@ class Tangent:
     def __init__(self, function: Function, active: tuple[int, ...]) -> None:
         self.builder = Builder(function.facts)
         self.active = active_values(function, frozenset(active))
+        self.active |= set(recorded_values(function))
         self._function = function
         self._tangents: dict[Value, Value] = {}
         self._undefined: set[Value] = set()
@@ -185,6 +187,12 @@ class Tangent:
                 for position in range(len(type_.items))
             ]
             return builder.call(control.TUPLE, {"items": tuple(map(self._tangent_item, items))})
+        if isinstance(type_, RecordOf):
+            raise UnsupportedError(
+                "the derivative of a recursive call along a direction that does not reach it",
+                "differentiate with respect to what the call is given, too",
+                builder.location,
+            )
         return builder.call(control.ZEROS_LIKE, {"x": value})
 
     def _tangent_item(self, value: Value) -> Value:

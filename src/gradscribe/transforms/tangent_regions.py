@@ -6,12 +6,12 @@ exits and the number of trips stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from gradscribe.ir.core import Block, LoopShape, Operation, Value
-from gradscribe.ir.types import Collected, Type, cotangent_type
+from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, LoopShape, Operation, Value, walk
+from gradscribe.ir.types import Collected, Type, cotangent_type, is_differentiable
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives.control import RAISE
 from gradscribe.transforms.cotangents import carried_type, joined_type, name_of
@@ -20,6 +20,40 @@ if TYPE_CHECKING:
     from gradscribe.transforms.tangent import Tangent
 
 Item = TypeVar("Item")
+
+
+def recorded_values(function: Function) -> Iterator[Value]:
+    """The results of regions and calls that end up in the record that a function returns. They
+    have tangents in any case: a zero can be made of a value only where it is defined."""
+    made = {
+        result: operation
+        for operation in walk(function.body)
+        if operation.primitive in (IF, LOOP, CALL)
+        for result in operation.results
+    }
+    yields = function.body.yields
+    pending = list(yields[len(yields) - function.record :])
+    seen: set[Value] = set()
+    while pending:
+        value = pending.pop()
+        if value in made and value not in seen and is_differentiable(value.type):
+            seen.add(value)
+            yield value
+            pending += _merged(made[value], value)
+
+
+def _merged(operation: Operation, result: Value) -> list[Value]:
+    """The values that a result of a region is, on one path or another."""
+    position = operation.results.index(result)
+    if operation.primitive is IF:
+        return [region.yields[position] for region in operation.regions]
+    if operation.primitive is CALL:
+        return []
+    shape: LoopShape = operation.attributes["shape"]
+    body = operation.regions[0]
+    if position >= shape.carried:
+        return [body.yields[position + shape.exits]]
+    return [operation.operands[shape.iterable_operands + position], body.yields[position]]
 
 
 def tangent_if(tangent: Tangent, operation: Operation) -> None:

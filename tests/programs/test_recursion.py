@@ -145,6 +145,25 @@ def layers(x, n):
     return np.tanh(layers(x, n - 1) @ WEIGHTS + BIAS)
 
 
+SQUEEZE = np.array([[0.5, -0.25, 0.1], [0.3, 0.8, -0.4]])
+ROW = np.array([[0.4, 0.7]])
+
+
+def captured_of_other_shapes(x, n):
+    """x has as many elements as SQUEEZE has rows."""
+    if n == 0:
+        return x * ROW[0]
+    wide = np.tanh(x @ SQUEEZE + BIAS)
+    return captured_of_other_shapes(SQUEEZE @ wide * ROW[0], n - 1) + x
+
+
+def returns_what_it_captures(x, n):
+    if n == 0:
+        return BIAS
+    y = returns_what_it_captures(x, n - 1)
+    return y * x + BIAS
+
+
 def closure(x, k):
     def go(y, n):
         if n == 0:
@@ -388,6 +407,18 @@ def inner_recursion(x, n):
     return power(inner_recursion(x, n - 1), n) + x
 
 
+def partly_of_constants(x, y, n):
+    """Some calls, and some of what the record holds, do not depend on the arguments."""
+    if n <= 0:
+        return np.tanh(y - x) / (2.0 + x**2), np.exp(-(x**2)) + y * 0.3
+    s = x * 1.0
+    for i in range(2):
+        _, b = partly_of_constants(1.3, y / (2.0 + 1.3**2), n - 1)
+        a, _ = partly_of_constants(1.3, 0.2, n - 2)
+        s = s * 0.5 + a * b * (i + 1)
+    return np.exp(-(s**2)) + x * 0.1, x / (2.0 + 1.3**2) + y * 0.3
+
+
 RNG = np.random.default_rng(0)
 VECTOR = RNG.uniform(0.5, 1.5, size=5)
 PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
@@ -413,6 +444,8 @@ PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (accumulating, (VECTOR, 0.5)),
     (from_an_integer, (VECTOR,)),
     (layers, (VECTOR[:3], 2)),
+    (captured_of_other_shapes, (VECTOR[:2], 2)),
+    (returns_what_it_captures, (VECTOR[:3], 2)),
     (closure, (0.7, 3)),
     (with_a_function, (0.7, 3)),
     (over_a_structure, (VECTOR,)),
@@ -442,6 +475,7 @@ PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (quadrants, (RNG.uniform(0.5, 1.5, size=(4, 4)),)),
     (by_ackermann, (1.1,)),
     (inner_recursion, (0.6, 3)),
+    (partly_of_constants, (0.6, 0.9, 2)),
     (transform, (RNG.normal(size=8),)),
 ]
 NAMES = [f"{f.__name__}-{number}" for number, (f, _) in enumerate(PROGRAMS)]

@@ -316,6 +316,9 @@ class Carried:
         if isinstance(type_, Sequence):
             item = assumed.item if isinstance(assumed, Sequence) else type_.item
             return Sequence(self._widen(type_.item, item))
+        if isinstance(type_, Tuple):
+            below = assumed.items if isinstance(assumed, Tuple) else type_.items
+            return Tuple(tuple(map(self._widen, type_.items, below)))
         if isinstance(type_, Array) and isinstance(assumed, Array):
             self._widened |= {d for d, a in zip(type_.dims, assumed.dims, strict=True) if d != a}
         return type_

@@ -49,13 +49,14 @@ class Result:
 @dataclass(eq=False)
 class Definition:
     """A recursive function for one kind of arguments. captured: the variables from outside that
-    it reads, by place."""
+    it reads, by place; captured_types: of the leaves of those."""
 
     name: str
     callee: Callee = field(init=False)
     function: Function | None = None
     result: Result | None = None
     captured: dict[Any, tuple[Any, Path, str]] = field(default_factory=dict)
+    captured_types: tuple[Type, ...] = ()
 
     def __post_init__(self) -> None:
         self.callee = Callee(self.name, self._made)

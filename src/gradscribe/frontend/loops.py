@@ -29,7 +29,7 @@ from gradscribe.frontend.source import assigned_names
 from gradscribe.frontend.subscripts import read_item
 from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, Storage, TupleOf
 from gradscribe.ir.core import Block, LoopShape, Operation, Value
-from gradscribe.ir.types import Array, Scalar, Sequence, Type
+from gradscribe.ir.types import Array, Never, Scalar, Sequence, Type
 
 
 def for_loop(lowering: Lowering, node: Any) -> None:
@@ -39,6 +39,9 @@ def for_loop(lowering: Lowering, node: Any) -> None:
     iteration = known.iteration(lowering, node.iter, expression(lowering, node.iter))
     if _is_static(iteration):
         _unroll(lowering, node, known.unrolled(lowering, node.iter, iteration))
+        return
+    if _is_empty(lowering, iteration):
+        statements(lowering, node.orelse)
         return
     before, made = lowering.fork(), len(lowering.builder.operations)
     depth, location = len(lowering.frame.loops), lowering.builder.location
@@ -50,6 +53,14 @@ def for_loop(lowering: Lowering, node: Any) -> None:
         del lowering.frame.loops[depth:]
         lowering.builder.location = location
         _peel(lowering, node, iteration, str(difference))
+
+
+def _is_empty(lowering: Lowering, iteration: Iteration) -> bool:
+    """Whether this runs over a list that is known to have no items."""
+    if iteration.kind != "sequence":
+        return False
+    type_ = lowering.value(iteration.parts[0]).type
+    return isinstance(type_, Sequence) and isinstance(type_.item, Never)
 
 
 def _peel(lowering: Lowering, node: Any, iteration: Iteration, difference: str) -> None:

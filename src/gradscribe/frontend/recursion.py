@@ -24,7 +24,7 @@ from gradscribe.frontend.definitions import (
     Result,
 )
 from gradscribe.frontend.results import result_tree
-from gradscribe.frontend.structures import Slot, opened, rebuilt
+from gradscribe.frontend.structures import Opened, Slot, opened, rebuilt
 from gradscribe.frontend.values import (
     DictRef,
     ListRef,
@@ -86,10 +86,8 @@ class _Given:
         self.frame = frame
         closure = LocalFunction(frame.source.node, frame.outer) if frame.outer else Static(None)
         arguments = TupleOf(tuple(frame.names.values()))
-        self.structure, self.leaves = opened(lowering, node, TupleOf((arguments, closure)))
-        self.storages = frozenset(
-            storage for item in frame.names.values() for storage in lowering.storages(item)
-        )
+        given = opened(lowering, node, TupleOf((arguments, closure)))
+        self.structure, self.leaves, self.storages = given.structure, given.leaves, given.storages
         self.bounds: dict[Symbol, Affine] = {}
         self.types = _general([leaf.type for leaf in self.leaves], lowering, self.bounds, "n")
         self.names = self._names_of_leaves()
@@ -108,33 +106,33 @@ class _Given:
     def call(self, definition: Definition, result: Result) -> Any:
         """Emit the call."""
         lowering, bounds = self.lowering, dict(self.bounds)
-        captured = _captured_leaves(lowering, definition)
-        _general([leaf.type for leaf in captured], lowering, bounds, "m")
+        captured = _captured(lowering, definition)
+        leaves = [leaf for variable in captured for leaf in variable.leaves]
+        for known, leaf in zip(definition.captured_types, leaves, strict=True):
+            bounds |= _bounds(known, leaf.type)
         types = _instances(result.types, bounds)
         results = tuple(lowering.builder.named(type_) for type_ in types)
-        operands = (*self.leaves, *captured)
+        operands = (*self.leaves, *leaves)
         attributes = {"function": definition.callee}
         location = lowering.builder.location or self.frame.source.location(self.frame.source.node)
         lowering.builder.append(Operation(CALL, operands, results, attributes, location=location))
-        overlaps = self.storages if result.shares else frozenset()
+        storages = self.storages.union(*(variable.storages for variable in captured))
+        overlaps = storages if result.shares else frozenset()
         return _item(lowering, result.tree, iter(results), overlaps)
+
+
+def _captured(lowering: Lowering, definition: Definition) -> list[Opened]:
+    """The variables from outside that a recursive function reads, as its caller has them."""
+    from gradscribe.frontend.scope import captured_variable
+
+    items = [captured_variable(lowering, *where) for where in definition.captured.values()]
+    return [opened(lowering, None, item) for item in items]
 
 
 def _location(lowering: Lowering, node: Any, frame: Frame) -> Location | None:
     """The place of a call; of the `def` where the call is the user's own."""
     source = lowering.frame.source if lowering.frames else frame.source
     return source.location(node)
-
-
-def _captured_leaves(lowering: Lowering, definition: Definition) -> list[Value]:
-    """What a caller has for the variables that a recursive function reads."""
-    from gradscribe.frontend.scope import captured_variable
-
-    leaves: list[Value] = []
-    for value, path, name in definition.captured.values():
-        item = captured_variable(lowering, value, path, name)
-        leaves += opened(lowering, None, item)[1]
-    return leaves
 
 
 def _general(
@@ -240,20 +238,19 @@ def _lower(
         ) from None
     _refuse_stores(inner, frame, entered)
     tree, values = result_tree(inner, item)
-    definition.function = Function(
-        definition.name,
-        tuple(parameters.made),
-        Block(
-            tuple(leaf for parameter in parameters.made for leaf in parameter.leaves),
-            tuple(inner.builder.operations),
-            tuple(values),
-        ),
-        LEAF if len(values) == 1 else Node(tuple, (LEAF,) * len(values)),
-        inner.builder.facts,
-    )
+    definition.function = _function(definition.name, parameters.made, inner.builder, values)
     known = {symbol for type_ in parameters.types for symbol in _symbols(type_)}
     shares = any(may_overlap(own, e) for own in inner.storages(item) for e in entered)
     return Result(tree, _general_result(values, inner.builder.facts, known), shares)
+
+
+def _function(
+    name: str, parameters: Sequence[Parameter], builder: Builder, results: Sequence[Value]
+) -> Function:
+    leaves = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
+    body = Block(leaves, tuple(builder.operations), tuple(results))
+    tree = LEAF if len(results) == 1 else Node(tuple, (LEAF,) * len(results))
+    return Function(name, tuple(parameters), body, tree, builder.facts)
 
 
 class _Parameters:
@@ -279,13 +276,13 @@ def _bind_captured(
     lowering: Lowering, inner: Lowering, definition: Definition, parameters: _Parameters
 ) -> None:
     """Give a recursive function the variables from outside that it is known to read."""
-    from gradscribe.frontend.scope import captured_variable
-
-    for key, (value, path, name) in definition.captured.items():
-        structure, leaves = opened(lowering, None, captured_variable(lowering, value, path, name))
-        types = _general([leaf.type for leaf in leaves], lowering, {}, "m")
-        own = list(map(parameters.add, [leaf.name or name for leaf in leaves], types))
-        inner.captured[key] = rebuilt(inner, structure, own)
+    variables = _captured(lowering, definition)
+    leaves = [leaf.type for variable in variables for leaf in variable.leaves]
+    definition.captured_types = _general(leaves, lowering, {}, "m")
+    types = iter(definition.captured_types)
+    for (key, (_, _, name)), given in zip(definition.captured.items(), variables, strict=True):
+        own = [parameters.add(leaf.name or name, next(types)) for leaf in given.leaves]
+        inner.captured[key] = rebuilt(inner, given.structure, own)
 
 
 def _refuse_stores(lowering: Lowering, frame: Frame, entered: dict[Storage, Any]) -> None:
@@ -330,14 +327,25 @@ def _general_result(values: Sequence[Value], facts: Facts, known: set[Symbol]) -
 
 
 def _symbols(type_: Type) -> set[Symbol]:
-    found: set[Symbol] = set()
+    return {symbol for of in _lengths(type_) for symbol, _ in of.terms}
+
+
+def _lengths(type_: Type) -> list[Affine]:
+    """All lengths and integers in a type, but for those of lists."""
+    found: list[Affine] = []
 
     def collect(of: Affine) -> Affine:
-        found.update(symbol for symbol, _ in of.terms)
+        found.append(of)
         return of
 
-    map_lengths(type_, collect)
+    map_lengths(type_.item if isinstance(type_, SequenceType) else type_, collect)
     return found
+
+
+def _bounds(general: Type, given: Type) -> dict[Symbol, Affine]:
+    """What the symbols of a parameter's type stand for."""
+    pairs = zip(_lengths(general), _lengths(given), strict=True)
+    return {symbol: actual for of, actual in pairs for symbol, _ in of.terms}
 
 
 def _instances(types: Sequence[Type], bounds: dict[Symbol, Affine]) -> list[Type]:

@@ -19,7 +19,7 @@ from typing import Any
 
 import gast
 
-from gradscribe.errors import SourceNotFoundError
+from gradscribe.errors import SourceNotFoundError, UnsupportedError
 from gradscribe.ir.core import Location
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -100,6 +100,10 @@ def source_of(code: CodeType) -> Source:
             f"the source of `{code.co_name}` (line {code.co_firstlineno} of {code.co_filename}) "
             "does not show the function that is running",
             "save the file and import it again",
+        )
+    if isinstance(named[0], ast.AsyncFunctionDef):
+        raise UnsupportedError(
+            f"`{code.co_name}` is an `async` function", "await the data first, and pass it in"
         )
     return Source.of(gast.ast_to_gast(named[0]), code.co_filename, lines)
 

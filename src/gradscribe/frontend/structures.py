@@ -101,13 +101,20 @@ class Structure:
     frames: tuple[_FrameNames, ...]
 
 
-def opened(lowering: Lowering, node: Any, item: Any) -> tuple[Structure, list[Value]]:
-    """The structure of a frontend value, and its leaves.
+@dataclass(frozen=True)
+class Opened:
+    """storages: all memory that the leaves are (views of) contents of."""
 
-    node: the call that hands it over, for errors."""
+    structure: Structure
+    leaves: list[Value]
+    storages: frozenset[Storage]
+
+
+def opened(lowering: Lowering, node: Any, item: Any) -> Opened:
+    """A frontend value, taken apart. node: the call that hands it over, for errors."""
     opening = _Opening(lowering, node)
-    root = opening.open(item)
-    return Structure(root, opening.closures()), opening.leaves
+    structure = Structure(opening.open(item), opening.closures())
+    return Opened(structure, opening.leaves, frozenset(opening.storages))
 
 
 class _Opening:
@@ -115,6 +122,7 @@ class _Opening:
         self.lowering = lowering
         self.node = node
         self.leaves: list[Value] = []
+        self.storages: set[Storage] = set()
         self._frames: dict[Frame, dict[str, Any]] = {}
 
     def closures(self) -> tuple[_FrameNames, ...]:
@@ -143,6 +151,7 @@ class _Opening:
 
     @open.register
     def _(self, item: Ref) -> Slot:
+        self.storages.add(item.storage)
         return self._leaf(self.lowering.load(item), wrapped=True)
 
     @open.register
@@ -164,6 +173,7 @@ class _Opening:
 
     @open.register
     def _(self, item: ListRef) -> Any:
+        self.storages.add(item.storage)
         contents = self.lowering.contents[item.storage]
         if isinstance(contents, Value):
             return self._leaf(contents, wrapped=True)
@@ -171,6 +181,7 @@ class _Opening:
 
     @open.register
     def _(self, item: DictRef) -> Any:
+        self.storages.add(item.storage)
         return self.open(self.lowering.contents[item.storage])
 
     @open.register

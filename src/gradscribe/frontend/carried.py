@@ -30,6 +30,7 @@ from gradscribe.frontend.values import (
     may_overlap,
 )
 from gradscribe.ir.core import Operation, Value
+from gradscribe.ir.lengths import Affine, Symbol
 from gradscribe.ir.types import (
     Array,
     JoinError,
@@ -39,6 +40,7 @@ from gradscribe.ir.types import (
     Tuple,
     Type,
     join,
+    map_lengths,
 )
 from gradscribe.primitives.control import LIST
 from gradscribe.primitives.registry import PRIMITIVES
@@ -162,13 +164,23 @@ class Carried:
         parameters: list[Value] = []
         for entry in self.entries:
             name = entry.key.name if isinstance(entry.key, Storage) else entry.key
-            values = [self.lowering.builder.named(t, _leaf_name(name)) for t in entry.types or ()]
+            types = [self.fresh(t) for t in entry.types or ()]
+            values = [self.lowering.builder.named(t, _leaf_name(name)) for t in types]
             parameters += values
             if entry.mode == "late":
                 self._bind_late(entry)
                 continue
             self._rebind(entry, iter(values))
         return parameters
+
+    def fresh(self, type_: Type) -> Type:
+        """The type with a new symbol for each length that differs from trip to trip: the value
+        before a trip, the one after it and the last one are not equally long."""
+
+        def renew(length: Affine) -> Affine:
+            return Affine.of(Symbol("length")) if length in self._widened else length
+
+        return map_lengths(type_, renew)
 
     def _bind_late(self, entry: _Entry) -> None:
         names = self.lowering.frame.names
@@ -285,6 +297,9 @@ class Carried:
         same_length = isinstance(end, tuple) and len(end) == len(start)
         if known and not same_length and isinstance(end, (tuple, Value)):
             entry.mode, entry.types = "list", None
+            for items in (start, end):
+                if isinstance(entry.key, Storage) and isinstance(items, tuple):
+                    self.lowering.hold(entry.key, items)
             return True
         return False
 
@@ -334,7 +349,7 @@ class Carried:
         if isinstance(assumed, Array) and isinstance(found, Array):
             facts = self.lowering.builder.facts
             return (assumed.dtype, assumed.rank) == (found.dtype, found.rank) and all(
-                a in self._widened or facts.normalize(a - b).known == 0
+                a in self._widened or facts.equal(a, b)
                 for a, b in zip(assumed.dims, found.dims, strict=True)
             )
         return assumed == found
@@ -347,7 +362,8 @@ class Carried:
             if isinstance(entry.key, Storage):
                 continue
             for storage in self.lowering.storages(self._end(entry.key)):
-                shared = (({storage} | storage.overlaps) & known) - entry.overlaps
+                holders = {other for other in known if storage in other.overlaps}
+                shared = (({storage} | storage.overlaps) & known | holders) - entry.overlaps
                 if shared:
                     entry.overlaps |= shared
                     settled = False
@@ -373,6 +389,10 @@ class Carried:
         return new
 
     # -- the operation ---------------------------------------------------------------------------
+
+    def types(self) -> list[tuple[Type, str]]:
+        """The type and name of each leaf."""
+        return [(t, _leaf_name(entry.key)) for entry in self.entries for t in entry.types or ()]
 
     def exit_flags(self) -> list[Any]:
         """The flags at the end of the body that may be cleared, for `again`."""

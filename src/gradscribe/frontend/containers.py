@@ -21,6 +21,7 @@ def _append(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     if isinstance(contents, tuple):
         lowering.contents[owner.storage] = (*contents, item)
     else:
+        lowering.hold(owner.storage, [item])
         tree = {"x": contents, "value": lowering.value(item)}
         lowering.contents[owner.storage] = lowering.emit(APPEND, tree, name=owner.storage.name)
     return Static(None)

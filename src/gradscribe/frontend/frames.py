@@ -34,7 +34,7 @@ def run_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
     lowering.builder.operations[:] = operations
     lowering.contents, lowering.views = {**lowering.entered, **contents}, views
     lowering.recursion.nodes.add(tree)
-    return recursion.call(lowering, node, replace(frame, names=names, line=0, loops=[]))
+    return recursion.call(lowering, node, replace(frame, names=names, end=(0, 0), loops=[]))
 
 
 def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:

@@ -41,6 +41,8 @@ def for_loop(lowering: Lowering, node: Any) -> None:
         _unroll(lowering, node, known.unrolled(lowering, node.iter, iteration))
         return
     if _is_empty(lowering, iteration):
+        from gradscribe.frontend.statements import statements
+
         statements(lowering, node.orelse)
         return
     before, made = lowering.fork(), len(lowering.builder.operations)
@@ -359,7 +361,7 @@ class _Attempt:
             tuple(self.operations),
             (*yields, *([again] if again is not None else [])),
         )
-        results = [builder.named(p.type, p.name) for p in self.parameters]
+        results = [builder.named(self.carried.fresh(t), n) for t, n in self.carried.types()]
         regions = [body] if self.condition is None else [body, self.condition]
         operands = [*(self.columns.operands if self.columns else ()), *self.inits]
         builder.emit_loop(shape, operands, regions, results)

@@ -8,7 +8,7 @@ that were already taken of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -35,7 +35,6 @@ from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Operation, Parameter, Primitive, Value
 from gradscribe.ir.types import Array, Never, Scalar, Sequence, Tuple, Type, Undefined
 from gradscribe.primitives.control import CONSTANT, ITEM, LIST, TUPLE, UNDEF
-from gradscribe.primitives.typing import TypeRuleError
 
 # Names that no Python program can have: the exits of the current frame and loop, each a
 # flag that is true as long as the exit was not taken, and the value returned.
@@ -50,21 +49,21 @@ PLAIN_NUMBERS = (bool, int, float, complex, np.generic)
 class Frame:
     """One function that is being lowered: its source and its names.
 
-    line: that of the current statement. loops: the first lines of the loops around it. outer:
-    the frame that a nested function closes over.
+    end: where the current statement ends (line, column). loops: the first lines of the loops
+    around it. outer: the frame that a nested function closes over.
     """
 
     source: Source
     function: FunctionType
     names: dict[str, Any]
     outer: Frame | None = None
-    line: int = 0
+    end: tuple[int, int] = (0, 0)
     loops: list[int] = field(default_factory=list)
 
     def is_read_later(self, name: str) -> bool:
         """Whether a statement after the current one (or in a loop around it) reads the name."""
-        first = self.loops[0] if self.loops else self.line + 1
-        return any(line >= first for line in self.source.reads.get(name, ()))
+        first = (self.loops[0], 0) if self.loops else self.end
+        return any(place >= first for place in self.source.reads.get(name, ()))
 
 
 class Lowering:
@@ -134,7 +133,9 @@ class Lowering:
         """Append an operation; a type error of its rule is shown at the current statement."""
         try:
             return self.builder.call(primitive, arguments, callee=callee, name=name)
-        except TypeRuleError as error:
+        except GradscribeError:
+            raise
+        except (TypeError, ValueError, LookupError, ArithmeticError) as error:
             raise UnsupportedError(
                 f"`{primitive.name}` cannot be compiled here: {error}", "", self.builder.location
             ) from None
@@ -200,6 +201,13 @@ class Lowering:
         storage = Storage(value.name, overlaps, family, tokens)
         self.contents[storage] = value
         return reference(storage)
+
+    def hold(self, storage: Storage, items: Iterable[Any]) -> None:
+        """Note that the list in this storage holds the very objects that these values are."""
+        for item in items:
+            for held in self.storages(item):
+                if held is not storage:
+                    storage.overlaps |= {held} | held.overlaps
 
     def undefined(self, type_: Type) -> Value:
         """A value that is never read, of this type."""

@@ -30,7 +30,7 @@ class Source:
     """The tree of one function. node: gast FunctionDef or Lambda. lines: those of its file.
 
     parameters: the names of its parameters. local_names: those that the body assigns (and
-    Python therefore never looks up outside). reads: the lines on which each name is read.
+    Python therefore never looks up outside). reads: where (line, column) each name is read.
     """
 
     node: Any
@@ -39,7 +39,7 @@ class Source:
     name: str
     parameters: tuple[str, ...]
     local_names: frozenset[str]
-    reads: Mapping[str, list[int]]
+    reads: Mapping[str, list[tuple[int, int]]]
 
     @staticmethod
     def of(node: Any, filename: str, lines: tuple[str, ...]) -> Source:
@@ -55,7 +55,7 @@ class Source:
             getattr(node, "name", "<lambda>"),
             tuple(p.id for p in parameters if p is not None),
             frozenset(assigned_names(body)),
-            read_lines(body),
+            read_places(body),
         )
 
     def location(self, node: Any) -> Location:
@@ -123,15 +123,15 @@ def assigned_names(nodes: Iterable[Any]) -> set[str]:
     return names
 
 
-def read_lines(nodes: Iterable[Any]) -> dict[str, list[int]]:
-    """For each name, the lines on which it is read (in nested functions, too)."""
-    reads: dict[str, list[int]] = {}
+def read_places(nodes: Iterable[Any]) -> dict[str, list[tuple[int, int]]]:
+    """For each name, where (line, column) it is read (in nested functions, too)."""
+    reads: dict[str, list[tuple[int, int]]] = {}
     for top in nodes:
         for node in gast.walk(top):
             if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load):
-                reads.setdefault(node.id, []).append(node.lineno)
+                reads.setdefault(node.id, []).append((node.lineno, node.col_offset))
             elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
-                reads.setdefault(node.target.id, []).append(node.lineno)
+                reads.setdefault(node.target.id, []).append((node.lineno, node.col_offset))
     return reads
 
 

@@ -45,7 +45,7 @@ def statements(lowering: Lowering, nodes: Sequence[Any]) -> None:
         if pending:
             _guarded(lowering, pending, functools.partial(statements, lowering, nodes[position:]))
             return
-        lowering.frame.line = node.lineno
+        lowering.frame.end = _end_of_header(node)
         lowering.builder.begin_statement()
         lowering.builder.location = lowering.frame.source.location(node)
         if isinstance(node, gast.If):
@@ -58,6 +58,14 @@ def statements(lowering: Lowering, nodes: Sequence[Any]) -> None:
                 node, f"`{type(node).__name__.lower()}` statements are not supported"
             )
         handler(lowering, node)
+
+
+def _end_of_header(node: Any) -> tuple[int, int]:
+    """Where a statement ends, or its header, if it has a body: what follows is read later."""
+    body = getattr(node, "body", None)
+    if isinstance(body, list) and body:
+        return body[0].lineno, body[0].col_offset
+    return node.end_lineno, node.end_col_offset
 
 
 def ended(lowering: Lowering) -> bool:

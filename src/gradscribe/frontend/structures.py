@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Frame, Lowering
-from gradscribe.frontend.source import read_lines
+from gradscribe.frontend.source import read_places
 from gradscribe.frontend.values import (
     BoundMethod,
     DictRef,
@@ -191,7 +191,7 @@ class _Opening:
     @open.register
     def _(self, item: LocalFunction) -> _Function:
         body = item.node.body if isinstance(item.node.body, list) else [item.node.body]
-        self._close_over(item.frame, set(read_lines(body)))
+        self._close_over(item.frame, set(read_places(body)))
         defaults = self.open(item.defaults)
         return _Function(item.node, defaults, list(self._frames).index(item.frame))
 
@@ -237,7 +237,7 @@ class _Building:
         self.frames = [Frame(f.frame.source, f.frame.function, {}) for f in structure.frames]
         for frame, closed in zip(self.frames, structure.frames, strict=True):
             frame.outer = None if closed.outer is None else self.frames[closed.outer]
-            frame.line = closed.frame.line
+            frame.end = closed.frame.end
         for frame, closed in zip(self.frames, structure.frames, strict=True):
             for name, part in zip(closed.names.keys, closed.names.parts, strict=True):
                 if not isinstance(part, _Absent):

@@ -15,7 +15,7 @@ from gradscribe.errors import AliasingError
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import DictRef, ListRef, Ref, Static, Storage, TupleOf, may_overlap
 from gradscribe.ir.core import SliceOf, Value
-from gradscribe.ir.types import Array, Scalar, is_integer
+from gradscribe.ir.types import Array, Scalar, Type, is_integer
 from gradscribe.primitives.control import GET, SET
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
 from gradscribe.primitives.registry import PRIMITIVES
@@ -78,6 +78,7 @@ def _read_items(
             lowering.unsupported(node, f"this item cannot be read: {error}")
     storage = Storage()
     lowering.contents[storage] = items
+    lowering.hold(storage, items)
     return _read_sequence(lowering, node, ListRef(storage), index)
 
 
@@ -159,6 +160,7 @@ def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, it
         return
     if isinstance(index, slice):
         lowering.unsupported(node, "stores to slices of lists are not supported")
+    lowering.hold(owner.storage, [item])
     position = index.value if isinstance(index, Static) else lowering.value(index)
     arguments = {"x": lowering.value(owner), "index": position, "value": lowering.value(item)}
     lowering.contents[owner.storage] = lowering.emit(SET, arguments, name=owner.storage.name)
@@ -175,6 +177,7 @@ def augment(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) 
     _check_value(lowering, node, item)
     dtype = _array_dtype(lowering, target)
     floating = np.dtype(dtype).kind in "fc"
+    _check_dtype(lowering, node, dtype, lowering.value(item).type)
     if callee in (operator.add, operator.sub) and floating:
         value = lowering.value(item)
         if callee is operator.sub:
@@ -185,6 +188,20 @@ def augment(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) 
     names = list(primitive.signature.parameters) if primitive.signature else ["x", "y"]
     arguments = {names[0]: lowering.load(target), names[1]: lowering.value(item)}
     _change(lowering, node, STORE, target, lowering.emit(primitive, arguments, callee))
+
+
+def _check_dtype(lowering: Lowering, node: Any, dtype: str, item: Type) -> None:
+    """Refuse what NumPy refuses: in place, a result must fit the dtype of the array."""
+    if not isinstance(item, (Array, Scalar)):
+        return
+    kinds = "biufc"
+    kind, given = (np.dtype(name).kind for name in (dtype, item.dtype))
+    if kinds.index(given.replace("u", "i")) > kinds.index(kind):
+        lowering.unsupported(
+            node,
+            f"NumPy does not store a {item.dtype} result in an array of {dtype} in place",
+            "convert the array first, as in `a = a.astype(float)`",
+        )
 
 
 def _array_dtype(lowering: Lowering, target: Ref) -> str:

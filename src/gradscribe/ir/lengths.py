@@ -254,11 +254,14 @@ class Facts:
         if a.known == 1:
             return b
         many_a, many_b = _many(a), _many(b)
+        equal = self.equal(a, b)
         if many_a and many_b:
-            if self.equal(a, b) is None:
+            if equal is False:
+                raise ValueError(f"axes of {self.shown(a)} and {self.shown(b)} do not broadcast")
+            if equal is None:
                 self.assume_equal(a, b)
             return self.normalize(a)
-        if self.equal(a, b):
+        if equal:
             return self.normalize(a)
         for one, other in ((a, b), (b, a)):
             if self._sample(one) == 1 and self.equal(one, Affine((), 1)):
@@ -266,6 +269,11 @@ class Facts:
         if many_a or many_b:
             return a if many_a else b
         return self._unknown("broadcast", a, b)
+
+    def shown(self, a: Affine) -> str:
+        """A length for messages: in the specializing call, where that is known."""
+        value = self._sample(self.normalize(a))
+        return repr(a) if value is None else str(value)
 
     def _sample(self, expression: Affine) -> int | None:
         if not all(symbol in self.samples for symbol, _ in expression.terms):

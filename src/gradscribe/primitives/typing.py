@@ -116,10 +116,11 @@ def unknown_length() -> Affine:
 
 def same_length(facts: Facts, a: Affine, b: Affine, what: str) -> None:
     """Take note that two lengths are equal because the operation demands it."""
-    difference = facts.normalize(a - b).known
-    if difference:
-        raise TypeRuleError(f"{what}: {a} and {b} differ")
-    facts.assume_equal(a, b)
+    equal = facts.equal(a, b)
+    if equal is False:
+        raise TypeRuleError(f"{what}: {facts.shown(a)} and {facts.shown(b)} differ")
+    if equal is None:
+        facts.assume_equal(a, b)
 
 
 def normalize_axes(axis: Any, rank: int) -> tuple[int, ...]:

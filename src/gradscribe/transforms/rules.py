@@ -7,6 +7,7 @@ by whatever has that shape.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -191,10 +192,9 @@ class _Instance:
                 cotangent = _times(self._builder, self._d_out, result, results.count(result))
                 if cotangent is not None:
                     yield cotangent
-            elif isinstance(result, Value):
-                yield result
             elif result is not None:
-                yield constant(self._builder, result)
+                value = result if isinstance(result, Value) else constant(self._builder, result)
+                yield from itertools.repeat(value, results.count(result))
 
     def _result(self, i: int) -> Any:
         given = self._template.results[i]

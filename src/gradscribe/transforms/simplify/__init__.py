@@ -5,15 +5,15 @@ same results; what was computed by the user's own statements is computed by the 
 bit for bit (only derived operations are rewritten algebraically), and effects happen as before.
 
 One iteration is a forward pass that rewrites operation by operation (`rewriter`, `regions`,
-with the rules of `constants`, `algebra`, `shapes` and `stores`) and a backward one that drops
-what nobody reads, through the carried values of loops (`dce`). Each is linear in the size of
+with the rules of `constants`, `algebra`, `shapes`, `stores` and `tuples`) and a backward one that
+drops what nobody reads, through the carried values of loops (`dce`). Each is linear in the size of
 the function; iterations end when nothing changes.
 """
 
 from __future__ import annotations
 
 from gradscribe.ir.core import Function
-from gradscribe.transforms.simplify import algebra, constants, shapes, stores
+from gradscribe.transforms.simplify import algebra, constants, shapes, stores, tuples
 from gradscribe.transforms.simplify.dce import eliminate_dead_code
 from gradscribe.transforms.simplify.rewriter import rewrite
 
@@ -33,4 +33,4 @@ def simplify(function: Function) -> Function:
     return eliminate_dead_code(function)
 
 
-__all__ = ["algebra", "constants", "shapes", "simplify", "stores"]
+__all__ = ["algebra", "constants", "shapes", "simplify", "stores", "tuples"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradscribe.ir.lengths import Facts
-from gradscribe.ir.types import Array, Scalar, Type
+from gradscribe.ir.types import Array, Scalar, Tuple, Type
 
 
 def same_type(facts: Facts, a: Type, b: Type) -> bool:
@@ -16,6 +16,8 @@ def same_type(facts: Facts, a: Type, b: Type) -> bool:
     if isinstance(a, Array) and isinstance(b, Array):
         kind_a = (a.dtype, a.module, a.spelling)
         return kind_a == (b.dtype, b.module, b.spelling) and same_dims(facts, a, b)
+    if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
+        return all(same_type(facts, x, y) for x, y in zip(a.items, b.items, strict=True))
     return False
 
 

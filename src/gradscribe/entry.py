@@ -170,6 +170,8 @@ def refuse_overlap(names: Sequence[str], leaves: Sequence[Any], stored: Sequence
 
 
 def _overlap(a: Any, b: Any) -> bool:
+    if a is b and isinstance(a, list):
+        return True
     for x, y in ((a, b), (b, a)):
         if isinstance(x, (list, tuple)):
             return any(_overlap(item, y) for item in x)

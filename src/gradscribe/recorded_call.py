@@ -11,10 +11,12 @@ from typing import Any
 
 from gradscribe.compiler import Derivatives, Primal, Target
 from gradscribe.entry import Values
+from gradscribe.errors import UnsupportedError
 from gradscribe.ir.trees import Tree, count_leaves, flatten, unflatten
 from gradscribe.layout import unwrapped
 from gradscribe.runtime.eager import apply_compiled, compiled_kernel
 from gradscribe.runtime.grad_mode import no_grad
+from gradscribe.runtime.inplace import LEAF_IN_PLACE
 from gradscribe.runtime.operation import Kernel
 from gradscribe.runtime.tensor import Tensor
 
@@ -64,11 +66,46 @@ class _Call:
 
     def __call__(self, leaves: Sequence[Any]) -> Any:
         primal = self._primal
-        if primal.lowered.stored:
+        stored = [leaves[number] for number in primal.lowered.stored]
+        if stored:
+            _check_stored(primal, stored)
             primal.check_overlap([unwrapped(leaf) for leaf in leaves])
         if self._has_lists:
             return primal.build_result(_call_with_lists(self._derivatives, leaves))
-        return primal.build_result(apply_compiled(self._kernel, leaves))
+        result = primal.build_result(apply_compiled(self._kernel, leaves))
+        for leaf in stored:
+            leaf.array = _Consumed(primal.name)
+        return result
+
+
+def _check_stored(primal: Primal, stored: Sequence[Any]) -> None:
+    """Refuse a call that would have to change what cannot be changed, or what it cannot reach."""
+    for leaf in stored:
+        if not isinstance(leaf, Tensor):
+            raise UnsupportedError(
+                f"`{primal.name}` stores into an argument that is no Tensor, which a call with "
+                "Tensors does not change",
+                "store into a copy that is made in the function, as in `x = x.copy()`",
+            )
+        if leaf.requires_grad and leaf.is_leaf:
+            raise RuntimeError(LEAF_IN_PLACE)
+
+
+class _Consumed:
+    """In place of the array of a Tensor that a compiled function stored to: the function worked
+    on a copy, so the Tensor does not hold what plain Python would have left in it."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        raise UnsupportedError(
+            f"this Tensor was stored to by the compiled function `{self._name}`, and cannot be "
+            "used afterwards",
+            f"call `{self._name}` with a copy (`.clone()`) of what is still needed",
+        )
 
 
 def _call_with_lists(derivatives: Derivatives, leaves: Sequence[Any]) -> list[Any]:

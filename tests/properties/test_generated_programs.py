@@ -86,6 +86,7 @@ def same_bits(a: Any, b: Any) -> bool:
     return np.asarray(a).tobytes() == np.asarray(b).tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_generated_programs_are_differentiated_correctly(kind: str) -> None:
     @settings(

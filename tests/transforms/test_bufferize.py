@@ -401,6 +401,52 @@ def test_a_name_that_may_be_unbound_is_copied_where_it_is_stored_to():
     assert copies(program.checked(program.new())) == [("m", 1)]
 
 
+# -- stores to whole arrays ---------------------------------------------------------------------
+
+
+def whole(program, primitive, x, value):
+    arguments = {"x": x, "value": value, "path": ()}
+    return program.builder.call(primitive, arguments, name=x.name)
+
+
+def names(function):
+    return [operation.primitive.name for operation in function.body.operations]
+
+
+def test_a_parameter_that_is_overwritten_is_not_copied_first():
+    program = Program()
+    product = program.add(program.a, program.b, callee=operator.mul)
+    bufferized = program.checked(whole(program, STORE, program.a, product))
+    assert names(bufferized) == ["multiply"]
+    assert bufferized.body.yields[0].name == "a"
+
+
+def test_an_array_that_is_read_later_is_copied_when_it_overwrites_another():
+    program = Program()
+    product = program.add(program.a, program.b, callee=operator.mul)
+    stored = whole(program, STORE, program.a, product)
+    assert names(program.checked(stored, product)) == ["multiply", "copy"]
+
+
+@pytest.mark.parametrize(("negated", "primitive"), [(False, "add"), (True, "subtract")])
+def test_adding_to_a_parameter_makes_a_new_array(negated, primitive):
+    program = Program()
+    value = program.b
+    if negated:
+        value = program.builder.call(
+            PRIMITIVES[operator.neg], {"x": program.b}, callee=operator.neg
+        )
+    bufferized = program.checked(whole(program, ACCUMULATE, program.a, value))
+    assert names(bufferized) == [primitive]
+
+
+def test_adding_to_an_array_of_our_own_stays_in_place():
+    program = Program()
+    z = program.new(name="z")
+    bufferized = program.checked(whole(program, ACCUMULATE, z, program.b))
+    assert names(bufferized) == ["zeros_like", "accumulate"]
+
+
 # -- what is returned --------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
 def _append(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     owner, item = arguments
     check_store(lowering, node, owner.storage)
+    lowering.stored.add(owner.storage)
     contents = lowering.contents[owner.storage]
     if isinstance(contents, tuple):
         lowering.contents[owner.storage] = (*contents, item)

@@ -149,6 +149,7 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
 
 def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, item: Any) -> None:
     check_store(lowering, node, owner.storage)
+    lowering.stored.add(owner.storage)
     contents = lowering.contents[owner.storage]
     if isinstance(contents, tuple) and isinstance(index, Static) and isinstance(index.value, int):
         items = list(contents)

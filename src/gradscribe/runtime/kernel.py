@@ -166,7 +166,7 @@ def signature(value: Any) -> tuple[tuple[int, ...], Any]:
 
 
 def holds_arrays(record: Any) -> bool:
-    """Whether there is an array anywhere in a record."""
+    """Whether there is an array, or a number that was computed, anywhere in a record."""
     if isinstance(record, (tuple, list)):
         return any(map(holds_arrays, record))
-    return isinstance(record, np.ndarray)
+    return isinstance(record, (np.ndarray, np.inexact))

@@ -8,8 +8,8 @@ and the leaves of the result share memory neither with them nor with each other.
 
 A view that is read after a store to its base is copied where it is taken (only the part is
 copied, not the base); otherwise the stored-to array is copied before the store, and before
-the loops that carry it where the first trip alone needs that. Derived operations reuse what
-they own: `y = x * t` becomes `x *= t` where x is dead afterwards.
+the loops that carry it where the first trip alone needs that. `in_place` says which operations
+reuse what they own (`d_h *= t`), and which stores make a new array instead.
 
 Assumes a verified function in value semantics; the result is one too, so it can be run and
 verified as before.
@@ -34,16 +34,15 @@ from gradscribe.ir.core import (
     Value,
     walk,
 )
-from gradscribe.ir.lengths import Facts
 from gradscribe.ir.liveness import Liveness, liveness
-from gradscribe.ir.types import Array, Tuple, Type
 from gradscribe.ir.types import Sequence as ListType
+from gradscribe.ir.types import Tuple, Type
 from gradscribe.primitives.control import APPEND, COPY, ITEM, LIST, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 from gradscribe.transforms.aliasing import Aliasing, Copies, OnWrite
 from gradscribe.transforms.buffers import WORLD, Buffer, buffer_paths
 from gradscribe.transforms.definedness import possibly_undefined
-from gradscribe.transforms.simplify.rewriter import count_uses
+from gradscribe.transforms.in_place import out_of_place, reusable
 
 
 def bufferize(function: Function, record: Collection[int] = ()) -> Function:
@@ -55,8 +54,8 @@ def bufferize(function: Function, record: Collection[int] = ()) -> Function:
     live = liveness(function)
     copies, aliasing = _place_copies(function, live)
     returned = _copied_leaves(function, aliasing, frozenset(record))
-    reused = _reusable(function, aliasing)
-    return _Rewriter(function, copies, reused).rewrite(returned)
+    reused, replaced = reusable(function, aliasing), out_of_place(function, aliasing)
+    return _Rewriter(function, copies, reused, replaced).rewrite(returned)
 
 
 def _place_copies(function: Function, live: Liveness) -> tuple[Copies, Aliasing]:
@@ -162,82 +161,20 @@ def _copied_leaves(function: Function, aliasing: Aliasing, record: frozenset[int
     return copied
 
 
-_AUGMENTED: dict[Any, bool] = {
-    operator.add: True,
-    operator.mul: True,
-    operator.sub: False,
-    operator.truediv: False,
-}
-"""Operators that have an in-place form, and whether their operands may be exchanged."""
-
-
-def _reusable(function: Function, aliasing: Aliasing) -> dict[Operation, int]:
-    """The derived operations that can be done in place, and on which operand: a cotangent that
-    is a statement of its own already (it has a name, or is read more than once)."""
-    operations = list(walk(function.body))
-    uses = count_uses(function)
-    cotangents = _cotangents(operations)
-    reused: dict[Operation, int] = {}
-    for operation in operations:
-        exchangeable = _AUGMENTED.get(operation.callee)
-        if exchangeable is None or not _derived(operation) or len(operation.operands) != 2:
-            continue
-        for number in (0, 1) if exchangeable else (0,):
-            x = operation.operands[number]
-            if x not in cotangents or (not x.name and uses[x] == 1):
-                continue
-            if _may_reuse(operation, x, aliasing, function.facts):
-                reused[operation] = number
-                break
-    return reused
-
-
-def _derived(operation: Operation) -> bool:
-    return operation.location is not None and operation.location.role != "primal"
-
-
-def _cotangents(operations: Sequence[Operation]) -> set[Value]:
-    """The values that derived operations make and that have no name of the primal: cotangents
-    and tangents, whose names tell what they belong to and not what they are."""
-    values: set[Value] = set()
-    for operation in filter(_derived, operations):
-        values.update(operation.results)
-        for region in operation.regions:
-            values.update(region.parameters)
-    return {value for value in values if not value.name or value.name.startswith("d_")}
-
-
-def _may_reuse(operation: Operation, x: Value, aliasing: Aliasing, facts: Facts) -> bool:
-    """Whether the result can take the place of x: an array of the same type, and nothing that
-    shares its memory is read later."""
-    result = operation.result
-    if not _same_array(facts, x.type, result.type):
-        return False
-    if result.name not in ("", x.name):
-        return False
-    (buffer,) = aliasing.buffers(x).values()
-    others = (s for value in operation.operands for s in aliasing.buffers(value).values())
-    if any(other in buffer.aliases for other in others):
-        return False
-    live = aliasing.live[operation].difference(operation.results)
-    return not aliasing.conflicts(buffer, live)
-
-
-def _same_array(facts: Facts, a: Type, b: Type) -> bool:
-    if not (isinstance(a, Array) and isinstance(b, Array)) or a.rank != b.rank:
-        return False
-    pairs = zip(a.dims, b.dims, strict=True)
-    same_dims = all(x == y or facts.normalize(x) == facts.normalize(y) for x, y in pairs)
-    return same_dims and (a.dtype, a.module) == (b.dtype, b.module)
-
-
 class _Rewriter:
-    """Puts the copies and the stores of reused arrays into the function."""
+    """Puts into the function what was decided: copies, stores to reused arrays, replacements."""
 
-    def __init__(self, function: Function, copies: Copies, reused: dict[Operation, int]) -> None:
+    def __init__(
+        self,
+        function: Function,
+        copies: Copies,
+        reused: dict[Operation, int],
+        replaced: dict[Operation, Operation | None],
+    ) -> None:
         self._function = function
         self._copies = copies
         self._reused = reused
+        self._replaced = replaced
         self._builder = Builder(function.facts)
 
     def rewrite(self, returned: set[int]) -> Function:
@@ -253,6 +190,9 @@ class _Rewriter:
     def _operations(self, block: Block) -> None:
         for operation in block.operations:
             self._builder.location = operation.location
+            if operation in self._replaced:
+                self._replace(operation, self._replaced[operation])
+                continue
             rewritten = self._with_copied_operands(operation)
             regions = tuple(map(self._region, operation.regions))
             rewritten = replace(rewritten, regions=regions)
@@ -262,6 +202,14 @@ class _Rewriter:
                 self._builder.append(rewritten)
             else:
                 self._copied_result(rewritten)
+
+    def _replace(self, operation: Operation, replacement: Operation | None) -> None:
+        if replacement is None:
+            return
+        if replacement.attributes is operation.attributes:  # the same, with another result
+            rewritten = self._with_copied_operands(operation)
+            replacement = replace(rewritten, results=replacement.results)
+        self._builder.append(replacement)
 
     def _region(self, region: Block) -> Block:
         with self._builder.block() as operations:

@@ -154,7 +154,7 @@ def _argument(lowering: Lowering, node: Any, primitive: Primitive, name: str, it
     """One bound argument as an attribute tree with IR values in it."""
     if isinstance(item, Static):
         runs_static = primitive.adjoint is None and not isinstance(primitive.tangent, Linearity)
-        if name in _STATIC or not isinstance(item.value, PLAIN_NUMBERS):
+        if name in _STATIC or name in primitive.static or not isinstance(item.value, PLAIN_NUMBERS):
             return item.value
         if runs_static and not primitive.elementwise and not _elementwise_constant(primitive):
             return item.value

@@ -105,6 +105,8 @@ class Primitive:
     cheap: recomputing it costs no more than reading a record (views, lengths, comparisons).
     pole: its derivative can be infinite where a mask may have cut it off.
     callee: the function that stands for it where the user named none.
+    static: parameters of its own (besides `axis` and the like) that are no data: literals given
+        for them stay static.
     """
 
     name: str
@@ -118,6 +120,7 @@ class Primitive:
     cheap: bool = False
     pole: bool = False
     callee: Any = None
+    static: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

@@ -88,6 +88,7 @@ def adjoint(
     view: bool = False,
     cheap: bool = False,
     pole: bool = False,
+    static: tuple[str, ...] = (),
 ) -> Callable[[Rule], Rule]:
     """An operation whose rule `(out, *parameters, d_out)` gives the operands' cotangents."""
 
@@ -99,6 +100,7 @@ def adjoint(
             adjoint=rule,
             tangent=tangent,
             callee=callables[0] if callables else None,
+            static=frozenset(static),
             view=view,
             cheap=cheap,
             pole=pole,

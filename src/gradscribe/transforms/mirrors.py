@@ -98,7 +98,7 @@ def _enter_restored(scope: Scope, operation: Operation, sides: list[BranchScope]
             given = side.block.yields[position]
             side.imported[given] = after
             entries.append(context.structure.entry(given, side.block))
-        if entries[0] is entries[1]:
+        if entries[0] is entries[1] and entries[0] not in before:
             before.append(entries[0])
     return before
 

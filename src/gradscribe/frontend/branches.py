@@ -273,7 +273,8 @@ class Merge:
             )
         value = self.values[plan.number]
         if isinstance(value, str):
-            return Unbound(f"the name has {value}")
+            name = self.pairs[plan.number][2]
+            return Unbound(f"`{name}` is {value}" if name else f"the value is {value}")
         return value if contents else self.lowering.wrap(value, plan.overlaps)
 
     def _new_list(self, items: tuple[Any, ...]) -> ListRef:

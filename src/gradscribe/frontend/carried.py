@@ -62,6 +62,7 @@ class _Entry:
     types: list[Type] | None = None
     overlaps: set[Storage] = field(default_factory=set)
     tokens: set[int] = field(default_factory=set)
+    reason: str = ""
     count: int = 0
 
 
@@ -187,8 +188,8 @@ class Carried:
         if entry.key in (NOT_RETURNED, NOT_BROKEN):
             names[entry.key] = Static(True)
         elif entry.key != RETURN_VALUE:
-            reason = f"`{entry.key}` has no value, or one of another kind, before the first trip"
-            names[entry.key] = Unbound(reason)
+            reason = f"`{entry.key}` has no value before the first trip"
+            names[entry.key] = Unbound(entry.reason or reason)
 
     def _rebind(
         self, entry: _Entry, values: Any, overlaps: frozenset[Storage] = frozenset()
@@ -320,6 +321,10 @@ class Carried:
                 if self.counted and isinstance(assumed, Scalar) and isinstance(leaf.type, Array):
                     raise FirstTripError(f"`{_leaf_name(entry.key)}` is {error}") from None
                 entry.mode, entry.types = "late", None
+                entry.reason = (
+                    f"`{_leaf_name(entry.key)}` is of one kind before the loop and of another "
+                    f"after a trip: {error}"
+                )
                 return False
             settled = False
         return settled

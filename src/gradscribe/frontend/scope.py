@@ -114,6 +114,17 @@ def attribute_of_object(lowering: Lowering, node: Any, owner: ObjectRef, name: s
     return external(lowering, getattr(owner.target, name), path, full_name)
 
 
+def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) -> Any:
+    """`owner[key]` of a container that is read at each call (`CONFIG["rate"]`)."""
+    try:
+        value = owner.target[key]
+    except (TypeError, LookupError) as error:
+        lowering.unsupported(node, f"this item cannot be read: {error}", "pass it as an argument")
+    path = Path(owner.path.root, (*owner.path.steps, ("item", key)))
+    steps = [str(step) for _, step in path.steps if step != "cell_contents"]
+    return external(lowering, value, path, "_".join(filter(str.isidentifier, steps)) or "item")
+
+
 def _is_input(value: Any) -> bool:
     """Whether a value is made of numbers and arrays, and at least one of them."""
     _, leaves = flatten(value)

@@ -13,7 +13,17 @@ import numpy as np
 
 from gradscribe.errors import AliasingError
 from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import DictRef, ListRef, Ref, Static, Storage, TupleOf, may_overlap
+from gradscribe.frontend.scope import item_of_object
+from gradscribe.frontend.values import (
+    DictRef,
+    ListRef,
+    ObjectRef,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+    may_overlap,
+)
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.types import Array, Scalar, Type, is_integer
 from gradscribe.primitives.control import GET, SET
@@ -39,6 +49,8 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
         if isinstance(contents, tuple):
             return _read_items(lowering, node, owner, contents, index)
         return _read_sequence(lowering, node, owner, index)
+    if isinstance(owner, ObjectRef) and isinstance(index, Static):
+        return item_of_object(lowering, node, owner, index.value)
     if isinstance(owner, Static) and isinstance(index, Static):
         try:
             return Static(owner.value[index.value])

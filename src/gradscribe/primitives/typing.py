@@ -257,9 +257,10 @@ def _sample(operand: Any, value: float) -> Any:
     if not isinstance(operand, Scalar):
         return operand
     dtype = np.dtype(operand.dtype)
+    number = value if dtype.kind in "fc" else 1 / value  # 1, then 2, where 0.5 would be 0
     if not operand.weak:
-        return dtype.type(value)
-    return {"b": bool, "i": int, "f": float, "c": complex}[dtype.kind](value or 1)
+        return dtype.type(number)
+    return {"b": bool, "i": int, "f": float, "c": complex}[dtype.kind](number)
 
 
 def type_of(value: Any) -> Type:

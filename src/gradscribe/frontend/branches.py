@@ -121,6 +121,16 @@ class _Structure:
     parts: tuple[Any, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Container:
+    """A list or dict, made anew: it may be either of the two that were merged."""
+
+    make: Callable[[Storage], Any]
+    contents: Any
+    overlaps: frozenset[Storage]
+    holds: frozenset[Storage]
+
+
 class Merge:
     """Joins two states. `run` gives the results and yields of the operation; `finish` makes the
     merged state the current one, after the operation was appended."""
@@ -186,11 +196,15 @@ class Merge:
         if isinstance(a, ListRef) and isinstance(b, ListRef):
             one = self.states[0].contents[a.storage]
             two = self.states[1].contents[b.storage]
-            return _Structure(self._new_list, (self.plan_contents(one, two, Storage(name)),))
+            contents = self.plan_contents(one, two, Storage(name))
+            return _Container(
+                ListRef, contents, self._shared(a, b), a.storage.holds | b.storage.holds
+            )
         if isinstance(a, DictRef) and isinstance(b, DictRef):
             one = self.states[0].contents[a.storage]
             two = self.states[1].contents[b.storage]
-            return _Structure(self._new_dict, (self.plan_contents(one, two, Storage(name)),))
+            contents = self.plan_contents(one, two, Storage(name))
+            return _Container(DictRef, contents, self._shared(a, b), frozenset())
         if _is_leaf(a) and _is_leaf(b):
             return self._leaf(a, b, name)
         return _Same(Unbound(f"`{name}` is something else on each path"))
@@ -219,12 +233,15 @@ class Merge:
     def _leaf(self, a: Any, b: Any, name: str) -> _Leaf:
         shown = "result" if name == RETURN_VALUE else name if name.isidentifier() else ""
         self.pairs.append((a, b, shown))
+        return _Leaf(len(self.pairs) - 1, self._shared(a, b))
+
+    def _shared(self, a: Any, b: Any) -> frozenset[Storage]:
+        """The storages from before the branch that the merged value may be."""
         overlaps: set[Storage] = set()
         for side in (a, b):
-            if isinstance(side, (Ref, ListRef)):
-                overlaps |= {side.storage} | side.storage.overlaps
-        known = frozenset(s for s in overlaps if s in self.before.contents)
-        return _Leaf(len(self.pairs) - 1, known)
+            if isinstance(side, (Ref, ListRef, DictRef)):
+                overlaps |= side.storage.reached
+        return frozenset(s for s in overlaps if s in self.before.contents)
 
     # -- values ----------------------------------------------------------------------------
 
@@ -257,8 +274,13 @@ class Merge:
         if isinstance(item, Unbound):
             return None
         if isinstance(item, tuple):
-            return self.lowering.value(self._new_list((item,)))
+            return self._list_value(item)
         return self.lowering.value(item)
+
+    def _list_value(self, items: tuple[Any, ...]) -> Value:
+        storage = Storage()
+        self.lowering.contents[storage] = items
+        return self.lowering.value(ListRef(storage))
 
     # -- building ----------------------------------------------------------------------------
 
@@ -266,26 +288,16 @@ class Merge:
         if isinstance(plan, _Same):
             return plan.item
         if isinstance(plan, _Structure):
-            return plan.make(
-                tuple(
-                    self.build(p, plan.make in (self._new_list, self._new_dict)) for p in plan.parts
-                )
-            )
+            return plan.make(tuple(map(self.build, plan.parts)))
+        if isinstance(plan, _Container):
+            storage = Storage("", plan.overlaps, holds=plan.holds)
+            self.lowering.contents[storage] = self.build(plan.contents, contents=True)
+            return plan.make(storage)
         value = self.values[plan.number]
         if isinstance(value, str):
             name = self.pairs[plan.number][2]
             return Unbound(f"`{name}` is {value}" if name else f"the value is {value}")
         return value if contents else self.lowering.wrap(value, plan.overlaps)
-
-    def _new_list(self, items: tuple[Any, ...]) -> ListRef:
-        storage = Storage()
-        self.lowering.contents[storage] = items[0]
-        return ListRef(storage)
-
-    def _new_dict(self, items: tuple[Any, ...]) -> DictRef:
-        storage = Storage()
-        self.lowering.contents[storage] = items[0]
-        return DictRef(storage)
 
 
 def _joined(values: list[Value | None]) -> Type:

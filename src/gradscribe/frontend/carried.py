@@ -27,6 +27,7 @@ from gradscribe.frontend.values import (
     Storage,
     TupleOf,
     Unbound,
+    may_hold,
     may_overlap,
 )
 from gradscribe.ir.core import Operation, Value
@@ -211,7 +212,8 @@ class Carried:
             return TupleOf(tuple(map(again, like.items)), like.cls)
         if isinstance(like, (ListRef, DictRef)):
             tokens = frozenset(entry.tokens)
-            storage = Storage(_leaf_name(entry.key), overlaps, self._family, tokens)
+            holds = like.storage.holds
+            storage = Storage(_leaf_name(entry.key), overlaps, self._family, tokens, holds)
             below = lowering.contents.get(like.storage)
             if below is None:
                 below = self.end_state.contents[like.storage]
@@ -367,7 +369,7 @@ class Carried:
             if isinstance(entry.key, Storage):
                 continue
             for storage in self.lowering.storages(self._end(entry.key)):
-                holders = {other for other in known if storage in other.overlaps}
+                holders = {other for other in known if may_hold(other, storage)}
                 shared = (({storage} | storage.overlaps) & known | holders) - entry.overlaps
                 if shared:
                     entry.overlaps |= shared

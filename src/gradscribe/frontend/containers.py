@@ -16,7 +16,7 @@ Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
 
 def _append(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     owner, item = arguments
-    check_store(lowering, node, owner.storage)
+    check_store(lowering, node, owner.storage, memory=False)
     lowering.stored.add(owner.storage)
     contents = lowering.contents[owner.storage]
     if isinstance(contents, tuple):

@@ -201,11 +201,7 @@ def _simple(
 
 
 def _shared(owner: Any) -> frozenset[Storage]:
-    return (
-        frozenset({owner.storage}) | owner.storage.overlaps
-        if isinstance(owner, (Ref, ListRef))
-        else frozenset()
-    )
+    return owner.storage.reached if isinstance(owner, (Ref, ListRef)) else frozenset()
 
 
 def _range_item(parts: list[Value]) -> Type:

@@ -207,7 +207,7 @@ class Lowering:
         for item in items:
             for held in self.storages(item):
                 if held is not storage:
-                    storage.overlaps |= {held} | held.overlaps
+                    storage.holds |= held.reached
 
     def undefined(self, type_: Type) -> Value:
         """A value that is never read, of this type."""

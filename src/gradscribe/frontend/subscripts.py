@@ -22,6 +22,7 @@ from gradscribe.frontend.values import (
     Static,
     Storage,
     TupleOf,
+    may_hold,
     may_overlap,
 )
 from gradscribe.ir.core import SliceOf, Value
@@ -99,7 +100,7 @@ def _read_sequence(lowering: Lowering, node: Any, owner: ListRef, index: Any) ->
         lowering.unsupported(node, "slices of lists of unknown length are not supported")
     position = index.value if isinstance(index, Static) else lowering.value(index)
     value = lowering.emit(GET, {"x": lowering.value(owner), "index": position})
-    return lowering.wrap(value, frozenset({owner.storage}) | owner.storage.overlaps)
+    return lowering.wrap(value, owner.storage.reached)
 
 
 def _static(lowering: Lowering, node: Any, item: Any, what: str) -> Any:
@@ -160,7 +161,7 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
 
 
 def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, item: Any) -> None:
-    check_store(lowering, node, owner.storage)
+    check_store(lowering, node, owner.storage, memory=False)
     lowering.stored.add(owner.storage)
     contents = lowering.contents[owner.storage]
     if isinstance(contents, tuple) and isinstance(index, Static) and isinstance(index.value, int):
@@ -243,15 +244,22 @@ def _change(lowering: Lowering, node: Any, primitive: Any, target: Ref, value: V
     lowering.stored.add(storage)
 
 
-def check_store(lowering: Lowering, node: Any, storage: Storage, exact: bool = True) -> None:
-    """Refuse a store to memory that another live value may share, if that cannot be known."""
+def check_store(
+    lowering: Lowering, node: Any, storage: Storage, exact: bool = True, memory: bool = True
+) -> None:
+    """Refuse a store to memory that another live value may share, if that cannot be known.
+
+    memory: whether the elements of an array change; not so where a list gets another item.
+    """
     for frame in lowering.frames:
         for name, bound in frame.names.items():
             if not frame.is_read_later(name):
                 continue
             for part in _parts(lowering, bound):
                 other = part.storage
-                ambiguous = other is not storage and may_overlap(storage, other)
+                ambiguous = other is not storage and (
+                    may_overlap(storage, other) or (memory and may_hold(other, storage))
+                )
                 if not exact:
                     ambiguous = ambiguous or (other is storage and getattr(part, "exact", True))
                 elif isinstance(part, Ref) and other is storage and not part.exact:

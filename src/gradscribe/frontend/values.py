@@ -45,14 +45,21 @@ def same_static(a: Any, b: Any) -> bool:
 class Storage:
     """A piece of memory.
 
-    overlaps: other storages that may be (part of) the same memory. family: storages of one
-    family (what a loop carries) are known to be disjoint, unless they share a token.
+    overlaps: other storages that may be (part of) the same memory. holds: of a list, the storages
+    of the very objects that it holds (besides the items that are known one by one). family:
+    storages of one family (what a loop carries) are disjoint, unless they share a token.
     """
 
     name: str = ""
     overlaps: frozenset[Storage] = frozenset()
     family: Any = None
     tokens: frozenset[int] = frozenset()
+    holds: frozenset[Storage] = frozenset()
+
+    @property
+    def reached(self) -> frozenset[Storage]:
+        """What an item that is read from it may be."""
+        return frozenset({self}) | self.overlaps | self.holds
 
 
 def may_overlap(a: Storage, b: Storage) -> bool:
@@ -62,6 +69,11 @@ def may_overlap(a: Storage, b: Storage) -> bool:
     if a.family is not None and a.family is b.family:
         return bool(a.tokens & b.tokens)
     return a in b.overlaps or b in a.overlaps or bool(a.overlaps & b.overlaps)
+
+
+def may_hold(container: Storage, item: Storage) -> bool:
+    """Whether a list may hold (a view of) this piece of memory."""
+    return not container.holds.isdisjoint({item} | item.overlaps)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
+from gradscribe.frontend.carried_entry import Entry, flag_of, leaf_name
 from gradscribe.frontend.lowering import (
     NOT_BROKEN,
     NOT_RETURNED,
@@ -49,24 +49,6 @@ from gradscribe.primitives.registry import PRIMITIVES
 _MISSING = Unbound("")
 
 
-@dataclass(eq=False)
-class _Entry:
-    """One carried name or storage. mode: how it enters the body.
-
-    leaves: it is taken apart; types are those of the leaves. list: a list of known structure
-    that becomes one of unknown length. late: it has no value on entry, or one of another
-    kind, and has to be assigned in each trip before it is read.
-    """
-
-    key: Any
-    mode: str = "leaves"
-    types: list[Type] | None = None
-    overlaps: set[Storage] = field(default_factory=set)
-    tokens: set[int] = field(default_factory=set)
-    reason: str = ""
-    count: int = 0
-
-
 class FirstTripError(Exception):
     """A name holds a number before the first trip of a counted loop and an array after it."""
 
@@ -85,7 +67,7 @@ class Carried:
         self.lowering = lowering
         self.entry = lowering.fork()
         self.keep_broken = keep_broken
-        self.entries: list[_Entry] = [_Entry(name) for name in names]
+        self.entries: list[Entry] = [Entry(name) for name in names]
         self._family: object = object()
         self.broken: Any = True
         self.returned: Any = True
@@ -114,7 +96,7 @@ class Carried:
             inits += leaves
         return inits
 
-    def _late_inits(self, entry: _Entry) -> list[Value]:
+    def _late_inits(self, entry: Entry) -> list[Value]:
         if entry.key in (NOT_RETURNED, NOT_BROKEN):
             return [self.lowering.constant(True)]
         return [self.lowering.undefined(t) for t in entry.types or ()]
@@ -124,7 +106,7 @@ class Carried:
             return self.entry.contents[key]
         return self.entry.names.get(key, _MISSING)
 
-    def _leaves(self, item: Any, entry: _Entry) -> list[Value] | None:
+    def _leaves(self, item: Any, entry: Entry) -> list[Value] | None:
         """The IR values that a frontend value consists of; None if it has none."""
         lowering = self.lowering
         if isinstance(item, Value):
@@ -149,7 +131,7 @@ class Carried:
             return self._all_leaves(item, entry)
         return None
 
-    def _all_leaves(self, items: tuple[Any, ...], entry: _Entry) -> list[Value] | None:
+    def _all_leaves(self, items: tuple[Any, ...], entry: Entry) -> list[Value] | None:
         leaves: list[Value] = []
         for item in items:
             below = self._leaves(item, entry)
@@ -167,7 +149,7 @@ class Carried:
         for entry in self.entries:
             name = entry.key.name if isinstance(entry.key, Storage) else entry.key
             types = [self.fresh(t) for t in entry.types or ()]
-            values = [self.lowering.builder.named(t, _leaf_name(name)) for t in types]
+            values = [self.lowering.builder.named(t, leaf_name(name)) for t in types]
             parameters += values
             if entry.mode == "late":
                 self._bind_late(entry)
@@ -184,7 +166,7 @@ class Carried:
 
         return map_lengths(type_, renew)
 
-    def _bind_late(self, entry: _Entry) -> None:
+    def _bind_late(self, entry: Entry) -> None:
         names = self.lowering.frame.names
         if entry.key in (NOT_RETURNED, NOT_BROKEN):
             names[entry.key] = Static(True)
@@ -193,7 +175,7 @@ class Carried:
             names[entry.key] = Unbound(entry.reason or reason)
 
     def _rebind(
-        self, entry: _Entry, values: Any, overlaps: frozenset[Storage] = frozenset()
+        self, entry: Entry, values: Any, overlaps: frozenset[Storage] = frozenset()
     ) -> None:
         start = self._start(entry.key)
         shared = frozenset(entry.overlaps) | overlaps
@@ -204,7 +186,7 @@ class Carried:
             shared |= {start.storage} | start.storage.overlaps
         self.lowering.frame.names[entry.key] = self._rebuilt(start, entry, values, shared)
 
-    def _rebuilt(self, like: Any, entry: _Entry, values: Any, overlaps: frozenset[Storage]) -> Any:
+    def _rebuilt(self, like: Any, entry: Entry, values: Any, overlaps: frozenset[Storage]) -> Any:
         """A value of the structure of `like`, its leaves taken from values."""
         lowering = self.lowering
         again: Callable[[Any], Any] = lambda i: self._rebuilt(i, entry, values, overlaps)  # noqa: E731
@@ -213,7 +195,7 @@ class Carried:
         if isinstance(like, (ListRef, DictRef)):
             tokens = frozenset(entry.tokens)
             holds = like.storage.holds
-            storage = Storage(_leaf_name(entry.key), overlaps, self._family, tokens, holds)
+            storage = Storage(leaf_name(entry.key), overlaps, self._family, tokens, holds)
             below = lowering.contents.get(like.storage)
             if below is None:
                 below = self.end_state.contents[like.storage]
@@ -237,14 +219,14 @@ class Carried:
         """Compare the state at the end of the body with what was assumed at its beginning."""
         lowering = self.lowering
         names = lowering.frame.names
-        self.broken = _flag(names.get(NOT_BROKEN))
-        self.returned = _flag(names.get(NOT_RETURNED))
+        self.broken = flag_of(names.get(NOT_BROKEN))
+        self.returned = flag_of(names.get(NOT_RETURNED))
         tried = list(self.entries)
         settled = self._add_flags()
         carried = {entry.key for entry in self.entries}
         for storage, contents in self.entry.contents.items():
             if storage not in carried and lowering.contents[storage] is not contents:
-                self.entries.append(_Entry(storage))
+                self.entries.append(Entry(storage))
                 settled = False
         self.ends = {}
         with lowering.inside(operations):
@@ -262,7 +244,7 @@ class Carried:
             wanted.append(NOT_BROKEN)
         missing = [key for key in wanted if key not in present]
         for key in missing:
-            entry = _Entry(key, "late")
+            entry = Entry(key, "late")
             if key != RETURN_VALUE:
                 entry.types = [Scalar("bool")]
             self.entries.append(entry)
@@ -273,7 +255,7 @@ class Carried:
             return self.lowering.contents[key]
         return self.lowering.frame.names.get(key, _MISSING)
 
-    def _settle_entry(self, entry: _Entry) -> bool:
+    def _settle_entry(self, entry: Entry) -> bool:
         end, start = self._end(entry.key), self._start(entry.key)
         if self._restructure(entry, start, end):
             return False
@@ -291,7 +273,7 @@ class Carried:
             return False
         return self._join(entry, leaves)
 
-    def _restructure(self, entry: _Entry, start: Any, end: Any) -> bool:
+    def _restructure(self, entry: Entry, start: Any, end: Any) -> bool:
         """A list whose number of items changes from trip to trip becomes one of unknown length."""
         if isinstance(start, ListRef) and isinstance(end, ListRef):
             start = self.entry.contents[start.storage]
@@ -306,7 +288,7 @@ class Carried:
             return True
         return False
 
-    def _join(self, entry: _Entry, leaves: list[Value]) -> bool:
+    def _join(self, entry: Entry, leaves: list[Value]) -> bool:
         settled = True
         assert entry.types is not None
         for position, leaf in enumerate(leaves):
@@ -318,13 +300,13 @@ class Carried:
             except JoinError as error:
                 if entry.mode == "late":
                     raise UnsupportedError(
-                        f"`{_leaf_name(entry.key)}` has {error}", "", self.lowering.builder.location
+                        f"`{leaf_name(entry.key)}` has {error}", "", self.lowering.builder.location
                     ) from None
                 if self.counted and isinstance(assumed, Scalar) and isinstance(leaf.type, Array):
-                    raise FirstTripError(f"`{_leaf_name(entry.key)}` is {error}") from None
+                    raise FirstTripError(f"`{leaf_name(entry.key)}` is {error}") from None
                 entry.mode, entry.types = "late", None
                 entry.reason = (
-                    f"`{_leaf_name(entry.key)}` is of one kind before the loop and of another "
+                    f"`{leaf_name(entry.key)}` is of one kind before the loop and of another "
                     f"after a trip: {error}"
                 )
                 return False
@@ -399,7 +381,7 @@ class Carried:
 
     def types(self) -> list[tuple[Type, str]]:
         """The type and name of each leaf."""
-        return [(t, _leaf_name(entry.key)) for entry in self.entries for t in entry.types or ()]
+        return [(t, leaf_name(entry.key)) for entry in self.entries for t in entry.types or ()]
 
     def exit_flags(self) -> list[Any]:
         """The flags at the end of the body that may be cleared, for `again`."""
@@ -442,18 +424,6 @@ class Carried:
                 lowering.frame.names[entry.key] = rebuilt
             else:
                 lowering.frame.names[entry.key] = Unbound(
-                    f"`{_leaf_name(entry.key)}` is set in a loop"
+                    f"`{leaf_name(entry.key)}` is set in a loop"
                 )
         return lowering.frame.names.pop(NOT_BROKEN, Static(self.broken is True))
-
-
-def _flag(item: Any) -> Any:
-    """A flag as True, False or an IR value."""
-    if isinstance(item, Static):
-        return bool(item.value)
-    return True if item is None else item
-
-
-def _leaf_name(key: Any) -> str:
-    name = key.name if isinstance(key, Storage) else key
-    return name if isinstance(name, str) and name.isidentifier() else ""

@@ -2,7 +2,7 @@
 
 A program is a function of an array `x` of length 5, a matrix `A` of shape (4, 5), a number
 `s` and an integer `n`. It is made of assignments, stores through indices and views, aliases,
-branches, loops with exits and helper calls; every value stays bounded, because every
+branches, loops with exits and lists that grow; every value stays bounded, because every
 assignment goes through a bounded function. Programs are valid Python by construction: names
 are used only where they are bound on every path.
 """
@@ -29,6 +29,7 @@ class Features:
     branches: bool = False
     loops: bool = False
     stores: bool = False
+    lists: bool = False
 
 
 @dataclass
@@ -147,6 +148,8 @@ class Writer:
             kinds += ["branch", "branch"]
         if self.features.loops and depth < 3:
             kinds += ["range", "items", "while"]
+        if self.features.lists and depth < 3:
+            kinds += ["list"]
         if scope.in_loop and self.features.branches:
             kinds += ["exit"]
         getattr(self, f"_{self.pick(kinds)}")(scope, depth)
@@ -258,6 +261,33 @@ class Writer:
         self.emit(depth, f"while {count} < {limit} and {self.condition(scope)}:")
         self.emit(depth + 1, f"{count} += 1")
         self._loop_body(scope.copy(), depth)
+
+    def _list(self, scope: Scope, depth: int) -> None:
+        """A list that grows in a loop, of new arrays or of numbers, and is read afterwards."""
+        held, index, item = self.name("held"), self.name("i"), self.name("h")
+        inner = scope.copy()
+        inner.indices.append(index)
+        inner.in_loop = True
+        self.emit(depth, f"{held} = []")
+        self.emit(depth, f"for {index} in range({self.pick(['n', '2', 'n - 1'])}):")
+        if self.draw(st.booleans()):
+            self.statement(inner, depth + 1)
+        arrays = self.draw(st.booleans())
+        value = f"np.tanh({self.vector(inner) if arrays else self.scalar(inner)})"
+        if self.draw(st.booleans()):
+            self.emit(depth + 1, f"if {self.condition(inner)}:")
+            self.emit(depth + 2, f"{held}.append({value})")
+        else:
+            self.emit(depth + 1, f"{held}.append({value})")
+        total = self.name("t")
+        self.emit(depth, f"{total} = 0.1 * len({held})")
+        self.emit(depth, f"for {item} in {held}:")
+        self.emit(depth + 1, f"{total} += np.sin({f'np.sum({item} * {item})' if arrays else item})")
+        if self.draw(st.booleans()):
+            self.emit(depth, f"if len({held}) > 0:")
+            last = f"{held}[-1]" if not arrays else f"{held}[-1][1]"
+            self.emit(depth + 1, f"{total} *= np.cos({last})")
+        scope.scalars.append(total)
 
     def _exit(self, scope: Scope, depth: int) -> None:
         self.emit(depth, f"if {self.condition(scope)}:")

@@ -23,7 +23,7 @@ KINDS = {
     "straight": Features(stores=True),
     "branches": Features(branches=True),
     "loops": Features(branches=True, loops=True),
-    "everything": Features(branches=True, loops=True, stores=True),
+    "everything": Features(branches=True, loops=True, stores=True, lists=True),
 }
 
 

@@ -86,6 +86,8 @@ class Source:
 @functools.lru_cache(maxsize=1024)
 def source_of(code: CodeType) -> Source:
     """The tree of the function with this code; `SourceNotFoundError` where there is none."""
+    if code.co_filename == "<string>":
+        raise _unreadable(code.co_filename)
     lines, tree = _parsed_file(code.co_filename, _stamp(code))
     candidates = [
         node
@@ -135,6 +137,15 @@ def read_places(nodes: Iterable[Any]) -> dict[str, list[tuple[int, int]]]:
     return reads
 
 
+def _unreadable(filename: str) -> SourceNotFoundError:
+    """What `exec` is given has no file, though it may share a name with other text."""
+    return SourceNotFoundError(
+        f"the source of {filename!r} cannot be read",
+        "define the function in a file or a notebook cell; code made by `exec` or typed at "
+        "the plain prompt has no source that could be read",
+    )
+
+
 def _stamp(code: CodeType) -> int:
     """Changes when the file behind linecache changes, so that edited files are parsed again."""
     linecache.checkcache(code.co_filename)
@@ -145,11 +156,7 @@ def _stamp(code: CodeType) -> int:
 def _parsed_file(filename: str, stamp: int) -> tuple[tuple[str, ...], ast.AST]:
     lines = tuple(linecache.getlines(filename))
     if not lines:
-        raise SourceNotFoundError(
-            f"the source of {filename!r} cannot be read",
-            "define the function in a file or a notebook cell; code made by `exec` or typed at "
-            "the plain prompt has no source that could be read",
-        )
+        raise _unreadable(filename)
     try:
         return lines, ast.parse("".join(lines))
     except SyntaxError as error:

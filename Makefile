@@ -17,8 +17,8 @@ demo: $(INSTALLED) ## differentiate the tutorial's functions, and train with the
 test: $(INSTALLED) ## run the test suite, on all cores
 	$(BIN)/python -m pytest -n auto
 
-fuzz: $(INSTALLED) ## check 20,000 generated programs
-	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n auto tests/properties
+fuzz: $(INSTALLED) ## check 50,000 generated programs
+	$(BIN)/python -m tests.properties.fuzz 50000
 
 bench: $(INSTALLED) ## compare with hand-written gradients; the costs of a call
 	$(BIN)/python -m benchmarks

@@ -7,6 +7,7 @@ stores into the object itself, as emitted code does after `bufferize`; both must
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import Parameter, Signature
@@ -31,7 +32,7 @@ from gradscribe.ir.core import (
     map_operands,
 )
 from gradscribe.ir.trees import Leaf, Node, Tree, flatten, unflatten
-from gradscribe.primitives import control, indexing
+from gradscribe.primitives import control, indexing, lists, nonzero
 from gradscribe.primitives.registry import PRIMITIVES
 
 
@@ -98,11 +99,20 @@ class _UndefinedValue:
 UNDEFINED = _UndefinedValue()
 
 
+class _Attempt:
+    """The condition of a `try`, before it is known."""
+
+    def __init__(self, catches: tuple[type[BaseException], ...]) -> None:
+        self.catches = catches
+
+
 class _Interpreter:
     def __init__(self, functions: Mapping[str, Function], in_place: bool) -> None:
         self._functions = functions
         self._in_place = in_place
         self._values: dict[Value, Any] = {}
+        self.contexts: list[Any] = []
+        self.caught: BaseException | None = None
 
     def function(self, function: Function, leaves: list[Any]) -> list[Any]:
         return self._block(function.body, leaves)
@@ -117,6 +127,16 @@ class _Interpreter:
             self._assign(operation.results, self._results(operation))
         return self._read(block.yields)
 
+    def _try(self, operation: Operation, attempt: _Attempt) -> list[Any]:
+        try:
+            results = self._block(operation.regions[0])
+            self._values[operation.operands[0]] = True
+        except attempt.catches as error:
+            self.caught = error
+            self._values[operation.operands[0]] = False
+            results = self._block(operation.regions[1])
+        return results
+
     def _assign(self, values: tuple[Value, ...], contents: Iterable[Any]) -> None:
         self._values.update(zip(values, contents, strict=True))
 
@@ -125,6 +145,8 @@ class _Interpreter:
 
     def _results(self, operation: Operation) -> list[Any]:
         operands = self._read(operation.operands)
+        if operation.primitive is IF and isinstance(operands[0], _Attempt):
+            return self._try(operation, operands[0])
         if operation.primitive is IF:
             return self._block(operation.regions[0 if operands[0] else 1])
         if operation.primitive is LOOP:
@@ -257,7 +279,7 @@ def _store(interpreter: _Interpreter, arguments: Arguments, operation: Operation
 
 def _accumulate(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
     result, view, index = _target(interpreter, arguments)
-    view[index] += arguments["value"]
+    np.add.at(view, index, arguments["value"])
     return result
 
 
@@ -266,7 +288,7 @@ def _target(interpreter: _Interpreter, arguments: Arguments) -> tuple[Any, Any, 
     result = interpreter.owned(arguments["x"])
     view, path = result, arguments["path"]
     index: Any = Ellipsis
-    if path and path[-1][0] is indexing.GETITEM:
+    if path and path[-1][0] in indexing.READS:
         *path, (_, last) = path
         index = _index(last["index"])
     for primitive, step in path:
@@ -310,6 +332,31 @@ def _set(interpreter: _Interpreter, arguments: Arguments, operation: Operation) 
     return result
 
 
+def _section(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    (index,) = _index((arguments["index"],))
+    return arguments["x"][index]
+
+
+def _set_section(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    result = interpreter.owned(arguments["x"])
+    (index,) = _index((arguments["index"],))
+    assert len(result[index]) == len(arguments["value"])
+    result[index] = arguments["value"]
+    return result
+
+
+def _insert(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    result = interpreter.owned(arguments["x"])
+    result.insert(arguments["index"], arguments["value"])
+    return result
+
+
+def _delete(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    result = interpreter.owned(arguments["x"])
+    del result[arguments["index"]]
+    return result
+
+
 def _effect(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
     args, keywords = arguments["args"], arguments["keywords"]
     if isinstance(operation.callee, Method):
@@ -327,6 +374,22 @@ def _assert(interpreter: _Interpreter, arguments: Arguments, operation: Operatio
     if not arguments["condition"]:
         message = arguments["message"]
         raise AssertionError(*([] if message is None else [message]))
+
+
+def _enter(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    if operation.callee in (control.attempted, control.finally_done):
+        interpreter.contexts.append(contextlib.nullcontext())
+        return None
+    if operation.callee is None:
+        manager = arguments["args"][0]
+    else:
+        manager = _effect(interpreter, arguments, operation)
+    interpreter.contexts.append(manager)
+    return manager.__enter__()
+
+
+def _exit(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
+    interpreter.contexts.pop().__exit__(None, None, None)
 
 
 def _format(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
@@ -376,9 +439,11 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
 
 _HANDLERS: dict[Primitive, Callable[[_Interpreter, Arguments, Operation], Any]] = {
     indexing.GETITEM: _getitem,
+    indexing.GATHER: _getitem,
     indexing.STORE: _store,
     indexing.ACCUMULATE: _accumulate,
     indexing.LENGTH: _plain(lambda x, axis: x.shape[axis]),
+    nonzero.NONZERO: lambda interpreter, arguments, operation: operation.callee(arguments["x"]),
     control.CONSTANT: _plain(lambda value: value),
     control.UNDEF: _undef,
     control.TUPLE: _plain(lambda items: tuple(items)),
@@ -388,11 +453,21 @@ _HANDLERS: dict[Primitive, Callable[[_Interpreter, Arguments, Operation], Any]] 
     control.POP: _pop,
     control.GET: _plain(lambda x, index: x[index]),
     control.SET: _set,
+    lists.REPEAT: _plain(lambda x, n: x * n),
+    lists.JOIN: _plain(lambda x, y: x + y),
+    lists.SECTION: _section,
+    lists.SET_SECTION: _set_section,
+    lists.INSERT: _insert,
+    lists.DELETE: _delete,
     control.LEN: _plain(lambda x: len(x)),
     control.COPY: _plain(_copy),
     control.ZEROS_LIKE: _plain(zeros_like),
     control.ADD_ITEMS: _plain(add_items),
     control.EFFECT: _effect,
+    control.ENTER: _enter,
+    control.EXIT: _exit,
+    control.ATTEMPT: _plain(_Attempt),
+    control.CAUGHT: lambda interpreter, arguments, operation: interpreter.caught,
     control.RAISE: _raise,
     control.ASSERT: _assert,
     control.FORMAT: _format,

@@ -1,8 +1,10 @@
 """The functional transforms: gradients in any nesting, products with derivatives, compositions."""
 
+import copy
 import dataclasses
 import functools
 import inspect
+import linecache
 from collections import namedtuple
 
 import numpy as np
@@ -440,3 +442,180 @@ def test_items_of_a_list_may_get_names_of_their_own():
         return first * again
 
     assert gs.grad(f)(3.0) == 24.0
+
+
+# -- what the caller changes meanwhile -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        np.exp,
+        lambda a: a * a,
+        lambda a: [np.exp(v) for v in a],
+        lambda a: (np.exp(a), a * 2),
+        gs.grad(lambda a: np.sum(np.exp(a))),
+    ],
+)
+def test_a_pullback_survives_changes_of_arguments_and_result(f):
+    def g(a):
+        return f(a)
+
+    x = np.array([1.0, 2.0, 3.0])
+    out, pullback = gs.vjp(f if isinstance(f, type(gs.grad(g))) else g, x)
+    expected = pullback(out)
+    cotangent = [v + 0 for v in out] if isinstance(out, list) else out
+    cotangent = copy.deepcopy(cotangent)
+    if isinstance(out, list):
+        out.clear()
+    for changed in (x, *(out if isinstance(out, tuple) else (out,))):
+        if isinstance(changed, np.ndarray):
+            changed[:] = 0
+    np.testing.assert_array_equal(pullback(cotangent), expected)
+
+
+def test_a_pullback_survives_changes_of_captured_arrays_and_of_lists():
+    w = np.array([2.0, 3.0])
+
+    def f(rows):
+        total = 0.0
+        for row in rows:
+            total = total + np.sum(row * w * row)
+        return total
+
+    rows = [np.array([1.0, 2.0]), np.array([3.0, 4.0])]
+    _, pullback = gs.vjp(f, rows)
+    expected = copy.deepcopy(pullback(1.0))
+    w[:] = 0
+    rows[0][:] = 0
+    rows.pop()
+    np.testing.assert_array_equal(pullback(1.0), expected)
+
+
+def stored_in(a, b):
+    a[0] = 5.0
+    return (a * b).sum()
+
+
+def test_the_callables_of_a_specialization_refuse_what_is_stored_to_under_two_names():
+    x, y = normal(3), normal(3)
+    special = gs.differentiable(stored_in).specialize(x, y)
+    for call in (
+        lambda: special.forward(x, x),
+        lambda: special.gradient(x, x),
+        lambda: special.tangent(x, x, y, y),
+    ):
+        with pytest.raises(errors.AliasingError, match="shares memory with `b`"):
+            call()
+    assert special.forward(x, y)[0] == stored_in(x.copy(), y)
+
+
+def test_a_store_to_a_read_only_argument_is_refused_as_in_plain_python():
+    x, y = normal(3), normal(3)
+    x.flags.writeable = False
+    calls = [
+        lambda: stored_in(x, y),
+        lambda: gs.grad(stored_in)(x, y),
+        lambda: gs.vjp(stored_in, x, y),
+        lambda: gs.differentiable(stored_in)(x, gs.tensor(y, requires_grad=True)),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="assignment destination is read-only"):
+            call()
+    gs.grad(stored_in)(y, x)
+
+
+def test_a_list_of_any_length_passes_check_grad():
+    def squares(x):
+        out = []
+        for v in x:
+            out.append(v * v)
+        out.reverse()
+        return out
+
+    gs.testing.check_grad(squares, normal(3))
+
+
+# -- check_grad and arguments ----------------------------------------------------------------------
+
+
+def test_check_grad_takes_functions_of_the_tensor_namespace():
+    gs.testing.check_grad(lambda x: gs.softmax(x, 0)[0], normal(3))
+
+
+def test_check_grad_grants_what_coarser_numbers_need():
+    x = normal(4).astype(np.float32)
+    gs.testing.check_grad(lambda x: np.sin(x) * x, x)
+    with pytest.raises(errors.CheckError):
+        gs.testing.check_grad(lambda x: x * x + gs.stop_gradient(x), x)
+
+
+def test_check_grad_keeps_arrays_without_axes():
+    def f(x):
+        assert isinstance(x, np.ndarray)
+        return np.sum(x * x)
+
+    gs.testing.check_grad(f, np.array(1.0))
+
+
+def test_the_cotangent_of_an_empty_list_is_one():
+    def f(items, x):
+        for item in items:
+            x = x + item
+        return x
+
+    assert gs.vjp(f, [], 2.0)[1](1.0) == ([], 1.0)
+    gs.testing.check_grad(f, [], 2.0)
+
+
+@pytest.mark.parametrize("argnums", ["a", 1.5, (0, "b"), True])
+def test_argnums_that_are_no_integers_are_refused(argnums):
+    decorated = gs.differentiable(x2_exp)
+    for make in (
+        lambda: gs.grad(x2_exp, argnums),
+        lambda: gs.value_and_grad(x2_exp, argnums),
+        lambda: gs.differentiable(x2_exp, argnums),
+        lambda: decorated.specialize(1.0, argnums=argnums),
+    ):
+        with pytest.raises(errors.ArgumentError, match="argnums is"):
+            make()
+
+
+def test_argnums_may_be_a_list_or_numpy_integers():
+    assert gs.grad(lambda x, y: x * y, [np.int64(1)])(2.0, 3.0) == (2.0,)
+
+
+@pytest.mark.parametrize("text", ["float64[:, :", "list[float", "float[:]]", "tuple[int, int"])
+def test_a_malformed_type_string_is_no_static_string(text):
+    with pytest.raises(errors.ArgumentError):
+        gs.differentiable(lambda x: x).specialize(text)
+
+
+def test_an_eager_refusal_shows_no_line_of_our_own():
+    x = gs.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    with pytest.raises(errors.UnsupportedError, match="`polyfit` cannot be") as caught:
+        np.polyfit(x, x, 1)
+    assert "File" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "marked"),
+    [
+        (lambda: gs.grad(stored_in)(*[np.ones(3)] * 2), "stored_in"),
+        (lambda: gs.grad(np_exp)(np.ones(3)), "np_exp"),
+        (lambda: gs.hvp(np_exp, np.ones(3), np.ones(3)), "np_exp"),
+        (lambda: gs.grad(x2_exp)(3), "x"),
+        (lambda: gs.grad(lambda x: [x])(1.0), "lambda"),
+    ],
+)
+def test_refusals_of_a_call_show_the_definition(call, marked):
+    with pytest.raises(errors.GradscribeError) as caught:
+        call()
+    place = caught.value.location
+    assert place.filename == __file__
+    line = linecache.getline(place.filename, place.line)
+    assert line[place.column : place.end_column] == marked
+
+
+def np_exp(x):
+    return np.exp(x)

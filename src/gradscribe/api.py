@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe import tensor_calls as _tensor_calls
-from gradscribe import transform_calls  # says what Tensors mean in compiled code
+from gradscribe import (
+    tensor_creation as _tensor_creation,  # says what Tensors mean in compiled code
+)
+from gradscribe import transform_calls
 from gradscribe.differentiable import DifferentiableFunction, differentiable
 from gradscribe.directional import hvp, jvp, vjp
 from gradscribe.functional import Argnums, Gradient
 from gradscribe.ir.trees import flatten, unflatten
+from gradscribe.own_operations import primitive
 from gradscribe.primitives.control import STOP_GRADIENT
 from gradscribe.primitives.registry import register
 from gradscribe.runtime.tensor import Tensor
@@ -28,6 +31,7 @@ __all__ = [
     "grad",
     "hvp",
     "jvp",
+    "primitive",
     "stop_gradient",
     "value_and_grad",
     "vjp",
@@ -66,4 +70,4 @@ def stop_gradient(x: Any) -> Any:
 transform_calls.enter(grad, value_and_grad)
 register(STOP_GRADIENT, (stop_gradient,), ())
 
-del _tensor_calls
+del _tensor_creation

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType, MethodType
@@ -22,12 +23,13 @@ from typing import Any
 from gradscribe.derivatives import Derivatives
 from gradscribe.eager_calls import function_of_call
 from gradscribe.entry import Values
-from gradscribe.errors import ArgumentError, SourceNotFoundError
+from gradscribe.errors import ArgumentError, GradscribeError, SourceNotFoundError
 from gradscribe.ir.core import Operand
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.program import Primal, Program, program_of
+from gradscribe.signatures import bound
 
-__all__ = ["Derivatives", "Primal", "Target", "derivatives", "target_of"]
+__all__ = ["Derivatives", "Primal", "Target", "argument_numbers", "derivatives", "target_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Target:
         if self.first or self.keywords:
             args = self.first + args
             keywords = {**dict(self.keywords), **keywords}
-        return self.function, *self.bind(*args, **keywords)
+        return self.function, *bound(self.bind, self.function, args, keywords)
 
     def parameter(self, argnum: int) -> int:
         """The number of the parameter that the caller counts as `argnum`."""
@@ -59,6 +61,16 @@ class Target:
                 f"count from 0 to {count - 1}",
             )
         return argnum % count + len(self.first)
+
+
+def argument_numbers(argnums: Any) -> tuple[int, ...]:
+    """The integers of `argnums`: an int, or a tuple or list of them."""
+    items = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
+    if any(isinstance(item, bool) or not hasattr(item, "__index__") for item in items):
+        raise ArgumentError(
+            f"argnums is {argnums!r}", "pass the number of an argument, or a tuple of numbers"
+        )
+    return tuple(map(operator.index, items))
 
 
 def target_of(function: Callable[..., Any]) -> Target:
@@ -83,11 +95,11 @@ def target_of(function: Callable[..., Any]) -> Target:
         return target_of(wrapped)
     if not callable(function):
         raise ArgumentError(f"{function!r} is not callable", "pass a function")
+    if _is_primitive(function):
+        return target_of(_function_of_primitive(function))
     call = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(call, FunctionType):
         return target_of(MethodType(call, function))
-    if _is_primitive(function):
-        return target_of(_function_of_primitive(function))
     name = getattr(function, "__name__", repr(function))
     raise SourceNotFoundError(
         f"`{name}` is no Python function, so there is no source to differentiate",
@@ -130,8 +142,12 @@ def derivatives(
     """
     function = function_of_call(callee, args, kwargs, len(leaves))
     program = program_of(function)
-    while True:
-        primal, values = program.find((function, *leaves))
-        found = primal.flat_derivatives(active)
-        if primal.match(values[: len(leaves) + 1]) is not None:
-            return found
+    try:
+        while True:
+            primal, values = program.find((function, *leaves))
+            found = primal.flat_derivatives(active)
+            if primal.match(values[: len(leaves) + 1]) is not None:
+                return found
+    except GradscribeError as error:
+        error.location = None  # the traceback shows the user's line; this one is our own
+        raise

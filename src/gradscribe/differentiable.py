@@ -16,7 +16,7 @@ from typing import Any, overload
 import numpy as np
 
 from gradscribe import type_strings
-from gradscribe.compiler import Target, target_of
+from gradscribe.compiler import Target, argument_numbers, target_of
 from gradscribe.errors import ArgumentError, NotSpecializedError
 from gradscribe.recorded_call import recorded_call
 from gradscribe.runtime.grad_mode import grad_enabled
@@ -39,7 +39,7 @@ class DifferentiableFunction:
 
     def __init__(self, function: Callable[..., Any], argnums: Argnums = None) -> None:
         self._target: Target = target_of(function)
-        self._argnums = argnums
+        self._argnums = None if argnums is None else argument_numbers(argnums)
         self._specializations: list[Specialization] = []
         self.__gradscribe_function__ = function
         functools.update_wrapper(self, function)
@@ -107,8 +107,7 @@ class DifferentiableFunction:
     def _argument_numbers(self, argnums: Argnums) -> tuple[int, ...] | None:
         if argnums is None:
             return None
-        numbers = argnums if isinstance(argnums, tuple) else (argnums,)
-        return tuple(map(self._target.parameter, numbers))
+        return tuple(map(self._target.parameter, argument_numbers(argnums)))
 
     @property
     def specializations(self) -> tuple[Specialization, ...]:

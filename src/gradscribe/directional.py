@@ -16,14 +16,14 @@ from gradscribe.errors import ArgumentError
 from gradscribe.functional import Gradient, check_scalar
 from gradscribe.ir.trees import Constant, Leaf, Tree, count_leaves, node_of, unflatten
 from gradscribe.ir.types import is_differentiable
-from gradscribe.layout import unwrapped
-from gradscribe.pointwise import OfFunction, OfGradient, Pointwise
+from gradscribe.layout import copied, unwrapped
+from gradscribe.pointwise import OfFunction, OfGradient, Pointwise, zero_like
 
 
 class Pullback:
     """The function that `gs.vjp` returns: from a cotangent of the result to one for each
     argument (None for those that have nothing to differentiate). It may be called any number
-    of times. `.source` is the generated adjoint."""
+    of times, whatever becomes of arguments and result. `.source` is the generated adjoint."""
 
     def __init__(self, call: _Call, record: Any, out: Sequence[Any]) -> None:
         self._call = call
@@ -56,7 +56,7 @@ class _Call:
     def _find(self) -> None:
         self.primal, values = self._target.program.find(self._values)
         self.leaves = tuple(map(unwrapped, self.primal.layout.leaves(values)))
-        self.primal.check_overlap(self.leaves)
+        self.primal.check_stored(self.leaves)
         self.point = self._point(self.primal)
 
     def _point(self, primal: Primal) -> Pointwise:
@@ -92,7 +92,9 @@ class _Call:
 
     def by_argument(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
         """Values for the active leaves, in the structure of the arguments."""
-        given = dict(zip(self.point.active, gradients, strict=True))
+        empty = (i for i, leaf in enumerate(self.leaves) if isinstance(leaf, list) and not leaf)
+        given: dict[int, Any] = {i: [] for i in empty}
+        given.update(zip(self.point.active, gradients, strict=True))
         numbers = iter(range(len(self.leaves)))
         results = []
         for typed in self.primal.arguments[: self._first + self._count]:
@@ -118,8 +120,22 @@ class _Call:
 def vjp(function: Callable[..., Any], *primals: Any) -> tuple[Any, Pullback]:
     """The result at `primals`, and the function from its cotangent to theirs."""
     call = _Call(function, primals)
-    out, record = call.run(lambda call: call.point.forward(call.leaves))
-    return call.result(out), Pullback(call, record, out)
+    out, record = call.run(_recorded)
+    shared = call.point.record_outputs
+    own = [
+        copied(leaf) if position in shared or isinstance(leaf, list) else leaf
+        for position, leaf in enumerate(out)
+    ]
+    return call.result(own), Pullback(call, record, out)
+
+
+def _recorded(call: _Call) -> tuple[tuple[Any, ...], Any]:
+    """The result leaves, and a record that no later change of the arguments reaches."""
+    shared = call.point.record_inputs
+    leaves = [
+        copied(leaf) if position in shared else leaf for position, leaf in enumerate(call.leaves)
+    ]
+    return call.point.forward(leaves)
 
 
 def jvp(
@@ -144,7 +160,7 @@ def hvp(function: Callable[..., Any], primals: Any, vector: Any) -> Any:
     if not isinstance(primals, tuple):
         return hvp(function, (primals,), (vector,))[0]
     call = _Call(function, primals)
-    check_scalar(call.point.function, has_aux=False)
+    check_scalar(call.point.function, has_aux=False, location=call.primal.location)
     return call.run(lambda call: _second_order(call, 1.0, vector))
 
 
@@ -186,18 +202,12 @@ def _leaves(tree: Tree, value: Any, kind: str) -> list[Any]:
     return [leaf for child, item in pairs for leaf in _leaves(child, item, kind)]
 
 
-def _zero(like: Any) -> Any:
-    if isinstance(like, (list, tuple)):
-        return type(like)(map(_zero, like))
-    return np.zeros_like(like) if isinstance(like, np.ndarray) else type(like)(0)
-
-
 def _converted(leaf: Any, like: Any, kind: str) -> Any:
     """A leaf of a (co)tangent as the generated code expects it."""
     if isinstance(like, (list, tuple)):
         return type(like)(_converted(x, y, kind) for x, y in zip(leaf, like, strict=True))
     if leaf is None:
-        return _zero(like)
+        return zero_like(like)
     leaf = unwrapped(leaf)
     if isinstance(like, np.ndarray):
         array = np.asarray(leaf)

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import AliasingError
-from gradscribe.frontend.interface import Capture, Dependency, Path
-from gradscribe.ir.lengths import Guard, Source
+from gradscribe.errors import AliasingError, ReadOnlyError
+from gradscribe.frontend.interface import Capture, Dependency, Path, Step
+from gradscribe.ir.lengths import Affine, Guard, Source, Symbol
 from gradscribe.keys import Key, contents_of, key_of
 
 Values = tuple[Any, ...]
@@ -30,7 +30,7 @@ def match(a):
             return None
         a += ({captured})
         return a if {conditions} else None
-    except (AttributeError, KeyError, IndexError, ValueError):
+    except (AttributeError, KeyError, IndexError, ValueError, TypeError):
         return None  # a name, cell or attribute that was there is gone
 """
 
@@ -39,13 +39,13 @@ def match(a):
 class Entry:
     """What one lowering assumes of a call. leaves, sources: expressions for each leaf, and for
     each length or integer that a symbol stands for. constants: expressions for the static objects
-    among the arguments, with the objects."""
+    among the arguments, with the objects. capture_keys: None for what may be anything."""
 
     function: FunctionType
     arguments: int
     constants: Sequence[tuple[str, Any]]
     captures: Sequence[Capture]
-    capture_keys: Sequence[Key]
+    capture_keys: Sequence[Key | None]
     dependencies: Sequence[Dependency]
     leaves: Sequence[str]
     sources: Mapping[Source, str]
@@ -59,6 +59,7 @@ class Entry:
         conditions = [
             f"key_of({argument(self.arguments + i)}) == {names.of(key)}"
             for i, key in enumerate(self.capture_keys)
+            if key is not None
         ]
         conditions += [_guard(guard, self.sources) for guard in guards]
         conditions += [f"{self.leaves[leaf]}.flags.c_contiguous" for leaf in self.contiguous]
@@ -70,6 +71,11 @@ class Entry:
         exec(text, names.namespace)
         match: Callable[[Values], Values | None] = names.namespace["match"]
         return match
+
+
+def steps_text(steps: Iterable[Step]) -> str:
+    """What is written after an object for these attributes and items of it."""
+    return "".join(f".{step}" if kind == "attribute" else f"[{step!r}]" for kind, step in steps)
 
 
 _MAX_WORK: Any = 10_000
@@ -120,9 +126,7 @@ class _Names:
             text = self._cells[id(path.root)]
         else:
             text = self.of(path.root)
-        for kind, step in path.steps:
-            text += f".{step}" if kind == "attribute" else f"[{step!r}]"
-        return text
+        return text + steps_text(path.steps)
 
 
 def _same_object(names: _Names, dependency: Dependency) -> str:
@@ -142,20 +146,62 @@ def _same_code(names: _Names, dependency: Dependency) -> str:
     return f"{names.path(dependency.path)}.__code__ is {names.of(dependency.value)}"
 
 
+def _same_length(names: _Names, dependency: Dependency) -> str:
+    return f"len({names.path(dependency.path)}) == {dependency.value}"
+
+
+def _same_keys(names: _Names, dependency: Dependency) -> str:
+    return f"tuple({names.path(dependency.path)}) == {names.of(dependency.value)}"
+
+
+def _one_object(names: _Names, dependency: Dependency) -> str:
+    return f"{names.path(dependency.path)} is {names.path(dependency.value)}"
+
+
+def _two_objects(names: _Names, dependency: Dependency) -> str:
+    return f"{names.path(dependency.path)} is not {names.path(dependency.value)}"
+
+
 _CHECKS: dict[str, Callable[[_Names, Dependency], str]] = {
     "identity": _same_object,
     "equality": _equal,
     "class": _same_class,
     "code": _same_code,
+    "length": _same_length,
+    "keys": _same_keys,
+    "same": _one_object,
+    "other": _two_objects,
 }
 
 
 def _guard(guard: Guard, sources: Mapping[Source, str]) -> str:
-    terms = [str(guard.expression.constant)]
-    for symbol, coefficient in guard.expression.terms:
-        assert symbol.source is not None, "guards are relations between arguments"
-        terms.append(f"{coefficient} * {sources[symbol.source]}")
-    return f"{' + '.join(terms)} {guard.relation} 0"
+    return f"{_expression(guard.expression, sources)} {guard.relation} 0"
+
+
+def _expression(expression: Affine, sources: Mapping[Source, str]) -> str:
+    terms = [str(expression.constant)] if expression.constant or not expression.terms else []
+    for symbol, coefficient in expression.terms:
+        terms.append(f"{coefficient} * {_symbol(symbol, sources)}")
+    return " + ".join(terms)
+
+
+def _symbol(symbol: Symbol, sources: Mapping[Source, str]) -> str:
+    if symbol.formula is not None:
+        parts = ["" if p is None else _expression(p, sources) for p in symbol.formula.parts]
+        return f"({symbol.formula.text(parts)})"
+    assert symbol.source is not None, "guards are relations between arguments"
+    return sources[symbol.source]
+
+
+def refuse_read_only(names: Sequence[str], leaves: Sequence[Any], stored: Sequence[int]) -> None:
+    """Refuse a call in which an argument that is stored to cannot be."""
+    for target in stored:
+        leaf = leaves[target]
+        if isinstance(leaf, np.ndarray) and not leaf.flags.writeable:
+            raise ReadOnlyError(
+                f"assignment destination is read-only: `{names[target]}` is stored to",
+                "pass a copy of it",
+            )
 
 
 def refuse_overlap(names: Sequence[str], leaves: Sequence[Any], stored: Sequence[int]) -> None:

@@ -87,6 +87,10 @@ class ArgumentError(GradscribeError, TypeError):
     """Arguments that do not fit: argnums out of range, a mismatched structure, a wrong type."""
 
 
+class ReadOnlyError(ArgumentError, ValueError):
+    """An array that is stored to is read-only; plain Python raises a `ValueError`."""
+
+
 class NonScalarError(ArgumentError):
     """A gradient was asked of a function whose result is not one real number."""
 

@@ -14,16 +14,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradscribe.compiler import Primal, Target, target_of
+from gradscribe.compiler import Primal, Target, argument_numbers, target_of
 from gradscribe.entry import Values
 from gradscribe.errors import ArgumentError, NonScalarError, NotSpecializedError
 from gradscribe.generated import Generated
 from gradscribe.higher_order import nested_gradient
-from gradscribe.ir.core import Function
+from gradscribe.ir.core import Function, Location
 from gradscribe.ir.trees import Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar, is_differentiable
 from gradscribe.layout import unwrapped
-from gradscribe.signatures import leaf_text
+from gradscribe.primitives.control import RAISE
+from gradscribe.signatures import leaf_text, parameter_location
 
 Argnums = int | tuple[int, ...]
 Run = Callable[[Values], Any]
@@ -50,7 +51,8 @@ class Gradient:
         has_aux: bool = False,
         with_value: bool = False,
     ) -> None:
-        self.argnums = argnums if isinstance(argnums, int) else tuple(argnums)
+        numbers = argument_numbers(argnums)
+        self.argnums: Argnums = numbers if isinstance(argnums, (tuple, list)) else numbers[0]
         self.function: Callable[..., Any] = function
         self.chain: tuple[Argnums, ...] = (self.argnums,)
         if isinstance(function, Gradient):
@@ -87,10 +89,13 @@ class Gradient:
             return plan, matched
 
     def _plan(self, primal: Primal) -> Plan:
-        if len(self.chain) > 1:
+        if len(self.chain) > 1 and not _always_raises(primal.function):
             return self._nested_plan(primal)
         active = self._active(primal, self.argnums)
-        seeded = check_scalar(primal.function, self.has_aux)
+        if _always_raises(primal.function):
+            generated = primal.specialization(active).generated_forward
+            return Plan(prepared(primal, generated), generated)
+        seeded = check_scalar(primal.function, self.has_aux, primal.location)
         special = primal.specialization(active, seeded)
         generated = special.generated_gradient
         if self.with_value or self.has_aux:
@@ -118,13 +123,14 @@ class Gradient:
 
     def leaf_chain(self, primal: Primal) -> list[tuple[int, ...]]:
         """The leaves of each gradient of the chain; all but the last must be one number."""
-        check_scalar(primal.function, False)
+        check_scalar(primal.function, False, primal.location)
         chain = [self._active(primal, argnums) for argnums in self.chain]
         for argnums, leaves in zip(self.chain[:-1], chain[:-1], strict=True):
             if isinstance(argnums, tuple) or len(leaves) > 1 or not _is_number(primal, leaves[0]):
                 raise NonScalarError(
                     "the inner gradient is not one real number, so it has no gradient itself",
                     "use `gs.hessian`, `gs.jacobian` or `gs.hvp`",
+                    primal.location,
                 )
         return chain
 
@@ -138,6 +144,7 @@ class Gradient:
                     f"argument `{primal.arguments[number].name}` of `{primal.name}` has nothing "
                     f"to differentiate: it is {_kind(primal, number)}",
                     "pass floating-point numbers or arrays (`3.0`, not `3`), or other argnums",
+                    parameter_location(primal.user_function, primal.arguments[number].name),
                 )
         return primal.active_leaves(tuple(parameters))
 
@@ -173,31 +180,42 @@ class Gradient:
         return self._latest.generated.source
 
 
-def check_scalar(function: Function, has_aux: bool) -> tuple[int, ...] | None:
+def _always_raises(function: Function) -> bool:
+    """Whether every path ends in a `raise` of the program: calling it does just that."""
+    operations = function.body.operations
+    return bool(operations) and operations[-1].primitive is RAISE
+
+
+def check_scalar(
+    function: Function, has_aux: bool, location: Location | None = None
+) -> tuple[int, ...] | None:
     """Refuse functions whose result (less the auxiliary part) is not one real number; returns
     the leaves of the result that get a cotangent, where that is not all."""
     tree: Tree = function.result
     if has_aux:
         if not isinstance(tree, Node) or tree.cls is not tuple or len(tree.children) != 2:
             raise ArgumentError(
-                f"`{function.name}` does not return a pair", "with `has_aux`, return (value, aux)"
+                f"`{function.name}` does not return a pair",
+                "with `has_aux`, return (value, aux)",
+                location,
             )
         tree = tree.children[0]
     if not isinstance(tree, Leaf):
-        raise _not_scalar(function, "a nested result")
+        raise _not_scalar(function, "a nested result", location)
     type_ = function.body.yields[0].type
     is_scalar = isinstance(type_, Scalar) or (isinstance(type_, Array) and not type_.dims)
     if not is_scalar or not is_differentiable(type_):
-        raise _not_scalar(function, leaf_text(type_))
+        raise _not_scalar(function, leaf_text(type_), location)
     if np.dtype(type_.dtype).kind == "c":  # type: ignore[attr-defined]
-        raise _not_scalar(function, "a complex number")
+        raise _not_scalar(function, "a complex number", location)
     return (0,) if has_aux else None
 
 
-def _not_scalar(function: Function, found: str) -> NonScalarError:
+def _not_scalar(function: Function, found: str, location: Location | None) -> NonScalarError:
     return NonScalarError(
         f"the gradient of `{function.name}` needs one real number as its result, not {found}",
         "sum the result (`np.sum`), or use `gs.vjp` or `gs.jacobian`",
+        location,
     )
 
 
@@ -208,7 +226,7 @@ def prepared(primal: Primal, generated: Generated, *more: Any) -> Run:
 
         def run_on_leaves(values: Values) -> Any:
             leaves = [unwrapped(leaf) for leaf in layout.leaves(values)]
-            primal.check_overlap(leaves)
+            primal.check_stored(leaves)
             return function(*layout.arguments(leaves), *more)
 
         return run_on_leaves

@@ -11,6 +11,8 @@ from gradscribe import codegen
 from gradscribe.ir.core import Callee, Function, callees
 from gradscribe.transforms.bufferize import bufferize
 from gradscribe.transforms.flatten_records import flatten_records
+from gradscribe.transforms.pack_records import pack_records
+from gradscribe.transforms.schedule import schedule
 from gradscribe.transforms.simplify import simplify
 
 
@@ -40,7 +42,7 @@ class Generated:
     @cached_property
     def bufferized(self) -> Function:
         """The IR with stores in place."""
-        function = self._make()
+        function = schedule(pack_records(self._make()))
         leaves = range(len(function.body.yields))
         return bufferize(function, record=leaves[self._sharing])
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from gradscribe.frontend.interface import Argument
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Sequence, Tuple, Type
@@ -23,6 +25,15 @@ def leaf_expressions(tree: Tree, expression: str) -> Iterator[str]:
     if isinstance(tree, Node):
         for step, child in zip(_steps(tree), tree.children, strict=True):
             yield from leaf_expressions(child, expression + step)
+
+
+def container_expressions(tree: Tree, expression: str) -> Iterator[str]:
+    """For each list and dict in a tree that is found at `expression`, where it is found."""
+    if isinstance(tree, Node):
+        if tree.cls in (list, dict):
+            yield expression
+        for step, child in zip(_steps(tree), tree.children, strict=True):
+            yield from container_expressions(child, expression + step)
 
 
 def _steps(node: Node) -> abc.Sequence[str]:
@@ -89,6 +100,13 @@ def unwrapped(value: Any) -> Any:
         return type(value)(map(unwrapped, value))
     array = getattr(value, "array", value)
     return array if array is value or array.ndim else array[()]
+
+
+def copied(value: Any) -> Any:
+    """A leaf that shares no memory with this one (Tensors, which count their changes, stay)."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(copied, value))
+    return value.copy(order="K") if isinstance(value, np.ndarray) else value
 
 
 class Layout:

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
+import numpy as np
+
 from gradscribe.generated import Generated
 from gradscribe.higher_order import Chain, nested_gradient, nested_pullback
 from gradscribe.ir.core import Function
@@ -24,7 +26,8 @@ Leaves = Sequence[Any]
 
 class Pointwise(Protocol):
     """function: its IR. active: the leaves that are differentiated. seeds: the result leaves
-    that have cotangents. pullback_source: the generated code of the pullback."""
+    that have cotangents. record_inputs, record_outputs: the argument and result leaves whose
+    memory the record refers to. pullback_source: the generated code of the pullback."""
 
     @property
     def function(self) -> Function: ...
@@ -32,6 +35,10 @@ class Pointwise(Protocol):
     def active(self) -> tuple[int, ...]: ...
     @property
     def seeds(self) -> tuple[int, ...]: ...
+    @property
+    def record_inputs(self) -> Sequence[int]: ...
+    @property
+    def record_outputs(self) -> Sequence[int]: ...
     @property
     def pullback_source(self) -> str: ...
 
@@ -58,6 +65,14 @@ class OfFunction:
         self.seeds = self._special.stages.seeds
 
     @property
+    def record_inputs(self) -> Sequence[int]:
+        return self._special.derivatives.record_inputs
+
+    @property
+    def record_outputs(self) -> Sequence[int]:
+        return self._special.derivatives.record_outputs
+
+    @property
     def pullback_source(self) -> str:
         return self._special.adjoint_source
 
@@ -74,7 +89,7 @@ class OfFunction:
         return results
 
     def second_order(self, leaves: Leaves, cotangents: Leaves, directions: Leaves) -> Any:
-        zeros = [c * 0 for c in cotangents]
+        zeros = list(map(zero_like, cotangents))
         order = self._special.derivatives.order(2)
         return order(*leaves, *cotangents, *directions, *zeros)[: len(self.active)]
 
@@ -88,6 +103,8 @@ class OfGradient:
         inner = {leaf for leaves in chain for leaf in leaves}
         self.active = active
         self._all = tuple(sorted({*active, *inner}))
+        self.record_inputs = range(len(primal.function.body.parameters))
+        self.record_outputs = ()
 
     @cached_property
     def function(self) -> Function:
@@ -142,3 +159,10 @@ class OfGradient:
 
     def _picked(self, results: Leaves) -> tuple[Any, ...]:
         return tuple(results[self._all.index(leaf)] for leaf in self.active)
+
+
+def zero_like(value: Any) -> Any:
+    """Zeros in the structure of a leaf."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(zero_like, value))
+    return np.zeros_like(value) if isinstance(value, np.ndarray) else type(value)(0)

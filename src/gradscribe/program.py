@@ -15,17 +15,17 @@ from typing import Any
 
 from gradscribe import frontend
 from gradscribe.derivatives import Derivatives, of_flat
-from gradscribe.entry import Entry, Values, argument, refuse_overlap
+from gradscribe.entry import Entry, Values, argument, refuse_overlap, refuse_read_only
 from gradscribe.errors import ArgumentError, GradscribeError
-from gradscribe.frontend.interface import Argument, Lowered
-from gradscribe.ir.core import Function
+from gradscribe.frontend.interface import Argument, Lowered, RunTimeObject
+from gradscribe.ir.core import Function, Location
 from gradscribe.ir.lengths import Facts
-from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.ir.types import is_differentiable
 from gradscribe.keys import KEYS, Key, key_of
-from gradscribe.layout import Layout, builder, flattener, is_wrapped
-from gradscribe.signatures import ArgumentTypes, Binder, parameter_location
+from gradscribe.layout import Layout, builder, container_expressions, flattener, is_wrapped
+from gradscribe.signatures import ArgumentTypes, Binder, bound, parameter_location
 from gradscribe.specialization import Specialization
+from gradscribe.transforms.activity import active_values
 
 _LIMIT = 1024
 """How many programs are kept that nobody holds any more."""
@@ -128,16 +128,16 @@ class Primal:
         """Called by the frontend for a captured value; see `interface.CaptureCallback`."""
         typed = self._types.add(name, value, argument(self._next_argument))
         self._next_argument += 1
-        self._captured_keys.append(key_of(value))
+        self._captured_keys.append(None if isinstance(value, RunTimeObject) else key_of(value))
         self.facts.samples.update(self._types.samples)
         self.arguments.append(typed)
         return typed
 
     def bind(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Values:
         """The values of a call that must be one of this lowering's kind."""
-        bound = self._bind(*args, **keywords)
-        matched = self.match((self.user_function, *bound))
-        key = tuple([KEYS[value.__class__](value) for value in bound])
+        given = bound(self._bind, self.user_function, args, keywords)
+        matched = self.match((self.user_function, *given))
+        key = tuple([KEYS[value.__class__](value) for value in given])
         if matched is None or key != self._key:
             raise ArgumentError(
                 f"these arguments need another specialization than `{self.name}` has here",
@@ -158,9 +158,21 @@ class Primal:
             self._match = self._entry.matcher(self.facts.guards)
         return self._match(values)
 
-    def check_overlap(self, leaves: Sequence[Any]) -> None:
-        """Refuse a call whose stored-to arguments share memory with others."""
-        refuse_overlap(self._types.names, leaves, self.lowered.stored)
+    def check_stored(self, leaves: Sequence[Any]) -> None:
+        """Refuse a call whose stored-to arguments are read-only, or share memory with others."""
+        try:
+            refuse_read_only(self._types.names, leaves, self.lowered.stored)
+            refuse_overlap(self._types.names, leaves, self.lowered.stored)
+        except GradscribeError as error:
+            error.location = self.location
+            raise
+
+    @property
+    def location(self) -> Location | None:
+        """Where the function is defined."""
+        function = self.user_function
+        name = function.__name__ if function.__name__ != "<lambda>" else "lambda"
+        return parameter_location(function, name)
 
     @cached_property
     def layout(self) -> Layout:
@@ -168,14 +180,15 @@ class Primal:
         return Layout(self.arguments, self._types.leaves)
 
     @cached_property
+    def containers(self) -> list[str]:
+        """For each list and dict of known structure, the expression that finds it in a call."""
+        trees = enumerate(typed.tree for typed in self.arguments)
+        return [e for number, tree in trees for e in container_expressions(tree, argument(number))]
+
+    @cached_property
     def build_result(self) -> Callable[[Sequence[Any]], Any]:
         """The result of the function, from its leaves."""
         return builder(self.function.result)
-
-    @cached_property
-    def returns_lists(self) -> bool:
-        """Whether a leaf of the result is a list, of a length that is known at run time."""
-        return any(isinstance(value.type, SequenceType) for value in self.function.body.yields)
 
     @cached_property
     def flatten_result(self) -> Callable[[Any], tuple[Any, ...]]:
@@ -220,6 +233,20 @@ class Primal:
             found = self._flat[active] = of_flat(name, self.function, active, views=True)
             found.forward, found.adjoint  # noqa: B018  (made now, while guards may still be added)
         return found
+
+    def effectful_specialization(self, active: tuple[int, ...]) -> Specialization:
+        """The derivatives, with respect to these leaves, of `Lowered.effectful`: of its leaves
+        that depend on them."""
+        function, changed = self.lowered.effectful, self.lowered.changed_leaves
+        varied = active_values(function, frozenset(active))
+        seeded = tuple(
+            position
+            for position, value in enumerate(function.body.yields)
+            if value in varied or changed.get(position) in active
+        )
+        if function is self.function:
+            return self.specialization(active, seeded)
+        return Specialization(self, active, seeded, effectful=True)
 
     def specialization(
         self, active: tuple[int, ...], seeded: tuple[int, ...] | None = None

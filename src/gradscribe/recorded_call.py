@@ -9,16 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from gradscribe.compiler import Derivatives, Primal, Target
 from gradscribe.entry import Values
 from gradscribe.errors import UnsupportedError
+from gradscribe.existing import Existing
 from gradscribe.ir.trees import Tree, count_leaves, flatten, unflatten
-from gradscribe.layout import unwrapped
+from gradscribe.ir.types import Array, Opaque, Type
+from gradscribe.ir.types import Sequence as SequenceType
+from gradscribe.layout import copied, is_wrapped, unwrapped
 from gradscribe.runtime.eager import apply_compiled, compiled_kernel
 from gradscribe.runtime.grad_mode import no_grad
-from gradscribe.runtime.inplace import LEAF_IN_PLACE
+from gradscribe.runtime.inplace import as_it_was
 from gradscribe.runtime.operation import Kernel
 from gradscribe.runtime.tensor import Tensor
+from gradscribe.write_back import WriteBack
 
 
 def recorded_call(
@@ -42,7 +48,7 @@ def recorded_call(
             call = primal.plans[recorded_call, active] = _Call(primal, active, leaves)
             if primal.match(values) is None:
                 continue  # compiling has assumed what does not hold for this call
-        return call(leaves)
+        return call(matched, leaves)
 
 
 def _requires_grad(leaf: Any) -> bool:
@@ -56,67 +62,135 @@ class _Call:
     """What is done at each call of a lowering with these active leaves; compiled when made."""
 
     def __init__(self, primal: Primal, active: tuple[int, ...], leaves: Sequence[Any]) -> None:
-        derivatives = primal.specialization(active).derivatives
+        derivatives = primal.effectful_specialization(active).derivatives
         derivatives.forward, derivatives.adjoint  # noqa: B018
         self._primal = primal
         self._derivatives = derivatives
-        self._has_lists = primal.returns_lists or any(isinstance(leaf, list) for leaf in leaves)
+        self._existing = [
+            None if origin is None else Existing(origin, active)
+            for origin in primal.lowered.origins
+        ]
+        self._is_new = not any(self._existing)
+        self._stored = primal.lowered.stored
+        self._write_back = WriteBack(primal) if primal.lowered.changes else None
+        results = primal.lowered.effectful.body.yields
+        returns_lists = any(isinstance(value.type, SequenceType) for value in results)
+        types = [type_ for argument in primal.arguments for type_ in argument.types]
+        self._has_lists = returns_lists or any(isinstance(t, SequenceType) for t in types)
+        if self._has_lists:
+            _refuse_logs(types, leaves)
+        self._arrays = [
+            position
+            for position, value in enumerate(results)
+            if position not in derivatives.outputs
+            and isinstance(value.type, Array)
+            and value.type.spelling == "numpy"
+        ]
+        self._copied = frozenset(
+            position
+            for position, type_ in enumerate(types)
+            if isinstance(type_, (Array, SequenceType)) and not is_wrapped(type_)
+        )
         inputs = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor))
         self._kernel: Kernel = compiled_kernel(derivatives, inputs, len(leaves))
 
-    def __call__(self, leaves: Sequence[Any]) -> Any:
-        primal = self._primal
-        stored = [leaves[number] for number in primal.lowered.stored]
-        if stored:
-            _check_stored(primal, stored)
-            primal.check_overlap([unwrapped(leaf) for leaf in leaves])
+    def __call__(self, values: Values, leaves: Sequence[Any]) -> Any:
+        write_back = self._write_back
+        given = leaves
+        if write_back is not None:
+            write_back.check(values)
+            given = self._before_changes(leaves)
+        new = self._record(given)
+        every: Sequence[Any] = new
+        if not self._is_new:
+            rest = iter(new)
+            found = [next(rest) if e is None else None for e in self._existing]
+            every = [
+                known if existing is None else existing(leaves, found)
+                for known, existing in zip(found, self._existing, strict=True)
+            ]
+        if write_back is not None:
+            write_back(values, every)
+        return self._primal.build_result(every)
+
+    def _before_changes(self, leaves: Sequence[Any]) -> list[Any]:
+        """The leaves, with copies of those that the caller will find changed."""
+        self._primal.check_stored([unwrapped(leaf) for leaf in leaves])
+        return [
+            _as_it_was(leaf) if position in self._stored else leaf
+            for position, leaf in enumerate(leaves)
+        ]
+
+    def _record(self, given: Sequence[Any]) -> Sequence[Any]:
+        """Run forward, as a node of the graph. What it keeps of the caller's own arrays are
+        copies, since nothing tells of their changes."""
+        recorded = given
+        if self._copied:
+            recorded = [
+                copied(leaf) if position in self._copied else leaf
+                for position, leaf in enumerate(given)
+            ]
         if self._has_lists:
-            return primal.build_result(_call_with_lists(self._derivatives, leaves))
-        result = primal.build_result(apply_compiled(self._kernel, leaves))
-        for leaf in stored:
-            leaf.array = _Consumed(primal.name)
-        return result
+            new: Sequence[Any] = _call_with_lists(self._derivatives, recorded, given)
+        else:
+            new = apply_compiled(self._kernel, recorded)
+        if self._arrays:
+            new = [self._array(i, x) if i in self._arrays else x for i, x in enumerate(new)]
+        return new
+
+    def _array(self, position: int, result: Tensor) -> Any:
+        """The array of a result that is none for the graph; the record may refer to it."""
+        array = result.array
+        return array.copy() if position in self._derivatives.record_outputs else array
 
 
-def _check_stored(primal: Primal, stored: Sequence[Any]) -> None:
-    """Refuse a call that would have to change what cannot be changed, or what it cannot reach."""
-    for leaf in stored:
-        if not isinstance(leaf, Tensor):
+def _refuse_logs(types: Sequence[Type], leaves: Sequence[Any]) -> None:
+    """Lists that come in are taken apart; one that the function adds to would change meanwhile."""
+    for type_, leaf in zip(types, leaves, strict=True):
+        if isinstance(type_, Opaque) and isinstance(leaf, list):
             raise UnsupportedError(
-                f"`{primal.name}` stores into an argument that is no Tensor, which a call with "
-                "Tensors does not change",
-                "store into a copy that is made in the function, as in `x = x.copy()`",
+                "a function of lists of Tensors adds to a list from outside",
+                "return what is to be kept",
             )
-        if leaf.requires_grad and leaf.is_leaf:
-            raise RuntimeError(LEAF_IN_PLACE)
 
 
-class _Consumed:
-    """In place of the array of a Tensor that a compiled function stored to: the function worked
-    on a copy, so the Tensor does not hold what plain Python would have left in it."""
-
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __getattr__(self, attribute: str) -> Any:
-        raise UnsupportedError(
-            f"this Tensor was stored to by the compiled function `{self._name}`, and cannot be "
-            "used afterwards",
-            f"call `{self._name}` with a copy (`.clone()`) of what is still needed",
-        )
+def _as_it_was(leaf: Any) -> Any:
+    """A copy of an array that will be changed."""
+    return as_it_was(leaf) if isinstance(leaf, Tensor) else copied(leaf)
 
 
-def _call_with_lists(derivatives: Derivatives, leaves: Sequence[Any]) -> list[Any]:
-    """Run once, so that the lengths of the lists that come out are known, then record."""
-    out, record = derivatives.forward(*map(unwrapped, leaves))
+def _call_with_lists(
+    derivatives: Derivatives, leaves: Sequence[Any], originals: Sequence[Any]
+) -> list[Any]:
+    """Run once, so that the lengths of the lists that come out are known, then record.
+
+    originals: what the leaves are, where they are copies; an item of those may come out.
+    """
+    values = [unwrapped(leaf) for leaf in leaves]
+    out, record = derivatives.forward(*values)
+    given = _items(values)
+    out = tuple([_separated(leaf, given) for leaf in out])
     adapted = ListDerivatives(derivatives, leaves, out, record)
-    items = [item for leaf in leaves for item in flatten(leaf)[1]]
+    items = _items(leaves)
     inputs = tuple(i for i, item in enumerate(items) if isinstance(item, Tensor))
     kernel: Kernel = compiled_kernel(adapted, inputs, len(items))
-    results = iter(apply_compiled(kernel, items))
+    found = {id(value): item for value, item in zip(given, _items(originals), strict=True)}
+    wrapped = zip(_items(out), apply_compiled(kernel, items), strict=True)
+    results = iter([found.setdefault(id(value), result) for value, result in wrapped])
     return [unflatten(tree, results) for tree in adapted.out_trees]
+
+
+def _items(leaves: Sequence[Any]) -> list[Any]:
+    return [item for leaf in leaves for item in flatten(leaf)[1]]
+
+
+def _separated(leaf: Any, given: Sequence[Any]) -> Any:
+    """A list that comes out, with copies for the items that are views of what went in."""
+    if isinstance(leaf, (list, tuple)):
+        return type(leaf)(_separated(item, given) for item in leaf)
+    if not isinstance(leaf, np.ndarray) or any(leaf is array for array in given):
+        return leaf
+    return leaf if leaf.base is None else leaf.copy()
 
 
 class ListDerivatives:
@@ -131,7 +205,7 @@ class ListDerivatives:
         self.out_trees = [flatten(leaf)[0] for leaf in out]
         self._spans = _spans(self._trees)
         self._out_spans = _spans(self.out_trees)
-        items = [item for leaf in leaves for item in flatten(leaf)[1]]
+        items = _items(leaves)
         self.name = inner.name
         self.linear = inner.linear
         self.active = tuple(
@@ -152,7 +226,7 @@ class ListDerivatives:
 
     def forward(self, *items: Any) -> tuple[tuple[Any, ...], Any]:
         out, record = self._ran
-        return tuple(item for leaf in out for item in flatten(leaf)[1]), record
+        return tuple(_items(out)), record
 
     def adjoint(self, record: Any, *cotangents: Any) -> tuple[Any, ...]:
         gradients = self._inner.adjoint(record, *self._seeds(iter(cotangents)))
@@ -175,8 +249,7 @@ class ListDerivatives:
                 directions += self._seeds(rest)
             results = function(*leaves, *seeds, *directions)
             count = len(self._inner.active)
-            outs = [item for leaf in results[count:] for item in flatten(leaf)[1]]
-            return (*self._picked(results[:count]), *outs)
+            return (*self._picked(results[:count]), *_items(results[count:]))
 
         return run
 

@@ -22,20 +22,20 @@ from typing import Any
 import numpy as np
 
 from gradscribe import keys
-from gradscribe.errors import UnsupportedDtypeError
-from gradscribe.frontend.interface import Argument
+from gradscribe.errors import ArgumentError, UnsupportedDtypeError
+from gradscribe.frontend.interface import Argument, RunTimeObject
+from gradscribe.frontend.scope import GENERATORS
 from gradscribe.ir.core import Location
 from gradscribe.ir.lengths import Affine, Source, Symbol
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
-from gradscribe.ir.types import Array, Never, Scalar, Sequence, Tuple, Type
+from gradscribe.ir.types import Array, Never, Opaque, Scalar, Sequence, Tuple, Type
 
 
 class Binder:
     """Binds calls of one `def`: every call gives one value per parameter, in order.
 
-    `*args` is one tuple and `**kwargs` one dict. A call that does not fit raises the
-    TypeError that Python itself raises, since Python does the work: the binder is a function
-    with the same parameters that returns them.
+    `*args` is one tuple and `**kwargs` one dict. Python does the work: the binder is a function
+    with the same parameters that returns them (see `bound` for a call that does not fit).
     """
 
     def __init__(self, code: CodeType) -> None:
@@ -53,6 +53,24 @@ class Binder:
         bind.__kwdefaults__ = function.__kwdefaults__
         bind.__qualname__ = function.__qualname__
         return bind
+
+
+def bound(
+    bind: Callable[..., tuple[Any, ...]],
+    function: FunctionType,
+    args: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> tuple[Any, ...]:
+    """What the binder of a function makes of a call; `ArgumentError`, in Python's words, where
+    the arguments do not fit."""
+    try:
+        return bind(*args, **keywords)
+    except TypeError as error:
+        raise ArgumentError(
+            str(error),
+            f"its parameters are {inspect.signature(function, follow_wrapped=False)}",
+            parameter_location(function, function.__name__),
+        ) from None
 
 
 def _parameter_count(code: CodeType) -> int:
@@ -81,10 +99,11 @@ def _parameter_list(code: CodeType) -> str:
 class ArgumentTypes:
     """The typed arguments, then captures, of one specialization.
 
-    samples: the lengths and integers of the specializing call. names: of each leaf, for
-    people. leaves: for each leaf, the Python expression that reaches it from `a`, the tuple of
-    all values of a call. constants: likewise for each static object, with the object.
-    sources: likewise for each length or integer that a symbol stands for.
+    samples: the lengths and integers of the specializing call. names: of each leaf, for people.
+    contiguous: the leaves that are arrays in C order. leaves: for each leaf, the Python expression
+    that reaches it from `a`, the tuple of all values of a call. constants: likewise for each
+    static object, with the object. sources: likewise for each length or integer that a symbol
+    stands for.
     """
 
     def __init__(self) -> None:
@@ -94,6 +113,7 @@ class ArgumentTypes:
         self.types: list[Type] = []
         self.constants: list[tuple[str, Any]] = []
         self.sources: dict[Source, str] = {}
+        self.contiguous: list[int] = []
 
     def add(self, name: str, value: Any, expression: str, *, sampled: bool = True) -> Argument:
         """Type one value, found at `expression`; its leaves follow those added before.
@@ -102,8 +122,10 @@ class ArgumentTypes:
         only stand for a type string).
         """
         place = _Place(self, name, expression, sampled)
+        first = len(self.leaves)
         tree, types = describe(value, place)
-        return Argument(name, tree, tuple(types))
+        contiguous = frozenset(n - first for n in self.contiguous if n >= first and sampled)
+        return Argument(name, tree, tuple(types), contiguous)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +207,8 @@ def _describe_node(
 
 def _describe_leaf(value: Any, place: _Place) -> tuple[Tree, list[Type]]:
     type_ = run_time_type(value, place)
+    if isinstance(value, np.ndarray) and value.flags.c_contiguous:
+        place.arguments.contiguous.append(len(place.arguments.leaves))
     place.arguments.names.append(place.name)
     place.arguments.leaves.append(place.expression)
     place.arguments.types.append(type_)
@@ -219,6 +243,21 @@ def _length(length: int, axis: int, place: _Place) -> Affine:
         return Affine.of(length)
     expression = f"{place.expression}.shape[{axis}]"
     return Affine.of(place.symbol(f":{axis}", number, keys.MANY, expression, length))
+
+
+@run_time_type.register(RunTimeObject)
+def _object_type(value: RunTimeObject, place: _Place) -> Type:
+    return Opaque(type(value.target))
+
+
+def _generator_type(value: Any, place: _Place) -> Type:
+    return Opaque(type(value))
+
+
+for _generator in GENERATORS:
+    describe.register(_generator, _describe_leaf)
+    run_time_type.register(_generator, _generator_type)
+describe.register(RunTimeObject, _describe_leaf)
 
 
 @run_time_type.register(int)
@@ -298,7 +337,7 @@ def enter_array_class(cls: type, unwrap: Callable[[Any], Any], spelling: str) ->
 
 
 def parameter_location(function: FunctionType, name: str) -> Location | None:
-    """Where a parameter stands in the `def` of its function."""
+    """Where a parameter (or the name of the function) stands in the `def` of a function."""
     filename, first = function.__code__.co_filename, function.__code__.co_firstlineno
     word = re.compile(rf"(?<![\w.]){re.escape(name)}\b")
     for line in range(first, first + 20):

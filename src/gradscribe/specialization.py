@@ -39,18 +39,21 @@ class Specialization:
         primal: Primal,
         active: tuple[int, ...],
         seeded: tuple[int, ...] | None = None,
+        effectful: bool = False,
     ) -> None:
+        """effectful: of `Lowered.effectful`, not of the user's function itself."""
         self._primal = primal
-        self.stages = Stages(primal.function, active, seeded)
+        lowered = primal.lowered
+        self._own_results = lowered.new_results if effectful else len(self.result_types)
+        self.stages = Stages(lowered.effectful if effectful else primal.function, active, seeded)
 
     # -- generated functions ---------------------------------------------------------------
 
     @cached_property
     def generated_forward(self) -> Generated:
-        results = len(self.stages.primal.body.yields)
         return Generated(
             lambda: self.stages.forward,
-            sharing=slice(results, None),
+            sharing=slice(self._own_results, None),
             flatten=lambda: self._with_flat_records[0],
         )
 
@@ -146,9 +149,11 @@ class Specialization:
             captured = zip(self._captured, values[count:], strict=True)
             values = (*values[:count], *(given.get(name, value) for name, value in captured))
         layout = self._primal.layout
-        if not layout.wrapped:
+        if not (layout.wrapped or self._primal.lowered.stored):
             return values[1:]
-        return layout.arguments([unwrapped(leaf) for leaf in layout.leaves(values)])
+        leaves = [unwrapped(leaf) for leaf in layout.leaves(values)]
+        self._primal.check_stored(leaves)
+        return layout.arguments(leaves) if layout.wrapped else values[1:]
 
     @cached_property
     def _captured(self) -> tuple[str, ...]:

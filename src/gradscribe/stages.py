@@ -22,6 +22,7 @@ from gradscribe.ir.types import Scalar, is_differentiable
 from gradscribe.primitives.control import CONSTANT
 from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.sink import sink
 from gradscribe.transforms.split import cut, simplify_joined
 
 
@@ -66,13 +67,14 @@ class Stages:
         whole = joined.function
         body = replace(whole.body, yields=joined.gradients)
         name = f"{self.primal.name}_gradient"
-        return simplify_joined(replace(whole, name=name, body=body, result=joined.gradient))
+        function = replace(whole, name=name, body=body, result=joined.gradient)
+        return _by_branch(function, joined.seeds)
 
     @cached_property
     def value_and_gradient(self) -> Function:
         """(arguments, *cotangents) -> (result, gradient)"""
         name = f"{self.primal.name}_value_and_gradient"
-        return simplify_joined(replace(self.joined.function, name=name))
+        return _by_branch(replace(self.joined.function, name=name), self.joined.seeds)
 
     @cached_property
     def tangent(self) -> Function:
@@ -112,6 +114,15 @@ class Stages:
             name = f"{self.primal.name}_order_{len(self.orders) + 1}"
             self.orders.append(simplify(replace(flat(tangent_only(along)), name=name)))
         return self.orders[n - 1]
+
+
+def _by_branch(joined: Function, seeds: Sequence[Parameter]) -> Function:
+    """A joined function, simplified, in which each path has what it alone needs."""
+    function = simplify_joined(joined, seeds)
+    leaves = [leaf for parameter in seeds for leaf in parameter.leaves]
+    while (sunk := sink(function)) is not function:
+        function = simplify(sunk, leaves)
+    return function
 
 
 def refuse_consuming_loops(function: Function) -> None:

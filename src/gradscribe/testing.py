@@ -8,6 +8,7 @@ function itself. The second order is checked in the same two ways on the gradien
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,26 @@ import numpy as np
 from gradscribe.directional import jvp, second_order, vjp
 from gradscribe.errors import CheckError
 from gradscribe.ir.trees import flatten, unflatten
+from gradscribe.layout import unwrapped
 
-_EXACT = 1e-10
-_STEP = 6e-6
-"""About the cube root of the rounding unit, where a central difference is most exact."""
+
+@dataclass(frozen=True)
+class _Bounds:
+    """step: of differences, the cube root of the rounding unit, where central ones are most
+    exact. exact: how well the modes must agree. differences: how well they must agree with
+    differences; both are relative to the size of what is compared."""
+
+    step: float
+    exact: float
+    differences: float
+
+    @classmethod
+    def of(cls, values: Any, rtol: float) -> _Bounds:
+        """For the coarsest floating type among the leaves of these values."""
+        dtypes = [np.asarray(leaf).dtype for leaf in flatten(values)[1] if _is_floating(leaf)]
+        unit = float(max((np.finfo(dtype).eps for dtype in dtypes), default=np.finfo(float).eps))
+        rounding = unit ** (2 / 3)
+        return cls(unit ** (1 / 3), 3 * rounding, max(rtol, 100 * rounding))
 
 
 def check_grad(
@@ -32,15 +49,18 @@ def check_grad(
     """Compare the derivatives of f with finite differences, and its modes with each other.
 
     args: plain values; those with floating leaves are differentiated. order: 1 or 2.
-    rtol: for the comparison with differences, relative to the size of what is compared.
+    rtol: for the comparison with differences, relative to the size of what is compared (more
+    is granted where numbers are coarser than float64).
 
     Raises `CheckError`, which says what differs, and by how much.
     """
     modes = tuple(modes)
     rng = np.random.default_rng(seed)
     direction = [_random_like(arg, rng) for arg in args]
-    cotangent = _random_like(jvp(f, args, direction)[0], rng)
-    expected = _inner(cotangent, _difference(f, args, direction))
+    out = jvp(f, args, direction)[0]
+    bounds = _Bounds.of((args, out), rtol)
+    cotangent = _random_like(out, rng)
+    expected = _inner(cotangent, _difference(f, args, direction, bounds.step))
     size = 1.0 + abs(expected)
     found: dict[str, float] = {}
     if "reverse" in modes:
@@ -49,12 +69,14 @@ def check_grad(
     if "forward" in modes:
         found["forward"] = _inner(cotangent, jvp(f, args, direction)[1])
     for mode, value in found.items():
-        _compare(f"the {mode} mode", value, "central differences", expected, rtol * size)
+        _compare(
+            f"the {mode} mode", value, "central differences", expected, bounds.differences * size
+        )
     if len(found) == 2:
         _compare("the reverse mode", found["reverse"], "the forward mode", found["forward"],
-                 _EXACT * size)  # fmt: skip
+                 bounds.exact * size)  # fmt: skip
     if order > 1:
-        _check_second_order(f, args, direction, cotangent, rtol, rng)
+        _check_second_order(f, args, direction, cotangent, bounds, rng)
 
 
 def _check_second_order(
@@ -62,7 +84,7 @@ def _check_second_order(
     args: Sequence[Any],
     direction: list[Any],
     cotangent: Any,
-    rtol: float,
+    bounds: _Bounds,
     rng: np.random.Generator,
 ) -> None:
     """The Hessian H of <cotangent, f>: H v against differences of the gradient, and its
@@ -74,11 +96,14 @@ def _check_second_order(
     def gradient(*at: Any) -> Any:
         return vjp(f, *at)[1](cotangent)
 
-    expected = sum(map(_inner, other, _difference(gradient, args, direction)))
+    expected = sum(map(_inner, other, _difference(gradient, args, direction, bounds.step)))
     size = 1.0 + abs(expected)
-    _compare("the second order", value, "differences of the gradient", expected, rtol * size)
+    _compare(
+        *("the second order", value, "differences of the gradient", expected),
+        bounds.differences * size,
+    )
     mirrored = sum(map(_inner, direction, second_order(f, args, cotangent, other)))
-    _compare("<w, H v>", value, "<v, H w>", mirrored, _EXACT * size)
+    _compare("<w, H v>", value, "<v, H w>", mirrored, bounds.exact * size)
 
 
 def _compare(name: str, value: float, other_name: str, other: float, bound: float) -> None:
@@ -89,34 +114,39 @@ def _compare(name: str, value: float, other_name: str, other: float, bound: floa
         )
 
 
-def _difference(f: Callable[..., Any], args: Sequence[Any], direction: list[Any]) -> Any:
+def _difference(
+    f: Callable[..., Any], args: Sequence[Any], direction: list[Any], step: float
+) -> Any:
     """The central difference of f at args along a direction."""
     below, above = (
-        f(*(_shifted(arg, along, step) for arg, along in zip(args, direction, strict=True)))
-        for step in (-_STEP, _STEP)
+        f(*(_shifted(arg, along, signed) for arg, along in zip(args, direction, strict=True)))
+        for signed in (-step, step)
     )
     tree, lower = flatten(below)
-    upper = flatten(above)[1]
-    return unflatten(
-        tree,
-        iter(
-            [_slope(a, b) if _is_floating(a) else None for a, b in zip(lower, upper, strict=True)]
-        ),
-    )
+    ends = zip(map(unwrapped, lower), map(unwrapped, flatten(above)[1]), strict=True)
+    return unflatten(tree, iter([_slope(a, b, step) if _is_floating(a) else None for a, b in ends]))
 
 
-def _slope(lower: Any, upper: Any) -> Any:
-    return (np.asarray(upper) - np.asarray(lower)) / (2 * _STEP)
+def _slope(lower: Any, upper: Any, step: float) -> Any:
+    dtype = np.result_type(np.asarray(lower), np.float64)
+    return (np.asarray(upper, dtype) - np.asarray(lower, dtype)) / (2 * step)
 
 
 def _shifted(value: Any, along: Any, step: float) -> Any:
     tree, leaves = flatten(value)
     directions = flatten(along)[1]
     moved = [
-        _copied(leaf) if d is None else leaf + step * d
+        _copied(leaf) if d is None else _like(leaf, leaf + step * d)
         for leaf, d in zip(leaves, directions, strict=True)
     ]
     return unflatten(tree, iter(moved))
+
+
+def _like(leaf: Any, value: Any) -> Any:
+    """A value as the type that a leaf has."""
+    if isinstance(leaf, np.ndarray):
+        return np.asarray(value, leaf.dtype)
+    return type(leaf)(value)
 
 
 def _copied(leaf: Any) -> Any:
@@ -136,9 +166,7 @@ def _random_leaf(leaf: Any, rng: np.random.Generator) -> Any:
     drawn = rng.standard_normal(np.shape(leaf))
     if dtype.kind == "c":
         drawn = drawn + 1j * rng.standard_normal(np.shape(leaf))
-    if isinstance(leaf, np.ndarray):
-        return np.asarray(drawn, dtype)
-    return type(leaf)(drawn)
+    return _like(leaf, drawn)
 
 
 def _is_floating(leaf: Any) -> bool:
@@ -149,5 +177,8 @@ def _is_floating(leaf: Any) -> bool:
 
 def _inner(a: Any, b: Any) -> float:
     """The real inner product of two values of one structure."""
+    if a is None or b is None:  # an argument without floating leaves
+        return 0.0
     pairs = zip(flatten(a)[1], flatten(b)[1], strict=True)
-    return float(sum(np.sum(np.real(np.conj(x) * y)) for x, y in pairs if x is not None))
+    products = (np.real(np.conj(x) * y) for x, y in pairs if x is not None)
+    return float(sum(np.sum(product, dtype=float) for product in products))

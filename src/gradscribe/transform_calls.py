@@ -14,6 +14,7 @@ from typing import Any
 from gradscribe.directional import hvp, jvp, vjp
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend import builtins, calls, scope
+from gradscribe.frontend.instances import new_instance
 from gradscribe.frontend.interface import Argument
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.results import result_tree
@@ -145,6 +146,8 @@ def structured(lowering: Lowering, tree: Tree, leaves: Any) -> Any:
         return Static(tree.value)
     assert isinstance(tree, Node)
     items = tuple(structured(lowering, child, leaves) for child in tree.children)
+    if tree.keys is not None and tree.cls is not dict and not issubclass(tree.cls, tuple):
+        return new_instance(lowering, tree.cls, dict(zip(tree.keys, items, strict=True)))
     if tree.cls is list or tree.cls is dict:
         storage = Storage()
         is_list = tree.cls is list
@@ -329,6 +332,8 @@ def _only_found(lowering: Lowering, tree: Tree, numbers: Any, found: dict[int, V
         return Static(None)
     assert isinstance(tree, Node)
     items = tuple(_only_found(lowering, child, numbers, found) for child in tree.children)
+    if tree.keys is not None and tree.cls is not dict and not issubclass(tree.cls, tuple):
+        return new_instance(lowering, tree.cls, dict(zip(tree.keys, items, strict=True)))
     return TupleOf(items, tuple if tree.cls in (list, dict) else tree.cls)
 
 

@@ -21,14 +21,19 @@ from gradscribe.errors import ArgumentError
 
 _PYTHON_NUMBERS: dict[str, Any] = {"float": 1.0, "int": 2, "complex": 1j}
 _FORM = re.compile(r"\s*([a-z]+[0-9]*)\s*(?:\[(.*)\])?\s*", re.DOTALL)
+_BEGINNING = re.compile(r"\s*([a-z]+[0-9]*)\s*(?:\[|$)")
 _AXES = {":": 2, "1": 1, "0": 0}
+_AN_ARRAY = re.compile(r"\w+\s*\[[\s01,]*:[\s:01,]*\]")
 
 
 def is_type_string(text: str) -> bool:
-    """Whether a string has the form of a type (other strings are arguments themselves)."""
-    form = _FORM.fullmatch(text)
+    """Whether a string is meant as a type (other strings are arguments themselves): one that
+    begins like one and is malformed is refused by `example`."""
+    form = _BEGINNING.match(text)
     if form is None:
         return False
+    if _AN_ARRAY.fullmatch(text):
+        return True
     name = form[1]
     return name in ("list", "tuple", *_PYTHON_NUMBERS) or _dtype(name) is not None
 
@@ -47,6 +52,11 @@ def example(text: str) -> Any:
         return tuple(map(example, _split(inside or "")))
     if inside is None:
         return _scalar_example(name)
+    if _dtype(name) is None:
+        raise ArgumentError(
+            f"{text!r}: there is no numeric dtype {name!r}",
+            'write for example "float64[:]", "int64[:, :]" or "complex128[:]"',
+        )
     axes = [_AXES.get(axis.strip()) for axis in _split(inside)]
     if None in axes:
         raise ArgumentError(f"{text!r}: an axis is `:` (longer than one), `1` or `0`")

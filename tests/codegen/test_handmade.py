@@ -111,7 +111,7 @@ def test_adjoint_statements_have_their_primal_statement_as_comment() -> None:
     function = ir.function("f", ir.op(op.add, *results))
     assert check(function, 2.0, [2.0, 1.5], 1.0) == block("""
         def f(a, steps, d_x):
-            d_a = 0.0
+            d_a = 0.0  # while abs(x * x - a) > tol:
             for x in reversed(steps):
                 d_t = 0.5 * d_x  # x = 0.5 * (x + a / x)
                 d_a += d_t / x
@@ -174,9 +174,9 @@ def test_stacks_of_tuples_are_pushed_and_popped() -> None:
             for i in range(n):
                 undo.append((A[i], i))
                 A[i] *= 2.0
-            for _ in range(n):
-                d_t, j = undo.pop()  # A[i] *= 2.0
-                A[j] = d_t
+            for _ in range(n):  # A[i] *= 2.0
+                t, j = undo.pop()
+                A[j] = t
             return A
         """)
 

@@ -330,3 +330,12 @@ def test_a_call_passes_what_the_function_takes(ir):
         CALL, (x, x), (y,), {"function": Callee("square", lambda: square)}
     )
     refuses(ir.function("f", y), "arguments of %y = call: expected 1, found 2")
+
+
+def test_a_region_cannot_read_the_results_of_its_own_operation() -> None:
+    ir = Hand()
+    x, condition = ir.parameter("x", FLOAT), ir.parameter("c", BOOL)
+    result = ir.builder.named(FLOAT, "y")
+    ir.builder.emit_if(condition, Block((), (), (result,)), Block((), (), (x,)), [result])
+    with pytest.raises(VerificationError, match="used before its definition"):
+        verify(ir.function("f", result))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.primitives import shaping
 from tests.primitives.harness import Case, case
 
 RNG = np.random.default_rng(7)
@@ -89,6 +90,8 @@ MATH_DOMAINS: dict[Any, tuple[float, float]] = {
     math.fabs: (-2, -0.1),
     math.erf: (-2, 2),
     math.erfc: (-2, 2),
+    math.gamma: (0.3, 4),
+    math.lgamma: (0.3, 4),
     float: (-2, 2),
     np.float64: (-2, 2),  # (of arrays it depends on NumPy's version what comes out)
 }
@@ -154,9 +157,12 @@ BINARY += [
         math.hypot,
         math.fmod,
         math.copysign,
+        math.remainder,
     )
 ]
 BINARY += [case(math.log, np.float64(1.3), np.float64(2.5)), case(round, np.float64(1.31), 1)]
+BINARY += [case(callee, np.float64(1.3), -2) for callee in (math.ldexp, np.ldexp)]
+BINARY += [case(np.ldexp, array(2, 3), np.array([1, 0, 2]))]
 BINARY += [
     case(operator.pow, array(3, low=0.3, high=2), exponent)
     for exponent in (0, 1, 2, 3, -1, 2.0, 0.5, 1.5, -2.5)
@@ -278,6 +284,7 @@ SHAPING = [
     case(np.copy, array(2, 3)),
     case("copy", array(2, 3)),
     case(np.asarray, array(2, 3)),
+    case(shaping.respelled, array(2, 3), "tensor"),
     case(np.asarray, np.float64(2.0)),
     case(np.ascontiguousarray, array(2, 3)),
     case(np.ascontiguousarray, array()),
@@ -286,6 +293,10 @@ SHAPING = [
 # -- joining and creation --------------------------------------------------------------------
 
 JOINING = [
+    case("tolist", array(3)),
+    case("tolist", array(2, 3)),
+    case(list, array(3)),
+    case(list, array(2, 3)),
     case(np.concatenate, (array(2), array(3))),
     case(np.concatenate, (array(2, 2), array(2, 3)), axis=1),
     case(np.concatenate, [array(2, 3), array(2, 3)], axis=-1),
@@ -297,6 +308,8 @@ JOINING = [
     case(np.hstack, (array(2), array(3))),
     case(np.hstack, (array(2, 2), array(2, 3))),
     case(np.hstack, (np.float64(1.0), np.float64(2.0))),
+    case(np.column_stack, (array(3), array(3))),
+    case(np.column_stack, (array(3, 2), array(3), array(3, 1))),
     case(np.vstack, (array(3), array(3))),
     case(np.vstack, (array(2, 3), array(1, 3))),
     case(np.vstack, (np.float64(1.0), np.float64(2.0))),
@@ -307,6 +320,10 @@ JOINING = [
     case(np.array, (array(3), array(3))),
     case(sum, (np.float64(1.0), np.float64(2.0))),
     case(sum, (array(3), array(3)), np.float64(2.0)),
+    case(math.fsum, (np.float64(1.0), np.float64(2.0))),
+    case(math.fsum, array(4)),
+    case(math.dist, array(3), array(3)),
+    case(math.dist, (np.float64(1.0), np.float64(2.0)), (np.float64(0.5), np.float64(4.0))),
     case(sum, array(4)),
     case(sum, array(2, 3)),
     case(np.full, (2, 3), np.float64(2.0)),
@@ -361,6 +378,107 @@ PRODUCTS = [
     case(np.trace, array(2, 3, 4), axis1=2, axis2=0),
 ]
 
+# -- matrices ----------------------------------------------------------------------------------
+
+
+def regular(*shape: int) -> np.ndarray:
+    """Matrices that are far from singular."""
+    return array(*shape) + 4 * np.eye(shape[-1])
+
+
+def positive(*shape: int) -> np.ndarray:
+    """Symmetric matrices with positive, distinct eigenvalues."""
+    a = array(*shape)
+    return a @ np.swapaxes(a, -1, -2) + np.diag(np.arange(1.0, shape[-1] + 1))
+
+
+STACKS = [(3, 3), (2, 3, 3)]
+VECTOR_ORDERS = [None, 0, 1, 2, 3, 2.5, np.inf, -np.inf]
+MATRIX_ORDERS = [None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf]
+MATRICES = [
+    *(case(f, regular(*s)) for f in (np.linalg.inv, np.linalg.det) for s in STACKS),
+    *(case(f, positive(*s)) for f in (np.linalg.cholesky, np.linalg.eigvalsh) for s in STACKS),
+    case(np.linalg.eigvalsh, positive(3, 3), UPLO="U"),
+    *(case(np.linalg.svdvals, array(*s)) for s in [(3, 3), (4, 3), (2, 3, 4)]),
+    *(
+        case(np.linalg.solve, regular(*a), array(*b))
+        for a in STACKS
+        for b in [(3,), (3, 2), (2, 3, 4)]
+    ),
+    *(case(np.linalg.norm, array(4), ord) for ord in VECTOR_ORDERS),
+    *(case(np.linalg.norm, array(4, 3), ord, axis=1) for ord in VECTOR_ORDERS),
+    *(case(np.linalg.norm, array(4, 3), ord) for ord in MATRIX_ORDERS),
+    *(case(np.linalg.norm, array(2, 4, 3), ord, axis=(0, 2)) for ord in MATRIX_ORDERS),
+    case(np.linalg.norm, array(2, 4, 3)),
+    case(np.linalg.norm, array(2, 4, 3), axis=-1, keepdims=True),
+    case(np.linalg.norm, array(4, 3), "nuc", axis=(1, 0), keepdims=True),
+]
+
+# -- sorting -----------------------------------------------------------------------------------
+
+SORTING = [
+    case(np.sort, array(5)),
+    case(np.sort, array(3, 4)),
+    case(np.sort, array(3, 4), axis=0),
+    case(np.sort, array(3, 4), axis=None),
+    case(np.take_along_axis, array(3, 4), np.array([[1, 0], [2, 2], [3, 1]]), axis=1),
+    case(np.take_along_axis, array(3, 4), np.array([[1, 0, 2, 2]]), axis=-2),
+]
+
+# -- parts of arrays -----------------------------------------------------------------------------
+
+PARTS = [
+    *(case(callee, array(3, 3), k) for callee in (np.tril, np.triu) for k in (0, 1, -1)),
+    case(np.tril, array(2, 3, 4)),
+    case(np.triu, array(4, 2), k=-1),
+    case(np.diagonal, array(3, 3)),
+    case(np.diagonal, array(3, 4), 1),
+    case(np.diagonal, array(3, 3), -1),
+    case("diagonal", array(4, 3), -1),
+    case(np.diagflat, array(3)),
+    case(np.diagflat, array(3), -2),
+    case(np.roll, array(4), 1),
+    case(np.roll, array(2, 3), -1, axis=1),
+    case(np.roll, array(2, 3), 4),
+    case(np.roll, array(2, 3), (1, -1), axis=(0, 1)),
+    case(np.diff, array(4)),
+    case(np.diff, array(2, 4), axis=0),
+    case(np.diff, array(2, 4), 2),
+    case(np.diff, array(5), n=3),
+    case(np.cross, array(3), array(3)),
+    case(np.cross, array(4, 3), array(3)),
+    *(
+        case(np.tensordot, array(*a), array(*b), axes=axes)
+        for a, b, axes in [
+            ((2, 3), (3, 4), 1),
+            ((2, 3, 4), (3, 4, 5), 2),
+            ((2, 3), (4, 5), 0),
+            ((2, 3, 4), (4, 5, 2), ((0, 2), (2, 0))),
+            ((2, 3), (2, 3), ((1, 0), (1, 0))),
+            ((3, 2), (3,), (0, 0)),
+        ]
+    ),
+]
+
+
+SUMMATION = [
+    case(np.einsum, subscripts, *(array(*shape) for shape in shapes))
+    for subscripts, shapes in [
+        ("ij,jk->ik", [(2, 3), (3, 4)]),
+        ("ij,jk", [(2, 3), (3, 4)]),
+        ("ij->ji", [(2, 3)]),
+        ("ij->i", [(2, 3)]),
+        ("ij->", [(2, 3)]),
+        ("i,j->ij", [(2,), (3,)]),
+        ("i,i", [(3,), (3,)]),
+        ("bij,bjk->bik", [(2, 3, 4), (2, 4, 2)]),
+        ("ij,jk,ik->i", [(2, 3), (3, 3), (2, 3)]),
+        ("ij,k->k", [(2, 3), (2,)]),
+    ]
+]
+
 ELEMENTWISE = UNARY + BINARY
-OTHERS = CHOICES + REDUCTIONS + SHAPING + JOINING + PRODUCTS
+OTHERS = (
+    CHOICES + REDUCTIONS + SHAPING + SORTING + JOINING + PRODUCTS + MATRICES + PARTS + SUMMATION
+)
 ALL = ELEMENTWISE + OTHERS

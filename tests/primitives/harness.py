@@ -147,13 +147,15 @@ def tangent(case: Case, out: Any, directions: list[Any]) -> Any:
     if primitive.tangent is Linearity.LINEAR:
         return case.with_operands(directions)()
     if primitive.tangent is Linearity.BILINEAR:
-        x, y = case.operands
-        d_x, d_y = directions
-        return case.with_operands([d_x, y])() + case.with_operands([x, d_y])()
+        terms = [
+            case.with_operands([*case.operands[:i], d, *case.operands[i + 1 :]])()
+            for i, d in enumerate(directions)
+        ]
+        return sum(terms[1:], terms[0])
     assert callable(primitive.tangent)
-    rest = iter(directions)
+    moved = case.with_operands(directions).arguments
     tangents = {
-        f"d_{name}": next(rest) if is_operand(argument) else 0.0
+        f"d_{name}": moved[name] if any(map(is_operand, flatten(argument)[1])) else 0.0
         for name, argument in case.arguments.items()
     }
     accepted = inspect.signature(primitive.tangent).parameters

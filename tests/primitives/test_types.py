@@ -100,6 +100,8 @@ CREATION = [
     case(np.ones, [2, 3], int),
     case(np.empty, ()),
     case(np.eye, 3),
+    case(np.tri, 3),
+    case(np.tri, 3, 4, k=-1),
     case(np.eye, 2, 3, k=1, dtype=bool),
     case(np.identity, 2),
     case(np.arange, 4),
@@ -205,10 +207,17 @@ def test_symbolic_lengths_are_those_of_the_result(case: Case) -> None:
 
     given = type_from_rule(case, convert, facts)
     out = case()
-    assert np.ndim(out) == (len(given.dims) if isinstance(given, Array) else 0)
-    if isinstance(given, Array):
-        for dim, n in zip(given.dims, np.shape(out), strict=True):
-            assert lengths.of(dim) in (n, None)
+    dims = _dims(given)
+    assert np.ndim(out) == len(dims)
+    for dim, n in zip(dims, np.shape(out), strict=True):
+        assert lengths.of(dim) in (n, None)
+
+
+def _dims(type_: Type) -> tuple[Affine, ...]:
+    if isinstance(type_, Sequence):
+        assert type_.length is not None
+        return (type_.length, *_dims(type_.item))
+    return type_.dims if isinstance(type_, Array) else ()
 
 
 def affine(name: str, minimum: int = 2) -> Affine:

@@ -567,7 +567,7 @@ def power_1_tangent(x, n, d_x):
     else:
         t, t_1 = power_1_tangent(x, n - 1, d_x)
         result = x * t
-        d_result = d_x * t + t_1 * x  # return x * power(x, n - 1)
+        d_result = d_x * t + t_1 * x
     return result, d_result
 
 
@@ -663,12 +663,6 @@ def without_a_base(x, n):
     return x
 
 
-def growing(x, n):
-    if n == 0:
-        return 0.0
-    return growing((x, x), n - 1)
-
-
 def of_two_kinds(x, n):
     if n == 0:
         return x
@@ -682,7 +676,6 @@ def of_two_kinds(x, n):
         (storing, (VECTOR, 2), AliasingError, "stores into `x`", "def storing(x, n):"),
         (storing_the_result, (VECTOR, 2), AliasingError, "stores into `x`", "def storing_the"),
         (without_a_base, (1.0, 3), UnsupportedError, "never returns", "without_a_base(x * 0.5, i)"),
-        (growing, (1.0, 2), UnsupportedError, "ever other types", "growing((x, x), n - 1)"),
         (of_two_kinds, (1.0, 2), UnsupportedError, "", "of_two_kinds"),
     ],
 )

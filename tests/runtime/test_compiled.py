@@ -16,6 +16,7 @@ class Polar:
     outputs = (0, 1)
     record_inputs = (0, 1)
     record_outputs = ()
+    higher_inputs = (0, 1)
     linear = False
 
     def __init__(self):
@@ -126,7 +127,7 @@ def test_plain_arrays_stay_outside_the_graph():
 
 def test_one_output_is_differentiated_twice():
     class Square(Polar):
-        active, outputs, record_inputs = (0,), (0,), (0,)
+        active, outputs, record_inputs, higher_inputs = (0,), (0,), (0,), (0,)
 
         def forward(self, x):
             return (x * x,), (x,)

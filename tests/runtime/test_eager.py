@@ -150,3 +150,9 @@ def test_views_are_what_numpy_returns():
         assert view._base is x
     assert not np.shares_memory(x.t().reshape(6).array, x.array)
     assert x.t().reshape(6)._base is None
+
+
+def test_a_number_minus_a_tensor_is_a_reflected_node() -> None:
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    assert (1 - x).grad_fn.name() == "RsubBackward1"
+    assert (x - 1).grad_fn.name() == "SubBackward0"

@@ -21,7 +21,7 @@ from gradscribe.ir.verifier import verify
 from gradscribe.signatures import ArgumentTypes
 from gradscribe.transforms.adjoint import Joined, differentiate
 from gradscribe.transforms.simplify import simplify
-from gradscribe.transforms.storage import split
+from gradscribe.transforms.split import split
 from tests.interpreter import run
 
 

@@ -9,16 +9,42 @@ assigning one ends the other.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from gradscribe.codegen.uses import IN_PLACE, STACK_STEPS, Pattern, Uses, bound_by, carried
+from gradscribe.ir import types
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Operation, Value
-from gradscribe.ir.types import Array, Collected, Mapping, Sequence, Tuple
-from gradscribe.primitives.control import ASSERT, CONSTANT, COPY, EFFECT, PUSH, RAISE, UNDEF
+from gradscribe.ir.types import Array
+from gradscribe.primitives.control import (
+    ADD_ITEMS,
+    ASSERT,
+    ATTEMPT,
+    CAUGHT,
+    CONSTANT,
+    COPY,
+    EFFECT,
+    ENTER,
+    EXIT,
+    GET,
+    ITEM,
+    PUSH,
+    RAISE,
+    STACK_POP,
+    UNDEF,
+    ZEROS_LIKE,
+)
+from gradscribe.primitives.indexing import ACCUMULATE, STORE
 
-BARRIERS = frozenset({EFFECT, RAISE, ASSERT, CALL})
-_OBJECTS = (Array, Sequence, Mapping, Tuple, Collected)
+_FRESH = frozenset({COPY, ZEROS_LIKE, ADD_ITEMS})
+_COPYING = frozenset({STORE, ACCUMULATE})
+"""What copies the elements that it puts into an array."""
+
+_TAKING_OUT = frozenset({GET, ITEM, STACK_POP, EFFECT, CALL})
+"""Operations without regions whose result may be an array that they were given."""
+
+BARRIERS = frozenset({ATTEMPT, CAUGHT, EFFECT, ENTER, EXIT, RAISE, ASSERT, CALL})
+_OBJECTS = (Array, types.Sequence, types.Mapping, types.Tuple, types.Collected)
 
 
 class Classes:
@@ -118,12 +144,13 @@ class ChangeAnalysis:
             elif operation.primitive in IN_PLACE:
                 self.kept.add(operation.operands[0])
                 self._same_variable(operation.result, operation.operands[0])
-                self._share(operation.result, operation.operands[1:])
+                if operation.primitive not in _COPYING:
+                    self._share(operation.result, operation.operands[1:])
             elif operation.primitive is PUSH:
                 self.kept.add(operation.operands[0])
-            elif operation.primitive is not COPY:
+            else:
                 for result in operation.results:
-                    self._share(result, operation.operands)
+                    self._share(result, _shared(operation, result))
 
     def _relate_loop(self, loop: Operation) -> None:
         shape = loop.attributes["shape"]
@@ -165,6 +192,19 @@ class ChangeAnalysis:
             total.add(changes)
         total.names.discard("")
         return total
+
+
+def _shared(operation: Operation, result: Value) -> Sequence[Value]:
+    """The operands that a result may share an object with: an array is new, or a view of the
+    first operand; what holds objects may hold any of them."""
+    primitive = operation.primitive
+    if primitive in _FRESH:
+        return ()
+    if primitive.view:
+        return operation.operands[:1]
+    if isinstance(result.type, Array) and primitive not in _TAKING_OUT:
+        return ()
+    return operation.operands
 
 
 def _reads(operation: Operation) -> Iterable[Value]:

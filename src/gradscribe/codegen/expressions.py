@@ -118,7 +118,7 @@ class Expressions:
     def view(self, operation: Operation, array: ast.expr, path: tuple[Any, ...]) -> ast.expr:
         """The view of an array that a path leads to: `A.T[0]`."""
         for primitive, arguments in path:
-            if primitive is indexing.GETITEM:
+            if primitive in indexing.READS:
                 array = self.subscript(operation, array, arguments["index"])
             elif primitive.name == "transpose" and set(arguments.values()) <= {None}:
                 array = ast.Attribute(array, "T", ast.Load())

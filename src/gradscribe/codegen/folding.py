@@ -18,10 +18,38 @@ from gradscribe.codegen.changes import ChangeAnalysis
 from gradscribe.codegen.uses import IN_PLACE, Pattern, Uses
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Method, Operation, Value
 from gradscribe.ir.types import is_integer
-from gradscribe.primitives.control import ASSERT, CONSTANT, PUSH, RAISE, STACK, STACK_POP, UNDEF
+from gradscribe.primitives.control import (
+    ASSERT,
+    ATTEMPT,
+    CAUGHT,
+    CONSTANT,
+    ENTER,
+    EXIT,
+    PUSH,
+    RAISE,
+    STACK,
+    STACK_POP,
+    UNDEF,
+)
 from gradscribe.primitives.indexing import LENGTH, SIZE
+from gradscribe.primitives.raising import is_attempt
 
-_STATEMENTS = IN_PLACE | {IF, LOOP, CALL, PUSH, RAISE, ASSERT, STACK, UNDEF, CONSTANT}
+_ARITHMETIC = frozenset({operator.add, operator.sub, operator.mul})
+_STATEMENTS = IN_PLACE | {
+    IF,
+    LOOP,
+    CALL,
+    PUSH,
+    RAISE,
+    ASSERT,
+    ENTER,
+    EXIT,
+    STACK,
+    UNDEF,
+    CONSTANT,
+    ATTEMPT,
+    CAUGHT,
+}
 _LENGTHS = frozenset({LENGTH, SIZE})
 
 COLUMNS = 80
@@ -90,36 +118,29 @@ class _Folding:
     def _is_always_written_out(self, operation: Operation) -> bool:
         """Constants, lengths of arrays whose variable keeps them; undefined values nowhere."""
         if operation.primitive is CONSTANT:
-            return not operation.result.name
+            return not operation.result.name or operation.location is None
         if operation.primitive is UNDEF:
             return True
         if len(operation.results) != 1 or operation.result.name:
             return False
         if operation.primitive in _LENGTHS:
             return self._changes.is_constant_variable(operation.operands[0])
-        return self._is_bound_of_range(operation)
+        if operation.callee in _ARITHMETIC:
+            return is_integer(operation.result.type) and all(map(self._lasts, operation.operands))
+        return _is_transpose(operation) and self._lasts(operation.operands[0])
 
-    def _is_bound_of_range(self, operation: Operation) -> bool:
-        """Whether an operation only makes bounds of ranges, of variables that stay: `n - 1`."""
-        if operation.callee not in (operator.add, operator.sub):
-            return False
-        if not is_integer(operation.result.type) or not self._uses.of(operation.result):
-            return False
-        for block, position in self._uses.of(operation.result):
-            reader = block.operations[position] if position < len(block.operations) else operation
-            if reader.primitive is not LOOP:
-                return False
-            bounds = reader.operands[: reader.attributes["shape"].iterable_operands]
-            if reader.operands.count(operation.result) != bounds.count(operation.result):
-                return False
-        return all(
-            self._is_literal(value) or self._changes.is_constant_variable(value)
-            for value in operation.operands
-        )
-
-    def _is_literal(self, value: Value) -> bool:
+    def _lasts(self, value: Value) -> bool:
+        """Whether a value can be read wherever it is visible: a literal, or one whose variable
+        keeps it."""
         producer = self._uses.producer.get(value)
-        return producer is not None and producer.primitive is CONSTANT and not value.name
+        if producer is not None and not value.name:
+            return len(producer.results) == 1 and self._is_always_written_out(producer)
+        if self._changes.is_constant_variable(value):
+            return True
+        if value not in self._uses.items or value in self._bound:
+            return False
+        body = self._uses.home[value][0]
+        return not any(value.name in self._changes.of(inner).names for inner in body.operations)
 
     def _may_fold(self, operation: Operation) -> bool:
         if len(operation.results) != 1:
@@ -152,6 +173,8 @@ class _Folding:
     def _is_conditional_expression(self, operation: Operation) -> bool:
         """Whether an `if` was one in an expression (also `and`, `or`) and can be one again."""
         if operation.primitive is not IF or len(operation.results) != 1:
+            return False
+        if is_attempt(operation):
             return False
         statement = operation.location.statement if operation.location else "if "
         in_expression = not statement.startswith(("if ", "elif "))
@@ -253,12 +276,22 @@ class _Limit:
         if operation.primitive is CONSTANT:
             return len(repr(operation.attributes["value"]))
         operands = sum(map(self._printed, operation.operands))
-        return operands + _own_width(operation.callee) + 2 * len(operation.operands)
+        return operands + _own_width(operation.callee, len(operation.operands))
 
     def _printed(self, value: Value) -> int:
         return self._widths.get(value, 3) if value in self._folded else len(value.name) or 3
 
 
-def _own_width(callee: Any) -> int:
-    name = callee.name if isinstance(callee, Method) else getattr(callee, "__name__", "")
-    return 2 if getattr(callee, "__module__", "") == "_operator" else len(name) + 4
+def _is_transpose(operation: Operation) -> bool:
+    """Whether an operation is written `x.T`."""
+    callee = operation.callee
+    return isinstance(callee, Method) and callee.name == "T"
+
+
+def _own_width(callee: Any, operands: int) -> int:
+    """About what an operation adds to the width of its operands."""
+    if callee is None or isinstance(callee, Method):
+        return 2 * operands + (0 if callee is None else len(callee.name))
+    if getattr(callee, "__module__", "") == "_operator":
+        return 3 * (operands - 1) + 1
+    return len(getattr(callee, "__name__", "")) + 3 + 2 * operands

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Set
 
 from gradscribe.codegen.folding import Folded
 from gradscribe.codegen.uses import IN_PLACE, Pattern, Uses, bound_by, carried
-from gradscribe.ir.core import IF, LOOP, Block, Function, Operation, Value
+from gradscribe.ir.core import IF, LOOP, Block, Function, Operation, Value, walk
 
 
 class Interference:
@@ -122,6 +122,8 @@ class Interference:
         items = body.parameters[: len(shape.iterables)]
         for value in (*items, *parameters):
             for variable in bound_by(value, self._patterns):
+                if not variable.name and value in items:
+                    self._define(variable, {r for o in walk(body) for r in o.results})
                 if variable in entry or value in items:
                     self._define(variable, entry | iterated if value in items else entry)
         return throughout | iterated | self._read_all(initial for initial, _, _, _ in phis)

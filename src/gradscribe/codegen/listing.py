@@ -11,34 +11,41 @@ from gradscribe.codegen.expressions import Expressions
 from gradscribe.codegen.plan import Plan
 from gradscribe.codegen.rewriting import name
 from gradscribe.ir.core import Location, Operation, Value
+from gradscribe.primitives.control import CONSTANT
 
 
 class Listing:
     """The statements of one function, or of a block in it, as they are written.
 
-    comments: for the first statement of each run that comes from one statement of the primal.
-    blank_before: where the adjoint begins.
+    comments: for the first statement of each run in a block that comes from one statement of the
+        primal. What comes from the head of the `if` or loop around needs none.
+    blank_before: where the adjoint begins. catching: what the `try` blocks around handle.
     """
 
     def __init__(self, plan: Plan, write: Expressions) -> None:
         self.plan = plan
         self.write = write
         self.statements: list[ast.stmt] = []
+        self.catching: list[type[BaseException]] = []
         self.comments: dict[ast.stmt, str] = {}
         self.blank_before: set[ast.stmt] = set()
         self._depth = 0
         self._has_primal = False
-        self._commented: Location | None = None
+        self._run: Location | None = None
+        self._first: ast.stmt | None = None
 
     @contextmanager
-    def nested(self) -> Iterator[list[ast.stmt]]:
-        """Collect the statements that are added meanwhile in a list of their own."""
+    def nested(self, head: Location | None = None) -> Iterator[list[ast.stmt]]:
+        """Collect the statements that are added meanwhile in a list of their own: the block
+        below a head that comes from this place."""
         outer, self.statements = self.statements, []
+        before, self._run = self._run, head
         self._depth += 1
         try:
             yield self.statements
         finally:
             self.statements = outer
+            self._run = before
             self._depth -= 1
 
     def add(self, statement: ast.stmt, location: Location | None = None) -> None:
@@ -46,14 +53,26 @@ class Listing:
         derived = is_derived(location)
         if self._depth == 1 and not self.blank_before:
             self._has_primal |= location is not None and not derived
-            if derived and self._has_primal:
+            if location is not None and location.role == "adjoint" and self._has_primal:
                 self.blank_before.add(statement)
-        if isinstance(statement, (ast.For, ast.While, ast.If)) or location is None:
-            return
-        is_header = location.statement.endswith(":")
-        if derived and not is_header and not _same_statement(location, self._commented):
+        if location is not None and not isinstance(statement, ast.With):
+            self._comment(statement, location)
+
+    def _comment(self, statement: ast.stmt, location: Location) -> None:
+        """Comment a statement that begins a run. A tangent that stands next to its primal
+        statement needs no comment."""
+        run, self._run = self._run, location
+        if statement in self.blank_before:
+            run = None
+        if run is not None and (run.line, run.statement) == (location.line, location.statement):
+            roles = (run.role, location.role)
+            if roles == ("tangent", "primal"):
+                self.comments.pop(self._first, None)  # type: ignore[arg-type]
+            if roles != ("primal", "adjoint"):
+                return
+        self._first = statement
+        if is_derived(location):
             self.comments[statement] = location.statement
-        self._commented = location if derived else None
 
     def add_moves(self, moves: Iterable[Move]) -> None:
         """Assignments that happen at once."""
@@ -78,15 +97,17 @@ class Listing:
         else:
             expression = self.write.value(value)
         producer = self.plan.uses.producer.get(value)
-        if producer is not None and value in self.plan.folded:
-            location = producer.location or location
+        made = producer is not None and producer.primitive is not CONSTANT
+        if made and value in self.plan.folded:
+            location = producer.location or location  # type: ignore[union-attr]
         return [Move(self.plan.names.of[result], expression, result.type, location)]
+
+
+def derived_only(location: Location | None) -> Location | None:
+    """The location, if it is that of a statement of the adjoint or tangent."""
+    return location if is_derived(location) else None
 
 
 def is_derived(location: Location | None) -> bool:
     """Whether a statement belongs to the adjoint or tangent."""
     return location is not None and location.role != "primal"
-
-
-def _same_statement(a: Location, b: Location | None) -> bool:
-    return b is not None and (a.line, a.statement) == (b.line, b.statement)

@@ -14,23 +14,28 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from gradscribe.codegen.interference import Interference
+from gradscribe.codegen.roles import cotangents
 from gradscribe.codegen.uses import IN_PLACE, Uses, carried
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Value, walk
 from gradscribe.ir.trees import Leaf
-from gradscribe.ir.types import Collected
+from gradscribe.ir.types import BOOL, Collected
+from gradscribe.primitives.control import CAUGHT
 from gradscribe.primitives.indexing import LENGTH
+from gradscribe.primitives.raising import is_attempt
 
 _INDICES = ("i", "j", "k", "l")
 
 
 @dataclass(eq=False)
 class _Variable:
-    """Values that share a variable. fixed: the name is part of the function's signature."""
+    """Values that share a variable. fixed: the name is part of the function's signature. alone: no
+    other variable may have its name (what `except … as` binds is unbound after it)."""
 
     members: list[Value]
     neighbours: set[Value]
     name: str = ""
     fixed: bool = False
+    alone: bool = False
 
 
 @dataclass
@@ -69,7 +74,10 @@ class _Naming:
                 neighbours = set(interference.neighbours.get(value, ()))
                 is_record = isinstance(value.type, Collected) and value not in own
                 name = "" if is_record else clean(value.name) or own.get(value, "")
-                self._variable[value] = _Variable([value], neighbours, name, own.get(value) == name)
+                is_own = own.get(value) == name
+                producer = uses.producer.get(value)
+                caught = producer is not None and producer.primitive is CAUGHT
+                self._variable[value] = _Variable([value], neighbours, name, is_own, caught)
 
     # which values share a variable
 
@@ -104,7 +112,7 @@ class _Naming:
 
     def _join(self, a: Value, b: Value, must: bool = False) -> None:
         one, other = self._variable.get(a), self._variable.get(b)
-        if one is None or other is None or one is other:
+        if one is None or other is None or one is other or one.alone or other.alone:
             return
         if not must:
             if one.name and other.name and one.name != other.name:
@@ -130,13 +138,19 @@ class _Naming:
         parameters = {parameter.name for parameter in self._function.parameters}
         parameters |= _called(self._function)
         names = Names(taken=parameters)
+        users = {clean(v.name) for v in self._uses.home if not isinstance(v.type, Collected)}
+        self._cotangents = cotangents(self._function)
         hints = dict(_hints(self._function.body))
         holders: dict[str, list[_Variable]] = {}
         variables = list(dict.fromkeys(self._variable.values()))
         for variable in sorted(variables, key=self._precedence):
             for name in self._candidates(variable, hints):
+                if not variable.name and name in users:
+                    continue
                 others = holders.setdefault(name, [])
                 if not others and name in parameters and not variable.fixed:
+                    continue
+                if others and (variable.alone or any(other.alone for other in others)):
                     continue
                 if not any(self._interfere(variable, other) for other in others):
                     others.append(variable)
@@ -169,8 +183,7 @@ class _Naming:
         producer = self._uses.producer.get(value)
         if producer is not None and producer.primitive is LENGTH:
             return "n"
-        location = producer.location if producer is not None else None
-        return "d_t" if location is not None and location.role != "primal" else "t"
+        return "d_t" if value in self._cotangents else "t"
 
 
 def _called(function: Function) -> set[str]:
@@ -185,13 +198,18 @@ def _hints(block: Block) -> Iterator[tuple[Value, str]]:
     for operation in block.operations:
         for region in operation.regions:
             yield from _hints(region)
-        if operation.primitive is IF:
+        if operation.primitive is CAUGHT:
+            yield operation.result, "error"
+        if is_attempt(operation):
+            yield from ((r, "completed") for r in operation.results if r.type == BOOL)
+        elif operation.primitive is IF:
             yield operation.operands[0], "branch"
         elif operation.primitive is LOOP:
             shape = operation.attributes["shape"]
             body = operation.regions[0]
             for kind, item in zip(shape.iterables, body.parameters, strict=False):
-                yield item, "i" if kind == "range" else "item"
+                if kind != "collected":
+                    yield item, "i" if kind == "range" else "item"
             if shape.exits:
                 yield body.yields[shape.carried], "again"
 

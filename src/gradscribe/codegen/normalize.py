@@ -111,11 +111,11 @@ class _Normalizer:
             return operation
         attributes = map_operands(dict(operation.attributes), lambda o: values[o.index])
         operands: list[Value] = []
-        attributes = {k: self._numbered(item, operands) for k, item in attributes.items()}
+        attributes = self._numbered(attributes, operands)
         return replace(operation, operands=tuple(operands), attributes=attributes)
 
     def _numbered(self, tree: Any, operands: list[Value]) -> Any:
-        """The tree with values as operands again, and with whole shapes as `ShapeOf`."""
+        """The tree with values as operands again, and arguments `shape` as `ShapeOf`."""
         if isinstance(tree, Value):
             operands.append(tree)
             return Operand(len(operands) - 1)
@@ -123,16 +123,21 @@ class _Normalizer:
             parts = (tree.start, tree.stop, tree.step)
             return SliceOf(*(self._numbered(part, operands) for part in parts))
         if isinstance(tree, (tuple, list)):
-            array = self._array_of_shape(tree)
-            if array is not None:
-                return ShapeOf(self._numbered(array, operands))
             return type(tree)(self._numbered(item, operands) for item in tree)
         if isinstance(tree, dict):
-            return {key: self._numbered(item, operands) for key, item in tree.items()}
+            return {key: self._argument(key, item, operands) for key, item in tree.items()}
         return tree
+
+    def _argument(self, key: str, tree: Any, operands: list[Value]) -> Any:
+        array = self._array_of_shape(tree) if key == "shape" else None
+        if array is None:
+            return self._numbered(tree, operands)
+        return ShapeOf(self._numbered(array, operands))
 
     def _array_of_shape(self, items: Any) -> Value | None:
         """The array all of whose lengths these items are, in order."""
+        if not isinstance(items, (tuple, list)):
+            return None
         found = [self._lengths.get(i) if isinstance(i, Value) else None for i in items]
         if not found or found[0] is None:
             return None

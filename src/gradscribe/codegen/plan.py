@@ -10,9 +10,16 @@ from gradscribe.codegen.interference import Interference
 from gradscribe.codegen.names import Names, name_variables
 from gradscribe.codegen.normalize import normalize
 from gradscribe.codegen.records import recorded
-from gradscribe.codegen.uses import Pattern, Uses, carried, destructured, uses_of
+from gradscribe.codegen.uses import (
+    Pattern,
+    Uses,
+    carried,
+    destructured,
+    stored_value,
+    uses_of,
+)
 from gradscribe.ir.core import LOOP, Block, Function, Operation, Value
-from gradscribe.primitives.control import UNDEF
+from gradscribe.primitives.control import UNDEF, ZEROS_LIKE
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,7 @@ def plan(function: Function) -> Plan:
     function = normalize(read_copies(function))
     uses = uses_of(function)
     patterns = destructured(uses)
-    returned = _only_derivative(function, uses)
+    returned = _released(function, uses)
     folded = fold(function, uses, patterns, returned)
     interference, names = _named(function, uses, patterns, folded)
     late = set(_late(function.body, uses, names))
@@ -81,13 +88,37 @@ def _named(
     return interference, name_variables(function, uses, unnamed, interference)
 
 
-def _only_derivative(function: Function, uses: Uses) -> set[Value]:
-    """The derivative that is all that a function returns: `return x.T @ d_z`."""
-    if len(function.body.yields) != 1:
-        return set()
-    producer = uses.producer.get(function.body.yields[0])
-    location = None if producer is None else producer.location
-    return set() if location is None or location.role == "primal" else set(function.body.yields)
+def _released(function: Function, uses: Uses) -> set[Value]:
+    """Derivatives that are written where they are read, although they have a name: what is only
+    added to an array or handed to a variable of another name (`d_x[i] = d_y * y`), and the one
+    that is all that a function returns (`return x.T @ d_z`)."""
+    found = set()
+    yields = function.body.yields
+    for value, producer in uses.producer.items():
+        location, sites = producer.location, uses.of(value)
+        if location is None or location.role == "primal" or not value.name or len(sites) != 1:
+            continue
+        block, position = sites[0]
+        if position == len(block.operations):
+            if block is function.body and len(yields) == 1:
+                found.add(value)
+        elif _takes(block.operations[position], value, producer):
+            found.add(value)
+    return found
+
+
+def _takes(reader: Operation, value: Value, producer: Operation) -> bool:
+    """Whether an operation stores a value, or starts a variable of another name with it (or with
+    zeros, which are best made right there)."""
+    if stored_value(reader) is value:
+        return True
+    if reader.primitive is not LOOP:
+        return False
+    is_zero = producer.primitive is ZEROS_LIKE
+    return any(
+        initial is value and (is_zero or parameter.name != value.name)
+        for initial, parameter, _, _ in carried(reader)
+    )
 
 
 def _late(block: Block, uses: Uses, names: Names) -> list[Value]:

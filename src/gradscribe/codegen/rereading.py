@@ -21,7 +21,7 @@ from typing import Any
 from gradscribe.codegen.uses import IN_PLACE
 from gradscribe.ir.core import Operand, Operation, Value, map_operands
 from gradscribe.ir.types import Array, Scalar
-from gradscribe.primitives.indexing import GETITEM, STORE
+from gradscribe.primitives.indexing import GETITEM, READS, STORE
 
 
 def reread(operations: list[Operation], reads: Counter[Value]) -> list[Operation]:
@@ -89,7 +89,7 @@ class _Rereading:
 def _reads_place_of(read: Operation, store: Operation) -> bool:
     """Whether an operation reads the elements that a store, of the same array, changes."""
     path = store.attributes["path"]
-    if read.primitive is not GETITEM or len(path) != 1 or path[0][0] is not GETITEM:
+    if read.primitive not in READS or len(path) != 1 or path[0][0] is not read.primitive:
         return False
     if read.operands[0] is not store.operands[0]:
         return False

@@ -18,9 +18,12 @@ from gradscribe.codegen.assignments import (
 )
 from gradscribe.codegen.heads import target
 from gradscribe.codegen.listing import Listing, is_derived
-from gradscribe.codegen.rewriting import call_method, same
-from gradscribe.ir.core import CALL, Operation, Primitive
-from gradscribe.primitives import control, indexing
+from gradscribe.codegen.rewriting import call_method, same, without_minus
+from gradscribe.codegen.uses import stored_value
+from gradscribe.ir.core import CALL, Location, Operation, Primitive
+from gradscribe.ir.types import Scalar
+from gradscribe.primitives import control, indexing, lists
+from gradscribe.primitives.raising import may_raise
 
 
 def write_simple(listing: Listing, operation: Operation) -> None:
@@ -29,10 +32,11 @@ def write_simple(listing: Listing, operation: Operation) -> None:
 
 
 def _assign(listing: Listing, operation: Operation) -> None:
-    """`x = …`; a result that nobody reads is computed only for its effect."""
+    """`x = …`; a result that nobody reads is computed only for its effect, which may be that it
+    raises what a `try` around it handles."""
     (result,) = operation.results
     if not listing.plan.is_used(result):
-        if operation.primitive.effect:
+        if operation.primitive.effect or may_raise(operation, tuple(listing.catching)):
             listing.add(ast.Expr(listing.write.operation(operation)), operation.location)
         return
     expression = listing.write.operation(operation)
@@ -58,7 +62,7 @@ def _call(listing: Listing, operation: Operation) -> None:
 
 
 def _undef(listing: Listing, operation: Operation) -> None:
-    """Nothing is written for a value that is never read."""
+    """Nothing is written for a value that is never read, or that a header binds."""
 
 
 def _store(listing: Listing, operation: Operation) -> None:
@@ -69,12 +73,36 @@ def _store(listing: Listing, operation: Operation) -> None:
         statement: ast.stmt = ast.AugAssign(_place(view), in_place.op, in_place.value)
     else:
         statement = assign(_subscripted(view), value)
-    listing.add(statement, operation.location)
+    listing.add(statement, _origin(listing, operation))
 
 
 def _accumulate(listing: Listing, operation: Operation) -> None:
+    if indexing.may_repeat(operation.attributes["path"]):
+        listing.add(ast.Expr(_accumulated_at(listing, operation)), operation.location)
+        return
     place = _place(_view(listing, operation))
-    listing.add(accumulated(place, _stored(listing, operation)), operation.location)
+    listing.add(accumulated(place, _stored(listing, operation)), _origin(listing, operation))
+
+
+def _origin(listing: Listing, operation: Operation) -> Location | None:
+    """Where a store comes from: from what makes the cotangent that is written in it."""
+    value = stored_value(operation)
+    if value is None or not value.name or value not in listing.plan.folded:
+        return operation.location
+    location = listing.plan.uses.producer[value].location
+    return location if is_derived(location) else operation.location
+
+
+def _accumulated_at(listing: Listing, operation: Operation) -> ast.expr:
+    """`np.add.at(x, idx, value)`, or `np.subtract.at` where value has a leading minus."""
+    place, value = _subscripted(_view(listing, operation)), _stored(listing, operation)
+    positive = without_minus(value)
+    function = listing.write.scope.numpy("add" if positive is None else "subtract")
+    index: ast.expr = place.slice
+    if any(isinstance(node, ast.Slice) for node in ast.walk(index)):
+        index = ast.Subscript(listing.write.scope.numpy("s_"), index, ast.Load())
+    arguments = [place.value, index, value if positive is None else positive]
+    return ast.Call(ast.Attribute(function, "at", ast.Load()), arguments, [])
 
 
 def _view(listing: Listing, operation: Operation) -> ast.expr:
@@ -106,10 +134,37 @@ def _append(listing: Listing, operation: Operation) -> None:
 
 
 def _set(listing: Listing, operation: Operation) -> None:
+    if lists.put_back(operation, listing.plan.uses.producer.get):
+        return  # the item was changed where it is
     owner = listing.write.value(operation.operands[0])
     index = listing.write.argument(operation, operation.attributes["index"])
     place = ast.Subscript(owner, index, ast.Store())
+    value = _stored(listing, operation)
+    item = operation.operands[operation.attributes["value"].index]
+    statement: ast.stmt = assign(place, value)
+    if isinstance(item.type, Scalar):
+        statement = augmented(place, value, is_derived(operation.location)) or statement
+    listing.add(statement, _origin(listing, operation))
+
+
+def _set_section(listing: Listing, operation: Operation) -> None:
+    owner = listing.write.value(operation.operands[0])
+    place = listing.write.subscript(operation, owner, (operation.attributes["index"],))
     listing.add(assign(place, _stored(listing, operation)), operation.location)
+
+
+def _insert(listing: Listing, operation: Operation) -> None:
+    owner = listing.write.value(operation.operands[0])
+    index = listing.write.argument(operation, operation.attributes["index"])
+    call = call_method(owner, "insert", index, _stored(listing, operation))
+    listing.add(ast.Expr(call), operation.location)
+
+
+def _delete(listing: Listing, operation: Operation) -> None:
+    owner = listing.write.value(operation.operands[0])
+    index = listing.write.argument(operation, operation.attributes["index"])
+    place = ast.Subscript(owner, index, ast.Del())
+    listing.add(ast.Delete([place]), operation.location)
 
 
 def _pop(listing: Listing, operation: Operation) -> None:
@@ -149,10 +204,15 @@ def _assert(listing: Listing, operation: Operation) -> None:
 SIMPLE: dict[Primitive, Callable[[Listing, Operation], None]] = {
     CALL: _call,
     control.UNDEF: _undef,
+    control.ATTEMPT: _undef,
+    control.CAUGHT: _undef,
     control.APPEND: _append,
     control.PUSH: _append,
     control.SET: _set,
     control.POP: _pop,
+    lists.SET_SECTION: _set_section,
+    lists.INSERT: _insert,
+    lists.DELETE: _delete,
     control.RAISE: _raise,
     control.ASSERT: _assert,
     indexing.STORE: _store,

@@ -24,7 +24,9 @@ from gradscribe.codegen.rewriting import (
 )
 from gradscribe.ir.core import CALL, IF, Method, Operation, Primitive
 from gradscribe.ir.types import Array, Collected, Mapping, Scalar, Sequence, Tuple, Type
-from gradscribe.primitives import control, indexing
+from gradscribe.primitives import control, indexing, lists, shaping
+from gradscribe.primitives.nonzero import NONZERO
+from gradscribe.primitives.registry import PRIMITIVES
 
 if TYPE_CHECKING:
     from gradscribe.codegen.expressions import Expressions
@@ -146,6 +148,36 @@ def _getitem(write: Expressions, operation: Operation) -> ast.expr:
     return write.subscript(operation, array, operation.attributes["index"])
 
 
+def _repeat(write: Expressions, operation: Operation) -> ast.expr:
+    count = write.argument(operation, operation.attributes["n"])
+    return ast.BinOp(write.value(operation.operands[0]), ast.Mult(), count)
+
+
+def _join(write: Expressions, operation: Operation) -> ast.expr:
+    left, right = map(write.value, operation.operands)
+    return ast.BinOp(left, ast.Add(), right)
+
+
+def _section(write: Expressions, operation: Operation) -> ast.expr:
+    owner = write.value(operation.operands[0])
+    return write.subscript(operation, owner, (operation.attributes["index"],))
+
+
+def _order(write: Expressions, operation: Operation) -> ast.expr:
+    keys = write.argument(operation, operation.attributes["keys"])
+    numbers = ast.Call(write.scope.builtin("len"), [keys], [])
+    numbers = ast.Call(write.scope.builtin("range"), [numbers], [])
+    by = [ast.keyword("key", ast.Attribute(keys, "__getitem__", ast.Load()))]
+    if operation.attributes["reverse"]:
+        by.append(ast.keyword("reverse", ast.Constant(True)))
+    return ast.Call(write.scope.builtin("sorted"), [numbers], by)
+
+
+def _nonzero(write: Expressions, operation: Operation) -> ast.expr:
+    function = write.scope.reference(write.callee(operation))
+    return ast.Call(function, [write.value(operation.operands[0])], [])
+
+
 def _length(write: Expressions, operation: Operation) -> ast.expr:
     shape = ast.Attribute(write.value(operation.operands[0]), "shape", ast.Load())
     return ast.Subscript(shape, ast.Constant(operation.attributes["axis"]), ast.Load())
@@ -243,7 +275,33 @@ def _effect(write: Expressions, operation: Operation) -> ast.expr:
     if isinstance(operation.callee, Method):
         function: ast.expr = ast.Attribute(positional[0], operation.callee.name, ast.Load())
         return ast.Call(function, positional[1:], keywords)
+    if operation.callee is getattr and isinstance(positional[1], ast.Constant):
+        return ast.Attribute(positional[0], str(positional[1].value), ast.Load())
+    if operation.callee is operator.getitem:
+        return ast.Subscript(positional[0], positional[1], ast.Load())
+    if operation.callee in OPERATORS:
+        return _applied(operation.callee, positional)
     return ast.Call(write.scope.reference(operation.callee), positional, keywords)
+
+
+def _applied(callee: Any, operands: list[ast.expr]) -> ast.expr:
+    """An operator applied to operands that are not numbers or arrays."""
+    if callee in BINARY:
+        return ast.BinOp(operands[0], BINARY[callee](), operands[1])
+    if callee in COMPARISONS:
+        return ast.Compare(operands[0], [COMPARISONS[callee]()], [operands[1]])
+    if callee in UNARY:
+        return ast.UnaryOp(UNARY[callee](), operands[0])
+    if callee is operator.contains:
+        return ast.Compare(operands[1], [ast.In()], [operands[0]])
+    return ast.UnaryOp(ast.Not(), operands[0])
+
+
+def _manager(write: Expressions, operation: Operation) -> ast.expr:
+    """The context manager that an ENTER enters."""
+    if operation.callee is None:
+        return write.argument(operation, operation.attributes["args"][0])
+    return _effect(write, operation)
 
 
 def _format(write: Expressions, operation: Operation) -> ast.expr:
@@ -313,16 +371,25 @@ SPELLINGS: dict[Primitive, Spelling] = {
     control.LIST: _items("items"),
     control.ITEM: _indexed("position"),
     control.GET: _indexed("index"),
+    lists.REPEAT: _repeat,
+    lists.JOIN: _join,
+    lists.SECTION: _section,
+    lists.ORDER: _order,
     control.LEN: _builtin("len"),
     control.COPY: _copy,
     control.STOP_GRADIENT: _same,
+    PRIMITIVES[shaping.respelled]: _same,
     control.ZEROS_LIKE: _zeros_like,
     control.ADD_ITEMS: _add_items,
     control.EFFECT: _effect,
+    control.RUN: _effect,
+    control.ENTER: _manager,
     control.FORMAT: _format,
     control.STACK: _empty_list,
     control.STACK_POP: _method_call("pop"),
     indexing.GETITEM: _getitem,
+    indexing.GATHER: _getitem,
+    NONZERO: _nonzero,
     indexing.LENGTH: _length,
     indexing.SIZE: _size,
 }

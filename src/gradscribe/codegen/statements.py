@@ -8,16 +8,19 @@ need a move only where they could not share a variable. A loop's flag `again` be
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gradscribe.codegen.assignments import Move, assign
 from gradscribe.codegen.booleans import is_literal
-from gradscribe.codegen.heads import ForHead
-from gradscribe.codegen.listing import Listing
+from gradscribe.codegen.heads import ForHead, target
+from gradscribe.codegen.listing import Listing, derived_only, is_derived
 from gradscribe.codegen.rewriting import fresh, name, names_in, negation
 from gradscribe.codegen.simple import write_simple
 from gradscribe.codegen.uses import carried
 from gradscribe.ir.core import IF, LOOP, Block, Operation, Value
+from gradscribe.primitives.control import CAUGHT, ENTER, EXIT, attempted
+from gradscribe.primitives.raising import is_attempt
 
 _LEAVING = (ast.Break, ast.Raise, ast.Return, ast.Continue)
 
@@ -56,12 +59,16 @@ class Statements(Listing):
 
         leave: of the loop around, where the last statement decides that.
         """
-        operations = self.plan.statements(block)
+        self._sequence(self.plan.statements(block), leave)
+
+    def _sequence(self, operations: Sequence[Operation], leave: Leave | None = None) -> None:
         index = 0
         while index < len(operations):
             operation, *following = operations[index : index + 2]
             at_end = None if following else leave
-            if operation.primitive is LOOP:
+            if operation.primitive is ENTER:
+                index += self._with(operation, operations[index + 1 :])
+            elif operation.primitive is LOOP:
                 decides = leave is not None and any(leave.flag in o.results for o in following)
                 mergeable = following[0] if following and not decides else None
                 index += self._loop(operation, mergeable, at_end)
@@ -71,9 +78,62 @@ class Statements(Listing):
                 write_simple(self, operation)
             index += 1
 
+    def _with(self, enter: Operation, following: Sequence[Operation]) -> int:
+        """A `with` block; how many of the following operations were written with it."""
+        with self.nested() as body:
+            length = self._within(following)
+        if enter.callee is attempted:
+            return length + self._finally(enter, body, following[length:])
+        manager = self.write.operation(enter)
+        used = self.plan.is_used(enter.result)
+        bound = target(self.plan, enter.result) if used else None
+        self.add(ast.With([ast.withitem(manager, bound)], body or [ast.Pass()]), enter.location)
+        return length
+
+    def _within(self, following: Sequence[Operation]) -> int:
+        """Write what stands in a block that was entered; how many operations that is, with the
+        one that ends it."""
+        depth = 1
+        for length, operation in enumerate(following):
+            depth += (operation.primitive is ENTER) - (operation.primitive is EXIT)
+            if not depth:
+                self._sequence(following[:length])
+                return length + 1
+        self._sequence(following)
+        return len(following)
+
+    def _finally(self, enter: Operation, body: list[ast.stmt], rest: Sequence[Operation]) -> int:
+        """A `try` with `finally`, whose body is written; how many operations follow with it."""
+        with self.nested() as final:
+            length = self._within(rest[1:])
+        if final:
+            self.add(ast.Try(body or [ast.Pass()], [], [], final), enter.location)
+        else:
+            self.statements += body
+        return length + 1
+
+    def _try(self, operation: Operation, leave: Leave | None) -> None:
+        """A `try` with one `except`: a branch whose condition is an attempt."""
+        attempt = self.plan.uses.producer[operation.operands[0]]
+        outer, catches = self.catching, attempt.attributes["catches"]
+        self.catching = [*outer, *catches]
+        body = self._branch(operation, 0, leave)
+        self.catching = outer
+        handler = self._branch(operation, 1, leave)
+        handling = operation.regions[1].operations
+        caught = next(o.result for o in handling if o.primitive is CAUGHT)
+        bound = self.plan.names.of[caught] if self.plan.is_used(caught) else None
+        classes = [self.write.scope.reference(cls) for cls in catches]
+        kind = classes[0] if len(classes) == 1 else ast.Tuple(classes, ast.Load())
+        clause = ast.ExceptHandler(kind, bound, handler or [ast.Pass()])
+        self.add(ast.Try(body or [ast.Pass()], [clause], [], []), operation.location)
+
     # branches
 
     def _if(self, operation: Operation, leave: Leave | None = None) -> None:
+        if is_attempt(operation):
+            self._try(operation, leave)
+            return
         test = self.write.value(operation.operands[0])
         then, otherwise = (self._branch(operation, side, leave) for side in (0, 1))
         if not then and not otherwise:
@@ -97,16 +157,31 @@ class Statements(Listing):
                 flag = value
             elif self.plan.is_used(result):
                 moves += self.move(result, value, operation)
-        with self.nested() as statements:
+        with self.nested(derived_only(operation.location)) as statements:
             inner = None
             if leave is not None and flag is not None and self._decides(block, flag, moves, 1):
                 inner = replace(leave, flag=flag)
             self.block(block, inner)
             if not _leaves(statements):
-                self.add_moves(moves)
+                self.add_moves(self._after_literals(moves))
                 if leave is not None and flag is not None and inner is None:
                     self._leave_unless(self.write.value(flag), operation, leave.moves)
         return statements
+
+    def _after_literals(self, moves: list[Move]) -> list[Move]:
+        """The moves of a branch, less those of literals that can stand at its beginning: what a
+        derivative is where the branch does not matter to it."""
+        read = [*self.statements, *(move.value for move in moves)]
+        mentioned = {name for node in read for name in names_in(node)}
+        first = [
+            move
+            for move in moves
+            if is_derived(move.location)
+            and isinstance(move.value, ast.Constant)
+            and move.target not in mentioned
+        ]
+        self.statements[:0] = [assign(name(move.target), move.value) for move in first]
+        return [move for move in moves if move not in first]
 
     # leaving loops
 
@@ -214,13 +289,13 @@ class Statements(Listing):
         ]
         self.add_moves(m for i, p, _, _ in phis for m in self.move(p, i, loop))
         test = self._plain_test(loop)
-        with self.nested() as body:
+        with self.nested(derived_only(loop.location)) as body:
             if test is None:
                 for region in loop.regions[1:]:
                     self.block(region)
                     self._leave_unless(self.write.value(region.yields[0]), loop)
             self._body(loop, phis, exit.leave)
-        with self.nested() as orelse:
+        with self.nested(derived_only(loop.location)) as orelse:
             self.add_moves(exit.ended)
             if exit.passes_on:
                 self.add(ast.Continue())

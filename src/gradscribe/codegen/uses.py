@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gradscribe.ir.core import LOOP, Block, Function, Operation, Value
+from gradscribe.ir.core import LOOP, Block, Function, Operand, Operation, Value
 from gradscribe.ir.types import Tuple
-from gradscribe.primitives.control import APPEND, ITEM, POP, PUSH, SET, STACK_POP, TUPLE
+from gradscribe.primitives import lists
+from gradscribe.primitives.control import APPEND, ITEM, PUSH, SET, STACK_POP, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 
-IN_PLACE = frozenset({STORE, ACCUMULATE, APPEND, SET, POP})
+IN_PLACE = frozenset({STORE, ACCUMULATE}) | lists.IN_PLACE
 """Operations whose result is, after bufferization, the object of their first operand."""
+
+_STORES = frozenset({STORE, ACCUMULATE, APPEND, SET})
 
 STACK_STEPS = frozenset({PUSH, STACK_POP})
 
@@ -70,6 +73,14 @@ def carried(loop: Operation) -> list[tuple[Value, Value, Value, Value]]:
             strict=True,
         )
     )
+
+
+def stored_value(operation: Operation) -> Value | None:
+    """What an operation puts into the array or list that it changes; None if it does not."""
+    if operation.primitive not in _STORES:
+        return None
+    value: Operand = operation.attributes["value"]
+    return operation.operands[value.index]
 
 
 Pattern = dict[int, Value]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 from collections.abc import Callable, Collection, Mapping
 
 from astunparse import Unparser
@@ -33,6 +34,16 @@ LINE = 98
 """The column up to which comments reach."""
 
 
+_COMPOUND = (ast.If, ast.For, ast.While)
+
+
+def _says(comment: str, line: str) -> bool:
+    """Whether a line tells the reader what its comment would: it is the same text, or the head
+    of the same loop backwards."""
+    found = re.fullmatch(r"(for .* in )reversed\((.*)\):", line)
+    return comment in (line, found and f"{found[1]}{found[2]}:")
+
+
 def string(value: str) -> str:
     """A string literal, in double quotes where that needs no more escapes."""
     text = repr(value)
@@ -54,6 +65,7 @@ class Writer(Unparser):  # type: ignore[misc]
         self._blank_before = blank_before
         self._column = 0
         self._start: int | None = None
+        self._header: ast.stmt | None = None
         self._methods: dict[type[ast.AST], Callable[..., None]] = {}
         super().__init__(tree, io.StringIO())
 
@@ -84,8 +96,13 @@ class Writer(Unparser):  # type: ignore[misc]
         method(tree)
 
     def enter(self) -> None:
-        self._wrap()
+        if self._header is None:
+            self._wrap()
+            super().enter()
+            return
+        header, self._header = self._header, None
         super().enter()
+        self._comment(header)
 
     def _wrap(self) -> None:
         """Break the current line if it is too long."""
@@ -107,9 +124,17 @@ class Writer(Unparser):  # type: ignore[misc]
     def _statement(self, statement: ast.stmt) -> None:
         if statement in self._blank_before:
             self.f.write("\n")
-        self.dispatch(statement)
+        if isinstance(statement, _COMPOUND):
+            self._header = statement
+            self.dispatch(statement)
+        else:
+            self.dispatch(statement)
+            self._comment(statement)
+
+    def _comment(self, statement: ast.stmt) -> None:
+        """End the current line, with the comment of its statement unless that says the same."""
         comment = self._comments.get(statement)
-        if comment is not None and comment == self._line().strip():
+        if comment is not None and _says(comment, self._line().strip()):
             comment = None
         self._wrap()
         room = LINE - self._column - len("  # ")
@@ -134,8 +159,40 @@ class Writer(Unparser):  # type: ignore[misc]
 
     # statements
 
+    def _If(self, t: ast.If) -> None:
+        self.fill("if ")
+        while True:
+            self.dispatch(t.test)
+            self.enter()
+            self.dispatch(t.body)
+            self.leave()
+            if len(t.orelse) != 1 or not isinstance(t.orelse[0], ast.If):
+                break
+            t = t.orelse[0]
+            self._header = t
+            self.fill("elif ")
+        if t.orelse:
+            self.fill("else")
+            self.enter()
+            self.dispatch(t.orelse)
+            self.leave()
+
     def _Module(self, tree: ast.Module) -> None:
         self.dispatch(tree.body)
+
+    def _ExceptHandler(self, t: ast.ExceptHandler) -> None:
+        self.fill("except ")
+        if isinstance(t.type, ast.Tuple):
+            self.write("(")
+            self.dispatch(t.type)
+            self.write(")")
+        elif t.type is not None:
+            self.dispatch(t.type)
+        if t.name is not None:
+            self.write(f" as {t.name}")
+        self.enter()
+        self.dispatch(t.body)
+        self.leave()
 
     def _FunctionDef(self, t: ast.FunctionDef) -> None:
         for decorator in t.decorator_list:

@@ -7,20 +7,27 @@ modules, strings, structures, the ranks of arrays) is decided now; what is not b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
-from gradscribe.frontend import scope
+from gradscribe.errors import UnsupportedError
+from gradscribe.frontend import callables, iterating, object_builtins, own_rules, scope
+from gradscribe.frontend.effects import Given, effects_of, given_by
 from gradscribe.frontend.frames import run_frame
 from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered
-from gradscribe.frontend.lowering import Frame, Lowering
+from gradscribe.frontend.lowering import Frame, Lowering, SplitError
+from gradscribe.frontend.objects import identities
 from gradscribe.frontend.results import result_tree
 from gradscribe.frontend.source import Source, source_of
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import Block, Function
+from gradscribe.ir.core import Block, Function, Parameter
 from gradscribe.ir.lengths import Facts
+from gradscribe.ir.trees import LEAF, Node
 
 __all__ = ["Argument", "Lowered", "lower"]
+
+del callables, iterating, object_builtins, own_rules  # they have entered what they know
 
 
 def lower(
@@ -39,6 +46,8 @@ def lower(
     """
     builder = Builder(facts)
     lowering = Lowering(builder, capture)
+    arguments = tuple(arguments)  # captures are added to the caller's list
+    lowering.parameters = tuple(argument.name for argument in arguments)
     source = source_of(function.__code__)
     given = _names_of_leaves(source)
     names: dict[str, Any] = {}
@@ -47,25 +56,61 @@ def lower(
         parameter, found = scope.bind(lowering, argument, given.get(argument.name), position)
         parameters.append(parameter)
         names[argument.name] = found
-    at_entry = dict(lowering.contents)
+    objects = list(given_by(parameters, tuple(names.values()), lowering.contents))
     lowering.recursion.names.add(source.name)
-    result = run_frame(lowering, source.node, Frame(source, function, names))
+    try:
+        result = run_frame(lowering, source.node, Frame(source, function, names))
+    except SplitError:
+        raise UnsupportedError(
+            "this is of one kind or of another at run time",
+            "bind it to a name by a statement of its own first",
+            builder.location,
+        ) from None
     builder.location = source.location(source.node)
-    tree, leaves = result_tree(lowering, result)
-    parameters += [parameter for _, parameter in lowering.captures]
-    values = [leaf for parameter in parameters for leaf in parameter.leaves]
-    body = Block(tuple(values), tuple(builder.operations), tuple(leaves))
+    return _lowered(lowering, function, parameters, objects, result)
+
+
+def _lowered(
+    lowering: Lowering,
+    function: FunctionType,
+    parameters: list[Parameter],
+    given: list[Given],
+    result: Any,
+) -> Lowered:
+    """What has been lowered, as a function, with all that it depends on and changes.
+
+    given: the objects in the arguments, as they were at the start.
+    """
+    tree, yields = result_tree(lowering, result)
+    captured = [parameter for _, parameter in lowering.captures]
+    start = len(parameters)
+    leaves = sum(len(parameter.leaves) for parameter in parameters)
+    for item in given_by(captured, tuple(lowering.captured.values()), lowering.entered):
+        leaf = None if item.leaf is None else item.leaf + leaves
+        given.append(replace(item, argument=item.argument + start, leaf=leaf))
+    parameters = parameters + captured
+    values = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
+    effects = effects_of(lowering, given, values, result)
+    identities(lowering)
+    body = Block(values, tuple(lowering.builder.operations), tuple(yields))
     name = function.__name__ if function.__name__.isidentifier() else "function"
-    stored = [
-        number
-        for number, leaf in enumerate(values)
-        if any(at_entry.get(storage) is leaf for storage in lowering.stored)
-    ]
+    facts = lowering.builder.facts
+    plain = Function(name, tuple(parameters), body, tree, facts, function.__doc__)
+    effectful = plain
+    if effects.changes or any(origin is not None for origin in effects.origins):
+        every = zip((*yields, *effects.leaves), effects.origins, strict=True)
+        new = tuple(leaf for leaf, origin in every if origin is None)
+        body = replace(body, yields=new)
+        effectful = replace(plain, body=body, result=Node(tuple, (LEAF,) * len(new)))
     return Lowered(
-        Function(name, tuple(parameters), body, tree, facts, function.__doc__),
+        plain,
+        effectful,
+        effects.changes,
+        effects.origins,
         tuple(found for found, _ in lowering.captures),
         tuple(lowering.dependencies.values()),
-        tuple(stored),
+        effects.stored,
+        tuple(n for n, leaf in enumerate(values) if leaf in lowering.assumed_contiguous),
     )
 
 

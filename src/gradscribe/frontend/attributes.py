@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
+import inspect
+import types
 from typing import Any
 
 import numpy as np
 
 from gradscribe.frontend import builtins as known
-from gradscribe.frontend import calls, scope
+from gradscribe.frontend import calls, instances, objects, opaque, scope, tensors
+from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import BoundMethod, ObjectRef, Ref, Static, TupleOf
+from gradscribe.frontend.subscripts import cut
+from gradscribe.frontend.values import BoundMethod, Ref, Static, Super, TupleOf
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.indexing import LENGTH
@@ -20,28 +23,57 @@ from gradscribe.primitives.registry import METHODS
 def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
     """`owner.name`."""
     if isinstance(owner, Static) and not is_number(owner):
-        if not hasattr(owner.value, name):
-            lowering.unsupported(node, f"`{owner.value!r}` has no attribute `{name}`")
-        return Static(getattr(owner.value, name))
-    if isinstance(owner, ObjectRef):
-        found = scope.attribute_of_object(lowering, node, owner, name)
-        if isinstance(found, property):
-            return calls.call(lowering, node, Static(found.fget), (owner,), {})
-        return BoundMethod(owner, name) if callable(found) else found
-    if isinstance(owner, TupleOf) and name in _field_names(owner.cls):
-        return owner.items[_field_names(owner.cls).index(name)]
+        return _static_attribute(lowering, node, owner.value, name)
+    if name == "__class__":
+        return Static(known.class_of(lowering, node, owner))
+    if instances.is_object(owner):
+        return objects.read(lowering, node, owner, name)
+    if isinstance(owner, Super):
+        return objects.read_super(lowering, node, owner, name)
+    if isinstance(owner, TupleOf) and issubclass(owner.cls, tuple):
+        found = _namedtuple_attribute(lowering, node, owner, name)
+        if found is not None:
+            return found
     if isinstance(owner, Ref):
         return _array_attribute(lowering, node, owner, name)
     if is_number(owner):
         return _number_attribute(lowering, node, owner, name)
+    if opaque.is_opaque(owner):
+        return opaque.attribute(lowering, owner, name)
     return BoundMethod(owner, name)
 
 
-def _field_names(cls: type) -> tuple[str, ...]:
-    """The names of the items of a namedtuple or dataclass."""
-    if dataclasses.is_dataclass(cls):
-        return tuple(field.name for field in dataclasses.fields(cls))
-    return getattr(cls, "_fields", ())
+def method_or_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+    """`owner.name`, to be called."""
+    if opaque.is_opaque(owner):
+        return BoundMethod(owner, name)
+    return attribute(lowering, node, owner, name)
+
+
+def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+    """An attribute of a module, class or function. Those of the user's own are read at each
+    call, or guarded: they may change."""
+    if not hasattr(owner, name):
+        what = f"`{owner!r}` has no attribute `{name}`"
+        lowering.raises(node, AttributeError(what), what)
+    value = getattr(owner, name)
+    if not isinstance(owner, (type, types.ModuleType)) or scope.is_library(owner):
+        return Static(value)
+    kind = inspect.getattr_static(owner, name, None) if isinstance(owner, type) else None
+    if isinstance(owner, type) and isinstance(kind, (staticmethod, classmethod)):
+        return objects.of_static_class(lowering, node, owner, name, kind)
+    return scope.external(lowering, value, Path(owner, (("attribute", name),)), name)
+
+
+def _namedtuple_attribute(lowering: Lowering, node: Any, owner: TupleOf, name: str) -> Any:
+    """A field of a namedtuple, or what its class has; None where that is a method of tuples."""
+    fields: tuple[str, ...] = getattr(owner.cls, "_fields", ())
+    if name in fields:
+        return owner.items[fields.index(name)]
+    kind = inspect.getattr_static(owner.cls, name, None)
+    if isinstance(kind, property):
+        return calls.call(lowering, node, Static(kind.fget), (owner,), {})
+    return Static(fields) if fields and name == "_fields" else None
 
 
 def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> Any:
@@ -53,12 +85,31 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
         return Static(type_.rank)
     if name == "dtype":
         return Static(np.dtype(type_.dtype))
-    if name == "data" or (name == "array" and known.is_tensor(lowering, owner)):
-        return calls.cut(lowering, owner)
-    if name == "size" and known.is_tensor(lowering, owner):
-        return BoundMethod(owner, name)
+    if name == "itemsize":
+        return Static(np.dtype(type_.dtype).itemsize)
+    if tensors.is_tensor(lowering, owner):
+        return _tensor_attribute(lowering, node, owner, name)
+    if name == "data":
+        return cut(lowering, owner)
+    if name == "flat":
+        return calls.apply_method(lowering, node, owner, "ravel", (), {})
     if name in ("T", "mT", "size", "real", "imag") and name in METHODS:
         return calls.apply_method(lowering, node, owner, name, (), {})
+    if name not in METHODS and not hasattr(np.ndarray, name):
+        lowering.unsupported(node, f"an array has no attribute `{name}`")
+    return BoundMethod(owner, name)
+
+
+ARRAY_OF: list[known.Handler] = []
+"""What `.array` of a Tensor means (entered by the layers above)."""
+
+
+def _tensor_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+    found = tensors.attribute_of(lowering, owner, name)
+    if name == "array":
+        return ARRAY_OF[0](lowering, node, (owner,), {})
+    if isinstance(found, property):
+        return calls.call(lowering, node, Static(found.fget), (owner,), {})
     return BoundMethod(owner, name)
 
 
@@ -86,7 +137,7 @@ def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
     if name == "dtype" and not type_.weak:
         return Static(np.dtype(type_.dtype))
     if name == "data":
-        return calls.cut(lowering, owner)
+        return cut(lowering, owner)
     if name in ("T", "real"):
         return owner
-    return BoundMethod(owner, name)
+    return _tensor_attribute(lowering, node, owner, name)

@@ -6,6 +6,7 @@ the methods of lists and dicts are tables below. Methods of arrays are primitive
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import types
@@ -15,22 +16,42 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import calls, containers
+from gradscribe.frontend import (
+    array_changes,
+    calls,
+    dicts,
+    dividing,
+    instances,
+    mathematics,
+    objects,
+    opaque,
+    protocols,
+    randomness,
+    reducing,
+    scope,
+    sequences,
+    subscripts,
+    tensors,
+)
+from gradscribe.frontend.array_changes import METHODS as CHANGES
+from gradscribe.frontend.destinations import change
+from gradscribe.frontend.indices import nonzero, open_mesh
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering, is_number
 from gradscribe.frontend.values import (
     BoundMethod,
     DictRef,
+    InstanceRef,
     Iteration,
     ListRef,
+    LocalFunction,
     ObjectRef,
     Ref,
     Static,
-    Storage,
     TupleOf,
 )
-from gradscribe.ir.core import Value
-from gradscribe.ir.types import Array, Scalar
+from gradscribe.ir.core import Method, Value
+from gradscribe.ir.types import BOOL, Array, Opaque, Scalar
 from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
 from gradscribe.primitives.static import known
@@ -75,37 +96,47 @@ def call_method(
 ) -> Any:
     """`receiver.name(...)`."""
     receiver, name = method.receiver, method.name
-    if isinstance(receiver, ObjectRef):
-        function = inspect.getattr_static(type(receiver.target), name)
-        if isinstance(function, staticmethod):
-            return calls.call(lowering, node, Static(function.__func__), arguments, keywords)
-        return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
+    receiver = scope.opened(lowering, receiver)
+    if isinstance(receiver, ObjectRef) and name not in ("__init__", "__setattr__"):
+        return opaque.method(lowering, node, receiver, name, arguments, keywords)
+    if instances.is_object(receiver):
+        return objects.call_builtin_method(lowering, node, method, arguments)
+    if isinstance(receiver, TupleOf) and name in NAMEDTUPLE_METHODS:
+        handler = NAMEDTUPLE_METHODS[name]
+        return handler(lowering, node, (receiver, *arguments), keywords)
     if isinstance(receiver, TupleOf):
         function = inspect.getattr_static(receiver.cls, name, None)
         if inspect.isfunction(function):
             return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
-    if spelling_of(lowering, receiver) == "either":
+    if opaque.is_opaque(receiver):
+        cls = receiver.type.cls
+        if cls in randomness.GENERATORS:
+            callee, given = Method(name), (receiver, *arguments)
+            return randomness.draw(lowering, node, cls, callee, given, keywords)
+        return opaque.method(lowering, node, receiver, name, arguments, keywords)
+    if tensors.spelling_of(lowering, receiver) == "either":
         return lowering.unsupported(
             node,
             f"the method `{name}` of what is an array on one path and a Tensor on the other",
             "use the function of that name (`np.…`), which means the same for both",
         )
-    if is_tensor(lowering, receiver) and name not in ("detach", "item"):
-        function = inspect.getattr_static(TENSOR_CLASSES[0], name, None)
-        if inspect.isfunction(function):
-            return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
+    function = tensors.attribute_of(lowering, receiver, name)
+    if inspect.isfunction(function):
+        return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
+    if tensors.is_tensor(lowering, receiver):
         return lowering.unsupported(node, f"the Tensor method `{name}` is not supported here")
     if isinstance(receiver, (Ref, Value)) or is_number(receiver):
         if name in ("detach", "item"):
-            receiver = calls.cut(lowering, receiver)
+            receiver = subscripts.cut(lowering, receiver)
         if name == "detach":
             return receiver
+        if name in CHANGES and isinstance(receiver, Ref):
+            return change(lowering, node, CHANGES[name], (receiver, *arguments), keywords)
+        if name == "nonzero" and isinstance(receiver, Ref):
+            return nonzero(lowering, node, np.nonzero, receiver)
         if name in METHODS:
             return calls.apply_method(lowering, node, receiver, name, arguments, keywords)
-    table: dict[str, Handler] = {
-        ListRef: containers.LIST_METHODS,
-        DictRef: containers.DICT_METHODS,
-    }.get(type(receiver), {})
+    table = dicts.METHODS_OF.get(type(receiver), {})
     if name in table:
         return table[name](lowering, node, (receiver, *arguments), keywords)
     return lowering.unsupported(node, f"the method `{name}` is not supported on this value")
@@ -114,22 +145,6 @@ def call_method(
 OBJECTS: dict[type, Handler] = {}
 """How objects of these classes are called (entered by the layers above); the object itself
 comes as the first argument."""
-
-TENSOR_CLASSES: list[type] = []
-"""The class whose methods arrays with the spelling "tensor" have (entered by the layers above)."""
-
-
-def is_tensor(lowering: Lowering, item: Any) -> bool:
-    """Whether this is an array whose methods are Tensor's (never so inside of rules)."""
-    return bool(TENSOR_CLASSES) and spelling_of(lowering, item) == "tensor"
-
-
-def spelling_of(lowering: Lowering, item: Any) -> str:
-    """Whose meaning the methods of a value have; inside of rules, always NumPy's."""
-    if not isinstance(item, Ref) or lowering.capture is None:
-        return "numpy"
-    type_ = lowering.load(item).type
-    return type_.spelling if isinstance(type_, Array) else "numpy"
 
 
 def call_unknown(
@@ -151,6 +166,7 @@ def call_unknown(
         callee.__self__, types.ModuleType
     ):
         module = "builtins" if isinstance(callee.__self__, (str, dict, tuple)) else module
+    arguments = tuple(_joined_static(lowering, a) for a in arguments)
     static = all(isinstance(a, Static) for a in (*arguments, *keywords.values()))
     if (
         static
@@ -161,13 +177,17 @@ def call_unknown(
         try:
             return Static(callee(*(a.value for a in arguments), **plain))
         except Exception as error:
-            lowering.unsupported(node, f"this call always raises {type(error).__name__}: {error}")
-    name = getattr(callee, "__qualname__", repr(callee))
-    return lowering.unsupported(
-        node,
-        f"`{name}` cannot be differentiated: it has no rule and no Python source",
-        "write it with NumPy functions that have one",
-    )
+            what = f"this call always raises {type(error).__name__}: {error}"
+            lowering.raises(node, error, what)
+    return opaque.call(lowering, node, callee, arguments, keywords)
+
+
+def _joined_static(lowering: Lowering, item: Any) -> Any:
+    """A tuple or list of static items as one static object."""
+    items = sequences.known_items(lowering, item)
+    if items is None or not all(isinstance(below, Static) for below in items):
+        return item
+    return Static(type(items)(below.value for below in items))
 
 
 def _is_frontend(item: Any) -> bool:
@@ -181,6 +201,9 @@ def iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
     """What a `for` over this value runs over."""
     if isinstance(item, Iteration):
         return item
+    item = scope.opened(lowering, item)
+    if instances.is_object(item):
+        return _object_iteration(lowering, node, item)
     if isinstance(item, Ref):
         type_ = lowering.load(item).type
         if isinstance(type_, Array) and type_.rank:
@@ -193,6 +216,17 @@ def iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
     if isinstance(item, (TupleOf, ListRef, DictRef, Static)):
         return Iteration("static", calls.unpacked(lowering, node, item))
     return lowering.unsupported(node, "this value cannot be iterated over")
+
+
+def _object_iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
+    """A `for` over an object of a user's class."""
+    found = protocols.call(lowering, node, item, "__iter__")
+    if found is not None:
+        return iteration(lowering, node, found)
+    count = protocols.call(lowering, node, item, "__len__")
+    if objects.method(lowering, item, "__getitem__") is None or count is None:
+        lowering.unsupported(node, "this object cannot be iterated over")
+    return Iteration("items", (_range(lowering, node, (count,), {}), item))
 
 
 def unrolled(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, ...]:
@@ -210,7 +244,12 @@ def unrolled(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, ...]:
     if item.kind == "range" and all(isinstance(p, Static) for p in item.parts):
         values = tuple(Static(i) for i in range(*(p.value for p in item.parts)))
         return values[::-1] if item.reversed else values
-    if item.kind == "array":
+    if item.kind == "map":
+        return tuple(map(item.parts[1], unrolled(lowering, node, item.parts[0])))
+    if item.kind == "items":
+        indices = unrolled(lowering, node, item.parts[0])
+        return tuple(subscripts.read_item(lowering, node, item.parts[1], i) for i in indices)
+    if item.kind in ("array", "sequence"):
         rows = calls.unpacked(lowering, node, item.parts[0])
         return rows[::-1] if item.reversed else rows
     return lowering.unsupported(node, "the number of items is not known")
@@ -251,23 +290,6 @@ def _tuple(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return TupleOf(calls.unpacked(lowering, node, arguments[0]) if arguments else ())
 
 
-def _list(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    storage = Storage()
-    source = arguments[0] if arguments else TupleOf(())
-    contents = lowering.contents[source.storage] if isinstance(source, ListRef) else None
-    if not isinstance(contents, Value):
-        contents = calls.unpacked(lowering, node, source)
-    lowering.contents[storage] = contents
-    return ListRef(storage)
-
-
-def _dict(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    storage = Storage()
-    items = dict(lowering.contents[arguments[0].storage]) if arguments else {}
-    lowering.contents[storage] = items | keywords
-    return DictRef(storage)
-
-
 def _slice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`slice(...)`: as a slice in an index, its parts being frontend values."""
     return slice(*(None if _is_none(part) else part for part in arguments))
@@ -294,20 +316,38 @@ def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
         if isinstance(arguments[1], TupleOf)
         else (arguments[1],)
     )
+    if opaque.is_opaque(arguments[0]):
+        return opaque.emit(lowering, isinstance, arguments, keywords, BOOL)
     cls = class_of(lowering, node, arguments[0])
     return Static(issubclass(cls, tuple(c.value for c in classes)))
+
+
+def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
+    """Whether the value will have an attribute at run time."""
+    if instances.is_object(item):
+        return objects.get(lowering, node, item, name) is not None
+    if isinstance(item, (Static, ObjectRef)):
+        return hasattr(item.value if isinstance(item, Static) else item.target, name)
+    if isinstance(item, TupleOf) and name in field_names(item.cls):
+        return True
+    return hasattr(class_of(lowering, node, item), name)
+
+
+def field_names(cls: type) -> tuple[str, ...]:
+    """The names of the items of a namedtuple."""
+    return getattr(cls, "_fields", ())
 
 
 def class_of(lowering: Lowering, node: Any, item: Any) -> type:
     """The class that the value will have at run time."""
     if isinstance(item, Static):
         return type(item.value)
-    if isinstance(item, ObjectRef):
-        return type(item.target)
+    if isinstance(item, (InstanceRef, ObjectRef)):
+        return instances.class_of(item)
     if isinstance(item, (TupleOf,)):
         return item.cls
-    if is_tensor(lowering, item):
-        return TENSOR_CLASSES[0]
+    if tensors.is_tensor(lowering, item):
+        return tensors.CLASSES[0]
     simple = {ListRef: list, DictRef: dict, Ref: np.ndarray}.get(type(item))
     if simple is not None:
         return simple
@@ -319,7 +359,37 @@ def class_of(lowering: Lowering, node: Any, item: Any) -> type:
     return lowering.unsupported(node, "the class of this value is not known")
 
 
+def _hasattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    name = static_value(lowering, node, arguments[1])
+    return Static(has_attribute(lowering, node, arguments[0], name))
+
+
+def _getattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    from gradscribe.frontend.attributes import attribute
+
+    name = static_value(lowering, node, arguments[1])
+    if len(arguments) == 3 and not has_attribute(lowering, node, arguments[0], name):
+        return arguments[2]
+    return attribute(lowering, node, arguments[0], name)
+
+
+def _callable(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    item = arguments[0]
+    if isinstance(item, (BoundMethod, LocalFunction)):
+        return Static(True)
+    if isinstance(item, (Static, ObjectRef)):
+        return Static(callable(item.value if isinstance(item, Static) else item.target))
+    classes = class_of(lowering, node, item).__mro__
+    return Static(any("__call__" in vars(cls) for cls in classes))
+
+
+def _issubclass(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return Static(issubclass(*(static_value(lowering, node, a) for a in arguments)))
+
+
 def _type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    if opaque.is_opaque(arguments[0]):
+        return opaque.emit(lowering, type, arguments, keywords, Opaque(type))
     return Static(class_of(lowering, node, arguments[0]))
 
 
@@ -342,46 +412,62 @@ def _effect(callee: Any) -> Handler:
     return handler
 
 
-def _fold(callee: Any) -> Handler:
-    """min and max of more than two numbers, or of a tuple: pairwise, as Python compares them."""
+def _change_by(function: Callable[..., None]) -> Handler:
+    return lambda lowering, node, arguments, keywords: change(
+        lowering, node, function, arguments, keywords
+    )
 
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        items = arguments
-        if len(items) == 1:
-            items = calls.unpacked(lowering, node, items[0])
-        if keywords or not items:
-            lowering.unsupported(node, f"this call of `{callee.__name__}` is not supported")
-        result = items[0]
-        for item in items[1:]:
-            if isinstance(result, Static) and isinstance(item, Static):
-                result = Static(callee(result.value, item.value))
-                continue
-            result = calls.apply_primitive(
-                lowering, node, PRIMITIVES[callee], callee, (result, item), {}
-            )
-        return result
 
-    return handler
+def _make_generator(
+    callee: Any, lowering: Lowering, node: Any, arguments: Any, keywords: Any
+) -> Any:
+    return randomness.make(lowering, node, callee, arguments, keywords)
 
+
+def _nonzero(callee: Any) -> Handler:
+    return lambda lowering, node, arguments, keywords: nonzero(lowering, node, callee, arguments[0])
+
+
+def _where(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    if len(arguments) == 1 and not keywords:
+        return nonzero(lowering, node, np.nonzero, arguments[0])
+    return calls.apply_primitive(
+        lowering, node, PRIMITIVES[np.where], np.where, arguments, keywords
+    )
+
+
+NAMEDTUPLE_METHODS: dict[str, Handler] = {}
+"""The methods of namedtuples that make others (entered by `object_builtins`)."""
 
 BUILTINS: dict[Any, Handler] = {
+    np.where: _where,
+    np.ix_: lambda lowering, node, arguments, keywords: open_mesh(lowering, node, arguments),
+    **{callee: _nonzero(callee) for callee in (np.nonzero, np.flatnonzero, np.argwhere)},
+    **{callee: _change_by(function) for callee, function in array_changes.FUNCTIONS.items()},
     len: _len,
     range: _range,
     zip: _zip,
     enumerate: _enumerate,
     reversed: _reversed,
     tuple: _tuple,
-    list: _list,
-    dict: _dict,
+    dict: dicts.dict_of,
     slice: _slice,
     isinstance: _isinstance,
     type: _type,
+    issubclass: _issubclass,
+    hasattr: _hasattr,
+    getattr: _getattr,
+    callable: _callable,
     divmod: _divmod,
-    min: _fold(min),
-    max: _fold(max),
+    **reducing.REDUCING,
+    **mathematics.MATHEMATICS,
+    **dividing.DIVIDING,
     np.shape: _shape,
     np.ndim: _ndim,
     known: lambda lowering, node, arguments, keywords: Static(isinstance(arguments[0], Static)),
     print: _effect(print),
     warnings.warn: _effect(warnings.warn),
 }
+
+for _maker in randomness.MAKERS:
+    BUILTINS[_maker] = functools.partial(_make_generator, _maker)

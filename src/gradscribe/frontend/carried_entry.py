@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradscribe.frontend.values import Static, Storage
 from gradscribe.ir.types import Type
+
+if TYPE_CHECKING:
+    from gradscribe.frontend.kinds import Choice, Kind
 
 
 @dataclass(eq=False)
 class Entry:
     """One carried name or storage. mode: how it enters the body.
 
+    contiguous: the leaves of which it is assumed that they lie in C order. strided: those that do
+    not.
+
     leaves: it is taken apart; types are those of the leaves. list: a list of known structure
-    that becomes one of unknown length. late: it has no value on entry, or one of another
-    kind, and has to be assigned in each trip before it is read.
+    that becomes one of unknown length. object: one object, as long as no trip binds another.
+    late: it has no value on entry, or one of another kind, and has to be assigned in each trip
+    before it is read. probe: the same, where a trip reads it; the paths that read it are left
+    out, to find out what the others make of it. either: it is of one kind or of another
+    (`choice`); found, found_types: its kind at the end of a trip, and the types of its leaves.
+
+    survives: a path through the body leaves a late name what the trip before has made of it.
+    survivor: such a name, before it is given an undefined start.
     """
 
     key: Any
@@ -25,6 +37,12 @@ class Entry:
     tokens: set[int] = field(default_factory=set)
     reason: str = ""
     count: int = 0
+    contiguous: set[int] = field(default_factory=set)
+    strided: set[int] = field(default_factory=set)
+    choice: Choice | None = None
+    found: Kind | Choice | None = None
+    found_types: list[Type] = field(default_factory=list)
+    survives: bool = False
 
 
 def flag_of(item: Any) -> Any:

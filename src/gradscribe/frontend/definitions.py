@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Callee, Function, Location
 from gradscribe.ir.trees import Tree
 from gradscribe.ir.types import Type
@@ -12,6 +13,18 @@ from gradscribe.ir.types import Type
 if TYPE_CHECKING:
     from gradscribe.frontend.interface import Path
     from gradscribe.frontend.lowering import Frame
+
+
+class AlwaysRaisesError(UnsupportedError):
+    """Python itself would raise here: an exception of class `cls`, which is the (frontend) value.
+
+    It is refused, unless a `try` handles it.
+    """
+
+    def __init__(self, what: str, advice: str, location: Any, cls: type, value: Any) -> None:
+        super().__init__(what, advice, location)
+        self.cls = cls
+        self.value = value
 
 
 class FoundOnStackError(Exception):
@@ -22,9 +35,10 @@ class FoundOnStackError(Exception):
 
 
 class NotYetKnownError(Exception):
-    """The result of a recursive call, while it is not known what the function returns."""
+    """What is read is not known yet: the result of a recursive call (of `definition`), or a name
+    that a loop carries."""
 
-    def __init__(self, definition: Definition, location: Location | None) -> None:
+    def __init__(self, definition: Definition | None, location: Location | None) -> None:
         self.definition = definition
         self.location = location
 
@@ -68,10 +82,15 @@ class Definition:
 
 @dataclass(eq=False)
 class Recursion:
-    """The recursive functions of one lowering. nodes: the trees of those. names: all names that
-    IR functions have."""
+    """The recursive functions of one lowering.
+
+    nodes: the trees of those. suspects: the trees of functions that call themselves, perhaps with
+    other structures only (the parts of a tree): those calls are inlined. names: all names that
+    IR functions have.
+    """
 
     nodes: set[Any] = field(default_factory=set)
+    suspects: set[Any] = field(default_factory=set)
     definitions: dict[Any, Definition] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
 

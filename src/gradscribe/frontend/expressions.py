@@ -5,23 +5,30 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import gast
 
-from gradscribe.frontend import calls, scope
-from gradscribe.frontend.attributes import attribute
+from gradscribe.frontend import calls, comprehensions, containers, scope
+from gradscribe.frontend.attributes import attribute, method_or_attribute
 from gradscribe.frontend.branches import conditional
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.operators import BINARY, UNARY, compare, new_list, operate, truth
+from gradscribe.frontend.operators import BINARY, UNARY, compare, operate, truth
+from gradscribe.frontend.refusals import refused
+from gradscribe.frontend.sequences import new_list
+from gradscribe.frontend.source import dotted
+from gradscribe.frontend.splitting import resolved
 from gradscribe.frontend.subscripts import read_item
 from gradscribe.frontend.values import (
     DictRef,
+    Either,
     Static,
     Storage,
     TupleOf,
 )
+from gradscribe.ir.types import Scalar
 from gradscribe.primitives.control import FORMAT
 
 
@@ -29,8 +36,16 @@ def expression(lowering: Lowering, node: Any) -> Any:
     """The frontend value of an expression."""
     handler = EXPRESSIONS.get(type(node))
     if handler is None:
-        lowering.unsupported(node, f"`{type(node).__name__}` expressions are not supported")
-    return handler(lowering, node)
+        what, advice = refused(node, "expressions")
+        lowering.unsupported(node, what, advice)
+    result = handler(lowering, node)
+    if isinstance(result, Either) and not isinstance(node, _MAY_BE_EITHER):
+        return resolved(lowering, result)
+    return result
+
+
+_MAY_BE_EITHER = (gast.IfExp, gast.Call, gast.BoolOp)
+"""What makes a value of two kinds, to be bound to a name; whatever else gives one reads it."""
 
 
 def _constant(lowering: Lowering, node: Any) -> Any:
@@ -47,20 +62,48 @@ def _binary(lowering: Lowering, node: Any) -> Any:
 
 
 def _unary(lowering: Lowering, node: Any) -> Any:
-    operand = expression(lowering, node.operand)
     if isinstance(node.op, gast.Not):
-        known = truth(lowering, operand)
-        if isinstance(known, bool):
-            return Static(not known)
+        return _negation(lowering, node)
+    operand = expression(lowering, node.operand)
     return operate(lowering, node, UNARY[type(node.op)], operand)
+
+
+def _negation(lowering: Lowering, node: Any) -> Any:
+    """`not a`: only the truth of the operand counts."""
+    known = truth(lowering, condition(lowering, node.operand))
+    if isinstance(known, bool):
+        return Static(not known)
+    return operate(lowering, node, operator.not_, known)
 
 
 def _boolean(lowering: Lowering, node: Any) -> Any:
     """`a and b`, `a or b`: the value of the operand that decided."""
+    return _until_decided(lowering, node, lambda part: expression(lowering, part))
+
+
+def condition(lowering: Lowering, node: Any) -> Any:
+    """The value of an expression of which the truth alone counts, as in a test: of `a and b` and
+    `a or b`, whether they hold, so that a list and a comparison may stand side by side."""
+    if not isinstance(node, gast.BoolOp):
+        return expression(lowering, node)
+
+    def flag(part: Any) -> Any:
+        known = truth(lowering, condition(lowering, part))
+        if isinstance(known, bool):
+            return Static(known)
+        if isinstance(known.type, Scalar) and known.type.dtype != "bool":
+            return operate(lowering, part, operator.ne, known, Static(0))
+        return known
+
+    return _until_decided(lowering, node, flag)
+
+
+def _until_decided(lowering: Lowering, node: Any, evaluate: Callable[[Any], Any]) -> Any:
+    """The operands of `and` or `or` in turn, up to the one that decides: that one."""
     is_and = isinstance(node.op, gast.And)
 
     def rest(position: int) -> Any:
-        item = expression(lowering, node.values[position])
+        item = evaluate(node.values[position])
         if position == len(node.values) - 1:
             return item
         known = truth(lowering, item)
@@ -91,7 +134,7 @@ def _compare(lowering: Lowering, node: Any) -> Any:
 
 
 def _conditional_expression(lowering: Lowering, node: Any) -> Any:
-    known = truth(lowering, expression(lowering, node.test))
+    known = truth(lowering, condition(lowering, node.test))
     if isinstance(known, bool):
         return expression(lowering, node.body if known else node.orelse)
     return conditional(
@@ -121,11 +164,15 @@ def _list(lowering: Lowering, node: Any) -> Any:
     return new_list(lowering, _items(lowering, node.elts))
 
 
+def _set(lowering: Lowering, node: Any) -> Any:
+    return containers.static_set(lowering, node, new_list(lowering, _items(lowering, node.elts)))
+
+
 def _dict(lowering: Lowering, node: Any) -> Any:
     items: dict[Any, Any] = {}
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
-            other = expression(lowering, value)
+            other = scope.opened(lowering, expression(lowering, value))
             if not isinstance(other, DictRef):
                 lowering.unsupported(node, "`**` of this value is not supported in a dict display")
             items |= lowering.contents[other.storage]
@@ -192,15 +239,34 @@ def _walrus(lowering: Lowering, node: Any) -> Any:
     return item
 
 
+def _owner(lowering: Lowering, node: Any) -> Any:
+    """The object whose method is called. A container from outside that the function only adds to
+    is changed where it is: that is an effect, like printing."""
+    adds = node is lowering.discarded and lowering.frame.is_only_grown(dotted(node.func.value))
+    outer, lowering.as_objects = lowering.as_objects, adds
+    try:
+        return expression(lowering, node.func.value)
+    finally:
+        lowering.as_objects = outer
+
+
 def _call(lowering: Lowering, node: Any) -> Any:
-    callee = expression(lowering, node.func)
+    if isinstance(node.func, gast.Attribute):
+        owner = _owner(lowering, node)
+        callee = method_or_attribute(lowering, node, owner, node.func.attr)
+    else:
+        callee = expression(lowering, node.func)
+    if len(node.args) == 1 and isinstance(node.args[0], gast.GeneratorExp):
+        stopping = comprehensions.stopping(callee)
+        if stopping is not None:
+            return stopping(lowering, node.args[0])
     arguments = _items(lowering, node.args)
     keywords: dict[str, Any] = {}
     for keyword in node.keywords:
         item = expression(lowering, keyword.value)
         if keyword.arg is not None:
             keywords[keyword.arg] = item
-        elif isinstance(item, DictRef):
+        elif isinstance(item := scope.opened(lowering, item), DictRef):
             keywords |= lowering.contents[item.storage]
         else:
             lowering.unsupported(node, "`**` of this value is not supported in a call")
@@ -218,6 +284,11 @@ EXPRESSIONS: dict[type, Callable[[Lowering, Any], Any]] = {
     gast.Tuple: _tuple,
     gast.List: _list,
     gast.Dict: _dict,
+    gast.Set: _set,
+    gast.ListComp: comprehensions.list_of,
+    gast.GeneratorExp: comprehensions.list_of,
+    gast.SetComp: comprehensions.set_of,
+    gast.DictComp: comprehensions.dict_of,
     gast.Subscript: _subscript,
     gast.Attribute: _attribute,
     gast.Lambda: _lambda,

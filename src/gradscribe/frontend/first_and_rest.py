@@ -1,14 +1,15 @@
-"""Taking the first item of an iteration apart from the rest."""
+"""Iterations made anew: the first item apart from the rest, rows of arrays taken by index."""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 from gradscribe.frontend import calls
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.subscripts import read_item
-from gradscribe.frontend.values import Iteration, Static, TupleOf
+from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Scalar, Sequence
 
@@ -28,6 +29,8 @@ def trips(lowering: Lowering, iteration: Iteration) -> Affine | None:
         if start.value is None or stop.value is None or step.value != Affine.of(1):
             return None
         return stop.value - start.value
+    if iteration.kind in ("items", "map"):
+        return trips(lowering, iteration.parts[0])
     type_ = lowering.value(iteration.parts[0]).type
     if isinstance(type_, Array):
         return type_.dims[0]
@@ -51,6 +54,9 @@ def divide(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, It
         start, stop, step = iteration.parts
         after = operate(lowering, node, operator.add, start, step)
         return start, Iteration("range", (after, stop, step))
+    if iteration.kind == "map":
+        first, rest = divide(lowering, node, iteration.parts[0])
+        return iteration.parts[1](first), Iteration("map", (rest, iteration.parts[1]))
     owner = iteration.parts[0]
     first = read_item(lowering, node, owner, Static(0))
     if iteration.kind == "array":
@@ -59,3 +65,32 @@ def divide(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, It
         )
     others = Iteration("range", (Static(1), calls.length(lowering, owner), Static(1)))
     return first, Iteration("items", (others, owner))
+
+
+def arrays(iteration: Iteration) -> Iterator[Ref | ListRef]:
+    """The arrays over whose rows, and the lists over whose items, an iteration runs."""
+    if iteration.kind in ("array", "sequence"):
+        yield iteration.parts[0]
+    for part in iteration.parts:
+        if isinstance(part, Iteration) and iteration.kind != "items":
+            yield from arrays(part)
+
+
+def by_index(
+    lowering: Lowering, node: Any, iteration: Iteration, nested: bool = False
+) -> Iteration:
+    """The same iteration, with the rows of arrays, and items of lists, taken by index."""
+    if iteration.kind in ("zip", "enumerate", "map"):
+        parts = tuple(
+            by_index(lowering, node, part, True) if isinstance(part, Iteration) else part
+            for part in iteration.parts
+        )
+        return Iteration(iteration.kind, parts, iteration.reversed)
+    if iteration.kind not in ("array", "sequence"):
+        return iteration
+    owner, is_reversed = iteration.parts[0], iteration.reversed
+    if is_reversed and nested:
+        owner = read_item(lowering, node, owner, slice(None, None, Static(-1)))
+        is_reversed = False
+    rows = Iteration("range", (Static(0), calls.length(lowering, owner), Static(1)))
+    return Iteration("items", (rows, owner), is_reversed)

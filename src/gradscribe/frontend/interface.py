@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from gradscribe.ir.core import Function
-from gradscribe.ir.trees import Tree
+from gradscribe.ir.trees import Tree, count_leaves
 from gradscribe.ir.types import Type
 
 
@@ -23,12 +23,22 @@ class Argument:
     tree: the structure of its value. A `Leaf` is a run-time value. A `Constant` is static:
         None, a bool, a str, a callable, a module, or any other object, whose attributes are
         then read through `Path`s.
-    types: one for each leaf of the tree, in order.
+    types: one for each leaf of the tree, in order. contiguous: the numbers of the leaves that are
+        arrays in C order in the specializing call (none where that may not be assumed).
     """
 
     name: str
     tree: Tree
     types: tuple[Type, ...]
+    contiguous: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RunTimeObject:
+    """An object that the compiled code is given as it is, though nothing is known of its inside
+    (given to a `CaptureCallback` in place of the object)."""
+
+    target: Any
 
 
 Step = tuple[Literal["attribute", "item"], Any]
@@ -47,6 +57,11 @@ class Path:
     root: Any
     steps: tuple[Step, ...] = ()
 
+    @property
+    def place(self) -> tuple[Any, ...]:
+        """What tells paths apart (roots by identity)."""
+        return (self.root if isinstance(self.root, int) else id(self.root), self.steps)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Capture:
@@ -62,12 +77,42 @@ class Dependency:
 
     identity: the path leads to `value` itself (helpers, modules). equality: to an equal value
     (strings, flags, None). class: to an object whose class is `value`. code: to a function
-    whose `__code__` is `value`.
+    whose `__code__` is `value`. length, keys: to a container of so many items, of these keys.
+    same, other: to the very object, or to another one, than the path `value` does.
     """
 
     path: Path
     value: Any
-    kind: Literal["identity", "equality", "class", "code"] = "identity"
+    kind: Literal["identity", "equality", "class", "code", "length", "keys", "same", "other"] = (
+        "identity"
+    )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Change:
+    """An array, list or dict from outside that the function leaves changed.
+
+    argument, steps: where it stands: the number of an argument or (after them) of a capture,
+        and the way from there. leaf: its number, if it is one leaf.
+    tree: what it holds at the end: a `Leaf` for an array or a list of one item type, otherwise
+        the structure of the list or dict.
+    """
+
+    argument: int
+    steps: tuple[Step, ...]
+    tree: Tree
+    leaf: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A result that is an argument leaf, or a view of it. path: the steps to the view, as the
+    frontend takes them: (primitive, its other arguments, all static, callee). among_results: the
+    leaf is not one of the arguments, but one of the results (then of the changes)."""
+
+    leaf: int
+    path: tuple[tuple[Any, dict[str, Any], Any], ...] = ()
+    among_results: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -77,13 +122,33 @@ class Lowered:
     function: parameters are the arguments in order, then the captures in order.
     stored: numbers of the leaves that are stored into; their memory must not overlap that of
         any other leaf of the call. contiguous: leaves assumed to be C-contiguous.
+    origins: for each leaf of the result, then of all changes, the argument leaf that it is, or
+        is a view of (None: it is a new one). effectful: the function that returns just the new
+        ones, as one tuple.
     """
 
     function: Function
+    effectful: Function
+    changes: tuple[Change, ...] = ()
+    origins: tuple[Origin | None, ...] = ()
     captures: tuple[Capture, ...] = ()
     dependencies: tuple[Dependency, ...] = ()
     stored: tuple[int, ...] = ()
     contiguous: tuple[int, ...] = ()
+
+    @property
+    def new_results(self) -> int:
+        """How many leaves of the result are new; in `effectful`, those of the changes follow."""
+        return self.origins[: len(self.function.body.yields)].count(None)
+
+    @property
+    def changed_leaves(self) -> dict[int, int]:
+        """The argument leaf that each leaf of the result of `effectful` is the new contents of."""
+        results = len(self.function.body.yields)
+        leaves: list[int | None] = [None] * results
+        leaves += [c.leaf for c in self.changes for _ in range(count_leaves(c.tree))]
+        new = [leaf for leaf, o in zip(leaves, self.origins, strict=True) if o is None]
+        return {position: leaf for position, leaf in enumerate(new) if leaf is not None}
 
 
 CaptureCallback = Callable[[str, Any], Argument]

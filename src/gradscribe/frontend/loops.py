@@ -15,10 +15,13 @@ from typing import Any
 
 import gast
 
+from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend import builtins as known
-from gradscribe.frontend import calls, first_and_rest
+from gradscribe.frontend import calls, first_and_rest, list_lengths
+from gradscribe.frontend.bounds import bounds_of, matched_lengths
 from gradscribe.frontend.branches import RAISED, branch
-from gradscribe.frontend.carried import Carried, FirstTripError
+from gradscribe.frontend.carried import Carried, FirstTripError, LateReadError
+from gradscribe.frontend.definitions import NotYetKnownError
 from gradscribe.frontend.lowering import (
     NOT_BROKEN,
     NOT_CONTINUED,
@@ -26,9 +29,11 @@ from gradscribe.frontend.lowering import (
     Lowering,
 )
 from gradscribe.frontend.source import assigned_names
+from gradscribe.frontend.splitting import split_expression
 from gradscribe.frontend.subscripts import read_item
 from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, Storage, TupleOf
 from gradscribe.ir.core import Block, LoopShape, Operation, Value
+from gradscribe.ir.lengths import Affine, Symbol
 from gradscribe.ir.types import Array, Never, Scalar, Sequence, Type
 
 
@@ -36,7 +41,23 @@ def for_loop(lowering: Lowering, node: Any) -> None:
     """A `for` statement."""
     from gradscribe.frontend.expressions import expression
 
-    iteration = known.iteration(lowering, node.iter, expression(lowering, node.iter))
+    lowering.iterable = node.iter
+    over = expression(lowering, node.iter)
+    iteration = known.iteration(lowering, node.iter, over)
+    lists = [over] if isinstance(over, ListRef) else list(first_and_rest.arrays(iteration))
+    depth = len(lowering.iterated)
+    lowering.iterated += [item.storage for item in lists]
+    try:
+        _run_over(lowering, node, iteration)
+    finally:
+        del lowering.iterated[depth:]
+
+
+def _run_over(lowering: Lowering, node: Any, iteration: Iteration) -> None:
+    if iteration.kind == "map" and _is_static(iteration):
+        inner, mapped = iteration.parts
+        _unroll(lowering, node, known.unrolled(lowering, node.iter, inner), mapped)
+        return
     if _is_static(iteration):
         _unroll(lowering, node, known.unrolled(lowering, node.iter, iteration))
         return
@@ -45,16 +66,61 @@ def for_loop(lowering: Lowering, node: Any) -> None:
 
         statements(lowering, node.orelse)
         return
+    _run_counted(lowering, node, iteration, _MAX_PEELED)
+
+
+def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int) -> None:
+    """Run over an iteration, as it is if that is possible. Where the body stores to the array that
+    the loop runs over, or to a row of it, the rows are taken by index, as the views they are. Where
+    a name has no value, or one of another kind, before the first trip, that is lowered by itself,
+    if there is one."""
     before, made = lowering.fork(), len(lowering.builder.operations)
     depth, location = len(lowering.frame.loops), lowering.builder.location
-    try:
-        run_loop(lowering, node, _columns(lowering, node, iteration, node.target))
-    except FirstTripError as difference:
+
+    def take_back() -> None:
         lowering.restore(before)
         del lowering.builder.operations[made:]
         del lowering.frame.loops[depth:]
         lowering.builder.location = location
-        _peel(lowering, node, iteration, str(difference))
+
+    def may_peel() -> bool:
+        return peels > 0 and _is_peelable(lowering, node, iteration)
+
+    arrays = list(first_and_rest.arrays(iteration))
+    try:
+        run_loop(lowering, node, _columns(lowering, node, iteration, node.target), may_peel)
+    except FirstTripError:
+        take_back()
+        _peel(lowering, node, iteration, peels)
+        return
+    except UnsupportedError as error:
+        if not (arrays and isinstance(error, AliasingError)):
+            take_back()
+            _unroll_instead(lowering, node, iteration, error)
+            return
+    else:
+        storages = [array.storage for array in arrays]
+        if all(lowering.contents[s] is before.contents[s] for s in storages):
+            return
+    take_back()
+    _run_counted(lowering, node, first_and_rest.by_index(lowering, node, iteration), peels)
+
+
+_FEW = 16
+
+
+def _unroll_instead(
+    lowering: Lowering, node: Any, iteration: Iteration, error: UnsupportedError
+) -> None:
+    """Unroll a loop over a short, known range that is no loop in the IR: one whose trips make
+    functions, or values of different types."""
+    is_known = iteration.kind == "range" and all(isinstance(p, Static) for p in iteration.parts)
+    if not is_known or len(range(*(p.value for p in iteration.parts))) > _FEW:
+        raise error
+    try:
+        _unroll(lowering, node, known.unrolled(lowering, node.iter, iteration))
+    except UnsupportedError:
+        raise error from None
 
 
 def _is_empty(lowering: Lowering, iteration: Iteration) -> bool:
@@ -65,19 +131,25 @@ def _is_empty(lowering: Lowering, iteration: Iteration) -> bool:
     return isinstance(type_, Sequence) and isinstance(type_.item, Never)
 
 
-def _peel(lowering: Lowering, node: Any, iteration: Iteration, difference: str) -> None:
-    """Lower the first trip by itself, where a name holds a number before it and an array after
-    it, and then a loop over the rest."""
+_MAX_PEELED = 4
+_EXITS = (gast.Break, gast.Continue, gast.Return)
+
+
+def _is_peelable(lowering: Lowering, node: Any, iteration: Iteration) -> bool:
+    """Whether it is known if there is a first trip, and no exit can be taken in it."""
+    if any(isinstance(n, _EXITS) for b in node.body for n in gast.walk(b)):
+        return False
+    trips = None if iteration.reversed else first_and_rest.trips(lowering, iteration)
+    return trips is not None and lowering.builder.facts.at_least(trips, 1) is not None
+
+
+def _peel(lowering: Lowering, node: Any, iteration: Iteration, peels: int) -> None:
+    """Lower the first trip by itself, and then a loop over the rest."""
     from gradscribe.frontend.statements import assign, statements
 
-    exits = (gast.Break, gast.Continue, gast.Return)
-    trips = None if iteration.reversed else first_and_rest.trips(lowering, iteration)
-    some = None if trips is None else lowering.builder.facts.at_least(trips, 1)
-    if some is None or any(isinstance(n, exits) for b in node.body for n in gast.walk(b)):
-        lowering.unsupported(
-            node, difference, "let it be an array from the start, as in `total = np.zeros(n)`"
-        )
-    if not some:
+    trips = first_and_rest.trips(lowering, iteration)
+    assert trips is not None
+    if not lowering.builder.facts.at_least(trips, 1):
         statements(lowering, node.orelse)
         return
     first, rest = first_and_rest.divide(lowering, node, iteration)
@@ -86,12 +158,12 @@ def _peel(lowering: Lowering, node: Any, iteration: Iteration, difference: str) 
     statements(lowering, node.body)
     lowering.frame.loops.pop()
     if RAISED not in lowering.frame.names:
-        run_loop(lowering, node, _columns(lowering, node, rest, node.target))
+        _run_counted(lowering, node, rest, peels - 1)
 
 
 def while_loop(lowering: Lowering, node: Any) -> None:
     """A `while` statement."""
-    run_loop(lowering, node, None)
+    run_loop(lowering, node, None, lambda: False)
 
 
 # -- what the loop runs over -----------------------------------------------------------------
@@ -105,16 +177,28 @@ class _Columns:
     operands: tuple[Value, ...]
     items: tuple[tuple[Type, str, frozenset[Storage]], ...]
     bind: Callable[[Any], Any]
-    reversed: bool
+    iteration: Iteration
+    trip: Symbol
+
+    @property
+    def reversed(self) -> bool:
+        return self.iteration.reversed and len(self.kinds) == 1
+
+    def rows(self, items: list[Value]) -> dict[Value, Value]:
+        """The arrays that the items are rows of."""
+        shape = LoopShape(self.kinds, 0)  # type: ignore[arg-type]
+        columns = zip(self.kinds, items, shape.iterable_slices(), strict=True)
+        return {i: self.operands[where][0] for kind, i, where in columns if kind == "array"}
 
 
 def _is_static(iteration: Iteration) -> bool:
-    if iteration.kind in ("zip", "enumerate"):
+    if iteration.kind in ("zip", "enumerate", "map"):
         return any(_is_static(p) for p in iteration.parts if isinstance(p, Iteration))
     return iteration.kind == "static"
 
 
 def _columns(lowering: Lowering, node: Any, iteration: Iteration, target: Any) -> _Columns:
+    trip = Symbol("i")
     kinds: list[str] = []
     operands: list[Value] = []
     items: list[tuple[Type, str, frozenset[Storage]]] = []
@@ -126,11 +210,14 @@ def _columns(lowering: Lowering, node: Any, iteration: Iteration, target: Any) -
             return lambda values: TupleOf(tuple(take(values) for take in below))
         if part.kind == "enumerate":
             return add(_enumerated(lowering, node, part), name)
+        if part.kind == "map":
+            below_map = add(part.parts[0], None)
+            return lambda values: part.parts[1](below_map(values))
         if part.kind == "items":
             index = add(part.parts[0], None)
             return lambda values: read_item(lowering, node, part.parts[1], index(values))
         kind, values, item = _simple(
-            lowering, node, part, nested=bool(kinds) or part is not iteration
+            lowering, node, part, trip, nested=bool(kinds) or part is not iteration
         )
         kinds.append(kind)
         operands.extend(values)
@@ -140,8 +227,7 @@ def _columns(lowering: Lowering, node: Any, iteration: Iteration, target: Any) -
     bind = add(iteration, target)
     if iteration.reversed and len(kinds) > 1:
         lowering.unsupported(node.iter, "`reversed` of several iterables is not supported")
-    backwards = iteration.reversed and len(kinds) == 1
-    return _Columns(tuple(kinds), tuple(operands), tuple(items), bind, backwards)
+    return _Columns(tuple(kinds), tuple(operands), tuple(items), bind, iteration, trip)
 
 
 def _enumerated(lowering: Lowering, node: Any, part: Iteration) -> Iteration:
@@ -153,7 +239,8 @@ def _enumerated(lowering: Lowering, node: Any, part: Iteration) -> Iteration:
     count = _trips(lowering, node, first)
     from gradscribe.frontend.operators import operate
 
-    stop = operate(lowering, node, operator.add, start, count)
+    from_zero = isinstance(start, Static) and start.value == 0
+    stop = count if from_zero else operate(lowering, node, operator.add, start, count)
     return Iteration("zip", (Iteration("range", (start, stop, Static(1))), inner))
 
 
@@ -173,7 +260,7 @@ def _trips(lowering: Lowering, node: Any, part: Iteration) -> Any:
 
 
 def _simple(
-    lowering: Lowering, node: Any, part: Iteration, nested: bool
+    lowering: Lowering, node: Any, part: Iteration, trip: Symbol, nested: bool
 ) -> tuple[str, list[Value], tuple[Type, frozenset[Storage]]]:
     """The kind, operands and item of one iterable."""
     none: frozenset[Storage] = frozenset()
@@ -181,7 +268,8 @@ def _simple(
         values = [lowering.value(p) for p in part.parts]
         if part.reversed and nested:
             lowering.unsupported(node.iter, "`reversed(range)` inside `zip` is not supported")
-        return "range", values, (_range_item(values), none)
+        number = Symbol("i") if part.reversed else trip
+        return "range", values, (_range_item(lowering, values, number), none)
     owner = part.parts[0]
     if part.kind == "array":
         if part.reversed and nested:
@@ -189,14 +277,15 @@ def _simple(
         value = lowering.value(owner)
         assert isinstance(value.type, Array)
         dims = value.type.dims[1:]
+        lowering.builder.facts.bound(trip, value.type.dims[0] - Affine.of(trip) - 1)
         item: Type = (
             replace(value.type, dims=dims) if dims else Scalar(value.type.dtype, weak=False)
         )
         return "array", [value], (item, _shared(owner))
+    if part.reversed and nested:
+        owner = read_item(lowering, node, owner, slice(None, None, Static(-1)))
     value = lowering.value(owner)
     assert isinstance(value.type, Sequence)
-    if part.reversed and nested:
-        lowering.unsupported(node.iter, "`reversed(list)` inside `zip` is not supported")
     return "sequence", [value], (value.type.item, _shared(owner))
 
 
@@ -204,25 +293,33 @@ def _shared(owner: Any) -> frozenset[Storage]:
     return owner.storage.reached if isinstance(owner, (Ref, ListRef)) else frozenset()
 
 
-def _range_item(parts: list[Value]) -> Type:
-    """The type of a range's index: with the lower bound that follows from start and step."""
-    from gradscribe.ir.lengths import Affine, Symbol
-
-    start, step = parts[0].type, parts[2].type
-    assert isinstance(start, Scalar) and isinstance(step, Scalar)
-    rising = step.value is not None and step.value.known is not None and step.value.known > 0
-    minimum = start.value.minimum if rising and start.value is not None else None
-    return Scalar("int64", True, Affine.of(Symbol("i", minimum)))
+def _range_item(lowering: Lowering, parts: list[Value], trip: Symbol) -> Type:
+    """The type of a range's index: what follows for it from start, stop, step and the trip."""
+    start, stop, step = (part.type for part in parts)
+    assert isinstance(start, Scalar) and isinstance(stop, Scalar) and isinstance(step, Scalar)
+    if start.value is None or step.value is None or not step.value.known:
+        return Scalar("int64", True, Affine.of(Symbol("i", None)))
+    value = start.value + Affine.of(trip) * step.value.known
+    if stop.value is not None:
+        rest = stop.value - value if step.value.known > 0 else value - stop.value
+        lowering.builder.facts.bound(trip, rest - 1)
+    return Scalar("int64", True, value)
 
 
 # -- unrolled loops ----------------------------------------------------------------------------
 
 
-def _unroll(lowering: Lowering, node: Any, items: tuple[Any, ...]) -> None:
+def _unroll(
+    lowering: Lowering,
+    node: Any,
+    items: tuple[Any, ...],
+    mapped: Callable[[Any], Any] = lambda item: item,
+) -> None:
     from gradscribe.frontend.statements import _guarded, assign, ended, pending_exits, statements
 
     names = lowering.frame.names
     outer = {flag: names.pop(flag, None) for flag in (NOT_BROKEN, NOT_CONTINUED)}
+    lowering.builder.begin_statement()
 
     def trips(rest: tuple[Any, ...]) -> None:
         lowering.frame.names[NOT_CONTINUED] = Static(True)
@@ -232,7 +329,7 @@ def _unroll(lowering: Lowering, node: Any, items: tuple[Any, ...]) -> None:
         if pending:
             _guarded(lowering, pending, lambda: trips(rest))
             return
-        assign(lowering, node.target, rest[0])
+        assign(lowering, node.target, mapped(rest[0]))
         statements(lowering, node.body)
         trips(rest[1:])
 
@@ -264,21 +361,28 @@ def _after(lowering: Lowering, node: Any, outer: dict[str, Any], not_broken: Any
 # -- loops in the IR ---------------------------------------------------------------------------
 
 
-def run_loop(lowering: Lowering, node: Any, columns: _Columns | None) -> None:
+def run_loop(
+    lowering: Lowering, node: Any, columns: _Columns | None, may_peel: Callable[[], bool]
+) -> None:
     """Lower a loop to a `loop` operation; columns is None for `while`."""
     names = lowering.frame.names
     outer = {flag: names.pop(flag, None) for flag in (NOT_BROKEN, NOT_CONTINUED)}
     location = lowering.builder.location
-    assigned = assigned_names([*node.body, *([node.target] if columns else [])])
+    body = [*node.body, *([node.target] if columns else [])]
+    assigned = assigned_names(body)
+    if any(isinstance(part, gast.Call) for top in (node, *body) for part in gast.walk(top)):
+        assigned |= lowering.frame.source.assigned_inside & names.keys()
     carried = Carried(
-        lowering, sorted(assigned), keep_broken=bool(node.orelse), counted=columns is not None
+        lowering,
+        sorted(assigned),
+        in_place=assigned - assigned_names(body, augmented=False),
+        live=lowering.frame.source.live.get(node.body[-1]),
+        keep_broken=bool(node.orelse),
+        may_peel=may_peel,
+        trip=columns.trip if columns else Symbol("trip"),
     )
     lowering.frame.loops.append(node.lineno)
-    while True:
-        attempt = _Attempt(lowering, node, columns, carried)
-        if attempt.settled:
-            break
-        lowering.restore(carried.entry)
+    attempt = _settled(lowering, node, columns, carried)
     lowering.frame.loops.pop()
     lowering.restore(carried.entry)
     lowering.builder.location = location
@@ -287,6 +391,28 @@ def run_loop(lowering: Lowering, node: Any, columns: _Columns | None) -> None:
     if attempt.endless and not attempt.can_break:
         lowering.frame.names[NOT_RETURNED] = Static(False)
     _after(lowering, node, outer, not_broken)
+
+
+def _settled(lowering: Lowering, node: Any, columns: _Columns | None, carried: Carried) -> _Attempt:
+    """The first attempt whose types hold."""
+    made, depth = len(lowering.builder.operations), len(lowering.frame.loops)
+    while True:
+        try:
+            attempt = _Attempt(lowering, node, columns, carried)
+            if attempt.settled:
+                return attempt
+        except LateReadError as late:
+            if late.carried is not carried:
+                raise
+            carried.demand(late.entry)
+        except NotYetKnownError:
+            carried.refuse_probed()
+            raise
+        lowering.restore(carried.entry)
+        del lowering.builder.operations[made:]
+        del lowering.frame.loops[depth:]
+        carried.start_survivors()
+        made = len(lowering.builder.operations)
 
 
 class _Attempt:
@@ -310,36 +436,80 @@ class _Attempt:
             [lowering.builder.named(t, name) for t, name, _ in columns.items] if columns else []
         )
         self.parameters = carried.bind()
-        with lowering.builder.block() as operations:
-            self._lower_body()
+        facts = lowering.builder.facts
+        lowering.trips.append(Storage().serial)
+        try:
+            with facts.scope(self._bounds()), lowering.builder.block() as operations:
+                self._lower_body()
+            self.settled = carried.settle(operations)
+        finally:
+            lowering.trips.pop()
         self.operations: list[Operation] = operations
-        self.settled = carried.settle(operations)
         self.exit_flags = carried.exit_flags()
         self.can_break = carried.broken is not True
 
     def _lower_condition(self) -> None:
-        from gradscribe.frontend.expressions import expression
+        from gradscribe.frontend.expressions import condition
         from gradscribe.frontend.operators import truth
 
-        parameters = self.carried.bind()
+        self._condition_trip = Symbol("trip")
+        parameters = self.carried.bind(Affine.of(self._condition_trip))
         with self.lowering.builder.block() as operations:
-            known_truth = truth(self.lowering, expression(self.lowering, self.node.test))
+            self.carried.read_items_again()
+            test = self.node.test
+            known_truth = truth(
+                self.lowering,
+                split_expression(self.lowering, test, lambda: condition(self.lowering, test)),
+            )
             if isinstance(known_truth, bool):
                 self.endless = known_truth
                 known_truth = self.lowering.constant(known_truth)
         self.condition = Block(tuple(parameters), tuple(operations), (known_truth,))
 
+    def _bounds(self) -> list[Affine]:
+        """What follows for the lengths of the body from the condition of a `while`."""
+        if self.condition is None:
+            return []
+        known = bounds_of(self.lowering.builder.definition, self.condition.yields[0], True)
+        pairs = zip(self.condition.parameters, self.parameters, strict=True)
+        own = matched_lengths([(a.type, b.type) for a, b in pairs])
+        own[self._condition_trip] = Affine.of(self.carried.trip)
+        bounds = [bound.substitute(own) for bound in known]
+        for bound in bounds:
+            for symbol, _ in bound.terms:
+                if symbol.serial >= self.carried.trip.serial:
+                    self.lowering.builder.facts.bound(symbol, bound)
+        return bounds
+
     def _lower_body(self) -> None:
         from gradscribe.frontend.statements import assign, statements
 
         lowering = self.lowering
+        self.carried.read_items_again()
         lowering.frame.names[NOT_BROKEN] = Static(True)
         lowering.frame.names[NOT_CONTINUED] = Static(True)
         if self.columns is not None:
             shared = [overlaps for _, _, overlaps in self.columns.items]
+            lowering.rows.update(self.columns.rows(self.items))
             wrapped = [lowering.wrap(v, o) for v, o in zip(self.items, shared, strict=True)]
             assign(lowering, self.node.target, self.columns.bind(iter(wrapped)))
         statements(lowering, self.node.body)
+
+    def _result_types(self, yields: list[Value], exits: bool) -> list[Type]:
+        whole = self.columns.iteration if self.columns and not exits else None
+        types = [type_ for type_, _ in self.carried.types()]
+        types = self.carried.lengths.bound(types, self._trips_made(whole))
+        carried = list(zip(types, self.inits, self.parameters, yields, strict=True))
+        return list_lengths.grown(self.lowering, whole, self.operations, carried)
+
+    def _trips_made(self, whole: Iteration | None) -> Affine:
+        """The number of trips, which is known where the loop runs over all of an iteration."""
+        lengths, facts = self.carried.lengths, self.lowering.builder.facts
+        if whole is not None and lengths.counts_trips:
+            trips = first_and_rest.trips(self.lowering, whole)
+            if trips is not None:
+                return facts.maximum(trips, Affine.of(0))
+        return Affine.of(Symbol("trips"))
 
     def emit(self) -> list[Value]:
         """Append the loop operation; its results."""
@@ -357,7 +527,8 @@ class _Attempt:
             tuple(self.operations),
             (*yields, *([again] if again is not None else [])),
         )
-        results = [builder.named(self.carried.fresh(t), n) for t, n in self.carried.types()]
+        names = [name for _, name in self.carried.types()]
+        results = list(map(builder.named, self._result_types(yields, again is not None), names))
         regions = [body] if self.condition is None else [body, self.condition]
         operands = [*(self.columns.operands if self.columns else ()), *self.inits]
         builder.emit_loop(shape, operands, regions, results)

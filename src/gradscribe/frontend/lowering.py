@@ -12,19 +12,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from gradscribe.errors import GradscribeError, UnsupportedError
-from gradscribe.frontend.definitions import Definition, Recursion
+from gradscribe.frontend.carried_entry import Entry
+from gradscribe.frontend.definitions import AlwaysRaisesError, Definition, Recursion
 from gradscribe.frontend.interface import Capture, CaptureCallback, Dependency
+from gradscribe.frontend.name_liveness import reads_of, stores_last
+from gradscribe.frontend.numbering import Numbering
+from gradscribe.frontend.places import Place
 from gradscribe.frontend.source import Source
 from gradscribe.frontend.values import (
+    BoundMethod,
+    Cell,
     DictRef,
+    Either,
+    InstanceRef,
     Iteration,
     ListRef,
     LocalFunction,
+    ObjectRef,
+    PartialOf,
     Ref,
     Static,
     Storage,
@@ -32,15 +42,42 @@ from gradscribe.frontend.values import (
     Unbound,
 )
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import Operation, Parameter, Primitive, Value
-from gradscribe.ir.types import Array, Never, Scalar, Sequence, Tuple, Type, Undefined
-from gradscribe.primitives.control import CONSTANT, ITEM, LIST, TUPLE, UNDEF
+from gradscribe.ir.core import Location, Operation, Parameter, Primitive, Value
+from gradscribe.ir.lengths import Affine
+from gradscribe.ir.types import (
+    Array,
+    Never,
+    Scalar,
+    Sequence,
+    Tuple,
+    Type,
+    Undefined,
+    is_differentiable,
+)
+from gradscribe.primitives.control import (
+    APPEND,
+    CONSTANT,
+    GET,
+    ITEM,
+    LIST,
+    POP,
+    SET,
+    STOP_GRADIENT,
+    TUPLE,
+    UNDEF,
+)
+
+if TYPE_CHECKING:
+    from gradscribe.frontend.structures import Structure
 
 # Names that no Python program can have: the exits of the current frame and loop, each a
 # flag that is true as long as the exit was not taken, and the value returned.
 NOT_RETURNED, NOT_BROKEN, NOT_CONTINUED = "not returned", "not broken", "not continued"
 RETURN_VALUE = "return value"
 EXITS = (NOT_RETURNED, NOT_BROKEN, NOT_CONTINUED)
+
+_HANDING_ON = frozenset({CONSTANT, TUPLE, ITEM, LIST, APPEND, POP, GET, SET, STOP_GRADIENT})
+"""Operations that compute nothing: under `no_grad`, what they hand on keeps its derivative."""
 
 PLAIN_NUMBERS = (bool, int, float, complex, np.generic)
 
@@ -49,8 +86,10 @@ PLAIN_NUMBERS = (bool, int, float, complex, np.generic)
 class Frame:
     """One function that is being lowered: its source and its names.
 
-    end: where the current statement ends (line, column). loops: the first lines of the loops
-    around it. outer: the frame that a nested function closes over.
+    end: where the current statement ends (line, column). statement: it, if it is one without a
+    body. loops: the first lines of the loops around it. called_at: for functions of this package,
+    where the user's program calls them. outer: the frame that a nested function closes over.
+    structure: of the arguments, where the function is known to call itself.
     """
 
     source: Source
@@ -58,35 +97,104 @@ class Frame:
     names: dict[str, Any]
     outer: Frame | None = None
     end: tuple[int, int] = (0, 0)
+    statement: Any = None
     loops: list[int] = field(default_factory=list)
+    called_at: Location | None = None
+    structure: Structure | None = None
 
-    def is_read_later(self, name: str) -> bool:
-        """Whether a statement after the current one (or in a loop around it) reads the name."""
+    def is_only_grown(self, name: str) -> bool:
+        """Whether a container from outside is read only to have items added."""
+        frame: Frame | None = self
+        while frame is not None:
+            if name not in frame.source.only_grown or name in frame.names:
+                return False
+            frame = frame.outer
+        return True
+
+    def is_read_later(self, name: str, *, innermost: bool = True) -> bool:
+        """Whether the name is read after the current statement (or in a loop around it), before it
+        is bound anew; or in the current one, unless its last act is the store.
+
+        innermost: whether this is the frame that is being lowered, not one that calls it."""
+        live = self.source.live.get(self.statement)
+        if live is not None:
+            is_last = innermost and stores_last(self.statement)
+            return name in live or (not is_last and name in reads_of(self.statement))
         first = (self.loops[0], 0) if self.loops else self.end
         return any(place >= first for place in self.source.reads.get(name, ()))
+
+
+class SplitError(Exception):
+    """A value is of one kind where the flag is true, and of another where it is not: what reads
+    it has to be lowered for each."""
+
+    def __init__(self, flag: Value) -> None:
+        self.flag = flag
 
 
 class Lowering:
     """The context that all handlers of the frontend are given.
 
+    parameters: the names of the arguments of the whole function.
     entered: the contents of captured variables when they were met: they are there in every state,
-    also in one before that. below: the frames that call the recursive function which is being
-    lowered, its `definition`.
+    also in one before that.
+    added: attributes that were stored after their object was made, as (the object, the contents
+    before): they are there in every state that has the object.
+    fields: the attributes of objects from outside that are stored to.
+    met: the objects from outside, by identity, with the paths to each. compared: those of which it
+    matters which they are.
+    opened: containers from outside whose items are known, by identity.
+    below: the frames that call the recursive function which is being lowered, its `definition`.
+    counts: how many items the masks take, by the number of the mask.
+    cutting: whether what is computed passes no derivative on.
+    contiguous: the arguments that lie in C order in the specializing call; assumed_contiguous:
+    those of which that is assumed. carried, rows: of the parameters of the loops being lowered,
+    what carries them (with its initial value), and the arrays that they are the rows of.
+    assumed: the conditions under which the current path is taken, by key. has_alternatives:
+    whether there are values of two kinds (`Either`).
+    discarded: the expression whose value nobody uses, for it is a statement. iterable: the one
+    that a `for` runs over. iterated: the lists that are run over now. as_objects: whether
+    containers from outside are taken as the objects that they are, not as inputs. attempts: of
+    each `try` around, in how many blocks it stands, and what it catches. handled: the exception
+    that is being handled.
     """
 
     def __init__(self, builder: Builder, capture: CaptureCallback | None = None) -> None:
         self.builder = builder
         self.capture = capture
+        self.parameters: tuple[str, ...] = ()
         self.frames: list[Frame] = []
         self.contents: dict[Storage, Any] = {}
         self.views: dict[Any, tuple[Value, Value]] = {}
         self.captures: list[tuple[Capture, Parameter]] = []
         self.captured: dict[Any, Any] = {}
         self.entered: dict[Storage, Any] = {}
+        self.added: dict[Cell, tuple[Storage, Any]] = {}
+        self.fields: dict[Any, Cell] = {}
+        self.met: dict[int, dict[Any, ObjectRef]] = {}
+        self.compared: set[int] = set()
+        self.opened: dict[int, Any] = {}
         self.dependencies: dict[Any, Dependency] = {}
         self.stored: set[Storage] = set()
+        self.numbering = Numbering(builder.definition)
+        self.counts: dict[int, Affine] = {}
+        self.contiguous: set[Value] = set()
+        self.assumed_contiguous: set[Value] = set()
+        self.carried: dict[Value, tuple[Entry, int, Value]] = {}
+        self.rows: dict[Value, Value] = {}
+        self.assumed: dict[int, bool] = {}
+        self.places: dict[Storage, Place] = {}
+        self.trips: list[int] = []
+        self.iterated: list[Storage] = []
+        self.has_alternatives = False
         self.below: tuple[Frame, ...] = ()
         self.definition: Definition | None = None
+        self.cutting = False
+        self.discarded: Any = None
+        self.as_objects = False
+        self.iterable: Any = None
+        self.attempts: list[tuple[int, tuple[type[BaseException], ...]]] = []
+        self.handled: Any = None
         self.recursion = Recursion()
 
     # -- errors ------------------------------------------------------------------------
@@ -95,7 +203,23 @@ class Lowering:
         self, node: Any, what: str, advice: str = "", kind: type[GradscribeError] = UnsupportedError
     ) -> NoReturn:
         """Refuse, with the place of `node` in the user's source."""
-        raise kind(what, advice, self.frame.source.location(node) if self.frames else None)
+        raise kind(what, advice, self.location(node) if self.frames else None)
+
+    def location(self, node: Any) -> Location:
+        """The place of `node`; inside of this package's functions, of the user's call of them."""
+        return self.frame.called_at or self.frame.source.location(node)
+
+    def raises(self, node: Any, error: Exception, what: str = "", advice: str = "") -> NoReturn:
+        """Say that Python itself raises this here; refused, unless a `try` handles it."""
+        what = what or f"this always raises {type(error).__name__}: {error}"
+        location = self.frame.source.location(node) if self.frames else None
+        raise AlwaysRaisesError(what, advice, location, type(error), Static(error))
+
+    def meet(self, ref: ObjectRef, *, compared: bool = False) -> None:
+        """Note where an object from outside was found, and whether it matters which one it is."""
+        self.met.setdefault(id(ref.target), {}).setdefault(ref.path.place, ref)
+        if compared:
+            self.compared.add(id(ref.target))
 
     # -- frames and state ----------------------------------------------------------------
 
@@ -105,7 +229,8 @@ class Lowering:
 
     def fork(self) -> State:
         """The state now, to return to."""
-        return State(dict(self.frame.names), dict(self.contents), dict(self.views))
+        names, contents, views = dict(self.frame.names), dict(self.contents), dict(self.views)
+        return State(names, contents, views, self.assumed, dict(self.places))
 
     def restore(self, state: State) -> None:
         """Make a (copied) state the current one."""
@@ -113,11 +238,17 @@ class Lowering:
         self.frame.names = dict(state.names)
         self.contents = dict(state.contents)
         self.views = dict(state.views)
+        self.assumed = state.assumed
+        self.places = dict(state.places)
 
     def complete(self, state: State) -> None:
-        """Enter in a state the variables that were captured after it."""
+        """Enter in a state the variables that were captured, and the attributes that were added,
+        after it."""
         for storage, contents in self.entered.items():
             state.contents.setdefault(storage, contents)
+        for storage, (owner, contents) in self.added.items():
+            if owner in state.contents:
+                state.contents.setdefault(storage, contents)
 
     @contextmanager
     def inside(self, operations: list[Operation]) -> Iterator[None]:
@@ -128,6 +259,17 @@ class Lowering:
     # -- from frontend values to IR values and back ----------------------------------------
 
     def emit(
+        self, primitive: Primitive, arguments: Mapping[str, Any], callee: Any = None, name: str = ""
+    ) -> Value:
+        """Append an operation, whose derivative is cut under `no_grad`."""
+        if not self.cutting or primitive in _HANDING_ON:
+            return self.plain(primitive, arguments, callee, name)
+        value = self.plain(primitive, arguments, callee)
+        if is_differentiable(value.type):
+            return self.builder.call(STOP_GRADIENT, {"x": value}, name=name)
+        return self.builder.rename(value, name) if name else value
+
+    def plain(
         self, primitive: Primitive, arguments: Mapping[str, Any], callee: Any = None, name: str = ""
     ) -> Value:
         """Append an operation; a type error of its rule is shown at the current statement."""
@@ -159,6 +301,8 @@ class Lowering:
                 return contents
             items = tuple(map(self.value, contents))
             return self.emit(LIST, {"items": items, "item": Never()})
+        if isinstance(item, Either):
+            raise SplitError(item.flag)
         kind = type(item).__name__
         raise UnsupportedError(
             f"this {_DESCRIPTIONS.get(kind, kind)} cannot be a run-time value here",
@@ -178,8 +322,9 @@ class Lowering:
         value = base
         for primitive, arguments, callee in ref.path:
             first = next(iter(primitive.signature.parameters))
-            value = self.emit(primitive, {first: value, **arguments}, callee)
-        self.views[key] = (base, value)
+            value = self.plain(primitive, {first: value, **arguments}, callee)
+        if isinstance(value.type, Array):
+            self.views[key] = (base, value)
         return value
 
     def wrap(
@@ -202,12 +347,25 @@ class Lowering:
         self.contents[storage] = value
         return reference(storage)
 
-    def hold(self, storage: Storage, items: Iterable[Any]) -> None:
-        """Note that the list in this storage holds the very objects that these values are."""
+    def hold(self, storage: Storage, items: Iterable[Any], before: bool = False) -> None:
+        """Note that the list in this storage holds the very objects that these values are. It may
+        hold one twice, if it holds it already, or if another trip of a loop may put it there.
+
+        before: it held them before the trips of the loops around.
+        """
+        present = set[Storage]() if before else set(storage.holds)
+        start = 0 if before or not self.trips else self.trips[-1]
         for item in items:
-            for held in self.storages(item):
-                if held is not storage:
-                    storage.holds |= held.reached
+            held = [other for other in self.storages(item) if other is not storage]
+            for other in held:
+                is_new = max(storage.serial, other.serial) >= start
+                if not is_new or other.overlaps or other in present:
+                    storage.levels = 0
+            if isinstance(item, ListRef):
+                storage.levels = min(storage.levels, 1 + item.storage.levels)
+            for other in held:
+                present |= other.reached
+        storage.holds |= present
 
     def undefined(self, type_: Type) -> Value:
         """A value that is never read, of this type."""
@@ -218,7 +376,7 @@ class Lowering:
     def named(self, item: Any, name: str) -> Any:
         """The same value, carrying the user's name if it was made by the current statement."""
         if isinstance(item, Value):
-            return self.builder.rename(item, name)
+            return self._renamed(item, name)
         if isinstance(item, (Ref, ListRef)) and not getattr(item, "path", ()):
             contents = self.contents[item.storage]
             if not isinstance(contents, Value):
@@ -233,35 +391,57 @@ class Lowering:
             self.views[key] = (base, self.builder.rename(self.load(item), name))
         return item
 
+    def _renamed(self, value: Value, name: str) -> Value:
+        """The value under this name, also where it is known as an item of an array."""
+        renamed = self.builder.rename(value, name)
+        if renamed is not value:
+            for key, (base, known) in self.views.items():
+                if known is value:
+                    self.views[key] = (base, renamed)
+        return renamed
+
+    def cells(self, item: InstanceRef) -> list[Cell]:
+        """The storages of the attributes that an object has in the present state."""
+        return [cell for cell in item.cells.values() if cell in self.contents]
+
     def storages(self, item: Any) -> Iterator[Storage]:
         """All storages that a value reaches."""
-        if isinstance(item, Ref):
-            yield item.storage
-        elif isinstance(item, (ListRef, DictRef)):
-            yield item.storage
-            contents = self.contents[item.storage]
-            if not isinstance(contents, Value):
-                for below in contents.values() if isinstance(contents, dict) else contents:
-                    yield from self.storages(below)
-        elif isinstance(item, TupleOf):
-            for below in item.items:
-                yield from self.storages(below)
-        elif isinstance(item, Iteration):
-            for below in item.parts:
-                yield from self.storages(below)
-        elif isinstance(item, LocalFunction):
-            for below in item.frame.names.values():
-                if not isinstance(below, LocalFunction):
-                    yield from self.storages(below)
+        pending, seen = [item], set[int]()
+        while pending:
+            item = pending.pop()
+            if isinstance(item, (Ref, ListRef, DictRef, InstanceRef)):
+                yield item.storage
+            if isinstance(item, (ListRef, DictRef)):
+                contents = self.contents[item.storage]
+                if not isinstance(contents, Value):
+                    pending += contents.values() if isinstance(contents, dict) else contents
+            elif isinstance(item, InstanceRef) and id(item.storage) not in seen:
+                seen.add(id(item.storage))
+                pending += map(DictRef, self.cells(item))
+            elif isinstance(item, BoundMethod):
+                pending.append(item.receiver)
+            elif isinstance(item, PartialOf):
+                pending += (item.function, *item.arguments, *item.keywords.values())
+            elif isinstance(item, TupleOf):
+                pending += item.items
+            elif isinstance(item, Either):
+                pending += item.first, item.second
+            elif isinstance(item, Iteration):
+                pending += item.parts
+            elif isinstance(item, LocalFunction) and id(item.frame) not in seen:
+                seen.add(id(item.frame))
+                pending += item.frame.names.values()
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What forks at a branch."""
+    """What forks at a branch. assumed: the conditions under which the path is taken."""
 
     names: dict[str, Any]
     contents: dict[Storage, Any]
     views: dict[Any, tuple[Value, Value]]
+    assumed: dict[int, bool]
+    places: dict[Storage, Place]
 
 
 def _path_key(step: tuple[Any, ...]) -> Any:
@@ -279,7 +459,11 @@ _DESCRIPTIONS = {
     "BoundMethod": "method",
     "LocalFunction": "function",
     "Iteration": "iterator",
+    "Manager": "context manager",
     "ObjectRef": "object",
+    "InstanceRef": "object",
+    "PartialOf": "function",
+    "Super": "object",
 }
 
 

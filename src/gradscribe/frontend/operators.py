@@ -13,22 +13,31 @@ from typing import Any
 import gast
 import numpy as np
 
-from gradscribe.frontend import calls
+from gradscribe.frontend import (
+    array_likes,
+    calls,
+    instances,
+    opaque,
+    prelude,
+    protocols,
+    scope,
+    sequences,
+)
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import (
     BoundMethod,
     DictRef,
     ListRef,
     LocalFunction,
-    ObjectRef,
     Ref,
     Static,
-    Storage,
     TupleOf,
+    may_overlap,
     same_static,
 )
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import Opaque
+from gradscribe.ir.lengths import Affine
+from gradscribe.ir.types import BOOL, Scalar
 from gradscribe.primitives.registry import PRIMITIVES
 
 BINARY: dict[type, Callable[..., Any]] = {
@@ -65,19 +74,51 @@ _COMPARISONS = frozenset(COMPARE.values())
 
 def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
     """An operator on frontend values: folded if static, on tuples and lists as Python does."""
+    operands = tuple(scope.opened(lowering, operand) for operand in operands)
     if all(isinstance(o, Static) for o in operands) and _folds(callee, operands):
         try:
             return Static(callee(*(o.value for o in operands)))
+        except ArithmeticError:
+            pass  # it raises when it runs, if it does
         except Exception as error:
-            lowering.unsupported(node, f"this always raises {type(error).__name__}: {error}")
+            lowering.raises(node, error)
+    if any(map(opaque.is_opaque, operands)):
+        return opaque.operate(lowering, node, callee, operands)
+    special = protocols.operate(lowering, node, callee, operands)
+    if special is not None:
+        return special
     if any(isinstance(o, (TupleOf, ListRef)) for o in operands):
         return _structural(lowering, node, callee, operands)
+    if callee in (operator.eq, operator.ne):
+        equal = _equal_in_every_call(lowering, *operands)
+        if equal is not None:
+            return Static(equal is (callee is operator.eq))
     for operand in operands:
         if not (is_number(operand) or isinstance(operand, (Ref, Value))):
             lowering.unsupported(
                 node, f"the operator `{callee.__name__}` is not supported on these operands"
             )
     return calls.apply_primitive(lowering, node, PRIMITIVES[callee], callee, operands, {})
+
+
+def _equal_in_every_call(lowering: Lowering, a: Any, b: Any) -> bool | None:
+    """Whether two lengths or integers of the arguments are equal in all calls that the guards
+    admit; None where that is not known."""
+    values = [_integer(a), _integer(b)]
+    if values[0] is None or values[1] is None:
+        return None
+    facts, difference = lowering.builder.facts, values[0] - values[1]
+    if not all(facts.is_argument(symbol) for symbol, _ in difference.terms):
+        return None
+    known = facts.normalize(difference).known
+    return None if known is None else known == 0
+
+
+def _integer(item: Any) -> Affine | None:
+    if isinstance(item, Static):
+        return Affine.of(item.value) if type(item.value) is int else None
+    type_ = item.type if isinstance(item, Value) else None
+    return type_.value if isinstance(type_, Scalar) else None
 
 
 def _folds(callee: Any, operands: tuple[Any, ...]) -> bool:
@@ -88,27 +129,18 @@ def _folds(callee: Any, operands: tuple[Any, ...]) -> bool:
 
 
 def _structural(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> Any:
-    first, second = (*(known_items(lowering, o) for o in operands), None)[:2]
-    if first is not None and second is not None:
+    arrays = array_likes.with_arrays(lowering, node, operands)
+    if arrays is not None:
+        return operate(lowering, node, callee, *arrays)
+    if callee is operator.mul:
+        return sequences.repeated(lowering, node, *operands)
+    if len(operands) == 2 and isinstance(operands[0], type(operands[1])):
         if callee is operator.add:
-            return _rebuild(lowering, operands[0], first + second)
-        if callee in (operator.eq, operator.ne):
+            return sequences.joined(lowering, *operands)
+        first, second = (sequences.known_items(lowering, o) for o in operands)
+        if callee in (operator.eq, operator.ne) and first is not None and second is not None:
             return _compare_tuples(lowering, node, callee, first, second)
-    if callee is operator.mul and first is not None and isinstance(operands[1], Static):
-        return _rebuild(lowering, operands[0], first * operands[1].value)
     return lowering.unsupported(node, f"`{callee.__name__}` of tuples or lists is not supported")
-
-
-def known_items(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
-    """The items of a tuple or list of known structure; None of anything else."""
-    if isinstance(item, TupleOf):
-        return item.items
-    contents = lowering.contents[item.storage] if isinstance(item, ListRef) else None
-    return contents if isinstance(contents, tuple) else None
-
-
-def _rebuild(lowering: Lowering, like: Any, items: tuple[Any, ...]) -> Any:
-    return TupleOf(items) if isinstance(like, TupleOf) else new_list(lowering, items)
 
 
 def _compare_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) -> Any:
@@ -126,15 +158,9 @@ def _is_true(item: Any) -> bool:
     return isinstance(item, Static) and item.value is True
 
 
-def new_list(lowering: Lowering, items: tuple[Any, ...]) -> ListRef:
-    """A new list of known structure."""
-    storage = Storage()
-    lowering.contents[storage] = items
-    return ListRef(storage)
-
-
 def truth(lowering: Lowering, item: Any) -> bool | Value:
     """The truth value: known, or as an IR value that Python tests at run time."""
+    item = scope.opened(lowering, item)
     if isinstance(item, Static):
         return bool(item.value)
     if isinstance(item, TupleOf):
@@ -146,34 +172,72 @@ def truth(lowering: Lowering, item: Any) -> bool | Value:
             if isinstance(contents, Value)
             else bool(contents)
         )
-    if isinstance(item, (ObjectRef, BoundMethod, LocalFunction)):
+    if instances.is_object(item):
+        return _truth_of_object(lowering, item)
+    if isinstance(item, (BoundMethod, LocalFunction)):
         return True
     return lowering.value(item)
+
+
+def _truth_of_object(lowering: Lowering, item: Any) -> bool | Value:
+    for name in ("__bool__", "__len__"):
+        found = protocols.call(lowering, None, item, name)
+        if found is not None:
+            return truth(lowering, found)
+    return True
 
 
 def compare(lowering: Lowering, node: Any, op: Any, left: Any, right: Any) -> Any:
     """One comparison."""
     if isinstance(op, (gast.Is, gast.IsNot)):
-        return Static(_identical(lowering, node, left, right) is isinstance(op, gast.Is))
+        return _identity(lowering, node, isinstance(op, gast.Is), left, right)
     if isinstance(op, (gast.In, gast.NotIn)):
-        return _membership(lowering, node, isinstance(op, gast.In), left, right)
+        right = scope.opened(lowering, right)
+        return membership(lowering, node, isinstance(op, gast.In), left, right)
     return operate(lowering, node, COMPARE[type(op)], left, right)
+
+
+def _identity(lowering: Lowering, node: Any, wanted: bool, left: Any, right: Any) -> Any:
+    """`is`, `is not`: known, but for opaque objects and run-time flags."""
+    callee = operator.is_ if wanted else operator.is_not
+    if opaque.is_opaque(left) or opaque.is_opaque(right):
+        return opaque.emit(lowering, callee, (left, right), {}, BOOL)
+    for side, other in ((left, right), (right, left)):
+        is_flag = isinstance(other, Value) and other.type == BOOL
+        if is_flag and isinstance(side, Static) and isinstance(side.value, bool):
+            symbol = operator.eq if wanted else operator.ne
+            return operate(lowering, node, symbol, left, right)
+    return Static(_identical(lowering, node, left, right) is wanted)
 
 
 def _identical(lowering: Lowering, node: Any, left: Any, right: Any) -> bool:
     if isinstance(left, Static) and isinstance(right, Static):
         return left.value is right.value or same_static(left.value, right.value)
-    for side, other in ((left, right), (right, left)):
+    if instances.is_object(left) or instances.is_object(right):
+        return protocols.is_same(lowering, node, left, right)
+    for side in (left, right):
         if isinstance(side, Static) and (side.value is None or isinstance(side.value, bool)):
-            if isinstance(other, Value) and isinstance(other.type, Opaque):
-                break
+            return False
+    references = (Ref, ListRef, DictRef)
+    if isinstance(left, references) and isinstance(right, references):
+        same = left.storage is right.storage
+        if same and not getattr(left, "path", ()) and not getattr(right, "path", ()):
+            return True
+        if not same and not may_overlap(left.storage, right.storage):
             return False
     return lowering.unsupported(
         node, "`is` between run-time values is not supported", "compare with `==`"
     )
 
 
-def _membership(lowering: Lowering, node: Any, wanted: bool, item: Any, container: Any) -> Any:
+def membership(lowering: Lowering, node: Any, wanted: bool, item: Any, container: Any) -> Any:
+    """`item in container`."""
+    found = protocols.call(lowering, node, container, "__contains__", item)
+    if found is not None:
+        known = truth(lowering, found)
+        if isinstance(known, bool):
+            return Static(known is wanted)
+        return found if wanted else operate(lowering, node, operator.not_, found)
     if isinstance(container, DictRef) and isinstance(item, Static):
         return Static((item.value in lowering.contents[container.storage]) is wanted)
     if isinstance(container, Static) and isinstance(item, Static):
@@ -181,6 +245,11 @@ def _membership(lowering: Lowering, node: Any, wanted: bool, item: Any, containe
     items = getattr(container, "items", None)
     if isinstance(container, ListRef):
         items = lowering.contents[container.storage]
+    if isinstance(container, Static) and isinstance(container.value, (frozenset, range, tuple)):
+        items = tuple(map(Static, container.value))
+    if isinstance(container, (ListRef, Ref)) and not isinstance(items, tuple):
+        found = calls.inline(lowering, node, prelude.contains, (container, item))
+        return found if wanted else operate(lowering, node, operator.not_, found)
     if not isinstance(items, tuple):
         lowering.unsupported(node, "`in` is not supported on this container")
     result: Any = Static(False)

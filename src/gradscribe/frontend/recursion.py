@@ -23,8 +23,9 @@ from gradscribe.frontend.definitions import (
     NotYetKnownError,
     Result,
 )
+from gradscribe.frontend.instances import new_instance
 from gradscribe.frontend.results import result_tree
-from gradscribe.frontend.structures import Opened, Slot, opened, rebuilt
+from gradscribe.frontend.structures import Opened, Slot, Structure, opened, rebuilt
 from gradscribe.frontend.values import (
     DictRef,
     ListRef,
@@ -70,6 +71,13 @@ def call(lowering: Lowering, node: Any, frame: Frame) -> Any:
     if definition.result is None:
         raise NotYetKnownError(definition, _location(lowering, node, frame))
     return given.call(definition, definition.result)
+
+
+def structure_of(lowering: Lowering, node: Any, frame: Frame) -> Structure:
+    """The structure of what a function is called with: all but the numbers and arrays in it."""
+    closure = LocalFunction(frame.source.node, frame.outer) if frame.outer else Static(None)
+    arguments = TupleOf(tuple(frame.names.values()))
+    return opened(lowering, node, TupleOf((arguments, closure))).structure
 
 
 def captured(definition: Definition, key: Any, value: Any, path: Path, name: str) -> NoReturn:
@@ -218,6 +226,8 @@ def _lower(
     inner.below = (*lowering.below, *lowering.frames)
     inner.definition = definition
     inner.recursion, inner.dependencies = lowering.recursion, lowering.dependencies
+    inner.parameters = lowering.parameters
+    inner.met, inner.compared = lowering.met, lowering.compared
     inner.builder.location = frame.source.location(frame.source.node)
     parameters = _Parameters()
     leaves = list(map(parameters.add, given.names, given.types))
@@ -286,6 +296,12 @@ def _bind_captured(
 
 
 def _refuse_stores(lowering: Lowering, frame: Frame, entered: dict[Storage, Any]) -> None:
+    if lowering.fields:
+        raise AliasingError(
+            f"`{frame.source.name}` stores to an object from outside, and calls itself",
+            "return what it computes, and store that in the function that calls it",
+            frame.source.location(frame.source.node),
+        )
     for storage, contents in entered.items():
         is_stored = any(may_overlap(storage, other) for other in lowering.stored)
         if is_stored or lowering.contents.get(storage) is not contents:
@@ -372,8 +388,10 @@ def _item(
     if isinstance(tree, Constant):
         return Static(tree.value)
     items = tuple([_item(lowering, child, leaves, overlaps) for child in tree.children])
-    if tree.cls not in (list, dict):
+    if issubclass(tree.cls, tuple):
         return TupleOf(items, tree.cls)
+    if tree.cls not in (list, dict):
+        return new_instance(lowering, tree.cls, dict(zip(tree.keys or (), items, strict=True)))
     storage = Storage()
     is_dict = tree.cls is dict
     contents = dict(zip(tree.keys or (), items, strict=True)) if is_dict else items

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradscribe.errors import UnsupportedError
+from gradscribe.frontend import scope
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
-from gradscribe.frontend.values import DictRef, ListRef, Static, TupleOf
+from gradscribe.frontend.values import DictRef, Either, InstanceRef, ListRef, Static, TupleOf
 from gradscribe.ir.core import Value
 from gradscribe.ir.trees import LEAF, Constant, Node, Tree
 from gradscribe.primitives.control import CONSTANT
@@ -13,19 +15,37 @@ from gradscribe.primitives.control import CONSTANT
 
 def result_tree(lowering: Lowering, item: Any) -> tuple[Tree, list[Value]]:
     """The structure of a returned value; numbers are leaves even where they are known."""
-    if isinstance(item, Static):
-        if isinstance(item.value, PLAIN_NUMBERS) and not isinstance(item.value, bool):
-            return LEAF, [lowering.emit(CONSTANT, {"value": item.value})]
+    if isinstance(item, Either):
+        raise UnsupportedError(
+            "the function does not return one type of value: it differs from path to path",
+            "return values of the same kind on every path",
+            lowering.builder.location,
+        )
+    if is_constant(item):
         return Constant(item.value), []
+    if isinstance(item, Static):
+        return LEAF, [lowering.emit(CONSTANT, {"value": item.value})]
     if isinstance(item, TupleOf):
         keys = getattr(item.cls, "_fields", None)
         return _node(lowering, item.cls, item.items, keys)
+    item = scope.opened(lowering, item)
+    if isinstance(item, InstanceRef):
+        cells = {name: cell for name, cell in item.cells.items() if cell in lowering.contents}
+        items = tuple(lowering.contents[cell][name] for name, cell in cells.items())
+        return _node(lowering, item.cls, items, tuple(cells))
     if isinstance(item, DictRef):
         contents = lowering.contents[item.storage]
         return _node(lowering, dict, tuple(contents.values()), tuple(contents))
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
         return _node(lowering, list, lowering.contents[item.storage], None)
     return LEAF, [lowering.value(item)]
+
+
+def is_constant(item: Any) -> bool:
+    """Whether a returned value is part of the structure, not a leaf."""
+    if not isinstance(item, Static):
+        return False
+    return isinstance(item.value, bool) or not isinstance(item.value, PLAIN_NUMBERS)
 
 
 def _node(

@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from gradscribe.errors import GradscribeError
 from gradscribe.frontend.frames import run_frame
 from gradscribe.frontend.lowering import Frame, Lowering
 from gradscribe.frontend.source import source_of
@@ -36,7 +37,11 @@ def inline(
     names = {name: _enter(lowering, item) for name, item in given.items()}
     frame = Frame(source, rule, names)  # type: ignore[arg-type]
     with builder.block() as operations:  # a block of its own: what was made before keeps its name
-        result = _leave(lowering, run_frame(lowering, None, frame))
+        try:
+            result = _leave(lowering, run_frame(lowering, None, frame))
+        except GradscribeError as error:
+            error.location = location or error.location
+            raise
         if location is not None:
             builder.relocate(0, location)
     for operation in operations:

@@ -8,20 +8,31 @@ specialization (functions, modules, flags), or an implicit input, read anew at e
 from __future__ import annotations
 
 import builtins
+import collections
+import dataclasses
 import enum
+import functools
+import itertools
+import operator
+import random
+import sys
 import types
 from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import recursion
-from gradscribe.frontend.interface import Argument, Capture, Dependency, Path
+from gradscribe.errors import UnsupportedError
+from gradscribe.frontend import instances, recursion
+from gradscribe.frontend.carried import LateReadError
+from gradscribe.frontend.definitions import NotYetKnownError
+from gradscribe.frontend.interface import Argument, Capture, Dependency, Path, RunTimeObject
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Frame, Lowering
 from gradscribe.frontend.values import (
     BoundMethod,
     DictRef,
     ListRef,
     ObjectRef,
+    PartialOf,
     Static,
     Storage,
     TupleOf,
@@ -29,6 +40,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Parameter, Value
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree, flatten
+from gradscribe.ir.types import Opaque
 
 _RESOLVED = (
     types.FunctionType,
@@ -38,6 +50,16 @@ _RESOLVED = (
     type(np.sum),
     type,
 )
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+"""Objects of these classes are run-time values."""
+
+_CALLABLES = (
+    functools._lru_cache_wrapper,
+    operator.itemgetter,
+    operator.attrgetter,
+    operator.methodcaller,
+)
+_LIBRARIES = frozenset({"numpy", "scipy", "cupy", "gradscribe"})
 _BY_VALUE = (bool, str, bytes, slice, range, enum.Enum, np.dtype)
 
 
@@ -48,6 +70,8 @@ def lookup(lowering: Lowering, node: Any, name: str) -> Any:
         if name in frame.names:
             found = frame.names[name]
             if isinstance(found, Unbound):
+                if found.loop is not None:
+                    read_late(lowering, found)
                 lowering.unsupported(node, found.reason, "give the name a value on every path")
             return found
         if name in frame.source.local_names:
@@ -61,6 +85,15 @@ def lookup(lowering: Lowering, node: Any, name: str) -> Any:
         frame = frame.outer
     assert frame is not None
     return _outside(lowering, node, frame.function, name)
+
+
+def read_late(lowering: Lowering, name: Unbound) -> None:
+    """A trip of a loop reads what it binds only later: the loop is lowered again, unless it is
+    only tried to see what the name is bound to."""
+    carried, entry = name.loop
+    if entry.mode == "probe":
+        raise NotYetKnownError(None, lowering.builder.location)
+    raise LateReadError(carried, entry)
 
 
 def _outside(lowering: Lowering, node: Any, function: types.FunctionType, name: str) -> Any:
@@ -81,35 +114,96 @@ def _outside(lowering: Lowering, node: Any, function: types.FunctionType, name: 
 
 def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     """The frontend value of an object found at a path outside the function."""
-    if isinstance(value, _RESOLVED) or _is_transformed(value):
-        _depend(lowering, path, value, "identity")
+    if isinstance(value, (*_RESOLVED, enum.Enum)) or _is_transformed(value):
+        depend(lowering, path, value)
         return Static(value)
     if value is None or isinstance(value, (str, bytes, bool, np.dtype)) or value is Ellipsis:
-        _depend(lowering, path, value, "equality")
+        depend(lowering, path, value, "equality")
         return Static(value)
+    if lowering.as_objects and isinstance(value, (list, dict, set, collections.deque)):
+        return ObjectRef(value, path, name, grown=True)
     if _is_input(value):
         return captured_variable(lowering, value, path, name)
-    if callable(value) and not hasattr(value, "__dict__"):
-        _depend(lowering, path, value, "identity")
+    if isinstance(value, _CALLABLES) or (callable(value) and not hasattr(value, "__dict__")):
+        depend(lowering, path, value)
         return Static(value)
-    _depend(lowering, path, type(value), "class")
-    return ObjectRef(value, path)
+    if isinstance(value, types.MethodType):
+        depend(lowering, _below(path, "attribute", "__func__"), value.__func__)
+        receiver = external(lowering, value.__self__, _below(path, "attribute", "__self__"), name)
+        return BoundMethod(receiver, value.__name__, value.__func__)
+    depend(lowering, path, type(value), "class")
+    if isinstance(value, functools.partial):
+        return partial_of(lowering, value, path, name)
+    found = ObjectRef(value, path, name=name)
+    return opened(lowering, found) if hasattr(value, "_fields") else found
+
+
+def partial_of(
+    lowering: Lowering, value: functools.partial[Any], path: Path, name: str
+) -> PartialOf:
+    """A partial from outside: the arrays and numbers that it holds are inputs."""
+    given, named = (_below(path, "attribute", step) for step in ("args", "keywords"))
+    depend(lowering, given, len(value.args), "length")
+    depend(lowering, named, tuple(value.keywords), "keys")
+    function = external(lowering, value.func, _below(path, "attribute", "func"), name)
+    arguments = tuple(
+        external(lowering, item, _below(given, "item", number), f"{name}_{number}")
+        for number, item in enumerate(value.args)
+    )
+    keywords = {
+        key: external(lowering, item, _below(named, "item", key), f"{name}_{key}")
+        for key, item in value.keywords.items()
+    }
+    return PartialOf(function, arguments, keywords)
+
+
+def opened(lowering: Lowering, item: Any) -> Any:
+    """A list, tuple or dict from outside as one of known structure; other values as they are."""
+    if not isinstance(item, ObjectRef) or item.grown:
+        return item
+    if not isinstance(item.target, (list, tuple, dict)):
+        return item
+    target, path = item.target, item.path
+    if id(target) in lowering.opened:
+        return lowering.opened[id(target)]
+    is_dict = isinstance(target, dict)
+    keys = tuple(target) if isinstance(target, dict) else tuple(range(len(target)))
+    depend(lowering, path, keys if is_dict else len(keys), "keys" if is_dict else "length")
+    items = [
+        external(lowering, target[key], _below(path, "item", key), _name_of_item(item, key))
+        for key in keys
+    ]
+    found: Any
+    if isinstance(target, tuple):
+        found = TupleOf(tuple(items), type(target))
+    else:
+        storage = Storage(item.name)
+        contents = dict(zip(keys, items, strict=True)) if is_dict else tuple(items)
+        lowering.entered[storage] = lowering.contents[storage] = contents
+        found = DictRef(storage) if is_dict else ListRef(storage)
+    lowering.opened[id(target)] = found
+    return found
+
+
+def _name_of_item(owner: ObjectRef, key: Any) -> str:
+    """What an item of a container from outside is called."""
+    name = f"{owner.name or 'item'}_{key}"
+    return name if name.isidentifier() else owner.name or "item"
+
+
+def is_library(owner: Any) -> bool:
+    """Whether a module or class is part of Python or of an installed numerical library: its
+    attributes do not change."""
+    name = owner.__name__ if isinstance(owner, types.ModuleType) else owner.__module__
+    top = name.partition(".")[0]
+    return top in _LIBRARIES or (top in sys.stdlib_module_names and top != "__main__")
 
 
 def attribute_of_object(lowering: Lowering, node: Any, owner: ObjectRef, name: str) -> Any:
-    """`owner.name`: an implicit input, a method, a property or a static object."""
-    kind = getattr(type(owner.target), name, None)
-    if isinstance(kind, (types.FunctionType, property, classmethod)):
-        return kind
-    if not hasattr(owner.target, name):
-        lowering.unsupported(node, f"`{type(owner.target).__name__}` has no attribute `{name}`")
+    """What an object itself holds under a name: an implicit input or a static object."""
     path = Path(owner.path.root, (*owner.path.steps, ("attribute", name)))
     prefix = [str(step) for _, step in owner.path.steps if step != "cell_contents"]
-    root = (
-        [(*lowering.below, *lowering.frames)[0].source.parameters[owner.path.root]]
-        if isinstance(owner.path.root, int)
-        else []
-    )
+    root = [lowering.parameters[owner.path.root]] if isinstance(owner.path.root, int) else []
     full_name = "_".join([*root, *prefix, name])
     return external(lowering, getattr(owner.target, name), path, full_name)
 
@@ -119,29 +213,39 @@ def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) ->
     try:
         value = owner.target[key]
     except (TypeError, LookupError) as error:
-        lowering.unsupported(node, f"this item cannot be read: {error}", "pass it as an argument")
-    path = Path(owner.path.root, (*owner.path.steps, ("item", key)))
-    steps = [str(step) for _, step in path.steps if step != "cell_contents"]
-    return external(lowering, value, path, "_".join(filter(str.isidentifier, steps)) or "item")
+        what = f"this item cannot be read: {error}"
+        lowering.raises(node, error, what, "pass it as an argument")
+    if not isinstance(key, (str, bytes, *PLAIN_NUMBERS)):
+        lowering.unsupported(
+            node, "only numbers and strings are supported as keys here", "pass the item instead"
+        )
+    path = _below(owner.path, "item", key)
+    return external(lowering, value, path, _name_of_item(owner, key))
 
 
 def _is_input(value: Any) -> bool:
     """Whether a value is made of numbers and arrays, and at least one of them."""
-    _, leaves = flatten(value)
+    if dataclasses.is_dataclass(value):
+        return False
+    _, leaves = flatten(value, dataclasses.is_dataclass)
+    classes = (*PLAIN_NUMBERS, np.ndarray, *GENERATORS)
     return bool(leaves) and all(
-        isinstance(leaf, (*PLAIN_NUMBERS, np.ndarray)) or hasattr(leaf, "requires_grad")
-        for leaf in leaves
+        isinstance(leaf, classes) or hasattr(leaf, "requires_grad") for leaf in leaves
     )
 
 
 def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     """The implicit input for a variable from outside."""
-    key = (id(path.root) if not isinstance(path.root, int) else path.root, path.steps)
+    key = path.place
     if key not in lowering.captured:
         if lowering.definition is not None:
             recursion.captured(lowering.definition, key, value, path, name)
         if lowering.capture is None:
             return Static(value)
+        taken = {capture.name for capture, _ in lowering.captures}
+        taken.update(lowering.parameters)
+        numbered = (f"{name}_{number}" for number in itertools.count(1))
+        name = next(n for n in itertools.chain([name], numbered) if n not in taken)
         argument = lowering.capture(name, value)
         known = set(lowering.contents)
         parameter, found = bind(lowering, argument)
@@ -149,12 +253,33 @@ def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> 
         lowering.entered.update({storage: lowering.contents[storage] for storage in new})
         lowering.captures.append((Capture(argument.name, path), parameter))
         lowering.captured[key] = found
-    return lowering.captured[key]
+    found = lowering.captured[key]
+    is_object = isinstance(found, Value) and isinstance(found.type, Opaque)
+    if is_object is not isinstance(value, (RunTimeObject, *GENERATORS)):
+        raise UnsupportedError(
+            f"`{name}` from outside is both read and changed",
+            "pass it as an argument",
+            lowering.builder.location,
+        )
+    return found
 
 
-def _depend(lowering: Lowering, path: Path, value: Any, kind: Any) -> None:
-    key = (id(path.root) if not isinstance(path.root, int) else path.root, path.steps)
-    lowering.dependencies[key] = Dependency(path, value, kind)
+def captured_object(lowering: Lowering, item: ObjectRef) -> Any:
+    """The run-time value of an object, as an implicit input that is known by its class only."""
+    depend(lowering, item.path, type(item.target), "class")
+    names = [str(step) for _, step in item.path.steps if step != "cell_contents"]
+    if isinstance(item.path.root, int):
+        names.insert(0, lowering.parameters[item.path.root])
+    name = "_".join(filter(str.isidentifier, names)) or type(item.target).__name__.lower()
+    if isinstance(item.path.root, int) and not item.path.steps:
+        name += "_"
+    found = captured_variable(lowering, RunTimeObject(item.target), item.path, name)
+    return found.value.target if isinstance(found, Static) else found
+
+
+def depend(lowering: Lowering, path: Path, value: Any, kind: Any = "identity") -> None:
+    """Note that the path must lead to this value (of this class, …) in each call."""
+    lowering.dependencies[path.place] = Dependency(path, value, kind)
 
 
 def bind(
@@ -169,9 +294,11 @@ def bind(
 
     def build(tree: Tree, name: str, given: Any, path: Path) -> Any:
         if isinstance(tree, Constant):
-            return _constant(tree.value, path)
+            return _constant(lowering, tree.value, path, name)
         if isinstance(tree, Leaf):
             value = lowering.builder.named(next(types_), given if isinstance(given, str) else name)
+            if len(leaves) in argument.contiguous:
+                lowering.contiguous.add(value)
             leaves.append(value)
             return lowering.wrap(value)
         return _structure(lowering, tree, name, given, path, build)
@@ -180,13 +307,16 @@ def bind(
     return Parameter(argument.name, argument.tree, tuple(leaves)), found
 
 
-def _constant(value: Any, path: Path) -> Any:
+def _constant(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     """The frontend value of an argument that is no run-time value: static if the key of the
     specialization holds the value itself, otherwise an object whose attributes are read."""
     if isinstance(value, types.MethodType):
         receiver = ObjectRef(value.__self__, _below(path, "attribute", "__self__"))
-        return BoundMethod(receiver, value.__func__.__name__)
-    if value is None or value is Ellipsis or isinstance(value, (*_RESOLVED, *_BY_VALUE)):
+        return BoundMethod(receiver, value.__func__.__name__, value.__func__)
+    if isinstance(value, functools.partial):
+        return partial_of(lowering, value, path, name)
+    by_value = (*_RESOLVED, *_CALLABLES, *_BY_VALUE)
+    if value is None or value is Ellipsis or isinstance(value, by_value):
         return Static(value)
     return Static(value) if _is_transformed(value) else ObjectRef(value, path)
 
@@ -194,7 +324,8 @@ def _constant(value: Any, path: Path) -> Any:
 def _is_transformed(value: Any) -> bool:
     """Whether this is a function that gradscribe has wrapped: decorated, or a gradient."""
     is_wrapped = hasattr(value, "__gradscribe_function__")
-    return is_wrapped or hasattr(value, "__gradscribe_transform__")
+    is_operation = hasattr(value, "__gradscribe_primitive__")
+    return is_wrapped or is_operation or hasattr(value, "__gradscribe_transform__")
 
 
 def _below(path: Path, kind: Any, step: Any) -> Path:
@@ -226,4 +357,7 @@ def _structure(
         storage = Storage(name)
         lowering.contents[storage] = dict(zip(tree.keys or (), items, strict=True))
         return DictRef(storage)
+    if not issubclass(tree.cls, tuple):
+        fields = dict(zip(tree.keys or (), items, strict=True))
+        return instances.new_instance(lowering, tree.cls, fields)
     return TupleOf(tuple(items), tree.cls)

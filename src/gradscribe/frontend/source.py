@@ -6,11 +6,13 @@ functions are cached.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import functools
 import inspect
 import linecache
+import operator
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,9 +22,14 @@ from typing import Any
 import gast
 
 from gradscribe.errors import SourceNotFoundError, UnsupportedError
+from gradscribe.frontend.name_liveness import live_names
 from gradscribe.ir.core import Location
 
+_FUTURE_FLAGS = functools.reduce(
+    operator.or_, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names)
+)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +38,8 @@ class Source:
 
     parameters: the names of its parameters. local_names: those that the body assigns (and
     Python therefore never looks up outside). reads: where (line, column) each name is read.
+    statement: the statement that all of its statements belong to (in a comprehension);
+    whole: and its expressions, too.
     """
 
     node: Any
@@ -40,6 +49,56 @@ class Source:
     parameters: tuple[str, ...]
     local_names: frozenset[str]
     reads: Mapping[str, list[tuple[int, int]]]
+    statement: Location | None = None
+    whole: bool = False
+
+    @functools.cached_property
+    def live(self) -> Mapping[Any, frozenset[str]]:
+        """The names that are live after each statement."""
+        return live_names(self.node.body) if isinstance(self.node.body, list) else {}
+
+    @functools.cached_property
+    def returns_nothing(self) -> bool:
+        """Whether each `return` of the function is without a value."""
+        stack, found = list(self.node.body), []
+        while stack:
+            node = stack.pop()
+            if isinstance(node, gast.Return):
+                found.append(node.value)
+            elif not isinstance(node, (gast.FunctionDef, gast.Lambda)):
+                stack.extend(gast.iter_child_nodes(node))
+        return all(value is None for value in found)
+
+    @functools.cached_property
+    def nonlocals(self) -> frozenset[str]:
+        """The names of functions around that this one assigns."""
+        body = self.node.body if isinstance(self.node.body, list) else []
+        return frozenset(_declared(body))
+
+    @functools.cached_property
+    def assigned_inside(self) -> frozenset[str]:
+        """The names of this function that functions in it assign."""
+        names: set[str] = set()
+        for node in gast.walk(self.node):
+            if isinstance(node, gast.Nonlocal):
+                names.update(node.names)
+        return frozenset(names)
+
+    @functools.cached_property
+    def only_grown(self) -> frozenset[str]:
+        """The names, and attributes of names, that are read only to have items added."""
+        grown = [
+            statement.value.func
+            for statement in gast.walk(self.node)
+            if isinstance(statement, gast.Expr) and _adds_items(statement.value)
+        ]
+        owners = {id(function.value) for function in grown}
+        read = {
+            dotted(node)
+            for node in gast.walk(self.node)
+            if isinstance(node, (gast.Name, gast.Attribute)) and id(node) not in owners
+        }
+        return frozenset({dotted(function.value) for function in grown} - read)
 
     @staticmethod
     def of(node: Any, filename: str, lines: tuple[str, ...]) -> Source:
@@ -60,6 +119,8 @@ class Source:
 
     def location(self, node: Any) -> Location:
         """The place of a statement or expression."""
+        if self.statement is not None and (self.whole or isinstance(node, gast.stmt)):
+            return self.statement
         end = (
             node.end_col_offset
             if node.end_lineno == node.lineno
@@ -71,7 +132,7 @@ class Source:
 
     def _statement(self, node: Any) -> str:
         """The text of a node on one line; of a compound statement, its header."""
-        body = getattr(node, "body", None)
+        body = getattr(node, "body", None) or getattr(node, "cases", None)
         start, end = int(node.col_offset), int(node.end_col_offset)
         if isinstance(node, gast.stmt) and isinstance(body, list) and body:
             return self.lines[int(node.lineno) - 1].strip()
@@ -83,45 +144,99 @@ class Source:
         return " ".join([first.strip(), *parts[1:]])
 
 
-@functools.lru_cache(maxsize=1024)
 def source_of(code: CodeType) -> Source:
     """The tree of the function with this code; `SourceNotFoundError` where there is none."""
-    if code.co_filename == "<string>":
-        raise _unreadable(code.co_filename)
-    lines, tree = _parsed_file(code.co_filename, _stamp(code))
-    candidates = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, _FUNCTIONS) and _first_line(node) == code.co_firstlineno
-    ]
-    named = [n for n in candidates if getattr(n, "name", "<lambda>") == code.co_name]
-    if len(named) > 1:
-        named = [n for n in named if _same_code(n, code)] or named[:0]
-    if not named:
+    return _source_in(code.co_filename, code)
+
+
+@functools.lru_cache(maxsize=1024)
+def _source_in(filename: str, code: CodeType) -> Source:
+    """Equal codes of two files are two functions: their errors show different places."""
+    if filename == "<string>":
+        raise _unreadable(filename)
+    lines, functions = _parsed_file(filename, _stamp(code))
+    found = [f for f in functions.get(code.co_firstlineno, ()) if f.name == code.co_name]
+    if len(found) > 1:
+        found = [f for f in found if _same_code(f.node, code)]
+    if not found or not _is_compiled_from(code, lines):
         raise SourceNotFoundError(
-            f"the source of `{code.co_name}` (line {code.co_firstlineno} of {code.co_filename}) "
+            f"the source of `{code.co_name}` (line {code.co_firstlineno} of {filename}) "
             "does not show the function that is running",
             "save the file and import it again",
         )
-    if isinstance(named[0], ast.AsyncFunctionDef):
+    if isinstance(found[0].node, ast.AsyncFunctionDef):
         raise UnsupportedError(
             f"`{code.co_name}` is an `async` function", "await the data first, and pass it in"
         )
-    return Source.of(gast.ast_to_gast(named[0]), code.co_filename, lines)
+    return Source.of(gast.ast_to_gast(found[0].mangled()), filename, lines)
 
 
-def assigned_names(nodes: Iterable[Any]) -> set[str]:
-    """The names that statements may bind (not looking into nested functions)."""
+def _declared(nodes: Iterable[Any]) -> set[str]:
+    """The names in `nonlocal` statements (not looking into nested functions)."""
+    names: set[str] = set()
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, gast.Nonlocal):
+            names.update(node.names)
+        elif not isinstance(node, (gast.FunctionDef, gast.Lambda)):
+            stack.extend(gast.iter_child_nodes(node))
+    return names
+
+
+_ADDING = frozenset({"append", "extend", "appendleft", "add", "update", "insert"})
+
+
+def _adds_items(node: Any) -> bool:
+    function = getattr(node, "func", None)
+    return isinstance(function, gast.Attribute) and function.attr in _ADDING
+
+
+def dotted(node: Any) -> str:
+    """A name, or an attribute of a name, as text; "" for anything else."""
+    if isinstance(node, gast.Attribute):
+        owner = dotted(node.value)
+        return f"{owner}.{node.attr}" if owner else ""
+    return node.id if isinstance(node, gast.Name) else ""
+
+
+def assigned_names(nodes: Iterable[Any], *, augmented: bool = True) -> set[str]:
+    """The names that statements may bind (not looking into nested functions).
+
+    augmented: whether `name op= value` counts, which binds an array to the object it is."""
     names: set[str] = set()
     stack = list(nodes)
     while stack:
         node = stack.pop()
         if isinstance(node, gast.Name) and isinstance(node.ctx, (gast.Store, gast.Del)):
             names.add(node.id)
+        if isinstance(node, (gast.MatchAs, gast.MatchStar)) and node.name is not None:
+            names.add(node.name)
+        elif isinstance(node, gast.MatchMapping) and node.rest is not None:
+            names.add(node.rest)
+        elif isinstance(node, gast.alias):
+            names.add(node.asname or node.name.partition(".")[0])
         if isinstance(node, gast.FunctionDef):
             names.add(node.name)
-        elif not isinstance(node, (gast.Lambda, gast.ListComp, gast.GeneratorExp, gast.DictComp)):
+        elif isinstance(node, _COMPREHENSIONS):
+            names |= _bound_in_comprehension(node)
+        elif isinstance(node, gast.AugAssign) and not augmented:
+            stack.append(node.value)
+        elif not isinstance(node, gast.Lambda):
             stack.extend(gast.iter_child_nodes(node))
+    return names
+
+
+def _bound_in_comprehension(node: Any) -> set[str]:
+    """The names that `:=` binds in a comprehension, which are those of the function around it."""
+    names: set[str] = set()
+    stack = list(gast.iter_child_nodes(node))
+    while stack:
+        below = stack.pop()
+        if isinstance(below, gast.NamedExpr):
+            names.add(below.target.id)
+        if not isinstance(below, gast.Lambda):
+            stack.extend(gast.iter_child_nodes(below))
     return names
 
 
@@ -152,20 +267,56 @@ def _stamp(code: CodeType) -> int:
     return hash(tuple(linecache.getlines(code.co_filename)))
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class _Definition:
+    """A function of a file, and the name of the class that it is defined in ("": none)."""
+
+    node: Any
+    owner: str
+
+    @property
+    def name(self) -> str:
+        return str(getattr(self.node, "name", "<lambda>"))
+
+    @property
+    def first_line(self) -> int:
+        decorators = getattr(self.node, "decorator_list", [])
+        return int(min([self.node.lineno, *(d.lineno for d in decorators)]))
+
+    def mangled(self) -> Any:
+        """The tree, with private names of the class as Python stores them: `__rate` in `Model`
+        is `_Model__rate` (The Python Language Reference, 6.2.1, "Private name mangling")."""
+        owner = self.owner.lstrip("_")
+        for node in ast.walk(self.node) if owner else ():
+            for field in ("id", "attr", "arg"):
+                name = getattr(node, field, None)
+                if isinstance(name, str) and name[:2] == "__" != name[-2:]:
+                    setattr(node, field, f"_{owner}{name}")
+        return self.node
+
+
 @functools.lru_cache(maxsize=64)
-def _parsed_file(filename: str, stamp: int) -> tuple[tuple[str, ...], ast.AST]:
+def _parsed_file(
+    filename: str, stamp: int
+) -> tuple[tuple[str, ...], Mapping[int, list[_Definition]]]:
+    """The lines of a file, and its functions by their first lines."""
     lines = tuple(linecache.getlines(filename))
     if not lines:
         raise _unreadable(filename)
     try:
-        return lines, ast.parse("".join(lines))
+        tree = ast.parse("".join(lines))
     except SyntaxError as error:
         raise SourceNotFoundError(f"{filename!r} does not parse: {error}") from None
-
-
-def _first_line(node: Any) -> int:
-    decorators = getattr(node, "decorator_list", [])
-    return int(min([node.lineno, *(d.lineno for d in decorators)]))
+    functions: dict[int, list[_Definition]] = {}
+    pending: list[tuple[Any, str]] = [(tree, "")]
+    while pending:
+        node, owner = pending.pop()
+        if isinstance(node, _FUNCTIONS):
+            definition = _Definition(node, owner)
+            functions.setdefault(definition.first_line, []).append(definition)
+        owner = node.name if isinstance(node, ast.ClassDef) else owner
+        pending += [(below, owner) for below in ast.iter_child_nodes(node)]
+    return lines, functions
 
 
 def _same_code(node: Any, code: CodeType) -> bool:
@@ -185,6 +336,27 @@ def _same_code(node: Any, code: CodeType) -> bool:
         == [x for x in code.co_consts if not isinstance(x, CodeType)]
         for c in candidates
     )
+
+
+def _is_compiled_from(code: CodeType, lines: tuple[str, ...]) -> bool:
+    """Whether compiling the file as it is now gives this code: a file that was edited after its
+    import shows another function. Assertions that pytest has rewritten cannot be compared."""
+    if any(name.startswith("@py") for name in code.co_names + code.co_varnames):
+        return True
+    return code in _compiled_codes(code.co_filename, lines, code.co_flags & _FUTURE_FLAGS)
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled_codes(filename: str, lines: tuple[str, ...], future: int) -> frozenset[CodeType]:
+    """The code of every function in a file, compiled under these `__future__` flags."""
+    flags = future | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # notebook cells may have it
+    pending = [compile("".join(lines), filename, "exec", flags, dont_inherit=True)]
+    found: set[CodeType] = set()
+    while pending:
+        inner = [c for c in pending.pop().co_consts if isinstance(c, CodeType)]
+        found.update(inner)
+        pending += inner
+    return frozenset(found)
 
 
 def plain_function(function: Any) -> FunctionType | None:

@@ -9,17 +9,30 @@ is needed.
 from __future__ import annotations
 
 import functools
-import importlib
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
 
-from gradscribe.frontend import builtins as known
-from gradscribe.frontend import calls, containers
+from gradscribe.frontend import (
+    calls,
+    comprehensions,
+    containers,
+    dicts,
+    objects,
+    protocols,
+    scope,
+    tensors,
+)
+from gradscribe.frontend.attributes import attribute
 from gradscribe.frontend.branches import RAISED, branch
-from gradscribe.frontend.expressions import expression, index
+from gradscribe.frontend.contexts import with_statement
+from gradscribe.frontend.definitions import AlwaysRaisesError
+from gradscribe.frontend.exceptions import try_statement
+from gradscribe.frontend.expressions import condition, expression, index
+from gradscribe.frontend.imports import import_from, import_statement
+from gradscribe.frontend.indices import step_of
 from gradscribe.frontend.loops import for_loop, while_loop
 from gradscribe.frontend.lowering import (
     EXITS,
@@ -29,35 +42,54 @@ from gradscribe.frontend.lowering import (
     RETURN_VALUE,
     Lowering,
 )
-from gradscribe.frontend.operators import BINARY, new_list, operate, truth
-from gradscribe.frontend.subscripts import augment, read_item, store_item
-from gradscribe.frontend.values import ListRef, Ref, Static
+from gradscribe.frontend.operators import BINARY, operate, truth
+from gradscribe.frontend.raising import assert_statement, raise_known, raise_statement
+from gradscribe.frontend.refusals import refused
+from gradscribe.frontend.sequences import new_list
+from gradscribe.frontend.splitting import splitting
+from gradscribe.frontend.subscripts import augment, part_of, read_item, store_item
+from gradscribe.frontend.values import DictRef, ListRef, Ref, Static
 from gradscribe.ir.core import Value
-from gradscribe.primitives.control import ASSERT, EFFECT, RAISE
 
 
 def statements(lowering: Lowering, nodes: Sequence[Any]) -> None:
     """Lower a block, as far as control reaches."""
-    for position, node in enumerate(nodes):
-        if ended(lowering):
-            return
+    position = 0
+    while position < len(nodes) and not ended(lowering):
+        rest = nodes[position:]
         pending = pending_exits(lowering)
         if pending:
-            _guarded(lowering, pending, functools.partial(statements, lowering, nodes[position:]))
+            _guarded(lowering, pending, functools.partial(statements, lowering, rest))
             return
-        lowering.frame.end = _end_of_header(node)
-        lowering.builder.begin_statement()
+        if lowering.has_alternatives:
+            lowered: list[int] = []
+            with splitting(lowering, rest, statements, lowered):
+                lowered.append(_statement(lowering, rest))
+            position += lowered[0]
+        else:
+            position += _statement(lowering, rest)
+
+
+def _statement(lowering: Lowering, nodes: Sequence[Any]) -> int:
+    """Lower the first statement of these; how many were lowered with it."""
+    node = nodes[0]
+    lowering.frame.end = _end_of_header(node)
+    lowering.frame.statement = None if getattr(node, "body", None) else node
+    lowering.builder.begin_statement()
+    if lowering.frame.called_at is None:
         lowering.builder.location = lowering.frame.source.location(node)
-        if isinstance(node, gast.If):
-            if _if(lowering, node, nodes[position + 1 :]):
-                return
-            continue
-        handler = STATEMENTS.get(type(node))
-        if handler is None:
-            lowering.unsupported(
-                node, f"`{type(node).__name__.lower()}` statements are not supported"
-            )
+    if isinstance(node, (gast.If, gast.Match)):
+        lower = _if if isinstance(node, gast.If) else _match
+        return len(nodes) if lower(lowering, node, nodes[1:]) else 1
+    handler = STATEMENTS.get(type(node))
+    if handler is None:
+        what, advice = refused(node, "statements")
+        lowering.unsupported(node, what, advice)
+    try:
         handler(lowering, node)
+    except AlwaysRaisesError as error:
+        raise_known(lowering, error)
+    return 1
 
 
 def _end_of_header(node: Any) -> tuple[int, int]:
@@ -103,9 +135,9 @@ def _guarded(lowering: Lowering, pending: list[str], rest: Callable[[], None]) -
 
 def _if(lowering: Lowering, node: Any, rest: Sequence[Any]) -> bool:
     """An `if` statement; True if the rest of the block was lowered with it."""
-    condition = truth(lowering, expression(lowering, node.test))
-    if isinstance(condition, bool):
-        statements(lowering, node.body if condition else node.orelse)
+    test = truth(lowering, condition(lowering, node.test))
+    if isinstance(test, bool):
+        statements(lowering, node.body if test else node.orelse)
         return False
     leaves = [_always_leaves(node.body), _always_leaves(node.orelse)]
     with_rest = any(leaves)
@@ -113,11 +145,17 @@ def _if(lowering: Lowering, node: Any, rest: Sequence[Any]) -> bool:
     otherwise = list(node.orelse) + ([] if leaves[1] or not with_rest else list(rest))
     branch(
         lowering,
-        condition,
+        test,
         lambda: statements(lowering, then),
         lambda: statements(lowering, otherwise),
     )
     return with_rest
+
+
+def _match(lowering: Lowering, node: Any, rest: Sequence[Any]) -> bool:
+    from gradscribe.frontend.patterns import match_statement
+
+    return match_statement(lowering, node, rest, _always_leaves)
 
 
 def _always_leaves(nodes: Sequence[Any]) -> bool:
@@ -127,6 +165,11 @@ def _always_leaves(nodes: Sequence[Any]) -> bool:
     last = nodes[-1]
     if isinstance(last, gast.If):
         return _always_leaves(last.body) and _always_leaves(last.orelse)
+    if isinstance(last, gast.With):
+        return _always_leaves(last.body)
+    if isinstance(last, gast.Match):
+        wildcard = getattr(last.cases[-1].pattern, "pattern", last) is None
+        return wildcard and all(_always_leaves(case.body) for case in last.cases)
     return isinstance(last, (gast.Return, gast.Break, gast.Continue))
 
 
@@ -143,15 +186,16 @@ def assign(lowering: Lowering, target: Any, item: Any) -> None:
         owner = expression(lowering, target.value)
         store_item(lowering, target, owner, index(lowering, target.slice), item)
     elif isinstance(target, gast.Attribute):
-        lowering.unsupported(
-            target, "stores to attributes are not supported", "return the new value instead"
-        )
+        owner = expression(lowering, target.value)
+        objects.store(lowering, target, owner, target.attr, item)
     else:
         lowering.unsupported(target, "this assignment target is not supported")
 
 
 def _unpack(lowering: Lowering, target: Any, item: Any) -> None:
     items = list(calls.unpacked(lowering, target, item))
+    if len({*map(id, items)}) < len(items):
+        lowering.builder.begin_statement()  # several targets refer to the same value
     starred = [i for i, t in enumerate(target.elts) if isinstance(t, gast.Starred)]
     if starred:
         first, after = starred[0], len(target.elts) - starred[0] - 1
@@ -168,7 +212,15 @@ def _unpack(lowering: Lowering, target: Any, item: Any) -> None:
 
 
 def _assign(lowering: Lowering, node: Any) -> None:
-    item = expression(lowering, node.value)
+    first = node.targets[0]
+    if isinstance(node.value, gast.ListComp) and isinstance(first, gast.Name):
+        item = comprehensions.list_of(lowering, node.value, first.id)
+    else:
+        item = expression(lowering, node.value)
+    if len(node.targets) > 1:
+        if isinstance(first, gast.Name):
+            item = lowering.named(item, first.id)
+        lowering.builder.begin_statement()  # the other targets refer to the same values
     for target in node.targets:
         assign(lowering, target, item)
 
@@ -186,27 +238,40 @@ def _augmented(lowering: Lowering, node: Any) -> None:
         place = index(lowering, target.slice)
         _augment_item(lowering, node, callee, owner, place)
         return
-    if not isinstance(target, gast.Name):
-        lowering.unsupported(target, "stores to attributes are not supported")
+    if isinstance(target, gast.Attribute):
+        owner, name = expression(lowering, target.value), target.attr
+        current = attribute(lowering, target, owner, name)
+        changed = _augmented_value(lowering, node, callee, current)
+        if changed is not current or objects.is_property(owner, name):
+            objects.store(lowering, target, owner, name, changed)
+        return
     current = expression(lowering, gast.Name(target.id, gast.Load(), None, None))
-    item = expression(lowering, node.value)
+    changed = _augmented_value(lowering, node, callee, current)
+    if changed is not current:
+        assign(lowering, target, changed)
+
+
+def _augmented_value(lowering: Lowering, node: Any, callee: Any, current: Any) -> Any:
+    """What `current op= node.value` binds: `current` itself where that is changed in place."""
+    item, target = expression(lowering, node.value), node.target
+    current = scope.opened(lowering, current)
     if isinstance(current, Ref):
         augment(lowering, node, current, callee, item)
-    elif isinstance(current, ListRef) and callee is operator.add:
-        containers.extend_list(lowering, node, current, item)
-    else:
-        assign(lowering, target, operate(lowering, node, callee, current, item))
+        return current
+    if isinstance(current, ListRef) and callee is operator.add:
+        containers.extend(lowering, node, (current, item), {})
+        return current
+    name = target.id if isinstance(target, gast.Name) else target.attr
+    tensors.refuse_shared_number(lowering, node, name, current)
+    changed = protocols.augment(lowering, node, callee, current, item)
+    return operate(lowering, node, callee, current, item) if changed is None else changed
 
 
 def _augment_item(lowering: Lowering, node: Any, callee: Any, owner: Any, place: Any) -> None:
     old = read_item(lowering, node, owner, place)
     item = expression(lowering, node.value)
     if isinstance(owner, Ref):
-        from gradscribe.frontend.subscripts import basic_index
-        from gradscribe.primitives.indexing import GETITEM
-
-        step = (GETITEM, {"index": basic_index(lowering, node, place)}, None)
-        view = Ref(owner.storage, (*owner.path, step), owner.exact)
+        view = part_of(owner, step_of(lowering, node, place))
         augment(lowering, node, view, callee, item)
     elif isinstance(old, Ref):
         augment(lowering, node, old, callee, item)
@@ -216,9 +281,20 @@ def _augment_item(lowering: Lowering, node: Any, callee: Any, owner: Any, place:
 
 def _delete(lowering: Lowering, node: Any) -> None:
     for target in node.targets:
-        if not isinstance(target, gast.Name):
-            lowering.unsupported(target, "`del` of items is not supported")
-        lowering.frame.names.pop(target.id, None)
+        if isinstance(target, gast.Name):
+            lowering.frame.names.pop(target.id, None)
+            continue
+        if isinstance(target, gast.Attribute):
+            owner = expression(lowering, target.value)
+            objects.delete(lowering, target, owner, target.attr)
+            continue
+        owner = expression(lowering, target.value) if isinstance(target, gast.Subscript) else None
+        if isinstance(owner, ListRef):
+            containers.delete_item(lowering, target, (owner, index(lowering, target.slice)), {})
+        elif isinstance(owner, DictRef):
+            dicts.delete_key(lowering, target, owner, index(lowering, target.slice))
+        else:
+            lowering.unsupported(target, "only names and items of lists and dicts can be deleted")
 
 
 # -- exits and effects -----------------------------------------------------------------------
@@ -238,61 +314,29 @@ def _continue(lowering: Lowering, node: Any) -> None:
     lowering.frame.names[NOT_CONTINUED] = Static(False)
 
 
-def _raise(lowering: Lowering, node: Any) -> None:
-    exception = None if node.exc is None else _exception(lowering, node.exc)
-    cause = None if node.cause is None else _exception(lowering, node.cause)
-    lowering.emit(RAISE, {"exception": exception, "cause": cause})
-    lowering.frame.names[RAISED] = Static(True)
-
-
-def _exception(lowering: Lowering, node: Any) -> Any:
-    if not isinstance(node, gast.Call):
-        item = expression(lowering, node)
-        if isinstance(item, Static) and isinstance(item.value, type):
-            return lowering.emit(EFFECT, {"args": (), "keywords": {}}, item.value)
-        return lowering.value(item)
-    callee = expression(lowering, node.func)
-    if not (isinstance(callee, Static) and not node.keywords):
-        lowering.unsupported(node, "this exception is not supported", "raise a plain exception")
-    arguments = tuple(known.effect_argument(lowering, expression(lowering, a)) for a in node.args)
-    return lowering.emit(EFFECT, {"args": arguments, "keywords": {}}, callee.value)
-
-
-def _assert(lowering: Lowering, node: Any) -> None:
-    condition = truth(lowering, expression(lowering, node.test))
-    if condition is True:
-        return
-    message = None
-    if node.msg is not None:
-        message = known.effect_argument(lowering, expression(lowering, node.msg))
-    lowering.emit(ASSERT, {"condition": condition, "message": message})
-
-
 def _expression_statement(lowering: Lowering, node: Any) -> None:
     if not isinstance(node.value, gast.Constant):
+        lowering.discarded = node.value
         expression(lowering, node.value)
 
 
 def _function(lowering: Lowering, node: Any) -> None:
-    if node.decorator_list:
-        lowering.unsupported(node, "decorated nested functions are not supported")
-    lowering.frame.names[node.name] = calls.local_function(lowering, node)
+    decorators = [expression(lowering, decorator) for decorator in node.decorator_list]
+    function: Any = calls.local_function(lowering, node)
+    for decorator, item in zip(node.decorator_list[::-1], decorators[::-1], strict=True):
+        function = calls.call(lowering, decorator, item, (function,), {})
+    lowering.frame.names[node.name] = function
 
 
-def _import(lowering: Lowering, node: Any) -> None:
-    for alias in node.names:
-        module = importlib.import_module(alias.name)
-        top = alias.name.partition(".")[0]
-        bound = module if alias.asname else importlib.import_module(top)
-        lowering.frame.names[alias.asname or top] = Static(bound)
-
-
-def _import_from(lowering: Lowering, node: Any) -> None:
-    if node.level:
-        lowering.unsupported(node, "relative imports inside functions are not supported")
-    module = importlib.import_module(node.module)
-    for alias in node.names:
-        lowering.frame.names[alias.asname or alias.name] = Static(getattr(module, alias.name))
+def _global(lowering: Lowering, node: Any) -> None:
+    """Globals are read; a store to one would be seen by everybody."""
+    stored = [name for name in node.names if name in lowering.frame.source.local_names]
+    if stored:
+        lowering.unsupported(
+            node,
+            f"stores to the global variable `{stored[0]}` are not supported",
+            "return the new value, and assign it where the function is called",
+        )
 
 
 def _pass(lowering: Lowering, node: Any) -> None:
@@ -309,11 +353,15 @@ STATEMENTS: dict[type, Callable[[Lowering, Any], None]] = {
     gast.Return: _return,
     gast.Break: _break,
     gast.Continue: _continue,
-    gast.Raise: _raise,
-    gast.Assert: _assert,
+    gast.Raise: raise_statement,
+    gast.Assert: assert_statement,
     gast.Expr: _expression_statement,
     gast.FunctionDef: _function,
-    gast.Import: _import,
-    gast.ImportFrom: _import_from,
+    gast.Import: import_statement,
+    gast.ImportFrom: import_from,
     gast.Pass: _pass,
+    gast.Global: _global,
+    gast.Nonlocal: _pass,
+    gast.With: with_statement,
+    gast.Try: try_statement,
 }

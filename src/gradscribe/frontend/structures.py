@@ -14,18 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradscribe.frontend.instances import new_instance
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Frame, Lowering
 from gradscribe.frontend.source import read_places
 from gradscribe.frontend.values import (
     BoundMethod,
     DictRef,
+    InstanceRef,
     ListRef,
     LocalFunction,
     ObjectRef,
+    PartialOf,
     Ref,
     Static,
     Storage,
     TupleOf,
+    Unbound,
 )
 from gradscribe.ir.core import Value
 
@@ -61,7 +65,8 @@ class _Object:
 
 @dataclass(frozen=True)
 class _Container:
-    """cls: of a tuple; list or dict for those. keys: of a dict, otherwise none."""
+    """cls: of a tuple or object; list or dict for those. keys: of a dict, or the attributes of an
+    object, otherwise none."""
 
     cls: type
     parts: tuple[Any, ...]
@@ -72,6 +77,15 @@ class _Container:
 class _Method:
     receiver: Any
     name: str
+    function: Any
+
+
+@dataclass(frozen=True)
+class _Partial:
+    function: Any
+    arguments: _Container
+    keywords: _Container
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -185,8 +199,32 @@ class _Opening:
         return self.open(self.lowering.contents[item.storage])
 
     @open.register
+    def _(self, item: InstanceRef) -> Any:
+        if item.storage in self.storages:
+            return self.lowering.unsupported(
+                self.node,
+                "a recursive function cannot be given objects that refer to each other",
+                "pass what it needs of them",
+            )
+        self.storages.add(item.storage)
+        names = [name for name, cell in item.cells.items() if cell in self.lowering.contents]
+        fields = [self.lowering.contents[item.cells[name]][name] for name in names]
+        self.storages.update(item.cells[name] for name in names)
+        return _Container(item.cls, self._parts(fields), tuple(names))
+
+    @open.register
+    def _(self, item: Unbound) -> _Absent:
+        return _Absent()
+
+    @open.register
     def _(self, item: BoundMethod) -> _Method:
-        return _Method(self.open(item.receiver), item.name)
+        return _Method(self.open(item.receiver), item.name, item.function)
+
+    @open.register
+    def _(self, item: PartialOf) -> _Partial:
+        given = _Container(tuple, self._parts(item.arguments))
+        named = _Container(tuple, self._parts(tuple(item.keywords.values())))
+        return _Partial(self.open(item.function), given, named, tuple(item.keywords))
 
     @open.register
     def _(self, item: LocalFunction) -> _Function:
@@ -221,8 +259,8 @@ class _Opening:
         return Slot(len(self.leaves) - 1, wrapped)
 
 
-_HANDED_OVER = (Value, Ref, Static, ObjectRef, TupleOf, ListRef, DictRef, BoundMethod,
-                LocalFunction)  # fmt: skip
+_HANDED_OVER = (Value, Ref, Static, ObjectRef, InstanceRef, PartialOf, TupleOf, ListRef, DictRef,
+                BoundMethod, LocalFunction)  # fmt: skip
 
 
 def rebuilt(lowering: Lowering, structure: Structure, leaves: Sequence[Value]) -> Any:
@@ -254,12 +292,21 @@ class _Building:
         items = tuple([self.build(below) for below in part.parts])
         if part.cls is dict:
             return self._stored(DictRef, dict(zip(part.keys, items, strict=True)))
-        return self._stored(ListRef, items) if part.cls is list else TupleOf(items, part.cls)
+        if part.cls is list:
+            return self._stored(ListRef, items)
+        if issubclass(part.cls, tuple):
+            return TupleOf(items, part.cls)
+        return new_instance(self.lowering, part.cls, dict(zip(part.keys, items, strict=True)))
 
     def _stored(self, cls: Callable[[Storage], Any], contents: Any) -> Any:
         storage = Storage()
         self.lowering.contents[storage] = contents
         return cls(storage)
+
+    def partial(self, part: _Partial) -> PartialOf:
+        given, named = self.container(part.arguments), self.container(part.keywords)
+        keywords = dict(zip(part.names, named.items, strict=True))
+        return PartialOf(self.build(part.function), given.items, keywords)
 
     def function(self, part: _Function) -> LocalFunction:
         names = zip(part.defaults.keys, map(self.build, part.defaults.parts), strict=True)
@@ -271,6 +318,10 @@ _BUILD: dict[type, Callable[[_Building, Any], Any]] = {
     _Static: lambda building, part: part.item,
     _Object: lambda building, part: part.item,
     _Container: _Building.container,
-    _Method: lambda building, part: BoundMethod(building.build(part.receiver), part.name),
+    _Absent: lambda building, part: Unbound("it has no value on one path"),
+    _Method: lambda building, part: BoundMethod(
+        building.build(part.receiver), part.name, part.function
+    ),
+    _Partial: _Building.partial,
     _Function: _Building.function,
 }

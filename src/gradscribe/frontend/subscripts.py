@@ -1,4 +1,4 @@
-"""Reading and storing items: arrays by basic indices, lists, tuples and dicts.
+"""Reading and storing items: of arrays, lists, tuples and dicts.
 
 A store makes new contents for the storage; every name that shares the storage sees them. A
 store is refused where another live value may or may not share the memory.
@@ -7,15 +7,19 @@ store is refused where another live value may or may not share the memory.
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
 from typing import Any
 
+import gast
 import numpy as np
 
 from gradscribe.errors import AliasingError
-from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.scope import item_of_object
+from gradscribe.frontend import opaque, places, protocols, scope, sequences
+from gradscribe.frontend.indices import Step, as_array, step_of
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     DictRef,
+    InstanceRef,
     ListRef,
     ObjectRef,
     Ref,
@@ -25,23 +29,32 @@ from gradscribe.frontend.values import (
     may_hold,
     may_overlap,
 )
-from gradscribe.ir.core import SliceOf, Value
-from gradscribe.ir.types import Array, Scalar, Type, is_integer
-from gradscribe.primitives.control import GET, SET
-from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Array, Never, Scalar, Sequence, Type
+from gradscribe.primitives.control import GET, SET, STOP_GRADIENT
+from gradscribe.primitives.indexing import ACCUMULATE, GATHER, GETITEM, READ_ONLY, STORE, may_repeat
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.primitives.typing import TypeRuleError
 
 
 def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
     """`owner[index]`."""
+    if isinstance(owner, ObjectRef) and (
+        id(owner.target) in lowering.opened or not isinstance(index, Static)
+    ):
+        owner = scope.opened(lowering, owner)
+    special = protocols.call(lowering, node, owner, "__getitem__", _as_argument(index))
+    if special is not None:
+        return special
+    if isinstance(owner, Value) and isinstance(owner.type, Scalar) and not owner.type.weak:
+        return _read_number(lowering, node, owner, index)
     if isinstance(owner, Ref):
-        return _read_array(lowering, node, owner, basic_index(lowering, node, index))
+        return _read_array(lowering, node, owner, step_of(lowering, node, index))
     if isinstance(owner, DictRef):
         key = _static(lowering, node, index, "a dict key")
         contents = lowering.contents[owner.storage]
         if key not in contents:
-            lowering.unsupported(node, f"the dict has no key {key!r}")
+            lowering.raises(node, KeyError(key), f"the dict has no key {key!r}")
         return contents[key]
     if isinstance(owner, TupleOf):
         return _read_items(lowering, node, owner, owner.items, index)
@@ -51,56 +64,99 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
             return _read_items(lowering, node, owner, contents, index)
         return _read_sequence(lowering, node, owner, index)
     if isinstance(owner, ObjectRef) and isinstance(index, Static):
-        return item_of_object(lowering, node, owner, index.value)
+        return scope.item_of_object(lowering, node, owner, index.value)
     if isinstance(owner, Static) and isinstance(index, Static):
         try:
             return Static(owner.value[index.value])
         except (TypeError, LookupError) as error:
-            lowering.unsupported(node, f"this item cannot be read: {error}")
+            lowering.raises(node, error, f"this item cannot be read: {error}")
+    if opaque.is_opaque(owner):
+        return opaque.operate(lowering, node, operator.getitem, (owner, index))
     return lowering.unsupported(node, "this value cannot be indexed")
 
 
-def _read_array(lowering: Lowering, node: Any, owner: Ref, index: tuple[Any, ...]) -> Any:
-    step = (GETITEM, {"index": index}, None)
-    view = Ref(owner.storage, (*owner.path, step), owner.exact)
+def _as_argument(index: Any) -> Any:
+    """An index as it is handed to `__getitem__`."""
+    if isinstance(index, slice):
+        parts = (index.start, index.stop, index.step)
+        if all(part is None or isinstance(part, Static) for part in parts):
+            return Static(slice(*(None if part is None else part.value for part in parts)))
+    return index
+
+
+def _read_array(lowering: Lowering, node: Any, owner: Ref, step: Step) -> Any:
+    if step[0] is GATHER:
+        return lowering.wrap(lowering.emit(GATHER, {"x": lowering.load(owner), **step[1]}))
+    view = part_of(owner, step)
     try:
         value = lowering.load(view)
     except TypeRuleError as error:
         lowering.unsupported(node, str(error))
-    return value if isinstance(value.type, Scalar) else view
+    found = value if isinstance(value.type, Scalar) else view
+    return cut(lowering, found) if lowering.cutting else found
+
+
+def _read_number(lowering: Lowering, node: Any, owner: Value, index: Any) -> Any:
+    """A NumPy number is indexed as an array without axes; `x[()]` is the number itself."""
+    if isinstance(index, TupleOf) and not index.items:
+        return owner
+    return read_item(lowering, node, _as_array(lowering, node, owner), index)
+
+
+def _as_array(lowering: Lowering, node: Any, number: Value) -> Any:
+    from gradscribe.frontend.calls import apply_primitive
+
+    return apply_primitive(lowering, node, PRIMITIVES[np.array], np.array, (number,), {})
+
+
+def cut(lowering: Lowering, item: Any) -> Any:
+    """The value without derivative (`.data`, `.detach()`, the argument of `.item()`)."""
+    shared = frozenset({item.storage}) if isinstance(item, Ref) else frozenset()
+    return lowering.wrap(lowering.emit(STOP_GRADIENT, {"x": lowering.value(item)}), shared)
+
+
+def part_of(owner: Ref, step: Step) -> Ref:
+    """The part of an array that a step leads to."""
+    return Ref(owner.storage, (*owner.path, step), owner.exact)
 
 
 def _read_items(
     lowering: Lowering, node: Any, owner: Any, items: tuple[Any, ...], index: Any
 ) -> Any:
     if isinstance(index, slice):
-        parts = [
-            None if p is None else _static(lowering, node, p, "a slice bound of a tuple or list")
-            for p in (index.start, index.stop, index.step)
-        ]
-        chosen = items[slice(*parts)]
+        (section,) = step_of(lowering, node, index)[1]["index"]
+        parts = (section.start, section.stop, section.step)
+        if not any(isinstance(part, Value) for part in parts):
+            return sequences.rebuilt(lowering, owner, items[slice(*parts)])
         if isinstance(owner, TupleOf):
-            return TupleOf(chosen)
-        storage = Storage()
-        lowering.contents[storage] = chosen
-        return ListRef(storage)
+            owner = sequences.new_list(lowering, items)
+        return sequences.section(lowering, owner, section)
     if isinstance(index, Static):
         try:
             return items[index.value]
         except (IndexError, TypeError) as error:
-            lowering.unsupported(node, f"this item cannot be read: {error}")
-    storage = Storage()
-    lowering.contents[storage] = items
-    lowering.hold(storage, items)
-    return _read_sequence(lowering, node, ListRef(storage), index)
+            lowering.raises(node, error, f"this item cannot be read: {error}")
+    held = sequences.new_list(lowering, items)
+    sequences.run_time_value(lowering, held)
+    return _read_sequence(lowering, node, held, index, owner)
 
 
-def _read_sequence(lowering: Lowering, node: Any, owner: ListRef, index: Any) -> Any:
+def _read_sequence(
+    lowering: Lowering, node: Any, owner: ListRef, index: Any, original: Any = None
+) -> Any:
+    """original: the list itself, where `owner` stands for what it holds now."""
     if isinstance(index, slice):
-        lowering.unsupported(node, "slices of lists of unknown length are not supported")
+        (section,) = step_of(lowering, node, index)[1]["index"]
+        return sequences.section(lowering, owner, section)
     position = index.value if isinstance(index, Static) else lowering.value(index)
-    value = lowering.emit(GET, {"x": lowering.value(owner), "index": position})
-    return lowering.wrap(value, owner.storage.reached)
+    value = lowering.value(owner)
+    item = lowering.emit(GET, {"x": value, "index": position})
+    found = lowering.wrap(item, owner.storage.reached)
+    levels, original = owner.storage.levels, original or owner
+    if levels and isinstance(found, (Ref, ListRef)) and isinstance(original, ListRef):
+        found.storage.levels = levels - 1
+        places.put(lowering, found.storage, original.storage, value, position)
+    return found
 
 
 def _static(lowering: Lowering, node: Any, item: Any, what: str) -> Any:
@@ -111,48 +167,16 @@ def _static(lowering: Lowering, node: Any, item: Any, what: str) -> Any:
     return lowering.unsupported(node, f"{what} must be known when the function is compiled")
 
 
-def basic_index(lowering: Lowering, node: Any, index: Any) -> tuple[Any, ...]:
-    """The index as the tuple that `GETITEM` takes."""
-    items = index.items if isinstance(index, TupleOf) else (index,)
-    return tuple(_basic_item(lowering, node, item) for item in items)
-
-
-def _basic_item(lowering: Lowering, node: Any, item: Any) -> Any:
-    if isinstance(item, slice):
-        return SliceOf(*(_bound(lowering, node, p) for p in (item.start, item.stop, item.step)))
-    if isinstance(item, Static):
-        if item.value is None or item.value is Ellipsis:
-            return item.value
-        if isinstance(item.value, slice):
-            return SliceOf(item.value.start, item.value.stop, item.value.step)
-        if isinstance(item.value, (int, np.integer)) and not isinstance(item.value, bool):
-            return int(item.value)
-    if isinstance(item, Value) and is_integer(item.type):
-        return item
-    return lowering.unsupported(
-        node,
-        "only integers, slices, None and `...` are supported as index",
-        "loop over the elements, or use `np.where`",
-    )
-
-
-def _bound(lowering: Lowering, node: Any, part: Any) -> Any:
-    if part is None or (isinstance(part, Static) and part.value is None):
-        return None
-    if isinstance(part, Static) and isinstance(part.value, (int, np.integer)):
-        return int(part.value)
-    if isinstance(part, Value) and is_integer(part.type):
-        return part
-    return lowering.unsupported(node, "the bounds of a slice must be integers")
-
-
 def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any) -> None:
     """`owner[index] = item`."""
+    owner = scope.opened(lowering, owner)
+    if protocols.call(lowering, node, owner, "__setitem__", _as_argument(index), item) is not None:
+        return
     if isinstance(owner, Ref):
-        step = (GETITEM, {"index": basic_index(lowering, node, index)}, None)
-        store(lowering, node, Ref(owner.storage, (*owner.path, step), owner.exact), item)
+        store(lowering, node, part_of(owner, step_of(lowering, node, index)), item)
     elif isinstance(owner, DictRef):
         key = _static(lowering, node, index, "a dict key")
+        lowering.stored.add(owner.storage)
         lowering.contents[owner.storage] = lowering.contents[owner.storage] | {key: item}
     elif isinstance(owner, ListRef):
         _store_in_list(lowering, node, owner, index, item)
@@ -173,41 +197,64 @@ def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, it
         lowering.contents[owner.storage] = tuple(items)
         return
     if isinstance(index, slice):
-        lowering.unsupported(node, "stores to slices of lists are not supported")
-    lowering.hold(owner.storage, [item])
+        from gradscribe.frontend.containers import store_section
+
+        store_section(lowering, node, (owner, index, item), {})
+        return
     position = index.value if isinstance(index, Static) else lowering.value(index)
-    arguments = {"x": lowering.value(owner), "index": position, "value": lowering.value(item)}
-    lowering.contents[owner.storage] = lowering.emit(SET, arguments, name=owner.storage.name)
+    with places.changing(lowering, owner.storage, items=True):
+        x = sequences.run_time_value(lowering, owner)
+        lowering.hold(owner.storage, [item])
+        arguments = {"x": x, "index": position, "value": lowering.value(item)}
+        lowering.contents[owner.storage] = lowering.emit(SET, arguments, name=owner.storage.name)
 
 
 def store(lowering: Lowering, node: Any, target: Ref, item: Any) -> None:
     """Store a number or an array to a view (the whole array for an empty path)."""
-    _check_value(lowering, node, item)
+    item = as_array(lowering, node, item)
     _change(lowering, node, STORE, target, lowering.value(item))
 
 
 def augment(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) -> None:
-    """`target op= item` for a view of an array, in place as NumPy does it."""
-    _check_value(lowering, node, item)
-    dtype = _array_dtype(lowering, target)
-    floating = np.dtype(dtype).kind in "fc"
-    _check_dtype(lowering, node, dtype, lowering.value(item).type)
-    if callee in (operator.add, operator.sub) and floating:
-        value = lowering.value(item)
-        if callee is operator.sub:
-            value = lowering.emit(PRIMITIVES[operator.neg], {"x": value}, operator.neg)
-        _change(lowering, node, ACCUMULATE, target, value)
+    """`target op= item` for a view of an array, in place as NumPy does it; for one element, or
+    gathered ones, by reading, computing and storing."""
+    item = as_array(lowering, node, item)
+    value, old = lowering.value(item), lowering.load(target)
+    if isinstance(old.type, Array):
+        check_dtype(lowering, node, target, value.type)
+    steps = [step[:2] for step in target.path]
+    keeps = 2 <= _dtype_kind(old.type) >= _dtype_kind(value.type)
+    if callee in (operator.add, operator.sub) and keeps and not may_repeat(tuple(steps)):
+        accumulate(lowering, node, target, callee, item)
         return
     primitive = PRIMITIVES[callee]
     names = list(primitive.signature.parameters) if primitive.signature else ["x", "y"]
-    arguments = {names[0]: lowering.load(target), names[1]: lowering.value(item)}
+    arguments = {names[0]: old, names[1]: value}
     _change(lowering, node, STORE, target, lowering.emit(primitive, arguments, callee))
 
 
-def _check_dtype(lowering: Lowering, node: Any, dtype: str, item: Type) -> None:
+def accumulate(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) -> None:
+    """Add to a view (or subtract from it); where a gathered element comes twice, twice."""
+    value = lowering.value(as_array(lowering, node, item))
+    check_dtype(lowering, node, target, value.type)
+    if callee is operator.sub:
+        value = lowering.emit(PRIMITIVES[operator.neg], {"x": value}, operator.neg)
+    _change(lowering, node, ACCUMULATE, target, value)
+
+
+def _dtype_kind(type_: Type) -> int:
+    """bool, integer, floating, complex as 0 to 3."""
+    kind = np.dtype(getattr(type_, "dtype", "O")).kind
+    return "bifc".find(kind.replace("u", "i"))
+
+
+def check_dtype(lowering: Lowering, node: Any, target: Ref, item: Type) -> None:
     """Refuse what NumPy refuses: in place, a result must fit the dtype of the array."""
     if not isinstance(item, (Array, Scalar)):
         return
+    contents: Value = lowering.contents[target.storage]
+    assert isinstance(contents.type, Array)
+    dtype = contents.type.dtype
     kinds = "biufc"
     kind, given = (np.dtype(name).kind for name in (dtype, item.dtype))
     if kinds.index(given.replace("u", "i")) > kinds.index(kind):
@@ -218,30 +265,29 @@ def _check_dtype(lowering: Lowering, node: Any, dtype: str, item: Type) -> None:
         )
 
 
-def _array_dtype(lowering: Lowering, target: Ref) -> str:
-    contents: Value = lowering.contents[target.storage]
-    assert isinstance(contents.type, Array)
-    return contents.type.dtype
-
-
-def _check_value(lowering: Lowering, node: Any, item: Any) -> None:
-    if not (is_number(item) or isinstance(item, Ref)):
-        lowering.unsupported(
-            node, "only numbers and arrays can be stored in an array", "make it an array first"
-        )
-
-
 def _change(lowering: Lowering, node: Any, primitive: Any, target: Ref, value: Value) -> None:
     storage = target.storage
+    if any(step.name in READ_ONLY for step, _, _ in target.path):
+        lowering.unsupported(node, "this array is read-only", "make a copy of it (`.copy()`)")
     check_store(lowering, node, storage, exact=target.exact)
+    if isinstance(value.type, Array) and not value.type.rank:
+        value = _as_element(lowering, target, value)
     path = tuple((step, arguments) for step, arguments, _ in target.path)
     contents: Value = lowering.contents[storage]
-    lowering.contents[storage] = lowering.emit(
-        primitive,
-        {"x": contents, "value": value, "path": path},
-        name=storage.name or contents.name,
-    )
+    with places.changing(lowering, storage):
+        lowering.contents[storage] = lowering.emit(
+            primitive,
+            {"x": contents, "value": value, "path": path},
+            name=storage.name or contents.name,
+        )
     lowering.stored.add(storage)
+
+
+def _as_element(lowering: Lowering, target: Ref, value: Value) -> Value:
+    """An array without axes as the number that it is, where one element is stored to."""
+    if isinstance(lowering.load(target).type, Array):
+        return value
+    return lowering.emit(GETITEM, {"x": value, "index": ()})
 
 
 def check_store(
@@ -249,36 +295,77 @@ def check_store(
 ) -> None:
     """Refuse a store to memory that another live value may share, if that cannot be known.
 
-    memory: whether the elements of an array change; not so where a list gets another item.
+    memory: whether the elements of an array change; where a list gets another item, only that
+    list does, and those that may hold it.
     """
+    root, depth = places.root(lowering, storage), _depth(lowering, storage)
+    for name, bound in _live(lowering):
+        for part in _parts(lowering, bound, ()):
+            other = part.storage
+            is_list = isinstance(lowering.contents[other], Value)  # else its parts come, too
+            ambiguous = other is not storage and (
+                may_overlap(storage, other) or (is_list and may_hold(other, storage))
+            )
+            if ambiguous and not memory and depth is not None:
+                levels = _depth(lowering, other)
+                ambiguous = levels is None or levels >= depth
+            if ambiguous and places.root(lowering, other) is root:
+                ambiguous = False  # how the two lie in one list is known
+            if not exact:
+                ambiguous = ambiguous or (other is storage and getattr(part, "exact", True))
+            elif isinstance(part, Ref) and other is storage and not part.exact:
+                ambiguous = True
+            if ambiguous:
+                _refuse(lowering, node, _name_of(node) or storage.name, name)
+
+
+def _depth(lowering: Lowering, storage: Storage) -> int | None:
+    """How many levels of lists there are in what a storage holds; None if that is not known."""
+    contents = lowering.contents[storage]
+    if not isinstance(contents, Value):
+        return None
+    type_, depth = contents.type, 0
+    while isinstance(type_, Sequence):
+        type_, depth = type_.item, depth + 1
+    return None if isinstance(type_, Never) else depth
+
+
+def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
+    """What may be read after the current statement: names, and the attributes of objects from
+    outside that were stored."""
     for frame in lowering.frames:
         for name, bound in frame.names.items():
-            if not frame.is_read_later(name):
-                continue
-            for part in _parts(lowering, bound):
-                other = part.storage
-                ambiguous = other is not storage and (
-                    may_overlap(storage, other) or (memory and may_hold(other, storage))
-                )
-                if not exact:
-                    ambiguous = ambiguous or (other is storage and getattr(part, "exact", True))
-                elif isinstance(part, Ref) and other is storage and not part.exact:
-                    ambiguous = True
-                if ambiguous:
-                    _refuse(lowering, node, storage.name, name)
+            if frame.is_read_later(name, innermost=frame is lowering.frame):
+                yield name, bound
+    for cell in lowering.fields.values():
+        yield cell.name, DictRef(cell)
 
 
-def _parts(lowering: Lowering, item: Any) -> list[Any]:
-    """The references that a value is made of."""
+def _parts(lowering: Lowering, item: Any, within: tuple[Storage, ...]) -> list[Any]:
+    """The references that a value is made of. within: the objects that it was reached through."""
     if isinstance(item, TupleOf):
-        return [part for below in item.items for part in _parts(lowering, below)]
+        return [part for below in item.items for part in _parts(lowering, below, within)]
+    if isinstance(item, InstanceRef) and item.storage not in within:
+        within = (*within, item.storage)
+        return [
+            part
+            for cell in lowering.cells(item)
+            for part in _parts(lowering, DictRef(cell), within)
+        ]
     if isinstance(item, (ListRef, DictRef)):
         contents = lowering.contents[item.storage]
         if isinstance(contents, Value):
             return [item]
         below = contents.values() if isinstance(contents, dict) else contents
-        return [item, *(part for b in below for part in _parts(lowering, b))]
+        return [item, *(part for b in below for part in _parts(lowering, b, within))]
     return [item] if isinstance(item, Ref) else []
+
+
+def _name_of(node: Any) -> str:
+    """The name through which a statement stores to items; empty if it is none."""
+    while isinstance(node, gast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, gast.Name) else ""
 
 
 def _refuse(lowering: Lowering, node: Any, stored: str, other: str) -> None:

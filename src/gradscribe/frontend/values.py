@@ -10,6 +10,7 @@ store through one is seen through all.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,6 +49,8 @@ class Storage:
     overlaps: other storages that may be (part of) the same memory. holds: of a list, the storages
     of the very objects that it holds (besides the items that are known one by one). family:
     storages of one family (what a loop carries) are disjoint, unless they share a token.
+    levels: of a list (of lists …), in how many levels of it no object is twice, for certain.
+    serial: storages are numbered as they are made.
     """
 
     name: str = ""
@@ -55,11 +58,18 @@ class Storage:
     family: Any = None
     tokens: frozenset[int] = frozenset()
     holds: frozenset[Storage] = frozenset()
+    levels: int = 0
+    serial: int = field(default_factory=itertools.count().__next__)
 
     @property
     def reached(self) -> frozenset[Storage]:
         """What an item that is read from it may be."""
         return frozenset({self}) | self.overlaps | self.holds
+
+
+@dataclass(eq=False, slots=True)
+class Cell(Storage):
+    """The storage of an attribute of an object: its contents are a dict of this one item."""
 
 
 def may_overlap(a: Storage, b: Storage) -> bool:
@@ -116,19 +126,55 @@ class DictRef:
 class ObjectRef:
     """An object (`self`, a module's settings) whose attributes are read at each call.
 
-    target: the object in the specializing call; path: where it is found at each call.
+    target: the object in the specializing call; path: where it is found at each call; name: what
+    the program calls it. grown: a container that is only added to, as the object that it is.
     """
 
     target: Any
     path: Path
+    name: str = ""
+    grown: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class InstanceRef:
+    """An object whose fields the compiler knows: one that the function made, or a dataclass among
+    its arguments.
+
+    storage: stands for the object itself. cells: the storages of the attributes that were ever
+    stored.
+    """
+
+    cls: type
+    storage: Storage
+    cells: dict[str, Cell]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BoundMethod:
-    """`receiver.name`, called like a function."""
+    """`receiver.name`, called like a function. function: the Python function that it is, where
+    that is known."""
 
     receiver: Any
     name: str
+    function: Any = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Super:
+    """`super()` in a method that was found in the class `after`."""
+
+    after: type
+    receiver: Any
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PartialOf:
+    """`functools.partial(function, *arguments, **keywords)`."""
+
+    function: Any
+    arguments: tuple[Any, ...]
+    keywords: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -145,7 +191,8 @@ class Iteration:
     """What a `for` runs over: range, array, sequence, zip, enumerate, reversed.
 
     kind: "range" (parts: start, stop, step), "array", "sequence" (parts: the one value),
-    "zip" (parts: iterations), "enumerate" (parts: iteration, start), "static" (parts: the items).
+    "zip" (parts: iterations), "map" (parts: iteration, function of frontend values),
+    "enumerate" (parts: iteration, start), "static" (parts: the items).
     """
 
     kind: str
@@ -154,10 +201,40 @@ class Iteration:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Manager:
+    """A context manager that `with` may enter.
+
+    kind: "kept" (in the emitted code: `callee(*arguments, **keywords)`, or, without callee, the
+    one argument), "null" (hands out its one argument), "mode" (gradients on or off).
+    """
+
+    kind: str
+    arguments: tuple[Any, ...] = ()
+    keywords: dict[str, Any] = field(default_factory=dict)
+    callee: Any = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Either:
+    """A value of one kind or of another: `first` where the flag is true, else `second`.
+
+    What reads it is lowered twice, under the flag and under its negation (see `splitting`).
+    """
+
+    flag: Value
+    first: Any
+    second: Any
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Unbound:
-    """A name without a value on some path; reading it raises, in Python and here."""
+    """A name without a value on some path; reading it raises, in Python and here.
+
+    loop: the loop (its `Carried`) that binds it only later in its body, if that is the reason.
+    """
 
     reason: str
+    loop: Any = None
 
 
 FrontendValue = (
@@ -168,8 +245,13 @@ FrontendValue = (
     | ListRef
     | DictRef
     | ObjectRef
+    | InstanceRef
     | BoundMethod
+    | Super
+    | PartialOf
     | LocalFunction
     | Iteration
+    | Manager
+    | Either
     | Unbound
 )

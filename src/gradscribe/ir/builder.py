@@ -36,6 +36,8 @@ class Builder:
         self.location: Location | None = None
         self._open: list[list[Operation]] = [[]]
         self._fresh: list[int] = [0]
+        self._born: dict[Value, int] = {}
+        self._definition: dict[Value, Operation] = {}
 
     def emit(
         self,
@@ -84,6 +86,17 @@ class Builder:
     def append(self, operation: Operation) -> None:
         """Append an operation that is already made (with regions, or moved from elsewhere)."""
         self._open[-1].append(operation)
+        for result in operation.results:
+            self._definition[result] = operation
+
+    @property
+    def depth(self) -> int:
+        """How many blocks are open."""
+        return len(self._open)
+
+    def definition(self, value: Value) -> Operation | None:
+        """The operation, appended here, that makes a value."""
+        return self._definition.get(value)
 
     def emit_if(
         self,
@@ -151,6 +164,8 @@ class Builder:
                 renamed = Value(value.type, name)
                 results = tuple(renamed if r is value else r for r in operation.results)
                 operations[position] = replace(operation, results=results)
+                self._definition[renamed] = operations[position]
+                self._born[renamed] = self._born.get(value, self.made)
                 return renamed
             if operation.regions or value in operation.operands:
                 return value
@@ -171,7 +186,18 @@ class Builder:
         if is_integer(type_) and type_.value is None:
             symbol = Symbol(name or "n", minimum=None)
             type_ = replace(type_, value=Affine.of(symbol))
-        return Value(type_, name)
+        value = Value(type_, name)
+        self._born[value] = self.made + 1
+        return value
+
+    @property
+    def made(self) -> int:
+        """The number of values made so far."""
+        return len(self._born)
+
+    def is_older(self, value: Value, number: int) -> bool:
+        """Whether a value was among the first `number` that were made."""
+        return self._born.get(value, 0) <= number
 
 
 def _relocated(operation: Operation, location: Location) -> Operation:

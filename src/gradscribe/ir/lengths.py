@@ -9,9 +9,12 @@ not from the program alone is remembered as a `Guard`, to be checked on entry of
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+from gradscribe.ir.formulas import OPERATIONS, Formula, is_nonnegative
 
 _serial = itertools.count()
 
@@ -29,11 +32,13 @@ class Source:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Symbol:
-    """An unknown integer, equal only to itself. `minimum` is a lower bound."""
+    """An unknown integer, equal only to itself. minimum: a lower bound. source: where a call holds
+    it. formula: how it is computed from others."""
 
     name: str
     minimum: int | None = 0
     source: Source | None = None
+    formula: Formula | None = None
     serial: int = field(default_factory=lambda: next(_serial))
 
     def __repr__(self) -> str:
@@ -74,6 +79,14 @@ class Affine:
     def rename(self, name: Callable[[Symbol], str]) -> Affine:
         """The same expression over symbols of other names (for texts only)."""
         return Affine(tuple((replace(s, name=name(s)), c) for s, c in self.terms), self.constant)
+
+    def symbols(self) -> Iterator[Symbol]:
+        """The symbols in it, and in the formulas of those."""
+        for symbol, _ in self.terms:
+            yield symbol
+            for part in symbol.formula.parts if symbol.formula is not None else ():
+                if part is not None:
+                    yield from part.symbols()
 
     @property
     def known(self) -> int | None:
@@ -119,10 +132,37 @@ class Guard:
     relation: Literal["==", "!=", ">="]
 
     def holds(self, values: Mapping[Symbol, int]) -> bool:
-        value = self.expression.constant + sum(values[s] * c for s, c in self.expression.terms)
+        value = evaluated(self.expression, values)
+        assert value is not None, "guards are relations between arguments"
         if self.relation == "==":
             return value == 0
         return value >= 0 if self.relation == ">=" else value != 0
+
+
+def evaluated(expression: Affine, values: Mapping[Symbol, int]) -> int | None:
+    """The value of an expression, given those of symbols; None where that takes others, too."""
+    total = expression.constant
+    for symbol, coefficient in expression.terms:
+        value = values.get(symbol)
+        if value is None and symbol.formula is not None:
+            value = _value(symbol.formula, values)
+        if value is None:
+            return None
+        total += coefficient * value
+    return total
+
+
+def _value(formula: Formula, values: Mapping[Symbol, int]) -> int | None:
+    numbers: list[int | None] = []
+    for part in formula.parts:
+        number = None if part is None else evaluated(part, values)
+        if part is not None and number is None:
+            return None
+        numbers.append(number)
+    try:
+        return formula.value(numbers)
+    except (ValueError, ZeroDivisionError):
+        return None
 
 
 class Facts:
@@ -130,6 +170,7 @@ class Facts:
 
     samples: the values of the argument symbols in the specializing call (empty when it was
     specialized from type strings; then nothing is assumed beyond the program itself).
+    unanswered: the symbols that questions were about to which there was no answer.
     """
 
     def __init__(self, samples: Mapping[Symbol, int] | None = None) -> None:
@@ -137,6 +178,9 @@ class Facts:
         self.guards: list[Guard] = []
         self._equal_to: dict[Symbol, Affine] = {}
         self._answers: dict[tuple[Any, ...], Affine] = {}
+        self._laws: dict[Symbol, list[Affine]] = {}
+        self._assumed: dict[Symbol, list[Affine]] = {}
+        self.unanswered: set[Symbol] = set()
 
     def fork(self) -> Facts:
         """A copy that learns for itself: what it is asked leaves no guards here."""
@@ -144,15 +188,79 @@ class Facts:
         copy.guards += self.guards
         copy._equal_to |= self._equal_to
         copy._answers |= self._answers
+        copy._laws = {symbol: list(bounds) for symbol, bounds in self._laws.items()}
         return copy
+
+    def bound(self, symbol: Symbol, expression: Affine) -> None:
+        """Take note that an expression is never negative, whenever this symbol has a value. (Of the
+        number of a trip it follows nothing for a path that does not enter the loop.)"""
+        self._laws.setdefault(symbol, []).append(expression)
+
+    @contextmanager
+    def scope(self, bounds: Iterable[Affine] = ()) -> Iterator[None]:
+        """A path on which these expressions are not negative. What the program enforces on it
+        (that lengths are equal, say) is forgotten at its end."""
+        equal_to, outer = dict(self._equal_to), self._assumed
+        self._assumed = {symbol: list(known) for symbol, known in outer.items()}
+        for expression in bounds:
+            for symbol, _ in expression.terms:
+                self._assumed.setdefault(symbol, []).append(expression)
+        try:
+            yield
+        finally:
+            self._assumed = outer
+            assumed = {s: a for s, a in self._equal_to.items() if self.is_argument(s)}
+            self._equal_to = assumed | equal_to
+
+    def is_nonnegative(self, expression: Affine) -> bool:
+        """Whether an expression is known never to be negative, in any call."""
+        return is_nonnegative(self.normalize(expression), self._bounds_of, lambda rest: False)
+
+    def _bounds_of(self, symbol: Symbol) -> Iterable[Affine]:
+        known = (*self._assumed.get(symbol, ()), *self._laws.get(symbol, ()))
+        return map(self.normalize, known)
+
+    def _is_assumed(self, expression: Affine) -> bool:
+        """Whether an expression over what a loop computes is never negative, if that is so of
+        expressions over arguments, which are not negative in the specializing call."""
+        guards: list[Guard] = []
+
+        def assume(rest: Affine) -> bool:
+            least = self._least(rest)
+            value = None if least is None else self._sample(least)
+            if least is None or value is None or value < 0:
+                return False
+            guards.append(Guard(least, ">="))
+            return True
+
+        follows = is_nonnegative(expression, self._bounds_of, assume)
+        for guard in guards if follows else ():
+            self._guard(guard)
+        return follows
+
+    def _least(self, expression: Affine) -> Affine | None:
+        """The expression over arguments that remains where other symbols are as small as can be."""
+        result = Affine.of(expression.constant)
+        for symbol, coefficient in expression.terms:
+            if self.is_argument(symbol):
+                result += Affine.of(symbol) * coefficient
+            elif coefficient < 0 or symbol.minimum is None:
+                return None
+            else:
+                result += coefficient * symbol.minimum
+        return result
+
+    def _unknown_is(self, difference: Affine) -> None:
+        """Take note of what would have to be known to answer."""
+        self.unanswered.update(difference.symbols())
 
     def slice_length(
         self, length: Affine, start: Affine | None, stop: Affine | None, step: int = 1
     ) -> Affine:
         """The length of `[start:stop:step]` of an axis, by Python's rules (None: left out).
 
-        Where a part may count from the end or reach over it, the length is a new unknown; the
-        same slice of an axis of the same length has the same one.
+        Slices that are equally long, whatever the lengths are, have equal expressions: `x[1:]`,
+        `x[:-1]` and `np.diff(x)` of an array of unknown length, too.
         """
         if abs(step) == 1 and start is None and stop is None:
             return length
@@ -161,20 +269,84 @@ class Facts:
         if not any(part.terms for part in (length, start, stop) if part is not None):
             first, last = (None if part is None else part.constant for part in (start, stop))
             return Affine.of(len(range(length.constant)[first:last:step]))
-        if step == 1:
-            lower = Affine.of(0) if start is None else _from_start(length, start)
-            upper = length if stop is None else _from_start(length, stop)
-            if self._ordered(Affine.of(0), lower, upper, length):
-                return upper - lower
-        return self._unknown("slice", length, start, stop, step)
+        if step < 0 and (start is not None or stop is not None):
+            return self._computed("slice", length, start, stop, Affine.of(step))
+        whole = self._span(length, start, stop)
+        return whole if abs(step) == 1 else self.quotient(whole + (abs(step) - 1), abs(step))
 
-    def _ordered(self, *lengths: Affine) -> bool:
-        """Whether these are known to be in ascending order."""
-        return all(self.at_least(b - a, 0) for a, b in itertools.pairwise(lengths))
+    def _span(self, length: Affine, start: Affine | None, stop: Affine | None) -> Affine:
+        """The length of `[start:stop]`."""
+        lower = Affine.of(0) if start is None else self._from_start(length, start)
+        upper = length if stop is None else self._from_start(length, stop)
+        if lower is None or upper is None:
+            return self._computed("slice", length, start, stop, None)
+        lower = self.maximum(lower, Affine.of(0))
+        above = self.maximum(length - upper, Affine.of(0))
+        return self.maximum(length - above - lower, Affine.of(0))
+
+    def _from_start(self, length: Affine, part: Affine) -> Affine | None:
+        """A bound of a slice, counted from the start; None where its sign is not known."""
+        counts_from_start = self.at_least(part, 0)
+        if counts_from_start is None:
+            return None
+        return part if counts_from_start else length + part
+
+    def maximum(self, a: Affine, b: Affine) -> Affine:
+        """The greater one of two lengths or integers."""
+        difference = self.normalize(a - b)
+        is_greater = self.at_least(difference, 0)
+        if is_greater is not None:
+            return a if is_greater else b
+        return b + self._computed("max", difference, Affine.of(0))
+
+    def minimum(self, a: Affine, b: Affine) -> Affine:
+        """The smaller one of two integers."""
+        return a + b - self.maximum(a, b)
+
+    def quotient(self, a: Affine, divisor: int) -> Affine:
+        """`a // divisor` of a positive divisor."""
+        a = self.normalize(a)
+        whole = Affine(
+            tuple((s, c // divisor) for s, c in a.terms if c // divisor), a.constant // divisor
+        )
+        rest = a - whole * divisor
+        if rest.known is not None:
+            return whole
+        result = self._computed("quotient by", rest, Affine.of(divisor))
+        ((symbol, _),) = result.terms
+        self.bound(symbol, rest - result * divisor)
+        self.bound(symbol, result * divisor - rest + (divisor - 1))
+        return whole + result
+
+    def multiplied(self, *factors: Affine) -> Affine:
+        """A product that is not affine."""
+        ordered = sorted(map(self.normalize, factors), key=repr)
+        return self._computed("product", *ordered)
+
+    def _computed(self, operation: str, *parts: Affine | None) -> Affine:
+        """What a formula gives; the same for the same parts."""
+        parts = tuple(None if part is None else self.normalize(part) for part in parts)
+        key = (operation, *parts)
+        if key not in self._answers:
+            minimum = self._minimum(operation, parts)
+            formula = Formula(operation, parts)
+            self._answers[key] = Affine.of(Symbol("length", minimum, formula=formula))
+        return self._answers[key]
+
+    def _minimum(self, operation: str, parts: tuple[Affine | None, ...]) -> int | None:
+        minima = [None if part is None else part.minimum for part in parts]
+        if operation == "max":
+            return max((minimum for minimum in minima if minimum is not None), default=None)
+        if operation in ("slice", "arange"):
+            return 0
+        first = minima[0]
+        return 0 if first is not None and first >= 0 and None not in minima else None
 
     def derived(self, operation: str, *parts: Affine | int) -> Affine:
-        """The unknown length that an operation makes of these; the same for the same parts."""
-        return self._unknown(operation, *(self.normalize(Affine.of(part)) for part in parts))
+        """The length that an operation makes of these; the same for the same parts."""
+        operands = [self.normalize(Affine.of(part)) for part in parts]
+        known = self._computed if operation in OPERATIONS else self._unknown
+        return known(operation, *operands)
 
     def _unknown(self, *key: Any) -> Affine:
         """The unknown length that is the answer to this question."""
@@ -191,11 +363,11 @@ class Facts:
         difference = self.normalize(a - b)
         if difference.known is not None:
             return difference.known == 0
-        lower, upper = difference.minimum, (-difference).minimum
-        if (lower is not None and lower > 0) or (upper is not None and upper > 0):
+        if self.is_nonnegative(difference - 1) or self.is_nonnegative(-difference - 1):
             return False
         value = self._sample(difference)
         if value is None:
+            self._unknown_is(difference)
             return None
         self._guard(Guard(difference, "==" if value == 0 else "!="))
         if value == 0:
@@ -205,16 +377,18 @@ class Facts:
     def at_least(self, a: Affine, bound: int) -> bool | None:
         """Whether `a >= bound`; None where neither program nor call tells."""
         difference = self.normalize(a - bound)
-        if difference.minimum is not None and difference.minimum >= 0:
+        if self.is_nonnegative(difference):
             return True
-        upper = (-difference).minimum
-        if upper is not None and upper > 0:
+        if self.is_nonnegative(-difference - 1):
             return False
         value = self._sample(difference)
-        if value is None:
-            return None
-        self._guard(Guard(difference if value >= 0 else -difference - 1, ">="))
-        return value >= 0
+        if value is not None:
+            self._guard(Guard(difference if value >= 0 else -difference - 1, ">="))
+            return value >= 0
+        if self.samples and self._is_assumed(difference):
+            return True
+        self._unknown_is(difference)
+        return None
 
     def sampled(self, a: Affine | None) -> int | None:
         """The value that `a` has in the specializing call, which becomes an assumption."""
@@ -226,15 +400,17 @@ class Facts:
     def assume_equal(self, a: Affine, b: Affine) -> None:
         """Record an equality that the program itself enforces (NumPy raises otherwise)."""
         difference = self.normalize(a - b)
-        local = any(not self._is_argument(symbol) for symbol, _ in difference.terms)
+        local = any(not self.is_argument(symbol) for symbol, _ in difference.terms)
         for symbol, coefficient in reversed(difference.terms):
-            if abs(coefficient) == 1 and not (local and self._is_argument(symbol)):
+            if abs(coefficient) == 1 and not (local and self.is_argument(symbol)):
                 rest = difference - Affine.of(symbol) * coefficient
                 self._equal_to[symbol] = rest * -coefficient
                 return
 
-    def _is_argument(self, symbol: Symbol) -> bool:
+    def is_argument(self, symbol: Symbol) -> bool:
         """Whether guards can speak of it. Such a symbol is put in terms of its like only."""
+        if symbol.formula is not None:
+            return all(map(self.is_argument, symbol.formula.symbols()))
         return symbol.source is not None or symbol in self.samples
 
     def broadcast(self, shapes: Iterable[tuple[Affine, ...]]) -> tuple[Affine, ...]:
@@ -253,7 +429,7 @@ class Facts:
             return a
         if a.known == 1:
             return b
-        many_a, many_b = _many(a), _many(b)
+        many_a, many_b = self.is_many(a), self.is_many(b)
         equal = self.equal(a, b)
         if many_a and many_b:
             if equal is False:
@@ -270,25 +446,18 @@ class Facts:
             return a if many_a else b
         return self._unknown("broadcast", a, b)
 
+    def is_many(self, length: Affine) -> bool:
+        """Whether an axis is known to have two or more elements: it is never broadcast."""
+        return self.is_nonnegative(length - 2)
+
     def shown(self, a: Affine) -> str:
         """A length for messages: in the specializing call, where that is known."""
         value = self._sample(self.normalize(a))
         return repr(a) if value is None else str(value)
 
     def _sample(self, expression: Affine) -> int | None:
-        if not all(symbol in self.samples for symbol, _ in expression.terms):
-            return None
-        return expression.constant + sum(self.samples[s] * c for s, c in expression.terms)
+        return evaluated(expression, self.samples)
 
     def _guard(self, guard: Guard) -> None:
         if guard not in self.guards:
             self.guards.append(guard)
-
-
-def _from_start(length: Affine, part: Affine) -> Affine:
-    """A bound of a slice; a known negative one counts from the end."""
-    return length + part if part.known is not None and part.known < 0 else part
-
-
-def _many(length: Affine) -> bool:
-    return length.minimum is not None and length.minimum >= 2

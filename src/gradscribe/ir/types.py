@@ -141,10 +141,15 @@ class Never(Type):
 
 @dataclass(frozen=True)
 class Opaque(Type):
-    """A run-time value that is passed along and never differentiated (strings, objects)."""
+    """A run-time value that is passed along and never differentiated (strings, objects).
+
+    cls: its class, where it is known.
+    """
+
+    cls: type | None = None
 
     def __repr__(self) -> str:
-        return "opaque"
+        return "opaque" if self.cls is None else self.cls.__name__
 
 
 @dataclass(frozen=True)
@@ -230,6 +235,8 @@ def join(a: Type, b: Type) -> Type:
         return Collected(join(a.item, b.item))
     if isinstance(a, Record) and isinstance(b, Record) and a.cls is b.cls:
         return _join_records(a, b)
+    if isinstance(a, Opaque) and isinstance(b, Opaque):
+        return Opaque()
     raise JoinError(f"{a!r} on one path and {b!r} on the other")
 
 

@@ -54,7 +54,7 @@ def _one_of_type(facts, callee, x, y):
     if not all(isinstance(operand, Scalar) for operand in operands):
         name = callee.__name__
         raise TypeRuleError(f"{name}() takes numbers; for arrays use np.{name}imum")
-    return integer_value(callee, operands, join(*operands))
+    return integer_value(facts, callee, operands, join(*operands))
 
 
 @elementwise(builtins.max, type=_one_of_type)

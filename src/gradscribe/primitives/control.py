@@ -11,6 +11,7 @@ import numpy as np
 from gradscribe.ir.core import Primitive
 from gradscribe.ir.lengths import Affine, Facts
 from gradscribe.ir.types import (
+    BOOL,
     INT,
     Collected,
     Opaque,
@@ -25,7 +26,8 @@ from gradscribe.primitives.registry import LINEAR, register
 from gradscribe.primitives.typing import type_of
 
 
-def _signature(*names: str) -> Signature:
+def signature(*names: str) -> Signature:
+    """The signature of an operation that only the compiler makes."""
     return Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names])
 
 
@@ -38,16 +40,16 @@ def _constant_type(facts: Facts, callee: Any, value: Any) -> Type:
     return type_
 
 
-CONSTANT = Primitive("constant", _constant_type, _signature("value"), cheap=True)
+CONSTANT = Primitive("constant", _constant_type, signature("value"), cheap=True)
 """A number (or a string, None, … as an opaque value), given as attribute `value`."""
 
-UNDEF = Primitive("undef", lambda facts, callee, type: type, _signature("type"), cheap=True)
+UNDEF = Primitive("undef", lambda facts, callee, type: type, signature("type"), cheap=True)
 """A value that is never read; emits nothing. Its type is given as attribute `type`."""
 
 TUPLE = Primitive(
     "tuple",
     lambda facts, callee, items: Tuple(tuple(items)),
-    _signature("items"),
+    signature("items"),
     tangent=LINEAR,
     cheap=True,
 )
@@ -59,7 +61,7 @@ def _item_type(facts: Facts, callee: Any, x: Type, position: int) -> Type:
     return x.items[position]
 
 
-ITEM = Primitive("item", _item_type, _signature("x", "position"), tangent=LINEAR, cheap=True)
+ITEM = Primitive("item", _item_type, signature("x", "position"), tangent=LINEAR, cheap=True)
 """An item of a tuple value, at a static position."""
 
 
@@ -69,7 +71,7 @@ def _list_type(facts: Facts, callee: Any, items: tuple[Type, ...], item: Type) -
     return Sequence(item, Affine.of(len(items)))
 
 
-LIST = Primitive("list", _list_type, _signature("items", "item"), tangent=LINEAR)
+LIST = Primitive("list", _list_type, signature("items", "item"), tangent=LINEAR)
 """A new list of these items; attribute `item` is the item type (of an empty one, too)."""
 
 
@@ -78,7 +80,7 @@ def _append_type(facts: Facts, callee: Any, x: Type, value: Type) -> Type:
     return Sequence(join(x.item, value), None if x.length is None else x.length + 1)
 
 
-APPEND = Primitive("append", _append_type, _signature("x", "value"), tangent=LINEAR)
+APPEND = Primitive("append", _append_type, signature("x", "value"), tangent=LINEAR)
 """The list `x` with `value` at its end (as a value: x itself stays as it was)."""
 
 
@@ -87,7 +89,7 @@ def _pop_type(facts: Facts, callee: Any, x: Type) -> Type:
     return Sequence(x.item, None if x.length is None else x.length + -1)
 
 
-POP = Primitive("pop", _pop_type, _signature("x"), tangent=LINEAR)
+POP = Primitive("pop", _pop_type, signature("x"), tangent=LINEAR)
 """The list `x` without its last item; the item itself is `get(x, -1)` before."""
 
 
@@ -96,7 +98,7 @@ def _get_type(facts: Facts, callee: Any, x: Type, index: Any) -> Type:
     return x.item
 
 
-GET = Primitive("get", _get_type, _signature("x", "index"), tangent=LINEAR, cheap=True)
+GET = Primitive("get", _get_type, signature("x", "index"), tangent=LINEAR, cheap=True)
 """The item of a list at an integer (static or operand)."""
 
 
@@ -105,7 +107,7 @@ def _set_type(facts: Facts, callee: Any, x: Type, index: Any, value: Type) -> Ty
     return Sequence(join(x.item, value), x.length)
 
 
-SET = Primitive("set", _set_type, _signature("x", "index", "value"), tangent=LINEAR)
+SET = Primitive("set", _set_type, signature("x", "index", "value"), tangent=LINEAR)
 """The list `x` with the item at `index` replaced."""
 
 
@@ -115,7 +117,7 @@ def _len_type(facts: Facts, callee: Any, x: Type) -> Type:
     return INT
 
 
-LEN = Primitive("len", _len_type, _signature("x"), cheap=True)
+LEN = Primitive("len", _len_type, signature("x"), cheap=True)
 """The length of a list."""
 
 
@@ -123,10 +125,10 @@ def _same_type(facts: Facts, callee: Any, x: Type) -> Type:
     return x
 
 
-COPY = Primitive("copy", _same_type, _signature("x"), tangent=LINEAR)
+COPY = Primitive("copy", _same_type, signature("x"), tangent=LINEAR)
 """A new array (or list) with the same contents."""
 
-STOP_GRADIENT = Primitive("stop_gradient", _same_type, _signature("x"), view=True, cheap=True)
+STOP_GRADIENT = Primitive("stop_gradient", _same_type, signature("x"), view=True, cheap=True)
 """x itself, of which no derivative is taken; emitted code shows just x."""
 
 
@@ -137,26 +139,34 @@ def stop_gradient(x: Any) -> Any:
 
 register(STOP_GRADIENT, (stop_gradient,), ())
 
-ZEROS_LIKE = Primitive("zeros_like", _same_type, _signature("x"))
+ZEROS_LIKE = Primitive("zeros_like", _same_type, signature("x"))
 """Zeros of the type of x: for arrays np.zeros_like; for lists, a list of zeros."""
 
-ADD_ITEMS = Primitive("add_items", lambda facts, callee, x, y: x, _signature("x", "y"))
+ADD_ITEMS = Primitive("add_items", lambda facts, callee, x, y: x, signature("x", "y"))
 """The sum of two cotangents of the same list or tuple, item by item."""
 
 
 def _effect_type(
-    facts: Facts, callee: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+    facts: Facts,
+    callee: Any,
+    args: tuple[Any, ...],
+    keywords: dict[str, Any],
+    type: Type = Opaque(),  # noqa: B008
 ) -> Type:
-    return Opaque()
+    return type
 
 
-EFFECT = Primitive("effect", _effect_type, _signature("args", "keywords"), effect=True)
-"""A call of `callee` for its side effect, or for a value that is never differentiated."""
+EFFECT = Primitive("effect", _effect_type, signature("args", "keywords", "type"), effect=True)
+"""A call of `callee` for its side effect, or for a value that is never differentiated, of the
+type that the attribute `type` gives."""
+
+RUN = Primitive("run", _effect_type, signature("args", "keywords", "type"))
+"""Likewise, of a function without side effects."""
 
 RAISE = Primitive(
     "raise",
     lambda facts, callee, exception, cause: Opaque(),
-    _signature("exception", "cause"),
+    signature("exception", "cause"),
     effect=True,
 )
 """`raise exception from cause`; ends its block."""
@@ -164,12 +174,43 @@ RAISE = Primitive(
 ASSERT = Primitive(
     "assert",
     lambda facts, callee, condition, message: Opaque(),
-    _signature("condition", "message"),
+    signature("condition", "message"),
     effect=True,
 )
 """`assert condition, message`."""
 
-FORMAT = Primitive("format", lambda facts, callee, parts: Opaque(), _signature("parts"))
+ENTER = Primitive("enter", _effect_type, signature("args", "keywords"), effect=True)
+"""Begins a `with` block: the manager is `callee(*args, **keywords)`, or, without callee, the one
+argument. The result is what the manager hands out (`as`). An EXIT in the same block ends it."""
+
+EXIT = Primitive("exit", _effect_type, signature("args", "keywords"), effect=True)
+"""Ends the innermost `with` block that an ENTER of the same callee began; of the same arguments,
+if it is one of RESUMED."""
+
+ATTEMPT = Primitive(
+    "attempt", lambda facts, callee, catches: BOOL, signature("catches"), effect=True
+)
+"""The condition of the `if` that a `try` is: whether what its first side does was done without one
+of the exceptions `catches`; otherwise, its second side is what handles them."""
+
+CAUGHT = Primitive("caught", lambda facts, callee, cls: Opaque(cls), signature("cls"), effect=True)
+"""The exception that was caught, at the start of what handles it; of the class `cls` or below."""
+
+
+def attempted() -> None:
+    """Callee of the ENTER and EXIT around the body of a `try` with `finally`."""
+
+
+def finally_done() -> None:
+    """Callee of the ENTER and EXIT around what `finally` does, which follow right after."""
+
+
+RESUMED = frozenset({np.errstate})
+"""Managers that say how numbers are computed: the adjoint of what they surround is computed under
+them, too, and where nothing is left to be computed, they go."""
+
+
+FORMAT = Primitive("format", lambda facts, callee, parts: Opaque(), signature("parts"))
 """An f-string: parts are strings and (value, conversion, format) triples."""
 
 
@@ -182,8 +223,8 @@ def _stack_pop_type(facts: Facts, callee: Any, stack: Type) -> Type:
     return stack.item
 
 
-STACK = Primitive("stack", lambda facts, callee, item: Collected(item), _signature("item"))
+STACK = Primitive("stack", lambda facts, callee, item: Collected(item), signature("item"))
 """A new, empty stack of records (made by flatten_records; the only mutable value of the IR)."""
 
-PUSH = Primitive("push", _push_type, _signature("stack", "value"), effect=True)
-STACK_POP = Primitive("stack_pop", _stack_pop_type, _signature("stack"), effect=True)
+PUSH = Primitive("push", _push_type, signature("stack", "value"), effect=True)
+STACK_POP = Primitive("stack_pop", _stack_pop_type, signature("stack"), effect=True)

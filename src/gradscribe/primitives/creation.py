@@ -39,7 +39,7 @@ def _like_type(facts, callee, x, dtype=None):
     return like_first(result_of(callee, x, dtype=dtype), dims_of(x), x)
 
 
-for _callee in (np.zeros, np.ones, np.empty):
+for _callee in (np.zeros, np.ones, np.empty, np.ndarray):
     constant(_callee, type=_shaped_type, signature=_shaped)
 for _like_callee in (np.zeros_like, np.ones_like, np.empty_like):
     constant(_like_callee, type=_like_type, signature=_like)
@@ -86,6 +86,7 @@ def _eye_type(facts, callee, N, M=None, k=0, dtype=float):
 
 
 constant(np.eye, type=_eye_type, signature=_eye)
+constant(np.tri, type=_eye_type, signature=_eye)
 constant(
     np.identity,
     type=lambda facts, callee, n, dtype=float: _eye_type(facts, callee, n, dtype=dtype),

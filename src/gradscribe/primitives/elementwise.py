@@ -43,7 +43,7 @@ def multiply(out, x, y):
 
 @elementwise(operator.truediv, np.divide, np.true_divide, pole=True)
 def divide(out, x, y):
-    return 1 / y, -x / (y * y)
+    return 1 / y, -out / y
 
 
 @elementwise(operator.floordiv, np.floor_divide)

@@ -1,13 +1,17 @@
-"""Reading and storing by basic indices (integers, slices, None, Ellipsis).
+"""Reading and storing items.
 
-An index is a tuple whose items are None, Ellipsis, an integer or a `SliceOf`; integers and
-the parts of slices are static or operands. A *path* is a tuple of view steps
-`(primitive, arguments without the array)` that leads from an array to a view of it; stores
-go through paths, so that `v = a[1:]; v[0] = x` is one new value of `a`.
+A basic index is a tuple whose items are None, Ellipsis, an integer or a `SliceOf`; integers and
+the parts of slices are static or operands. It takes a view (`GETITEM`). An advanced index has
+masks, integer arrays or lists of integers besides; it takes a copy (`GATHER`).
+
+A *path* is a tuple of steps `(primitive, arguments without the array)` that leads from an array
+to a view of it, or at last to a gathered part; stores go through paths, so that
+`v = a[1:]; v[0] = x` is one new value of `a`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from inspect import Parameter as SignatureParameter
 from inspect import Signature
 from typing import Any
@@ -16,13 +20,14 @@ import numpy as np
 
 from gradscribe.ir.core import Primitive, SliceOf
 from gradscribe.ir.lengths import Affine, Facts, Symbol
-from gradscribe.ir.types import INT, Array, Scalar, Type
+from gradscribe.ir.types import INT, Array, Scalar, Sequence, Type
 from gradscribe.primitives.registry import LINEAR, register
-from gradscribe.primitives.typing import ONE, TypeRuleError, length_of
+from gradscribe.primitives.typing import ONE, TypeRuleError, length_of, same_length
 
 
 def getitem_type(facts: Facts, callee: Any, x: Type, index: tuple[Any, ...]) -> Type:
-    """The view that a basic index takes; a NumPy scalar where no axis is left."""
+    """The view that a basic index takes; a NumPy scalar where no axis is left, unless `...` is one
+    of its items."""
     if not isinstance(x, Array):
         raise TypeRuleError(f"cannot index {x!r}")
     dims = list(x.dims)
@@ -30,9 +35,8 @@ def getitem_type(facts: Facts, callee: Any, x: Type, index: tuple[Any, ...]) -> 
     used = sum(item is not None and item is not Ellipsis for item in index)
     if used > len(dims):
         raise TypeRuleError(f"too many indices: the array has {len(dims)} axes, {used} were given")
-    if Ellipsis not in index:
-        index = (*index, Ellipsis)
-    for item in index:
+    whole = Ellipsis in index
+    for item in index if whole else (*index, Ellipsis):
         if item is Ellipsis:
             rest = len(dims) - used
             result += dims[:rest]
@@ -44,8 +48,7 @@ def getitem_type(facts: Facts, callee: Any, x: Type, index: tuple[Any, ...]) -> 
             length = dims.pop(0)
             if isinstance(item, SliceOf):
                 result.append(_slice_length(facts, length, item))
-    full = len(index) - 1 == sum(isinstance(i, (int, np.integer, Scalar)) for i in index)
-    if not result and full and len(index) - 1 == x.rank:
+    if not result and not whole:
         return Scalar(x.dtype, weak=False)
     return Array(x.dtype, tuple(result), x.module, x.spelling)
 
@@ -56,6 +59,85 @@ def _slice_length(facts: Facts, length: Affine, item: SliceOf) -> Affine:
     if not step:
         return Affine.of(Symbol("length"))
     return facts.slice_length(length, start, stop, step)
+
+
+def _gather_type(
+    facts: Facts,
+    callee: Any,
+    x: Type,
+    index: tuple[Any, ...],
+    counts: tuple[Affine, ...],
+    distinct: bool = False,
+) -> Type:
+    """A new array: the axes that the arrays of the index broadcast to stand in place of those
+    they index, or come first where a slice, None or `...` stands between them."""
+    if not isinstance(x, Array):
+        raise TypeRuleError(f"cannot index {x!r}")
+    dims, remaining = list(x.dims), iter(counts)
+    used = sum(_axes_taken(item) for item in index)
+    if used > len(dims):
+        raise TypeRuleError(f"too many indices: the array has {len(dims)} axes, {used} were given")
+    whole = any(item is Ellipsis for item in index)
+    index = index if whole else (*index, Ellipsis)
+    result: list[Affine] = []
+    gathered: list[tuple[Affine, ...]] = []
+    places: list[tuple[int, int]] = []
+    for position, item in enumerate(index):
+        taken = len(dims) - used if item is Ellipsis else _axes_taken(item)
+        axes, dims = dims[:taken], dims[taken:]
+        if item is Ellipsis:
+            result += axes
+            continue
+        used -= taken
+        if item is None:
+            result.append(ONE)
+        elif isinstance(item, SliceOf):
+            result.append(_slice_length(facts, axes[0], item))
+        else:
+            gathered.append(_gathered_dims(facts, item, axes, remaining))
+            places.append((position, len(result)))
+    together = places[-1][0] - places[0][0] == len(places) - 1
+    first = places[0][1] if together else 0
+    result[first:first] = facts.broadcast(gathered)
+    if not result and not whole:
+        return Scalar(x.dtype, weak=False)
+    return Array(x.dtype, tuple(result), x.module, x.spelling)
+
+
+def is_mask(item: Any) -> bool:
+    """Whether an item of an index (a type, or static) is a boolean array or list."""
+    if isinstance(item, list):
+        return bool(item) and is_mask(item[0])
+    return isinstance(item, bool) or (isinstance(item, Array) and item.dtype == "bool")
+
+
+def _axes_taken(item: Any) -> int:
+    """How many axes of the array an item of an index stands for."""
+    if item is None or item is Ellipsis:
+        return 0
+    return len(_index_dims(item)) if is_mask(item) else 1
+
+
+def _index_dims(item: Any) -> tuple[Affine, ...]:
+    """The shape of an item of an index."""
+    if isinstance(item, Array):
+        return item.dims
+    if isinstance(item, list):
+        return (Affine.of(len(item)), *(_index_dims(item[0]) if item else ()))
+    return ()
+
+
+def _gathered_dims(
+    facts: Facts, item: Any, axes: list[Affine], counts: Iterator[Affine]
+) -> tuple[Affine, ...]:
+    """The axes that one array of an index makes of those it stands for."""
+    if isinstance(item, Sequence):
+        return (next(counts),)
+    if not is_mask(item):
+        return _index_dims(item)
+    for length, axis in zip(_index_dims(item), axes, strict=True):
+        same_length(facts, length, axis, "a mask has the shape of what it is applied to")
+    return (next(counts),)
 
 
 def path_type(facts: Facts, x: Type, path: tuple[Any, ...]) -> Type:
@@ -85,11 +167,39 @@ GETITEM = Primitive(
 )
 """x[index]. Its adjoint accumulates into the cotangent of x."""
 
+GATHER = Primitive(
+    "gather", _gather_type, _signature("x", "index", "counts", "distinct"), tangent=LINEAR
+)
+"""x[index] for an advanced index: a copy.
+
+counts: for each mask (or list of unknown length) in the index, how many items it has; equal
+masks have equal counts. distinct: no item of x is taken twice.
+"""
+
+READ_ONLY = frozenset({"broadcast_to", "broadcast_arrays", "diagonal"})
+"""Views that NumPy does not let be stored to."""
+
+READS = frozenset({GETITEM, GATHER})
+
 STORE = Primitive("store", _store_type, _signature("x", "value", "path"))
 """`x` with `value` (broadcast, cast to x's dtype) stored at the view that `path` leads to."""
 
 ACCUMULATE = Primitive("accumulate", _store_type, _signature("x", "value", "path"))
-"""`x` with `value` added at the view that `path` leads to (`x[i] += value`, as a value)."""
+"""`x` with `value` added at the view that `path` leads to (`x[i] += value`, as a value); where a
+gathered item occurs twice, twice (`np.add.at`)."""
+
+
+def may_repeat(path: tuple[Any, ...]) -> bool:
+    """Whether a path may lead to one element of the array twice."""
+    return any(step is GATHER and not arguments["distinct"] for step, arguments in path)
+
+
+def is_whole(path: tuple[Any, ...]) -> bool:
+    """Whether a path leads to all of the array, in its own shape: by nothing, `[...]` or `[:]`."""
+    return all(
+        step is GETITEM and all(i is Ellipsis or i == SliceOf() for i in arguments["index"])
+        for step, arguments in path
+    )
 
 
 def _length_type(facts: Facts, callee: Any, x: Type, axis: int) -> Type:

@@ -106,6 +106,19 @@ def _vstack_type(facts, callee, arrays):
     return like_first(result_of(callee, items), _joined_dims(facts, items, count, 0), *items)
 
 
+def _column_stack_type(facts, callee, arrays):
+    if isinstance(arrays, Sequence):
+        raise TypeRuleError("the arrays must be known when the function is compiled")
+    items, count = _items(arrays)
+    columns = tuple(
+        Array(item.dtype, (*dims_of(item), ONE), item.module, item.spelling)
+        if len(dims_of(item)) == 1
+        else item
+        for item in items
+    )
+    return like_first(result_of(callee, items), _joined_dims(facts, columns, count, 1), *items)
+
+
 def _at_least(item, rank):
     dims = dims_of(item)
     padded = (ONE,) * (rank - len(dims)) + dims
@@ -150,14 +163,36 @@ def stack(out, arrays, axis=0, *, d_out):
 
 def _slices(d_out, arrays, axis):
     if isinstance(arrays, list):
-        items = []
-        for d_x in d_out if axis == 0 else np.moveaxis(d_out, axis, 0):
-            items.append(d_x)  # noqa: PERF402  (lowered as a loop)
-        return items
+        return _list_like(d_out if axis == 0 else np.moveaxis(d_out, axis, 0), arrays)
     parts = ()
     for i, _ in enumerate(arrays):
         parts = (*parts, d_out[(slice(None),) * axis + (i,)])
     return parts
+
+
+def _list_like(d_out, x):
+    """d_out in the form of the list x: of numbers, of arrays, or of lists of those."""
+    if isinstance(x[0], list):
+        if isinstance(x[0][0], float):
+            return d_out.tolist()
+        return [list(d_row) for d_row in d_out]
+    return d_out.tolist() if isinstance(x[0], float) else list(d_out)
+
+
+@adjoint(np.column_stack, type=_column_stack_type, tangent=LINEAR)
+def column_stack(out, arrays, *, d_out):
+    parts = ()
+    start = None
+    for x in arrays[:-1]:
+        stop = _columns(x) if start is None else start + _columns(x)
+        parts = (*parts, d_out[:, stop - 1] if np.ndim(x) == 1 else d_out[:, start:stop])
+        start = stop
+    last = d_out[:, -1] if np.ndim(arrays[-1]) == 1 else d_out[:, start:]
+    return ((*parts, last),)
+
+
+def _columns(x):
+    return 1 if np.ndim(x) == 1 else x.shape[1]
 
 
 @adjoint(np.hstack, type=_hstack_type, tangent=LINEAR)
@@ -250,15 +285,13 @@ def _summands(items):
 
 @adjoint(builtins.sum, type=_sum_type, tangent=LINEAR)
 def sum_of_items(out, items, start=0, *, d_out):
-    return _to_each(d_out, items), d_out
+    return to_each(d_out, items), d_out
 
 
-def _to_each(d_out, items):
+def to_each(d_out, items):
+    """A number for each item, in their form."""
     if isinstance(items, list):
-        shares = []
-        for _ in items:
-            shares.append(d_out)  # noqa: PERF401  (lowered as a loop)
-        return shares
+        return [d_out] * len(items)
     if isinstance(items, tuple):
         return tuple([d_out] * len(items))
     return np.broadcast_to(d_out, np.shape(items))

@@ -22,9 +22,11 @@ from gradscribe.primitives.typing import (
 )
 
 
-def reduction_type(facts, callee, x, axis=None, keepdims=False, **options):
+def reduction_type(facts, callee, x, axis=None, keepdims=False, where=True, **options):
     """The axes of `axis` go, or have length one; a NumPy scalar where none is left."""
     x = number_type(x)
+    if where is not True:
+        facts.broadcast([dims_of(x), dims_of(where)])
     if isinstance(x, Sequence):
         raise TypeRuleError(f"reduce an array, not {x!r}; make one with np.array")
     dims = dims_of(x)
@@ -73,14 +75,24 @@ def _spread(value, x):
     return np.broadcast_to(value, np.shape(x))
 
 
+def _chosen(d_x, where):
+    """The cotangent of the elements that took part."""
+    if where is True:
+        return d_x
+    return np.where(where, d_x, 0)
+
+
 @adjoint(np.sum, methods=("sum",), type=reduction_type, tangent=LINEAR)
-def sum(out, x, axis=None, dtype=None, *, keepdims=False, d_out):
-    return _spread(_restore(d_out, axis, keepdims), x)
+def sum(out, x, axis=None, dtype=None, *, keepdims=False, where=True, d_out):
+    return _chosen(_spread(_restore(d_out, axis, keepdims), x), where)
 
 
 @adjoint(np.mean, methods=("mean",), type=reduction_type, tangent=LINEAR)
-def mean(out, x, axis=None, dtype=None, *, keepdims=False, d_out):
-    return _spread(_restore(d_out, axis, keepdims) / _count(x, axis), x)
+def mean(out, x, axis=None, dtype=None, *, keepdims=False, where=True, d_out):
+    if where is True:
+        return _spread(_restore(d_out, axis, keepdims) / _count(x, axis), x)
+    count = np.sum(np.broadcast_to(where, np.shape(x)), axis=axis, keepdims=keepdims)
+    return _chosen(_spread(_restore(d_out / count, axis, keepdims), x), where)
 
 
 # -- products --------------------------------------------------------------------------------

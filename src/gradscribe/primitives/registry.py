@@ -89,14 +89,19 @@ def adjoint(
     cheap: bool = False,
     pole: bool = False,
     static: tuple[str, ...] = (),
+    signature: Callable[..., Any] | None = None,
 ) -> Callable[[Rule], Rule]:
-    """An operation whose rule `(out, *parameters, d_out)` gives the operands' cotangents."""
+    """An operation whose rule `(out, *parameters, d_out)` gives the operands' cotangents.
+
+    signature: a function with the parameters of the call, where one of them takes several
+    arguments, which the rule is given as a tuple.
+    """
 
     def enter(rule: Rule) -> Rule:
         primitive = Primitive(
             rule.__name__.rstrip("_"),
             type,
-            _call_signature(rule),
+            inspect.signature(signature) if signature else _call_signature(rule),
             adjoint=rule,
             tangent=tangent,
             callee=callables[0] if callables else None,

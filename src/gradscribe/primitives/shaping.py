@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gradscribe.ir.lengths import Affine
@@ -21,6 +23,25 @@ from gradscribe.primitives.typing import (
     same_length,
     shape_dims,
 )
+
+# -- whose methods an array has ---------------------------------------------------------------
+
+
+def _respelled_type(facts, callee, x, spelling):
+    return replace(x, spelling=spelling)
+
+
+def respelled(x, spelling):
+    """`x`, whose methods mean Tensor's or NumPy's from here on; emitted code shows just `x`."""
+    return x
+
+
+@adjoint(
+    respelled, type=_respelled_type, tangent=LINEAR, view=True, cheap=True, static=("spelling",)
+)
+def respell(out, x, spelling, *, d_out):
+    return d_out
+
 
 # -- shapes ----------------------------------------------------------------------------------
 

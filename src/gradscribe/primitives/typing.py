@@ -43,7 +43,7 @@ def elementwise_type(facts: Facts, callee: Any, **operands: Any) -> Type:
         return like_first(result, facts.broadcast(dims_of(t) for t in types), *types)
     if any(map(dims_of, types)):
         raise TypeRuleError(f"{callee} takes numbers, not arrays")
-    return integer_value(callee, types, result)
+    return integer_value(facts, callee, types, result)
 
 
 def like_first(result: Type, dims: tuple[Affine, ...], *operands: Any) -> Array:
@@ -105,7 +105,7 @@ def product(facts: Facts, lengths: Iterable[Affine]) -> Affine:
             factor *= length.known
     if factor == 0 or not others:
         return Affine.of(factor)
-    whole = others[0] if len(others) == 1 else facts.derived("product", *others)
+    whole = others[0] if len(others) == 1 else facts.multiplied(*others)
     return whole * factor
 
 
@@ -156,7 +156,7 @@ def shape_dims(shape: Any) -> tuple[Affine, ...]:
     return tuple(length_of(item) for item in items)
 
 
-def integer_value(callee: Any, operands: tuple[Type, ...], result: Type) -> Type:
+def integer_value(facts: Facts, callee: Any, operands: tuple[Type, ...], result: Type) -> Type:
     """A scalar result with what is known of its integer value."""
     if not isinstance(result, Scalar) or np.dtype(result.dtype).kind not in "iu":
         return result
@@ -164,40 +164,42 @@ def integer_value(callee: Any, operands: tuple[Type, ...], result: Type) -> Type
     if any(value is None for value in values):
         return result
     rule = _AFFINE.get(callee)
-    return Scalar(result.dtype, result.weak, None if rule is None else rule(*values))
+    return Scalar(result.dtype, result.weak, None if rule is None else rule(facts, *values))
 
 
-def _multiply(a: Affine, b: Affine) -> Affine | None:
+def _multiply(facts: Facts, a: Affine, b: Affine) -> Affine:
     if a.known is not None:
         return b * a.known
-    return a * b.known if b.known is not None else None
+    return a * b.known if b.known is not None else facts.multiplied(a, b)
 
 
-def _floor_divide(a: Affine, b: Affine) -> Affine | None:
+def _floor_divide(facts: Facts, a: Affine, b: Affine) -> Affine | None:
     if a.known is not None and b.known:
         return Affine.of(a.known // b.known)
-    return None
+    return facts.quotient(a, b.known) if b.known is not None and b.known > 0 else None
 
 
-def _known_only(function: Callable[..., int]) -> Callable[..., Affine | None]:
-    def rule(*operands: Affine) -> Affine | None:
-        values = [operand.known for operand in operands]
-        return None if None in values else Affine.of(function(*values))
+def _remainder(facts: Facts, a: Affine, b: Affine) -> Affine | None:
+    quotient = _floor_divide(facts, a, b)
+    return None if quotient is None or b.known is None else a - quotient * b.known
 
-    return rule
+
+def _absolute(facts: Facts, a: Affine) -> Affine:
+    return facts.maximum(a, -a)
 
 
 _AFFINE: dict[Any, Callable[..., Affine | None]] = {
-    operator.add: lambda a, b: a + b,
-    operator.sub: lambda a, b: a - b,
+    operator.add: lambda facts, a, b: a + b,
+    operator.sub: lambda facts, a, b: a - b,
     operator.mul: _multiply,
     operator.floordiv: _floor_divide,
-    operator.neg: lambda a: -a,
-    operator.pos: lambda a: a,
-    abs: _known_only(abs),
-    min: _known_only(min),
-    max: _known_only(max),
-    int: lambda a: a,
+    operator.mod: _remainder,
+    operator.neg: lambda facts, a: -a,
+    operator.pos: lambda facts, a: a,
+    abs: _absolute,
+    min: lambda facts, first, *others: functools.reduce(facts.minimum, others, first),
+    max: lambda facts, first, *others: functools.reduce(facts.maximum, others, first),
+    int: lambda facts, a: a,
 }
 
 

@@ -123,7 +123,8 @@ def joined(name: str, callee: Callable[..., Any], node: str) -> Function:
     row = Operation(node, callee, ("axis",), sequence=True)
 
     def function(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
-        return apply(row, tuple(tensors), (int(dim if axis is None else axis),))
+        operands = tensors if isinstance(tensors, list) else tuple(tensors)
+        return apply(row, operands, (int(dim if axis is None else axis),))
 
     enter_row(row)
     return named(function, name, callee)

@@ -61,6 +61,11 @@ def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
 
 
+def flip(x: Any, axis: Any) -> Any:
+    """A copy with these axes in the other direction."""
+    return np.copy(np.flip(x, axis))
+
+
 def clone(x: Any) -> Any:
     """A copy."""
     return x.copy()

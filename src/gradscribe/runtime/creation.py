@@ -96,6 +96,11 @@ def from_numpy(array: Array) -> Tensor:
     return finished(array)
 
 
+def from_dlpack(ext_tensor: Any) -> Tensor:
+    """A Tensor that shares memory with an array of another library."""
+    return finished(np.from_dlpack(ext_tensor))
+
+
 def zeros(
     *shape: Any,
     size: Any = None,

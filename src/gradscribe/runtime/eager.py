@@ -151,6 +151,7 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
     leaves: list[Any] = []
     counters: list[list[int] | None] = []
     expected: list[int] = []
+    has_arrays = False
     for operand in operands:
         if isinstance(operand, Tensor):
             if operand.view_of is not None:
@@ -163,12 +164,15 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
             expected.append(counter[0])
         else:
             leaves.append(operand)
+            has_arrays = has_arrays or isinstance(operand, np.ndarray)
             key += _signature(operand)
             counters.append(None)
             expected.append(0)
     kernel = KERNELS.get(tuple(key))
     if kernel is None:
         kernel = _new_kernel(tuple(key), operation, operands, leaves, static)
+    if has_arrays:
+        leaves = kernel.owned(leaves, counters)
     if kernel.constants:
         leaves += kernel.constants
         counters += (None,) * len(kernel.constants)
@@ -220,7 +224,7 @@ def _new_kernel(
     kernel = Kernel(
         derivatives,
         operation.name,
-        node_class(f"{operation.name}Backward0"),
+        node_class(_node_name(operation, operands)),
         tuple(positions) if operation.wraps_numbers else tuple(tensors),
         len(leaves),
         tuple(constants),
@@ -230,6 +234,13 @@ def _new_kernel(
         KERNELS.clear()
     KERNELS[key] = kernel
     return kernel
+
+
+def _node_name(operation: Operation, operands: Sequence[Any]) -> str:
+    """The name that PyTorch gives the node: that of `1 - x` is a reflected one."""
+    if operation.name == "Sub" and not isinstance(operands[0], Tensor):
+        return "RsubBackward1"
+    return f"{operation.name}Backward0"
 
 
 def _abstracted(value: Any, constants: list[int], first: int) -> Any:
@@ -277,8 +288,8 @@ def compiled_kernel(derivatives: Derivatives, inputs: tuple[int, ...], arity: in
 
 def apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[Any, ...]:
     """Run a compiled function as ONE node on its leaves (Tensors, arrays, numbers); returns the
-    out leaves: Tensors wired to the node where they have cotangents, arrays as Tensors of their
-    own, other values as they are.
+    out leaves: Tensors wired to the node where they have cotangents, other arrays and NumPy's
+    numbers as Tensors of their own, other values as they are.
 
     The active leaves are Tensors that require gradients.
     """
@@ -308,7 +319,7 @@ def apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[Any, ...]:
         array = leaf if type(leaf) is np.ndarray else np.asarray(leaf)
         results[position] = wrap_result(array, node, index)
     for position in kernel.plain_outputs(out):
-        results[position] = wrap(out[position])
+        results[position] = wrap(np.asarray(out[position]))
     if kernel.checks_outputs:
         counters += [getattr(result, "counter", None) for result in results]
         expected += [0] * len(results)

@@ -178,10 +178,8 @@ class Extremum(NamedTuple):
     indices: Tensor
 
 
-_SELECT_ALONG = {
-    np.argmax: Operation("Max", composites.select_along, ("axis",)),
-    np.argmin: Operation("Min", composites.select_along, ("axis",)),
-}
+_SELECT_MAX = Operation("Max", composites.select_along, ("axis",))
+_SELECT_MIN = Operation("Min", composites.select_along, ("axis",))
 
 
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
@@ -189,7 +187,9 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None)
     if isinstance(dim, Tensor):
         return maximum(input, dim)
     dim = axis if dim is None else dim
-    return apply(_MAX, (input,)) if dim is None else _extremum(input, dim, keepdim, np.argmax)
+    if dim is None:
+        return apply(_MAX, (input,))
+    return _extremum(input, dim, keepdim, np.argmax, _SELECT_MAX)
 
 
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
@@ -197,13 +197,15 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None)
     if isinstance(dim, Tensor):
         return minimum(input, dim)
     dim = axis if dim is None else dim
-    return apply(_MIN, (input,)) if dim is None else _extremum(input, dim, keepdim, np.argmin)
+    if dim is None:
+        return apply(_MIN, (input,))
+    return _extremum(input, dim, keepdim, np.argmin, _SELECT_MIN)
 
 
-def _extremum(input: Tensor, dim: int, keepdim: bool, find: Any) -> Extremum:
+def _extremum(input: Tensor, dim: int, keepdim: bool, find: Any, select: Operation) -> Extremum:
     axis = axis_of(dim, input.array.ndim)
     index = find(input.array, axis=axis, keepdims=True)
-    values = apply(_SELECT_ALONG[find], (input, index), (axis,))
+    values = apply(select, (input, index), (axis,))
     if keepdim:
         return Extremum(values, wrap(index))
     return Extremum(squeeze(values, axis), wrap(np.squeeze(index, axis)))
@@ -222,7 +224,7 @@ _TO_COPY = Operation("ToCopy", composites.to_dtype, ("dtype",))
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """Elements of input where the condition holds, else of other."""
     if input is None:
-        return tuple(map(wrap, np.nonzero(_plain(condition))))
+        return tuple(wrap(index) for index in np.nonzero(_plain(condition)))
     return apply(_WHERE, (_plain(condition), input, other))
 
 

@@ -31,17 +31,17 @@ SLICE = Operation("Slice", operator.getitem, ("index",), positional=True, view=T
 def getitem(tensor: Tensor, index: Any) -> Tensor:
     """`tensor[index]`, for every kind of index."""
     static, operands = normalized(index)
-    return apply(_operation(static, operands), (tensor, *operands), (static,))
+    return apply(operation_of(static, operands), (tensor, *operands), (static,))
 
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     """`tensor[index] = value`."""
     static, operands = normalized(index)
-    step = Step(_operation(static, operands), operands, (static,))
+    step = Step(operation_of(static, operands), operands, (static,))
     store_at(tensor, step, plain_index(static, (tensor.array, *operands)), value)
 
 
-def _operation(static: tuple[Any, ...], operands: tuple[Any, ...]) -> Operation:
+def operation_of(static: tuple[Any, ...], operands: tuple[Any, ...]) -> Operation:
     """Which of the names of PyTorch's nodes fits the index."""
     if operands:
         return GETITEM

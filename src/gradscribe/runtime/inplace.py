@@ -30,17 +30,34 @@ def update(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwargs
         store(target, function(wrap(target.array), *args, **kwargs).array)
         return target
     refuse_leaf(target)
-    original = wrap(target.array.copy())
-    original.node, original.index = target.node, target.index
-    original.needs_grad = target.needs_grad
-    result = function(original, *args, **kwargs)
+    result = function(as_it_was(target), *args, **kwargs)
     store(target, result.array)
+    _take_place(target, result)
+    return target
+
+
+def as_it_was(target: Tensor) -> Tensor:
+    """A copy in the same place of the graph, to stand for a Tensor whose memory will change."""
+    original = wrap(target.array.copy())
+    original.node, original.index = target.grad_fn, target.index
+    original.needs_grad = target.requires_grad
+    return original
+
+
+def _take_place(target: Tensor, result: Tensor) -> None:
+    """Put target in the place of a result in the graph, which has been stored in its memory."""
     if target.view_of is None and result.needs_grad:
         target.node, target.index, target.needs_grad = result.node, result.index, True
     else:
-        edge = edge_of(result) if result.needs_grad else NO_EDGE
-        overwrite(target, edge)
-    return target
+        overwrite(target, edge_of(result) if result.needs_grad else NO_EDGE)
+
+
+def take_over(target: Tensor, result: Tensor) -> None:
+    """Store a result in the memory of target, and put target in its place in the graph."""
+    recorded = target.requires_grad or result.needs_grad
+    store(target, result.array)
+    if recorded:
+        _take_place(target, result)
 
 
 def is_recorded(target: Tensor, args: Sequence[Any]) -> bool:

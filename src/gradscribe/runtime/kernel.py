@@ -41,6 +41,10 @@ class Derivatives(Protocol):
         """The positions of the out leaves whose memory the record refers to."""
 
     @property
+    def higher_inputs(self) -> tuple[int, ...]:
+        """The positions of the leaves whose elements a derivative of higher order reads."""
+
+    @property
     def linear(self) -> bool:
         """Whether the adjoint reads nothing that depends on an active leaf. Then no derivative
         of second or higher order reads more of an active leaf than its type and shape."""
@@ -68,10 +72,10 @@ class Kernel:
     stand_ins: what is kept in place of each leaf (None: the leaf itself); None: keep all.
     converters: for each output, what makes a cotangent of the type that the code expects.
     checked: the positions, among the leaves and then the outputs, whose memory is recorded.
-    kept: the positions of the leaves that are kept for higher derivatives.
     """
 
     __slots__ = (
+        "_kept",
         "active",
         "adjoint",
         "checked",
@@ -81,7 +85,6 @@ class Kernel:
         "derivatives",
         "forward",
         "inputs",
-        "kept",
         "node_class",
         "outputs",
         "records",
@@ -110,17 +113,22 @@ class Kernel:
         self.inputs = inputs
         self.constants = constants
         self.stand_ins = stand_ins
-        self.kept = tuple(
-            position
-            for position in range(arity)
-            if not (stand_ins and stand_ins[position] is not None)
-        )
+        self._kept: tuple[int, ...] | None = None
         outputs = (arity + position for position in derivatives.record_outputs)
         self.checked = (*derivatives.record_inputs, *outputs)
         self.checks_outputs = bool(derivatives.record_outputs)
         self.converters: tuple[Convert, ...] = ()
         self.shapes: tuple[Any, ...] = ()
         self.records = True
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The positions of the leaves whose memory higher derivatives read."""
+        if self._kept is None:
+            stand_ins = self.stand_ins or ()
+            spared = {i for i, stand_in in enumerate(stand_ins) if stand_in is not None}
+            self._kept = tuple(set(self.derivatives.higher_inputs) - spared)
+        return self._kept
 
     def learn(self, out: Sequence[Any], record: Any) -> None:
         """Remember, from the first call, the types of the outputs and whether values are kept."""
@@ -129,11 +137,25 @@ class Kernel:
         self.records = holds_arrays(record)
 
     def plain_outputs(self, out: Sequence[Any]) -> Sequence[int]:
-        """The positions of the arrays among the out leaves that have no cotangent."""
+        """The positions of arrays and NumPy's numbers among the out leaves without cotangent."""
         if len(out) == len(self.outputs):
             return ()
         rest = set(range(len(out))).difference(self.outputs)
-        return [position for position in rest if isinstance(out[position], np.ndarray)]
+        return [
+            position for position in rest if isinstance(out[position], (np.ndarray, np.generic))
+        ]
+
+    def owned(self, leaves: Sequence[Any], counters: Sequence[Any]) -> list[Any]:
+        """The leaves, with copies of the arrays of the caller, whose changes nothing counts (they
+        have no counter), as far as a derivative may read them."""
+        derivatives = self.derivatives
+        read = derivatives.record_inputs if derivatives.linear else range(len(leaves))
+        return [
+            leaf.copy(order="K")
+            if counters[position] is None and isinstance(leaf, np.ndarray) and position in read
+            else leaf
+            for position, leaf in enumerate(leaves)
+        ]
 
     def spared(self, leaves: Sequence[Any]) -> list[Any]:
         """The leaves, with stand-ins for those that no derivative reads."""

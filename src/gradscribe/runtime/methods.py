@@ -156,6 +156,11 @@ def _reversed_axes(self: Tensor) -> Tensor:
     return shaping.permute(self, *reversed(range(self.ndim)))
 
 
+def _reversed(self: Tensor) -> Tensor:
+    """All axes in the other direction."""
+    return shaping.flip(self, *range(self.ndim))
+
+
 def _matrix_transpose(self: Tensor) -> Tensor:
     """The last two axes exchanged."""
     return shaping.transpose(self, -1, -2)
@@ -213,6 +218,7 @@ _OTHERS: dict[str, Any] = {
     "H": property(_matrix_transpose),
     "new_zeros": _new_zeros,
     "new_ones": _new_ones,
+    "__reversed__": _reversed,
     "__deepcopy__": _deepcopy,
     "__reduce__": _reduce,
     "__getitem__": indexing.getitem,

@@ -133,6 +133,7 @@ class AccumulateGrad(Node):
     """The end of the graph at a leaf: adds what arrives to `variable.grad`."""
 
     __slots__ = ("variable",)
+    __module__ = "builtins"  # as the classes of nodes print in PyTorch: <class 'AccumulateGrad'>
 
     variable: Tensor
 

@@ -39,12 +39,12 @@ from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
 @cache
 def node_class(name: str) -> type[OperationNode]:
     """The class of the nodes of this name."""
-    return type(name, (OperationNode,), {"__slots__": (), "__module__": __name__})
+    return type(name, (OperationNode,), {"__slots__": (), "__module__": "builtins"})
 
 
 @cache
 def _higher_node_class(name: str) -> type[HigherNode]:
-    return type(name, (HigherNode,), {"__slots__": (), "__module__": __name__})
+    return type(name, (HigherNode,), {"__slots__": (), "__module__": "builtins"})
 
 
 _FREED: Any = object()

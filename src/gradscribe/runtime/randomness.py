@@ -53,7 +53,7 @@ def rand(
     generator: Generator | None = None,
 ) -> Tensor:
     """Uniform on [0, 1)."""
-    values = _source(generator).random(sizes(shape))
+    values = source(generator).random(sizes(shape))
     return finished(values, dtype or dtypes.get_default_dtype(), device, requires_grad)
 
 
@@ -65,7 +65,7 @@ def randn(
     generator: Generator | None = None,
 ) -> Tensor:
     """Of the standard normal distribution."""
-    values = _source(generator).standard_normal(sizes(shape))
+    values = source(generator).standard_normal(sizes(shape))
     return finished(values, dtype or dtypes.get_default_dtype(), device, requires_grad)
 
 
@@ -82,20 +82,20 @@ def randint(
     """Integers from low (0 if only one bound is given) up to, not including, high."""
     if size is None:
         low, high, size = 0, low, high
-    values = _source(generator).integers(low, high, size=tuple(size))
+    values = source(generator).integers(low, high, size=tuple(size))
     return finished(values, dtype or dtypes.int64, device, requires_grad)
 
 
 def randperm(n: int, *, dtype: Any = None, generator: Generator | None = None) -> Tensor:
     """The integers below n in random order."""
-    return finished(_source(generator).permutation(n), dtype or dtypes.int64)
+    return finished(source(generator).permutation(n), dtype or dtypes.int64)
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None) -> Tensor:
     """Of the normal distribution."""
     means, deviations = (getattr(v, "array", v) for v in (mean, std))
     shape = np.broadcast(means, deviations).shape if size is None else tuple(size)
-    noise = _source(None).standard_normal(shape)
+    noise = source(None).standard_normal(shape)
     return finished(means + deviations * noise, dtypes.get_default_dtype())
 
 
@@ -111,13 +111,13 @@ def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False)
 
 def uniform_(self: Tensor, low: float = 0.0, high: float = 1.0) -> Tensor:
     """Set the elements to uniform random numbers."""
-    return inplace.assign(self, _source(None).uniform(low, high, self.array.shape))
+    return inplace.assign(self, source(None).uniform(low, high, self.array.shape))
 
 
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     """Set the elements to normal random numbers."""
-    return inplace.assign(self, _source(None).normal(mean, std, self.array.shape))
+    return inplace.assign(self, source(None).normal(mean, std, self.array.shape))
 
 
-def _source(generator: Generator | None) -> np.random.Generator:
+def source(generator: Generator | None = None) -> np.random.Generator:
     return (generator or default_generator).numpy

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime import indexing
+from gradscribe.runtime import composites, indexing
 from gradscribe.runtime.adaptors import axes, enter_row, joined
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.size import sizes
@@ -18,6 +18,7 @@ _VIEW = enter_row(Operation("View", np.reshape, ("shape",), positional=True, vie
 _EXPAND = enter_row(Operation("Expand", np.broadcast_to, ("shape",), positional=True, view=True))
 _PERMUTE = enter_row(Operation("Permute", np.transpose, ("axes",), view=True))
 _TRANSPOSE = enter_row(Operation("Transpose", np.swapaxes, ("axis1", "axis2"), view=True))
+_FLIP = Operation("Flip", composites.flip, ("axis",))
 _T = Operation("T", np.transpose, view=True)
 _SQUEEZE = enter_row(Operation("Squeeze", np.squeeze, ("axis",), view=True))
 _UNSQUEEZE = enter_row(Operation("Unsqueeze", np.expand_dims, ("axis",), view=True))
@@ -96,6 +97,11 @@ def transpose(input: Tensor, dim0: Any = None, dim1: Any = None) -> Tensor:
 swapaxes = swapdims = transpose
 
 
+def flip(input: Tensor, *dims: Any) -> Tensor:
+    """A copy with these axes in the other direction."""
+    return apply(_FLIP, (input,), (sizes(dims),))
+
+
 def t(input: Tensor) -> Tensor:
     """The transpose of a matrix."""
     if input.array.ndim > 2:
@@ -147,14 +153,17 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Pieces along an axis, of one size (the last may be smaller) or of these sizes."""
     axis = axis_of(dim, input.array.ndim)
-    length = input.array.shape[axis]
+    bounds = _bounds_of_pieces(input.array.shape[axis], split_size)
+    return tuple(_slice_at(input, axis, slice(start, stop)) for start, stop in bounds)
+
+
+def _bounds_of_pieces(length: int, split_size: int | Sequence[int]) -> list[tuple[int, int]]:
+    """Where each of the pieces of an axis starts and stops."""
     if isinstance(split_size, int):
         starts = range(0, length, split_size)
-        bounds = [(start, min(start + split_size, length)) for start in starts]
-    else:
-        ends = np.cumsum(split_size).tolist()
-        bounds = list(zip([0, *ends], ends, strict=False))
-    return tuple(_slice_at(input, axis, slice(start, stop)) for start, stop in bounds)
+        return [(start, min(start + split_size, length)) for start in starts]
+    ends = np.cumsum(split_size).tolist()
+    return list(zip([0, *ends], ends, strict=False))
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:

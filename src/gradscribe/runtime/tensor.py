@@ -300,6 +300,17 @@ class Tensor:
             return array.astype(dtype)
         return array.copy() if copy else array
 
+    def __array_wrap__(self, array: Array, context: Any = None, return_scalar: bool = False) -> Any:
+        return wrap(np.asarray(array))
+
+    def __dlpack__(self, **options: Any) -> Any:
+        if self.requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
     def __bool__(self) -> bool:
         if self.array.size == 1:
             return bool(self.array)

@@ -17,21 +17,18 @@ from collections.abc import Iterable, Iterator
 
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Operation, Primitive, Value, walk
 from gradscribe.ir.types import is_differentiable
-from gradscribe.primitives import control, indexing
+from gradscribe.primitives import control, indexing, lists
 from gradscribe.primitives.registry import METHODS, NO_RULE, PRIMITIVES
 
 STRUCTURAL = frozenset(
     {
         control.TUPLE,
         control.ITEM,
-        control.LIST,
-        control.APPEND,
-        control.POP,
-        control.GET,
-        control.SET,
+        *lists.OPERATIONS,
         control.COPY,
         control.ADD_ITEMS,
         indexing.GETITEM,
+        indexing.GATHER,
         indexing.STORE,
         indexing.ACCUMULATE,
         IF,
@@ -41,7 +38,7 @@ STRUCTURAL = frozenset(
 )
 """Primitives whose derivative is part of the transforms, not a rule of the primitive."""
 
-_ALWAYS_CONSTANT = frozenset({control.CONSTANT, control.UNDEF, control.ZEROS_LIKE})
+_ALWAYS_CONSTANT = frozenset({control.CONSTANT, control.UNDEF, control.ZEROS_LIKE, control.RUN})
 
 
 def active_values(function: Function, active_leaves: frozenset[int]) -> set[Value]:
@@ -53,8 +50,8 @@ def active_values(function: Function, active_leaves: frozenset[int]) -> set[Valu
         uses.setdefault(source, []).append(result)
         sources.setdefault(result, []).append(source)
     seeds = [body.parameters[leaf] for leaf in active_leaves]
-    varied = _reachable(filter(_is_differentiable, seeds), uses)
-    return varied & _reachable(filter(_is_differentiable, body.yields), sources)
+    varied = reachable(filter(_is_differentiable, seeds), uses)
+    return varied & reachable(filter(_is_differentiable, body.yields), sources)
 
 
 @functools.cache
@@ -72,12 +69,13 @@ def has_zero_derivative(primitive: Primitive) -> bool:
 def _dependences(block: Block) -> Iterator[tuple[Value, Value]]:
     """(source, result) for each pair of differentiable values where one is made of the other."""
     for operation in walk(block):
-        for source, result in _pairs(operation):
+        for source, result in pairs_of(operation):
             if _is_differentiable(source) and _is_differentiable(result):
                 yield source, result
 
 
-def _pairs(operation: Operation) -> Iterator[tuple[Value, Value]]:
+def pairs_of(operation: Operation) -> Iterator[tuple[Value, Value]]:
+    """(source, result) for each pair of values where one is made of the other."""
     if operation.primitive is LOOP:
         yield from _loop_pairs(operation)
     elif operation.primitive is IF:
@@ -105,7 +103,8 @@ def _loop_pairs(loop: Operation) -> Iterator[tuple[Value, Value]]:
     yield from zip(collected, loop.results[shape.carried :], strict=True)
 
 
-def _reachable(seeds: Iterable[Value], edges: dict[Value, list[Value]]) -> set[Value]:
+def reachable(seeds: Iterable[Value], edges: dict[Value, list[Value]]) -> set[Value]:
+    """All values that these lead to."""
     reached: set[Value] = set()
     pending = list(seeds)
     while pending:

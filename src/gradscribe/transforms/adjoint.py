@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from gradscribe.ir.builder import Builder
@@ -24,38 +23,31 @@ from gradscribe.ir.core import (
     LOOP,
     Block,
     Function,
-    Operand,
     Operation,
     Parameter,
     Primitive,
     Value,
-    map_operands,
 )
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Type, cotangent_type, is_differentiable
-from gradscribe.primitives.control import (
-    ADD_ITEMS,
-    APPEND,
-    COPY,
-    GET,
-    ITEM,
-    LIST,
-    POP,
-    SET,
-    TUPLE,
-    ZEROS_LIKE,
-)
-from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
+from gradscribe.primitives.control import ADD_ITEMS, COPY, ENTER, EXIT
+from gradscribe.primitives.indexing import ACCUMULATE, GATHER, GETITEM, STORE, is_whole, may_repeat
+from gradscribe.transforms import lists
+from gradscribe.transforms.absence import absences
 from gradscribe.transforms.activity import active_values
 from gradscribe.transforms.calls import mirror_call
 from gradscribe.transforms.context import Context
-from gradscribe.transforms.cotangents import add, constant, name_of, project, zero
-from gradscribe.transforms.mirrors import mirror_if, mirror_loop
-from gradscribe.transforms.rules import Templates, apply_rule
+from gradscribe.transforms.cotangents import constant, name_of, project, zero
+from gradscribe.transforms.lists import contribute
+from gradscribe.transforms.mirrors import mirror_context, mirror_if, mirror_loop
+from gradscribe.transforms.opacity import refuse_opaque
+from gradscribe.transforms.overwriting import last_written
+from gradscribe.transforms.rules import apply_rule
 from gradscribe.transforms.scopes import Scope, TopScope
-from gradscribe.transforms.storage import Exports, derived, view_at
+from gradscribe.transforms.storage import Exports, derived, store_at, view_at
 from gradscribe.transforms.structure import Structure
+from gradscribe.transforms.templates import Templates
 
 
 @dataclass(frozen=True)
@@ -104,13 +96,15 @@ def differentiate(
     The first sweep finds which stored-to arrays the adjoint reads inside of loops; if there are
     any, a second one undoes the stores to them.
     """
+    refuse_opaque(function, frozenset(active))
     structure = Structure(function)
     values = active_values(function, frozenset(active))
     templates: Templates = {}
     restored: frozenset[Value] = frozenset()
+    absent = absences(function)
     while True:
         exports = Exports(structure, function.facts)
-        context = Context(function, structure, exports, values, restored)
+        context = Context(function, structure, exports, values, restored, absent=absent)
         seeds = _seeds(function, seeded, seed_type)
         joined = _sweep(context, tuple(active), seeds, templates)
         if context.wanted <= restored:
@@ -199,6 +193,8 @@ class ReverseSweep:
             scope.builder.location = derived(operation.location)
             if operation.primitive in _REGIONS:
                 _REGIONS[operation.primitive](scope, operation, self)
+            elif operation.primitive in (ENTER, EXIT):
+                mirror_context(scope, operation)
             else:
                 self._mirror(scope, operation)
             scope.context.swept.add(operation)
@@ -219,17 +215,21 @@ class ReverseSweep:
 # -- reads and stores ------------------------------------------------------------------------
 
 
-def _getitem(scope: Scope, operation: Operation, d_out: Value) -> None:
+def _read(scope: Scope, operation: Operation, d_out: Value) -> None:
     scope.add_to_source(operation, d_out)
 
 
 def _store(scope: Scope, operation: Operation, d_out: Value) -> None:
     """The value gets the cotangent of the place it was stored to; nothing flows past there."""
     x, path = operation.operands[0], scope.path(operation)
-    _stored_value(scope, operation, d_out, path)
+    path = () if is_whole(path) else path
+    _stored_value(scope, operation, d_out, path, last=may_repeat(path))
     if path and x in scope.context.active:
-        arguments = {"x": d_out, "value": constant(scope.builder, 0.0), "path": path}
-        scope.contribute(x, scope.builder.call(STORE, arguments, name=name_of(x)))
+        nothing = constant(scope.builder, 0.0)
+        passed = store_at(scope.builder, STORE, d_out, nothing, path, name_of(x))
+        if path[-1][0] is GATHER:
+            scope.context.masked.add(passed)
+        scope.contribute(x, passed)
 
 
 def _accumulate(scope: Scope, operation: Operation, d_out: Value) -> None:
@@ -238,110 +238,27 @@ def _accumulate(scope: Scope, operation: Operation, d_out: Value) -> None:
         scope.contribute(operation.operands[0], d_out)
 
 
-def _stored_value(scope: Scope, operation: Operation, d_out: Value, path: tuple[Any, ...]) -> None:
+def _stored_value(
+    scope: Scope, operation: Operation, d_out: Value, path: tuple[Any, ...], last: bool = False
+) -> None:
+    """last: of what is stored to one element, only the last value stays there."""
     value = operation.operands[operation.attributes["value"].index]
     if value in scope.context.active:
         start = len(scope.builder.operations)
-        given = view_at(scope.builder, d_out, path)
+        given = last_written(scope, d_out, path) if last else view_at(scope.builder, d_out, path)
         scope.contribute(value, project(scope, given, value, start))
 
 
-def _static(scope: Scope, operation: Operation, name: str) -> Any:
-    """An argument of an operation, with its values as they are available in the scope."""
-    return map_operands(
-        operation.attributes[name],
-        lambda operand: scope.primal(operation.operands[operand.index]),
-    )
-
-
-# -- tuples and lists ------------------------------------------------------------------------
+# -- sums and copies -------------------------------------------------------------------------
 
 
 def _copy(scope: Scope, operation: Operation, d_out: Value) -> None:
-    _contribute(scope, operation.operands[0], lambda: d_out)
+    contribute(scope, operation.operands[0], lambda: d_out)
 
 
 def _add_items(scope: Scope, operation: Operation, d_out: Value) -> None:
     for operand in operation.operands:
-        _contribute(scope, operand, lambda: d_out)
-
-
-def _tuple(scope: Scope, operation: Operation, d_out: Value) -> None:
-    for position, operand in enumerate(operation.attributes["items"]):
-        item = operation.operands[operand.index]
-        arguments = {"x": d_out, "position": position}
-        cotangent = partial(scope.builder.call, ITEM, arguments, name=name_of(item))
-        _contribute(scope, item, cotangent)
-
-
-def _item(scope: Scope, operation: Operation, d_out: Value) -> None:
-    x, position = operation.operands[0], operation.attributes["position"]
-    if x not in scope.context.active:
-        return
-    zeros = zero(scope, x)
-    items = [
-        d_out if i == position else scope.builder.call(ITEM, {"x": zeros, "position": i})
-        for i in range(len(x.type.items))  # type: ignore[attr-defined]
-    ]
-    scope.contribute(x, scope.builder.call(TUPLE, {"items": tuple(items)}))
-
-
-def _list(scope: Scope, operation: Operation, d_out: Value) -> None:
-    for position, operand in enumerate(operation.attributes["items"]):
-        item = operation.operands[operand.index]
-        _contribute(scope, item, partial(_get, scope, d_out, position, item))
-
-
-def _append(scope: Scope, operation: Operation, d_out: Value) -> None:
-    value = _operand(operation, "value")
-    _contribute(scope, value, lambda: _get(scope, d_out, -1, value))
-    x = _operand(operation, "x")
-    _contribute(scope, x, lambda: scope.builder.call(POP, {"x": d_out}, name=name_of(x)))
-
-
-def _pop(scope: Scope, operation: Operation, d_out: Value) -> None:
-    x = operation.operands[0]
-    if x in scope.context.active:
-        item = scope.builder.call(GET, {"x": scope.primal(x), "index": -1})
-        zeros = scope.builder.call(ZEROS_LIKE, {"x": item})
-        arguments = {"x": d_out, "value": zeros}
-        scope.contribute(x, scope.builder.call(APPEND, arguments, name=name_of(x)))
-
-
-def _get_item(scope: Scope, operation: Operation, d_out: Value) -> None:
-    x = _operand(operation, "x")
-    if x not in scope.context.active:
-        return
-    index = _static(scope, operation, "index")
-    total = scope.cotangent(x)
-    if total is None:
-        total = zero(scope, x)
-    item = add(scope.builder, _get(scope, total, index, operation.result), d_out, operation.result)
-    arguments = {"x": total, "index": index, "value": item}
-    scope.cotangents[x] = scope.builder.call(SET, arguments, name=name_of(x))
-
-
-def _set(scope: Scope, operation: Operation, d_out: Value) -> None:
-    x, value = _operand(operation, "x"), _operand(operation, "value")
-    index = _static(scope, operation, "index")
-    _contribute(scope, value, lambda: _get(scope, d_out, index, value))
-    if x in scope.context.active:
-        arguments = {"x": d_out, "index": index, "value": zero(scope, value)}
-        scope.contribute(x, scope.builder.call(SET, arguments, name=name_of(x)))
-
-
-def _operand(operation: Operation, name: str) -> Value:
-    operand: Operand = operation.attributes[name]
-    return operation.operands[operand.index]
-
-
-def _get(scope: Scope, x: Value, index: Any, value: Value) -> Value:
-    return scope.builder.call(GET, {"x": x, "index": index}, name=name_of(value))
-
-
-def _contribute(scope: Scope, value: Value, cotangent: Callable[[], Value]) -> None:
-    if value in scope.context.active:
-        scope.contribute(value, cotangent())
+        contribute(scope, operand, lambda: d_out)
 
 
 _REGIONS: dict[Primitive, Callable[[Scope, Operation, ReverseSweep], None]] = {
@@ -350,16 +267,11 @@ _REGIONS: dict[Primitive, Callable[[Scope, Operation, ReverseSweep], None]] = {
     CALL: mirror_call,
 }
 _HANDLERS: dict[Primitive, Callable[[Scope, Operation, Value], None]] = {
-    GETITEM: _getitem,
+    GETITEM: _read,
+    GATHER: _read,
     STORE: _store,
     ACCUMULATE: _accumulate,
     COPY: _copy,
     ADD_ITEMS: _add_items,
-    TUPLE: _tuple,
-    ITEM: _item,
-    LIST: _list,
-    APPEND: _append,
-    POP: _pop,
-    GET: _get_item,
-    SET: _set,
+    **lists.ADJOINTS,
 }

@@ -19,9 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from gradscribe.ir.core import IF, LOOP, Block, Function, LoopShape, Operation, Value
 from gradscribe.ir.liveness import Liveness
+from gradscribe.primitives.control import EFFECT
 from gradscribe.transforms.buffers import (
     IN_PLACE,
     ITEMS,
@@ -37,6 +39,7 @@ from gradscribe.transforms.buffers import (
     link,
     repeats,
 )
+from gradscribe.transforms.write_through import through
 
 
 @dataclass
@@ -80,6 +83,7 @@ class Aliasing:
         self.live: dict[Operation, frozenset[Value]] = {}
         self.first_pass = True
         self.abandoned = False
+        self.chains, self._lists = through(function, liveness)
         self._on_write = on_write
         self._clean_inits = clean_inits
         self._buffers: dict[Value, dict[Path, Buffer]] = {}
@@ -142,6 +146,10 @@ class Aliasing:
     def _plain(self, operation: Operation) -> None:
         if operation.primitive in IN_PLACE:
             self._write(operation)
+        elif operation.primitive is EFFECT and _keeps_arguments(operation.callee):
+            for operand in operation.operands:
+                for buffer in self.buffers(operand).values():
+                    link(buffer, WORLD)
         targets = [s for result in operation.results for s in self.buffers(result).values()]
         if targets and operation.results[0] not in self.copies.results:
             flows = flows_of(self, operation)
@@ -152,6 +160,8 @@ class Aliasing:
         buffer = self.buffers(operation.operands[number])[()]
         if (operation, number) not in self.copies.operands:
             live = self.live[operation].difference(operation.results)
+            if not any(self.buffers(x)[ITEMS,].repeated for x in self._lists.get(operation, ())):
+                live = live.difference(self._lists.get(operation, ()))
             self._report(operation, number, buffer, live)
 
     def _report(
@@ -162,6 +172,14 @@ class Aliasing:
             self._on_write(self, operation, number, buffer, live)
         if (operation, number) not in self.copies.operands:
             self._written[-1].add(buffer)
+
+    def puts_back(self, operation: Operation) -> bool:
+        """Whether this stores an item where it is already."""
+        copied = {changed for changed, _ in self.copies.operands}
+        chain = self.chains.get(operation, ())
+        if not chain or chain[0].result in self.copies.results:
+            return False
+        return copied.isdisjoint(chain)
 
     def operand(self, operation: Operation, number: int) -> Buffers:
         """What an operand hands to an operation (less what is copied before it)."""
@@ -316,3 +334,12 @@ class Aliasing:
 def _carried(region: Block, shape: LoopShape) -> tuple[Value, ...]:
     """The carried parameters of the body or of the condition of a loop."""
     return region.parameters[len(region.parameters) - shape.carried :]
+
+
+def _keeps_arguments(callee: Any) -> bool:
+    """Whether a call may keep what it is given, and show it later."""
+    module = (getattr(callee, "__module__", None) or "").partition(".")[0]
+    return module not in _FORGETFUL
+
+
+_FORGETFUL = frozenset({"builtins", "logging", "numpy", "operator", "random", "time", "warnings"})

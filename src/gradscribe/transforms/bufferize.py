@@ -40,9 +40,10 @@ from gradscribe.ir.types import Tuple, Type
 from gradscribe.primitives.control import APPEND, COPY, ITEM, LIST, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 from gradscribe.transforms.aliasing import Aliasing, Copies, OnWrite
-from gradscribe.transforms.buffers import WORLD, Buffer, buffer_paths
+from gradscribe.transforms.buffers import WORLD, Buffer, buffer_paths, origins
 from gradscribe.transforms.definedness import possibly_undefined
 from gradscribe.transforms.in_place import out_of_place, reusable
+from gradscribe.transforms.layouts import Views
 
 
 def bufferize(function: Function, record: Collection[int] = ()) -> Function:
@@ -52,14 +53,14 @@ def bufferize(function: Function, record: Collection[int] = ()) -> Function:
     never written to by anybody, so they may share memory with parameters and results.
     """
     live = liveness(function)
-    copies, aliasing = _place_copies(function, live)
+    aliasing = _place_copies(function, live)
     returned = _copied_leaves(function, aliasing, frozenset(record))
     reused, replaced = reusable(function, aliasing), out_of_place(function, aliasing)
-    return _Rewriter(function, copies, reused, replaced).rewrite(returned)
+    return _Rewriter(function, aliasing, reused, replaced).rewrite(returned)
 
 
-def _place_copies(function: Function, live: Liveness) -> tuple[Copies, Aliasing]:
-    """The copies that are needed, and the alias relation with them.
+def _place_copies(function: Function, live: Liveness) -> Aliasing:
+    """The alias relation with the copies that are needed.
 
     What must be copied inside a loop even if the loop starts from fresh arrays is found
     first; then what loops start from; the last relation assumes nothing, so it decides.
@@ -68,8 +69,7 @@ def _place_copies(function: Function, live: Liveness) -> tuple[Copies, Aliasing]
     decide = partial(_decide, possibly_undefined(function))
     if any(operation.primitive is LOOP for operation in walk(function.body)):
         copies = _settle(function, live, copies, decide, clean_inits=True).copies
-    aliasing = _settle(function, live, copies, decide, clean_inits=False)
-    return aliasing.copies, aliasing
+    return _settle(function, live, copies, decide, clean_inits=False)
 
 
 def _settle(
@@ -112,7 +112,7 @@ def _decide(
 def _view_roots(buffer: Buffer, conflicts: Sequence[Buffer]) -> set[Value]:
     """The views whose copies, made where they are taken, would end all these conflicts; none
     if that cannot be."""
-    written_through = _origins(buffer)
+    written_through = origins(buffer)
     roots: set[Value] = set()
     seen = set(conflicts)
     pending = list(conflicts)
@@ -128,17 +128,6 @@ def _view_roots(buffer: Buffer, conflicts: Sequence[Buffer]) -> set[Value]:
         elif found in buffer.aliases:
             return set()
     return roots
-
-
-def _origins(buffer: Buffer) -> set[Buffer]:
-    """A buffer and all that it may have been taken from."""
-    origins = {buffer}
-    pending = [buffer]
-    while pending:
-        new = pending.pop().sources - origins
-        origins |= new
-        pending += new
-    return origins
 
 
 def _copied_leaves(function: Function, aliasing: Aliasing, record: frozenset[int]) -> set[int]:
@@ -167,12 +156,13 @@ class _Rewriter:
     def __init__(
         self,
         function: Function,
-        copies: Copies,
+        aliasing: Aliasing,
         reused: dict[Operation, int],
         replaced: dict[Operation, Operation | None],
     ) -> None:
         self._function = function
-        self._copies = copies
+        self._aliasing = aliasing
+        self._copies = aliasing.copies
         self._reused = reused
         self._replaced = replaced
         self._builder = Builder(function.facts)
@@ -188,26 +178,28 @@ class _Rewriter:
         return replace(self._function, body=Block(body.parameters, tuple(operations), yields))
 
     def _operations(self, block: Block) -> None:
+        views = Views(self._aliasing)
         for operation in block.operations:
             self._builder.location = operation.location
             if operation in self._replaced:
                 self._replace(operation, self._replaced[operation])
                 continue
-            rewritten = self._with_copied_operands(operation)
+            rewritten = self._with_copied_operands(operation, views.operands(operation))
             regions = tuple(map(self._region, operation.regions))
             rewritten = replace(rewritten, regions=regions)
+            views.pass_by(operation, self._reused.get(operation))
             if operation in self._reused:
                 self._reuse(rewritten, self._reused[operation])
             elif self._copies.results.isdisjoint(operation.results):
                 self._builder.append(rewritten)
             else:
-                self._copied_result(rewritten)
+                views.add(operation, self._copied_result(rewritten))
 
     def _replace(self, operation: Operation, replacement: Operation | None) -> None:
         if replacement is None:
             return
         if replacement.attributes is operation.attributes:  # the same, with another result
-            rewritten = self._with_copied_operands(operation)
+            rewritten = self._with_copied_operands(operation, operation.operands)
             replacement = replace(rewritten, results=replacement.results)
         self._builder.append(replacement)
 
@@ -216,20 +208,21 @@ class _Rewriter:
             self._operations(region)
         return Block(region.parameters, tuple(operations), region.yields)
 
-    def _with_copied_operands(self, operation: Operation) -> Operation:
-        operands = list(operation.operands)
+    def _with_copied_operands(self, operation: Operation, values: Sequence[Value]) -> Operation:
+        operands = list(values)
         for number, value in enumerate(operands):
             deep = self._copies.operands.get((operation, number))
             if deep is not None:
                 operands[number] = self._deep_copy(value) if deep else self._copy(value)
         return replace(operation, operands=tuple(operands))
 
-    def _copied_result(self, operation: Operation) -> None:
-        """The copy takes the place (and the name) of the result."""
+    def _copied_result(self, operation: Operation) -> Value:
+        """The copy takes the place (and the name) of the result, which is returned."""
         result = operation.result
         taken = Value(result.type)
         self._builder.append(replace(operation, results=(taken,)))
         self._append(COPY, (taken,), result, {"x": Operand(0)})
+        return taken
 
     def _reuse(self, operation: Operation, number: int) -> None:
         """`y = x * t` as the store `x[...] = x * t`, which is written `x *= t`."""

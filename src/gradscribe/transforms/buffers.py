@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradscribe.ir import types
 from gradscribe.ir.core import CALL, Operand, Operation, Value
-from gradscribe.primitives import control, indexing
+from gradscribe.primitives import control, indexing, lists
+from gradscribe.primitives.indexing import READ_ONLY
 
 if TYPE_CHECKING:
     from gradscribe.transforms.aliasing import Aliasing
@@ -102,15 +103,21 @@ Flow = tuple[Buffer, Sequence[Buffer]]
 """A buffer and those that it may be the same as."""
 
 
-IN_PLACE = frozenset(
-    {indexing.STORE, indexing.ACCUMULATE, control.APPEND, control.SET, control.POP}
-)
+IN_PLACE = frozenset({indexing.STORE, indexing.ACCUMULATE}) | lists.IN_PLACE
 """What changes its operand `x` when executed in place."""
 
-_READ_ONLY = frozenset({"broadcast_to", "broadcast_arrays", "diagonal"})
-"""Views that NumPy does not let be stored to."""
-
 _FRESH = frozenset({control.ZEROS_LIKE, control.ADD_ITEMS})
+
+
+def origins(buffer: Buffer) -> set[Buffer]:
+    """A buffer and all that it may have been taken from."""
+    found = {buffer}
+    pending = [buffer]
+    while pending:
+        new = pending.pop().sources - found
+        found |= new
+        pending += new
+    return found
 
 
 def alias(a: Buffer, b: Buffer) -> bool:
@@ -148,7 +155,7 @@ def _none(aliasing: Aliasing, operation: Operation) -> list[Flow]:
 def _view(aliasing: Aliasing, operation: Operation) -> list[Flow]:
     targets = aliasing.buffers(operation.result)
     sources = list(aliasing.operand(operation, 0).values()) if operation.operands else []
-    if operation.primitive.name in _READ_ONLY:
+    if operation.primitive.name in READ_ONLY:
         sources.append(WORLD)
     for target in targets.values():
         target.view = isinstance(operation.result.type, types.Array)
@@ -162,9 +169,13 @@ def _written_operand(aliasing: Aliasing, operation: Operation) -> list[Flow]:
     x = aliasing.operand(operation, operation.attributes["x"].index)
     flows = {path: [x[path]] if path in x else [] for path in targets}
     value = operation.attributes.get("value")
-    if operation.primitive in (control.APPEND, control.SET) and isinstance(value, Operand):
+    if operation.primitive in lists.IN_PLACE and isinstance(value, Operand):
+        if aliasing.puts_back(operation):
+            return [(targets[path], sources) for path, sources in flows.items()]
+        step = () if operation.primitive is lists.SET_SECTION else (ITEMS,)
         for path, source in aliasing.operand(operation, value.index).items():
-            flows.get((ITEMS, *path), []).append(source)
+            if step or path:
+                flows.get((*step, *path), []).append(source)
     return [(targets[path], sources) for path, sources in flows.items()]
 
 
@@ -172,6 +183,25 @@ def _copy(aliasing: Aliasing, operation: Operation) -> list[Flow]:
     """A copy of a list still shares its items."""
     source = {p: s for p, s in aliasing.operand(operation, 0).items() if p != ()}
     return below_step(aliasing.buffers(operation.result), source, ())
+
+
+def _items(aliasing: Aliasing, operation: Operation) -> list[Flow]:
+    """A new list that shares its items with those it is made of."""
+    targets = aliasing.buffers(operation.result)
+    for path, target in targets.items():
+        target.repeated |= path != () and operation.primitive is lists.REPEAT
+    flows: list[Flow] = []
+    for number in range(len(operation.operands)):
+        source = {p: s for p, s in aliasing.operand(operation, number).items() if p != ()}
+        flows += below_step(targets, source, ())
+    return flows
+
+
+def _rows(aliasing: Aliasing, operation: Operation) -> list[Flow]:
+    """The rows of an array: views of it, of different parts."""
+    source = aliasing.operand(operation, 0)[()]
+    targets = aliasing.buffers(operation.result)
+    return [(target, [source]) for path, target in targets.items() if path]
 
 
 def _tuple(aliasing: Aliasing, operation: Operation) -> list[Flow]:
@@ -252,6 +282,10 @@ _FLOWS: dict[Any, Callable[[Aliasing, Operation], list[Flow]]] = {
     control.ITEM: _item,
     control.LIST: _list,
     control.GET: _get,
+    lists.ROWS: _rows,
+    lists.REPEAT: _items,
+    lists.JOIN: _items,
+    lists.SECTION: _items,
     CALL: _call,
 }
 

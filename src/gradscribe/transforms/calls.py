@@ -135,7 +135,7 @@ def _tangent_of(function: Function, name: str) -> Function:
     d_plain = sum(is_differentiable(value.type) for value in yields[:plain])
     assert isinstance(whole.result, Node)
     trees, d_trees = (
-        tree.children[plain:] if function.record and isinstance(tree, Node) else ()
+        tree.children[plain:] if isinstance(tree, Node) else ()  # a record may be empty
         for tree in whole.result.children
     )
     ordered = (*yields[:plain], *d_yields[:d_plain], *yields[plain:], *d_yields[d_plain:])

@@ -18,7 +18,7 @@ class Context:
     restored: the arrays (chains) whose stores are undone. wanted: those found to be read by the
     adjoint in a nested block, to be restored in the next sweep. swept: the operations whose
     mirror is already written. masked: the cotangents that a mask has cut off where a derivative
-    may be infinite.
+    may be infinite. absent: for values that may be undefined, the flags that tell.
     """
 
     function: Function
@@ -30,6 +30,7 @@ class Context:
     versions: dict[Value, set[Value]] = field(default_factory=dict)
     swept: set[Operation] = field(default_factory=set)
     masked: set[Value] = field(default_factory=set)
+    absent: dict[Value, list[tuple[Value, bool]]] = field(default_factory=dict)
 
     @property
     def facts(self) -> Facts:

@@ -15,8 +15,9 @@ import numpy as np
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Method, Value
 from gradscribe.ir.lengths import Affine
-from gradscribe.ir.types import Array, Scalar, Type, cotangent_type, join
-from gradscribe.primitives.control import ADD_ITEMS, CONSTANT, ZEROS_LIKE
+from gradscribe.ir.types import Array, Scalar, Tuple, Type, cotangent_type, join
+from gradscribe.ir.types import Sequence as ListType
+from gradscribe.primitives.control import ADD_ITEMS, CONSTANT, UNDEF, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
 
@@ -48,8 +49,31 @@ def zero(scope: Scope, value: Value) -> Value:
     if isinstance(type_, Scalar):
         exact = not type_.weak and type_.dtype not in ("float64", "complex128")
         return constant(scope.builder, np.dtype(type_.dtype).type(0) if exact else 0.0)
+    for flag, outcome in scope.context.absent.get(value, ()):
+        known = scope.outcome(flag)
+        if known == outcome:
+            return scope.builder.call(UNDEF, {"type": type_})
+        if known is None:
+            return _zero_if_there(scope, value, flag, outcome)
     like = scope.primal(scope.shaped_like(value))
     return scope.builder.call(ZEROS_LIKE, {"x": like}, name=name_of(value))
+
+
+def _zero_if_there(scope: Scope, value: Value, flag: Value, outcome: bool) -> Value:
+    """Zeros, or nothing where a flag tells that the value is undefined."""
+    builder = scope.builder
+    like, condition = scope.primal(scope.shaped_like(value)), scope.primal(flag)
+    blocks = []
+    for side in (True, False):
+        with builder.block() as operations:
+            if side == outcome:
+                given = builder.call(UNDEF, {"type": value.type})
+            else:
+                given = builder.call(ZEROS_LIKE, {"x": like})
+        blocks.append(Block((), tuple(operations), (given,)))
+    result = Value(cotangent_type(value.type), name_of(value))
+    builder.emit_if(condition, blocks[0], blocks[1], (result,))
+    return result
 
 
 def add(builder: Builder, a: Value, b: Value, value: Value) -> Value:
@@ -63,17 +87,21 @@ def carried_type(type_: Type) -> Type:
     """The type of a cotangent that a loop carries: wide enough for all that reaches it."""
     if isinstance(type_, Scalar):
         return Scalar(type_.dtype, weak=False)
+    if isinstance(type_, ListType):
+        return ListType(carried_type(type_.item), type_.length)
+    if isinstance(type_, Tuple):
+        return Tuple(tuple(map(carried_type, type_.items)))
     return cotangent_type(type_)
 
 
 def joined_type(value: Value, cotangents: Sequence[Value]) -> Type:
     """The type of a cotangent that comes from either side of a branch."""
-    if isinstance(value.type, Scalar):
-        type_ = cotangents[0].type
-        for other in cotangents[1:]:
-            type_ = join(type_, other.type)
-        return cotangent_type(type_)
-    return cotangent_type(value.type)
+    if isinstance(value.type, Array):
+        return cotangent_type(value.type)
+    type_ = cotangents[0].type
+    for other in cotangents[1:]:
+        type_ = join(type_, other.type)
+    return cotangent_type(type_)
 
 
 def project(scope: Scope, cotangent: Value, value: Value, start: int) -> Value:
@@ -123,7 +151,7 @@ def _sum_axes(
         axis = broadcast if broadcast[1:] else broadcast[0]
         cotangent = call(scope.builder, np.sum, cotangent, axis=axis, keepdims=True)
     for axis, g, w in pairs:
-        if axis in broadcast or g == w or w.known is not None or (w.minimum or 0) > 1:
+        if axis in broadcast or g == w or w.known is not None or facts.is_many(w):
             continue  # an axis that is not one long was not broadcast
         equal = facts.equal(g, w)
         if equal is False and facts.equal(w, Affine((), 1)):

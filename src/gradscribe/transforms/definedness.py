@@ -11,19 +11,9 @@ from collections.abc import Iterable
 
 from gradscribe.ir.core import IF, LOOP, Block, Function, LoopShape, Operation, Value
 from gradscribe.ir.types import Never
-from gradscribe.primitives import control
+from gradscribe.primitives import control, lists
 
-_HANDING_ON = frozenset(
-    {
-        control.TUPLE,
-        control.ITEM,
-        control.LIST,
-        control.APPEND,
-        control.SET,
-        control.POP,
-        control.GET,
-    }
-)
+_HANDING_ON = frozenset({control.TUPLE, control.ITEM} | lists.OPERATIONS)
 
 
 def possibly_undefined(function: Function) -> set[Value]:

@@ -14,23 +14,11 @@ from a copy of the stack: the caller's record must survive the call.
 
 from __future__ import annotations
 
-import itertools
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
-from gradscribe.ir.core import (
-    LOOP,
-    Block,
-    Function,
-    LoopShape,
-    Operand,
-    Operation,
-    Primitive,
-    Value,
-    walk,
-)
+from gradscribe.ir.core import Function, Operand, Operation, Primitive, Value, walk
 from gradscribe.ir.trees import LEAF, Node, Tree
 from gradscribe.ir.types import Collected, Opaque
 from gradscribe.primitives.control import COPY, PUSH, STACK, STACK_POP
@@ -45,7 +33,9 @@ from gradscribe.transforms.record_chains import (
     is_nested,
     mirrored_records,
     schedule,
+    without_records,
 )
+from gradscribe.transforms.record_edits import RecordEdits
 from gradscribe.transforms.simplify.rewriter import count_uses
 
 
@@ -54,14 +44,15 @@ def flatten_records(function: Function) -> Function:
     if not any(is_nested(value) for op in walk(function.body) for value in op.results):
         return function
     uses = count_uses(function)
-    edits = _Edits()
+    edits = RecordEdits()
     for block in blocks_in(function.body):
-        for chains in mirrored_records(block, uses):
+        found = map(without_records, mirrored_records(block, uses))
+        for chains in by_pair(filter(None, found)):
             for group in groups(chains):
                 stack = _new_stack(group)
                 edits.before[group[0][0].loop].append(_made(stack, group))
                 _edit(group, stack, stack, edits)
-    return replace(function, body=_rewritten(function.body, edits))
+    return replace(function, body=edits.applied(function.body))
 
 
 def flatten_pair(forward: Function, adjoint: Function) -> tuple[Function, Function]:
@@ -80,11 +71,12 @@ def flatten_pair(forward: Function, adjoint: Function) -> tuple[Function, Functi
         loop = definition_in(record, forward.body)
         collect = collect_number(loop, record)
         if loop is not None and collect is not None:
-            chain = chain_of(loop, collect, parameter, adjoint.body.operations, uses)
+            mirrors = adjoint.body.operations
+            chain = without_records(chain_of(loop, collect, parameter, mirrors, uses))
             if chain:
                 chains.append(chain)
                 entry_of[chain] = entry
-    edits = _Edits()
+    edits = RecordEdits()
     entries: list[tuple[Value, Value] | None] = list(zip(returned, taken, strict=True))
     for pair in by_pair(chains):
         for group in groups(pair):
@@ -95,7 +87,7 @@ def flatten_pair(forward: Function, adjoint: Function) -> tuple[Function, Functi
     return _with_entries(forward, adjoint, entries, edits)
 
 
-def _stack_entry(group: list[Chain], edits: _Edits) -> tuple[Value, Value]:
+def _stack_entry(group: list[Chain], edits: RecordEdits) -> tuple[Value, Value]:
     """The stack that the forward function returns, and the parameter that the adjoint copies."""
     stack, parameter, copied = (_new_stack(group) for _ in range(3))
     first = group[0][0]
@@ -110,13 +102,13 @@ def _with_entries(
     forward: Function,
     adjoint: Function,
     entries: Sequence[tuple[Value, Value] | None],
-    edits: _Edits,
+    edits: RecordEdits,
 ) -> tuple[Function, Function]:
     """The functions with these records in place of those that they had."""
     kept = [entry for entry in entries if entry is not None]
     returned, taken = tuple(r for r, _ in kept), tuple(t for _, t in kept)
     tree: Tree = LEAF if len(kept) == 1 else Node(tuple, (LEAF,) * len(kept))
-    body = _rewritten(forward.body, edits)
+    body = edits.applied(forward.body)
     results = body.yields[: len(body.yields) - forward.record]
     assert isinstance(forward.result, Node)
     forward = replace(
@@ -125,7 +117,7 @@ def _with_entries(
         result=replace(forward.result, children=(forward.result.children[0], tree)),
         record=len(kept),
     )
-    body = _rewritten(adjoint.body, edits)
+    body = edits.applied(adjoint.body)
     record, *others = adjoint.parameters
     given = body.parameters[len(record.leaves) :]
     record = replace(record, tree=tree, leaves=taken)
@@ -134,22 +126,6 @@ def _with_entries(
 
 
 # -- the edits ---------------------------------------------------------------------------------
-
-
-@dataclass
-class _Edits:
-    """What is to be changed. before: what is to be done before an operation. inserted: what is
-    to be done in the body of a loop, by position there. collects, iterables: what loops no
-    longer collect and run over, by number."""
-
-    before: defaultdict[Operation, list[Operation]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
-    inserted: defaultdict[Operation, list[tuple[int, Operation]]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
-    collects: set[tuple[Operation, int]] = field(default_factory=set)
-    iterables: set[tuple[Operation, int]] = field(default_factory=set)
 
 
 def _new_stack(chains: list[Chain]) -> Value:
@@ -163,15 +139,15 @@ def _made(stack: Value, chains: list[Chain]) -> Operation:
     return _operation(STACK, (), stack, {"item": stack.type.item}, chains[0][0].loop)
 
 
-def _edit(chains: list[Chain], pushed: Value, popped: Value, edits: _Edits) -> None:
+def _edit(chains: list[Chain], pushed: Value, popped: Value, edits: RecordEdits) -> None:
     """Push to one stack, and pop from it (or from a copy of it), instead of these records."""
     _insert(chains, 0, pushed, popped, edits)
-    for link in itertools.chain.from_iterable(chains):
-        edits.collects.add((link.loop, link.collect))
-        edits.iterables.add((link.mirror, link.iterable))
+    edits.drop(chains)
 
 
-def _insert(chains: list[Chain], level: int, pushed: Value, popped: Value, edits: _Edits) -> None:
+def _insert(
+    chains: list[Chain], level: int, pushed: Value, popped: Value, edits: RecordEdits
+) -> None:
     events = schedule(chains, level)
     assert events is not None
     for event in events:
@@ -205,50 +181,3 @@ def _operation(
     near: Operation,
 ) -> Operation:
     return Operation(primitive, operands, (result,), attributes, location=near.location)
-
-
-def _rewritten(
-    block: Block, edits: _Edits, inserted: Sequence[tuple[int, Operation]] = ()
-) -> Block:
-    operations: list[Operation] = []
-    for position, operation in enumerate(block.operations):
-        operations += [new for place, new in inserted if place == position]
-        operations += edits.before.get(operation, ())
-        if operation.primitive is LOOP:
-            operation = _rewritten_loop(operation, edits)
-        elif operation.regions:
-            regions = tuple(_rewritten(region, edits) for region in operation.regions)
-            operation = replace(operation, regions=regions)
-        operations.append(operation)
-    operations += [new for place, new in inserted if place == len(block.operations)]
-    return replace(block, operations=tuple(operations))
-
-
-def _rewritten_loop(loop: Operation, edits: _Edits) -> Operation:
-    """The loop without the records that it collected or consumed, with its pushes and pops."""
-    shape: LoopShape = loop.attributes["shape"]
-    first = shape.carried + shape.exits
-    collects = [n for n in range(shape.collects) if (loop, n) not in edits.collects]
-    iterables = [n for n in range(len(shape.iterables)) if (loop, n) not in edits.iterables]
-    operands = [loop.operands[where] for where in shape.iterable_slices()]
-    kept = [operand for n in iterables for operand in operands[n]]
-    body, *condition = loop.regions
-    body = _rewritten(body, edits, edits.inserted.get(loop, ()))
-    items = [body.parameters[n] for n in iterables]
-    yields = body.yields[:first] + tuple(body.yields[first + n] for n in collects)
-    body = Block((*items, *body.parameters[len(shape.iterables) :]), body.operations, yields)
-    records = loop.results[shape.carried :]
-    return replace(
-        loop,
-        operands=(*kept, *loop.operands[shape.iterable_operands :]),
-        results=(*loop.results[: shape.carried], *(records[n] for n in collects)),
-        attributes={
-            **loop.attributes,
-            "shape": replace(
-                shape,
-                iterables=tuple(shape.iterables[n] for n in iterables),
-                collects=len(collects),
-            ),
-        },
-        regions=(body, *(_rewritten(region, edits) for region in condition)),
-    )

@@ -15,11 +15,12 @@ from gradscribe.ir.core import Function, Operand, Operation, Value, walk
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Type
 from gradscribe.primitives.control import COPY
-from gradscribe.primitives.indexing import ACCUMULATE, STORE
+from gradscribe.primitives.indexing import ACCUMULATE, STORE, is_whole
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.primitives.typing import TypeRuleError
 from gradscribe.transforms.aliasing import Aliasing
 from gradscribe.transforms.simplify.rewriter import count_uses
+from gradscribe.transforms.storage import reshapes
 
 _AUGMENTED: dict[Any, bool] = {
     operator.add: True,
@@ -32,21 +33,27 @@ _AUGMENTED: dict[Any, bool] = {
 
 def reusable(function: Function, aliasing: Aliasing) -> dict[Operation, int]:
     """The derived operations that can be done in place, and on which operand: a cotangent that
-    is a statement of its own already (it has a name, or is read more than once)."""
+    is a statement of its own already (it has a name, is read more than once, or was made so).
+
+    names: those of the variables whose arrays are reused."""
     operations = list(walk(function.body))
     uses = count_uses(function)
     cotangents = _cotangents(operations)
     reused: dict[Operation, int] = {}
+    names: dict[Value, str] = {}
     for operation in operations:
         exchangeable = _AUGMENTED.get(operation.callee)
         if exchangeable is None or not _derived(operation) or len(operation.operands) != 2:
             continue
         for number in (0, 1) if exchangeable else (0,):
             x = operation.operands[number]
-            if x not in cotangents or (not x.name and uses[x] == 1):
+            name = names.get(x, x.name)
+            is_folded = not x.name and uses[x] == 1 and x not in names
+            if x not in cotangents or is_folded or operation.result.name not in ("", name):
                 continue
             if _may_reuse(operation, x, aliasing, function.facts):
                 reused[operation] = number
+                names[operation.result] = operation.result.name or name
                 break
     return reused
 
@@ -71,8 +78,6 @@ def _may_reuse(operation: Operation, x: Value, aliasing: Aliasing, facts: Facts)
     shares its memory is read later."""
     result = operation.result
     if not _same_array(facts, x.type, result.type):
-        return False
-    if result.name not in ("", x.name):
         return False
     (buffer,) = aliasing.buffers(x).values()
     others = (s for value in operation.operands for s in aliasing.buffers(value).values())
@@ -106,9 +111,12 @@ def out_of_place(function: Function, aliasing: Aliasing) -> dict[Operation, Oper
     uses = count_uses(function)
     definitions = {result: o for o in operations for result in o.results if uses[result] == 1}
     replacements: dict[Operation, Operation | None] = {}
+    if any(reshapes(operation.attributes.get("path", ())) for operation in operations):
+        return replacements  # arrays have to stay in C order
     for operation in operations:
-        whole = operation.attributes.get("path") == ()
-        if operation.primitive not in (STORE, ACCUMULATE) or not whole:
+        if operation.primitive not in (STORE, ACCUMULATE):
+            continue
+        if not is_whole(operation.attributes["path"]):
             continue
         if (operation, operation.attributes["x"].index) not in aliasing.copies.operands:
             continue

@@ -36,12 +36,14 @@ class _Iterable:
 
 @dataclass
 class _Carried:
-    """A value that the mirror carries: `finish` is given its result after the loop."""
+    """A value that the mirror carries: `finish` is given its result after the loop (`result`, where
+    that is not of the parameter's type)."""
 
     parameter: Value
     initial: Value
     next: Callable[[], Value]
     finish: Callable[[Value], None]
+    result: Value | None = None
 
 
 class LoopScope(Scope):
@@ -235,14 +237,15 @@ class LoopScope(Scope):
                 continue
             if given is None:
                 given = zero(parent, final)
-            parameter = Value(carried_type(final.type), name_of(final) or name_of(first))
-            self._carry_cotangent(parameter, given, first, initial[position])
+            type_ = last.type if isinstance(final.type, Array) else final.type
+            parameter = Value(carried_type(type_), name_of(final) or name_of(first))
+            self._carry_cotangent(parameter, given, first, final, initial[position])
             if last in active:
                 self.contribute(last, parameter)
         return True
 
     def _carry_cotangent(
-        self, parameter: Value, given: Value, first: Value, initial: Value
+        self, parameter: Value, given: Value, first: Value, final: Value, initial: Value
     ) -> None:
         def following() -> Value:
             found = self.cotangents.get(first)
@@ -252,7 +255,9 @@ class LoopScope(Scope):
             if initial in self.context.active:
                 self.parent.contribute(initial, result)
 
-        self.carried.append(_Carried(parameter, given, following, finish))
+        type_ = initial.type if isinstance(parameter.type, Array) else final.type
+        result = Value(carried_type(type_), parameter.name)
+        self.carried.append(_Carried(parameter, given, following, finish, result))
 
     def scatter(self, position: int, cotangent: Value, scope: Scope) -> None:
         """Add the cotangent of an item to that of the array (or list) it was taken from."""
@@ -329,6 +334,7 @@ class LoopScope(Scope):
 
     def close(self) -> None:
         """Append the mirrored loop to the mirror around it."""
+        self.builder.location = self.parent.builder.location
         self.scatter_items()
         yields = [carried.next() for carried in self.carried]
         self._carry_instead_of_recording()
@@ -342,7 +348,10 @@ class LoopScope(Scope):
         parameters = [i.item for i in iterables] + [c.parameter for c in carried_values]
         operands = [operand for iterable in iterables for operand in iterable.operands]
         operands += [carried.initial for carried in carried_values]
-        results = [Value(c.parameter.type, c.parameter.name) for c in carried_values]
+        results = [
+            Value(c.parameter.type, c.parameter.name) if c.result is None else c.result
+            for c in carried_values
+        ]
         shape = LoopShape(
             tuple(iterable.kind for iterable in iterables),
             carried=len(carried_values),

@@ -6,9 +6,14 @@ yields for each what its sides make of it. The arrays whose stores are undone pa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+from gradscribe.frontend.bounds import bounds_of
 from gradscribe.ir.core import Block, Operation, Value
+from gradscribe.ir.types import Array
+from gradscribe.primitives.control import ENTER, EXIT, RESUMED
+from gradscribe.primitives.raising import is_attempt
 from gradscribe.transforms.cotangents import joined_type, name_of, zero
 from gradscribe.transforms.loop_scope import LoopScope
 from gradscribe.transforms.scopes import BranchScope, Scope
@@ -17,13 +22,21 @@ Sweep = Callable[[Scope], None]
 """Writes the mirror of a scope's block into the scope."""
 
 
+def mirror_context(scope: Scope, operation: Operation) -> None:
+    """Enter in the mirror what is resumed there, where the primal leaves it, and conversely."""
+    if operation.callee in RESUMED and not operation.operands:
+        mirrored = ENTER if operation.primitive is EXIT else EXIT
+        scope.builder.call(mirrored, dict(operation.attributes), callee=operation.callee)
+
+
 def mirror_loop(scope: Scope, loop: Operation, sweep: Sweep) -> None:
     """Write the mirror of a loop, if a cotangent reaches it or it stores to a restored array."""
     mirror = LoopScope(scope, loop)
     restores = mirror.carry_restored()
     if not mirror.carry_cotangents() and not restores:
         return
-    sweep(mirror)
+    with scope.builder.facts.scope():
+        sweep(mirror)
     mirror.close()
 
 
@@ -35,9 +48,11 @@ def mirror_if(scope: Scope, operation: Operation, sweep: Sweep) -> None:
     if not reached and not restored:
         return
     for side in sides:
-        sweep(side)
+        with _lengths_known(side):
+            sweep(side)
+        side.builder.location = scope.builder.location
     _scatter_items(sides)
-    condition = scope.primal(operation.operands[0])
+    condition = scope.primal(_decision(scope, operation))
     results: list[Value] = []
     yields: tuple[list[Value], list[Value]] = ([], [])
     for value in _outer_values(sides):
@@ -55,6 +70,35 @@ def mirror_if(scope: Scope, operation: Operation, sweep: Sweep) -> None:
     ]
     if results:
         scope.builder.emit_if(condition, blocks[0], blocks[1], results)
+
+
+def _decision(scope: Scope, operation: Operation) -> Value:
+    """What tells which side was taken: the condition; of a `try`, the result that is True on its
+    first side alone, for the condition is known only when an exception comes."""
+    if not is_attempt(operation):
+        return operation.operands[0]
+    definition = scope.context.structure.definition
+    yields = zip(*(region.yields for region in operation.regions), strict=True)
+    for result, (then, otherwise) in zip(operation.results, yields, strict=True):
+        made = [definition[value] for value in (then, otherwise) if value in definition]
+        values = [operation.attributes.get("value") for operation in made]
+        if values and values[0] is True and values[-1] in (False, None):
+            return result
+    raise AssertionError("a `try` has a result that tells whether it was completed")
+
+
+@contextmanager
+def _lengths_known(side: BranchScope) -> Iterator[None]:
+    """What is known of lengths on one side of an `if`: what its condition says, and that what it
+    yields is as long as the results."""
+    facts, operation = side.builder.facts, side.operation
+    definition = side.context.structure.definition.get
+    with facts.scope(bounds_of(definition, operation.operands[0], not side.side)):
+        for result, given in zip(operation.results, side.block.yields, strict=True):
+            if isinstance(result.type, Array) and isinstance(given.type, Array):
+                for a, b in zip(result.type.dims, given.type.dims, strict=True):
+                    facts.assume_equal(a, b)
+        yield
 
 
 def _yield(

@@ -45,7 +45,7 @@ Chain = tuple[Link, ...]
 # -- which records -----------------------------------------------------------------------------
 
 
-def mirrored_records(block: Block, uses: Counter[Value]) -> list[list[Chain]]:
+def mirrored_records(block: Block, uses: Counter[Value]) -> list[Chain]:
     """The records of each loop of a block whose mirror stands in the same block."""
     chains = [
         chain_of(loop, collect, record, block.operations, uses)
@@ -53,7 +53,16 @@ def mirrored_records(block: Block, uses: Counter[Value]) -> list[list[Chain]]:
         if loop.primitive is LOOP
         for collect, record in enumerate(loop.results[loop.attributes["shape"].carried :])
     ]
-    return by_pair(filter(None, chains))
+    return [chain for chain in chains if chain]
+
+
+def without_records(chain: Chain) -> Chain:
+    """The links of a chain up to the first one whose mirror runs over records alone."""
+    return tuple(itertools.takewhile(_runs_over_more, chain))
+
+
+def _runs_over_more(link: Link) -> bool:
+    return any(kind != "collected" for kind in link.mirror.attributes["shape"].iterables)
 
 
 def by_pair(chains: Iterable[Chain]) -> list[list[Chain]]:
@@ -92,8 +101,7 @@ def chain_of(
 def _consumption(
     loop: Operation, collect: int, consumed: Value, mirrors: Sequence[Operation]
 ) -> Link | None:
-    """The loop that takes the items in the reverse order of collection, if it also runs over
-    something that is no record."""
+    """The loop that takes the items in the reverse order of collection."""
     for mirror in mirrors:
         if mirror.primitive is not LOOP or consumed not in mirror.operands:
             continue
@@ -102,7 +110,6 @@ def _consumption(
         if (
             consumed in operands
             and shape.reversed != loop.attributes["shape"].reversed
-            and any(kind != "collected" for kind in shape.iterables)
             and not (shape.exits or shape.condition)
         ):
             return Link(loop, collect, mirror, operands.index(consumed))

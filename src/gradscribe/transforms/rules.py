@@ -9,41 +9,24 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import NoDerivativeError, UnsupportedError
-from gradscribe.frontend import rules as frontend_rules
+from gradscribe.errors import UnsupportedError
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import Block, Operand, Operation, Value, map_operands
-from gradscribe.ir.types import Array, Type
+from gradscribe.ir.core import Block, Operation, Value, map_operands
+from gradscribe.ir.types import Array
 from gradscribe.primitives.control import CONSTANT, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
-from gradscribe.transforms.activity import has_zero_derivative
 from gradscribe.transforms.cotangents import call, constant, project
 from gradscribe.transforms.scopes import Scope
 from gradscribe.transforms.storage import derived
+from gradscribe.transforms.templates import Renewal, Template, Templates, template_of
 
 _SHAPE_READERS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
-
-
-@dataclass(frozen=True)
-class Template:
-    """A rule inlined on placeholders: `primals` are those of out and the operands (None where
-    the operand is a known number), `results` what it gives for each operand."""
-
-    operations: tuple[Operation, ...]
-    out: Value
-    primals: tuple[Value | None, ...]
-    d_out: Value
-    results: tuple[Any, ...]
-
-
-Templates = dict[tuple[Operation, Type], Template]
 
 
 def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Templates) -> None:
@@ -53,9 +36,12 @@ def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Temp
     if not wanted:
         return
     _refuse_complex(operation)
+    if scope.parent is not None and not operation.primitive.elementwise:
+        _relearn(scope, operation)
     key = (operation, d_out.type)
     if key not in templates:
-        templates[key] = _template(scope, operation, d_out)
+        numbers = [_known_number(scope, operand) for operand in operation.operands]
+        templates[key] = template_of(operation, numbers, d_out, scope.builder.facts)
     instance = _Instance(scope, operation, templates[key], wanted, d_out)
     positions: dict[Value, list[int]] = {}
     for i in wanted:
@@ -63,13 +49,23 @@ def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Temp
     is_masked = _is_masked(scope, operation, d_out)
     for operand, where in positions.items():
         start = len(scope.builder.operations)
+        guarded = is_masked and operation.primitive.pole and instance.have_poles(where)
         for cotangent in instance.cotangents(where):
-            if is_masked and operation.primitive.pole:
+            if guarded:
                 cotangent = _guarded(scope.builder, d_out, cotangent)
             cotangent = project(scope, cotangent, operand, start)
             if is_masked:
                 scope.context.masked.add(cotangent)
             scope.contribute(operand, cotangent)
+
+
+def _relearn(scope: Scope, operation: Operation) -> None:
+    """Take note again of what the operation demands of the lengths of its operands: what was
+    learned in a nested block holds only there."""
+    types = map_operands(
+        dict(operation.attributes), lambda operand: operation.operands[operand.index].type
+    )
+    operation.primitive.type_rule(scope.builder.facts, operation.callee, **types)
 
 
 def _refuse_complex(operation: Operation) -> None:
@@ -100,61 +96,11 @@ def _guarded(builder: Builder, d_out: Value, cotangent: Value) -> Value:
     return call(builder, np.where, is_zero, zero, cotangent)
 
 
-def _template(scope: Scope, operation: Operation, d_out: Value) -> Template:
-    primitive = operation.primitive
-    if primitive.adjoint is None or has_zero_derivative(primitive):
-        raise NoDerivativeError(
-            f"`{primitive.name}` has no derivative",
-            "wrap what need not be differentiated in stop_gradient",
-            operation.location,
-        )
-    builder = Builder(scope.builder.facts)
-    location = builder.location = derived(operation.location)
-    out = Value(operation.result.type, operation.result.name)
-    d_placeholder = Value(d_out.type, d_out.name)
-    primals: list[Value | None] = []
-    numbers: list[Any] = []
-    for operand in operation.operands:
-        number = _known_number(scope, operand)
-        numbers.append(number)
-        primals.append(Value(operand.type, operand.name) if number is None else None)
-
-    def argument(operand: Operand) -> Any:
-        placeholder = primals[operand.index]
-        return numbers[operand.index] if placeholder is None else placeholder
-
-    arguments = {"out": out, **map_operands(dict(operation.attributes), argument)}
-    if not primitive.elementwise:
-        arguments["d_out"] = d_placeholder
-    given = frontend_rules.inline(builder, primitive.adjoint, arguments, location)
-    results = _by_operand(operation, given)
-    return Template(tuple(builder.operations), out, tuple(primals), d_placeholder, results)
-
-
 def _known_number(scope: Scope, operand: Value) -> Any:
     definition = scope.context.structure.definition.get(operand)
     if definition is None or definition.primitive is not CONSTANT:
         return None
     return definition.attributes["value"]
-
-
-def _by_operand(operation: Operation, given: Any) -> tuple[Any, ...]:
-    """What a rule returned (an entry for each parameter, or for the first alone), by operand."""
-    results: list[Any] = [None] * len(operation.operands)
-    parameters = list(operation.attributes.values())
-    entries = list(given) if isinstance(given, (tuple, list)) else [given]
-    for attribute, entry in zip(parameters, entries, strict=False):
-        for operand, item in _matched(attribute, entry):
-            results[operand.index] = item
-    return tuple(results)
-
-
-def _matched(attribute: Any, entry: Any) -> Iterator[tuple[Operand, Any]]:
-    if isinstance(attribute, Operand):
-        yield attribute, entry
-    elif isinstance(attribute, (tuple, list)) and isinstance(entry, (tuple, list)):
-        for part, item in zip(attribute, entry, strict=True):
-            yield from _matched(part, item)
 
 
 class _Instance:
@@ -174,10 +120,11 @@ class _Instance:
         self._elementwise = operation.primitive.elementwise
         self._d_out = d_out
         self._mapping: dict[Value, Value] = {template.d_out: d_out}
+        self._renewal = Renewal(template, self._mapping, derived(operation.location))
         results = [template.results[i] for i in wanted]
         shapes, values = _reads(_needed(template.operations, results), results)
-        placeholders = (template.out, *template.primals)
-        primals = (operation.result, *operation.operands)
+        placeholders = (*template.primals, template.out)  # the result may be computed again of them
+        primals = (*operation.operands, operation.result)
         for placeholder, primal in zip(placeholders, primals, strict=True):
             if placeholder in values:
                 self._mapping[placeholder] = scope.primal(primal)
@@ -196,14 +143,37 @@ class _Instance:
                 value = result if isinstance(result, Value) else constant(self._builder, result)
                 yield from itertools.repeat(value, results.count(result))
 
+    def have_poles(self, where: Sequence[int]) -> bool:
+        """Whether the partial derivatives by these operands can be infinite."""
+        results = [self._template.results[i] for i in where]
+        needed = _needed(self._template.operations, results)
+        return any(map(_may_be_infinite(needed), needed))
+
     def _result(self, i: int) -> Any:
         given = self._template.results[i]
         if not isinstance(given, Value):
             return given
         for operation in _needed(self._template.operations, [given]):
             if operation.results[0] not in self._mapping:
-                self._builder.append(_renewed(operation, self._mapping))
+                self._builder.append(self._renewal.operation(operation))
         return self._mapping[given]
+
+
+def _may_be_infinite(operations: Sequence[Operation]) -> Callable[[Operation], bool]:
+    """Whether one of these operations has a pole: not so a division by a number other than zero,
+    or a power with an exponent that is not negative."""
+    numbers = {o.results[0]: o.attributes["value"] for o in operations if o.primitive is CONSTANT}
+
+    def check(operation: Operation) -> bool:
+        primitive = operation.primitive
+        last = numbers.get(operation.operands[-1]) if operation.operands else None
+        if last is not None and primitive is PRIMITIVES[operator.truediv]:
+            return bool(last == 0)
+        if last is not None and primitive is PRIMITIVES[operator.pow]:
+            return bool(last < 0)
+        return primitive.pole
+
+    return check
 
 
 def _needed(operations: Sequence[Operation], results: Sequence[Any]) -> list[Operation]:
@@ -240,25 +210,6 @@ def _reads(
             values.update(region.yields)
             pending += region.operations
     return shapes, values
-
-
-def _renewed(operation: Operation, mapping: dict[Value, Value]) -> Operation:
-    """The operation on mapped values, with results of its own (entered in the mapping)."""
-    operands = tuple(mapping.get(value, value) for value in operation.operands)
-    regions = tuple(_renewed_block(region, mapping) for region in operation.regions)
-    results = tuple(_new(value, mapping) for value in operation.results)
-    return replace(operation, operands=operands, results=results, regions=regions)
-
-
-def _renewed_block(block: Block, mapping: dict[Value, Value]) -> Block:
-    parameters = tuple(_new(value, mapping) for value in block.parameters)
-    operations = tuple(_renewed(operation, mapping) for operation in block.operations)
-    return Block(parameters, operations, tuple(mapping.get(v, v) for v in block.yields))
-
-
-def _new(value: Value, mapping: dict[Value, Value]) -> Value:
-    result = mapping[value] = Value(value.type, value.name)
-    return result
 
 
 def _times(builder: Builder, cotangent: Value, partial: Any, count: int = 1) -> Value | None:

@@ -24,16 +24,23 @@ from gradscribe.ir.core import (
     map_operands,
 )
 from gradscribe.ir.lengths import Facts
-from gradscribe.ir.types import Array, Type
+from gradscribe.ir.types import Array, Scalar, Type
 from gradscribe.primitives.control import CONSTANT, COPY, UNDEF
-from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
+from gradscribe.primitives.indexing import ACCUMULATE, READS, STORE, may_repeat
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.context import Context
+from gradscribe.transforms.costs import is_cheap
 from gradscribe.transforms.cotangents import add, name_of, zero
-from gradscribe.transforms.storage import copied, derived, is_cheap, view_at
+from gradscribe.transforms.storage import copied, derived, store_at, view_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_WRITABLE_VIEWS = frozenset(
+    {"getitem", "transpose", "matrix_transpose", "swapaxes", "moveaxis", "flip"}
+    | {"reshape", "ravel", "expand_dims", "squeeze"}
+)
+"""Views in which each element of the array has one place."""
 
 _CONSTANTS = frozenset({CONSTANT, UNDEF})
 
@@ -82,28 +89,52 @@ class Scope:
 
     def add_to_source(self, read: Operation, cotangent: Value) -> None:
         """Add the cotangent of a part of an array, which `read` takes, to the array's."""
-        x = self._original(read.operands[0])
-        if x not in self.context.active:
+        if read.operands[0] not in self.context.active:
             return
-        index = map_operands(
-            read.attributes["index"], lambda operand: self.primal(read.operands[operand.index])
-        )
+        views = self._views(read)
+        if not self._is_settled(views[0].operands[0], self.block):
+            views = [read]
+        x = self._original(views[0].operands[0])
+        path = tuple(map(self._step, views))
         total = self.cotangent(x)
         if total is None:
             total = zero(self, x)
-        arguments = {"x": total, "value": cotangent, "path": ((GETITEM, {"index": index}),)}
-        self.cotangents[x] = self.builder.call(ACCUMULATE, arguments, name=name_of(x))
+        elif isinstance(total.type, Scalar):  # the cotangent of an array without axes
+            total = self.builder.call(PRIMITIVES[np.array], {"x": total, "dtype": None})
+        self.cotangents[x] = store_at(self.builder, ACCUMULATE, total, cotangent, path, name_of(x))
+
+    def _step(self, read: Operation) -> tuple[Primitive, dict[str, Any]]:
+        """A read or view as a step of a path."""
+        first = next(iter(read.attributes))
+        taken = {name: item for name, item in read.attributes.items() if name != first}
+        step = map_operands(taken, lambda operand: self.primal(read.operands[operand.index]))
+        return read.primitive, step
+
+    def _views(self, read: Operation) -> list[Operation]:
+        """The views of this block that lead from an array to what `read` takes, and `read`: what
+        belongs to that may be added to the cotangent of the array straight away."""
+        structure, views = self.context.structure, [read]
+        while True:
+            view = structure.definition.get(self._original(views[0].operands[0]))
+            if view is None or view.primitive.name not in _WRITABLE_VIEWS:
+                return views
+            base = view.operands[0]
+            if base not in self.context.active or not isinstance(base.type, Array):
+                return views
+            if structure.block_of[view] is not self.block:
+                return views
+            views.insert(0, view)
 
     def _only_read(self, value: Value) -> Operation | None:
         """The operation that reads `value` from an array, if `value` is used once, and the array
         is not stored to between the reading and the use."""
         structure = self.context.structure
         read = structure.definition.get(value)
-        if read is None or read.primitive is not GETITEM or structure.uses[value] != 1:
+        if read is None or read.primitive not in READS or structure.uses[value] != 1:
             return None
         if structure.block_of[read] is not self.block:
             return None
-        return read if self._is_settled(read.operands[0], self.block) else None
+        return read if self._is_settled(self._views(read)[0].operands[0], self.block) else None
 
     def _original(self, value: Value) -> Value:
         """What `value` is a copy of, if their cotangents may be added up in one place."""
@@ -192,6 +223,13 @@ class Scope:
             return is_cheap(definition)
         return is_cheap(definition) and all(map(self.is_free, definition.operands))
 
+    def outcome(self, flag: Value) -> bool | None:
+        """What a condition is known to be on the path that this mirrors."""
+        for scope in self._outward():
+            if isinstance(scope, BranchScope) and scope.operation.operands[0] is flag:
+                return not scope.side
+        return None
+
     def _outward(self) -> Iterator[Scope]:
         scope: Scope | None = self
         while scope is not None:
@@ -247,7 +285,7 @@ class Scope:
     def read_back(self, store: Operation) -> None:
         """Where a store of a restored array is mirrored: what it stored can be read there."""
         context = self.context
-        if not context.is_restored(store.result):
+        if not context.is_restored(store.result) or may_repeat(store.attributes["path"]):
             return
         position = store.attributes["value"].index
         stored = store.operands[position]

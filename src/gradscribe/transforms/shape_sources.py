@@ -9,7 +9,7 @@ where a branch or a loop was not entered are not asked.)
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Collection, Set
 from dataclasses import replace
 
 import numpy as np
@@ -22,14 +22,19 @@ from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.definedness import possibly_undefined
 
 
-def choose_shape_sources(function: Function) -> Function:
-    """The function with the operands of shape queries chosen anew."""
+def choose_shape_sources(function: Function, seeds: Collection[Value] = ()) -> Function:
+    """The function with the operands of shape queries chosen anew.
+
+    seeds: parameters that the primal part of a joined function must not read.
+    """
     shape_only = {LENGTH, SIZE, ZEROS_LIKE, PRIMITIVES[np.full_like]}
     body = function.body
     undefined = possibly_undefined(function)
     last_read = _last_reads(function, shape_only)
     of_type: dict[Type, list[Value]] = {}
     for parameter in body.parameters:
+        if parameter in seeds:
+            continue
         of_type.setdefault(parameter.type, []).append(parameter)
     operations: list[Operation] = []
     for position, operation in enumerate(body.operations):

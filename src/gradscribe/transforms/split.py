@@ -16,7 +16,9 @@ from gradscribe.ir.trees import LEAF, Node, Tree
 from gradscribe.ir.types import Array
 from gradscribe.primitives.control import CONSTANT, UNDEF
 from gradscribe.primitives.indexing import LENGTH, SIZE
+from gradscribe.transforms.costs import is_cheap
 from gradscribe.transforms.definedness import possibly_undefined
+from gradscribe.transforms.pack_records import pack_records
 from gradscribe.transforms.shape_sources import choose_shape_sources
 from gradscribe.transforms.simplify import simplify
 from gradscribe.transforms.simplify.rewriter import RECORD
@@ -37,15 +39,18 @@ def split(joined: Joined) -> tuple[Function, Function, Function]:
     whole = joined.function
     name = f"{joined.name}_gradient"
     body = replace(whole.body, yields=joined.gradients)
-    gradient = simplify_joined(replace(whole, name=name, body=body, result=joined.gradient))
+    gradient = simplify_joined(
+        replace(whole, name=name, body=body, result=joined.gradient), joined.seeds
+    )
     return (*cut(joined), gradient)
 
 
-def simplify_joined(function: Function) -> Function:
+def simplify_joined(function: Function, seeds: Sequence[Parameter]) -> Function:
     """`simplify` for a function that contains both primal and adjoint."""
-    function = simplify(function)
+    leaves = [leaf for parameter in seeds for leaf in parameter.leaves]
+    function = simplify(function, leaves)
     counted = count_by_records(function)
-    return function if counted is function else simplify(counted)
+    return function if counted is function else simplify(counted, leaves)
 
 
 def cut(joined: Joined) -> tuple[Function, Function]:
@@ -56,14 +61,16 @@ def cut(joined: Joined) -> tuple[Function, Function]:
 
     A record of one entry is that entry, of several (or none) a tuple.
     """
-    both = choose_shape_sources(simplify_joined(joined.function))
+    seeds = {leaf for seed in joined.seeds for leaf in seed.leaves}
+    packed = pack_records(simplify_joined(joined.function, joined.seeds))
+    both = choose_shape_sources(packed, seeds)
     first = [operation for operation in both.body.operations if not _is_adjoint(operation)]
     second = [operation for operation in both.body.operations if _is_adjoint(operation)]
     gradients = both.body.yields[len(joined.results) :]
     first, second = _move_lengths(first, second, gradients)
     undefined = possibly_undefined(both)
     needs = _Needs(both.body.parameters, first, undefined)
-    needs.read(_read_in(second, gradients) - {v for s in joined.seeds for v in s.leaves})
+    needs.read(_read_in(second, gradients) - seeds)
     record = needs.record()
     tree: Tree = LEAF if len(record) == 1 else Node(tuple, (LEAF,) * len(record))
     arguments = tuple(leaf for parameter in joined.parameters for leaf in parameter.leaves)
@@ -191,7 +198,7 @@ class _Needs:
     def _is_recomputed(self, operation: Operation) -> bool:
         if operation.primitive in _CONSTANTS:
             return True
-        if operation.regions or operation.primitive is CALL or not operation.primitive.cheap:
+        if operation.regions or operation.primitive is CALL or not is_cheap(operation):
             return False
         return all(map(self._is_at_hand, operation.operands))
 

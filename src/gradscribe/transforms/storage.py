@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import (
     Block,
@@ -20,27 +22,16 @@ from gradscribe.ir.core import (
     Location,
     LoopShape,
     Operation,
+    Primitive,
     Value,
     map_operands,
 )
 from gradscribe.ir.lengths import Affine, Facts, Symbol
-from gradscribe.ir.types import INT, Collected, RecordOf, Scalar
+from gradscribe.ir.types import INT, Array, Collected, RecordOf, Scalar
 from gradscribe.primitives.control import CONSTANT, UNDEF
+from gradscribe.primitives.indexing import LENGTH, STORE
 from gradscribe.primitives.registry import PRIMITIVES
-from gradscribe.transforms.split import split
 from gradscribe.transforms.structure import Structure
-
-__all__ = ["Exports", "copied", "derived", "index_type", "is_cheap", "split", "view_at"]
-
-_ARITHMETIC = frozenset({operator.add, operator.sub, operator.mul, operator.truediv, operator.neg})
-
-
-def is_cheap(operation: Operation) -> bool:
-    """Whether computing the operation again costs no more than reading a record: what its
-    primitive says is cheap (views, lengths, comparisons), and arithmetic on single numbers."""
-    if operation.primitive.cheap:
-        return True
-    return operation.callee in _ARITHMETIC and isinstance(operation.result.type, Scalar)
 
 
 @dataclass
@@ -229,6 +220,45 @@ def view_at(builder: Builder, x: Value, path: tuple[Any, ...], name: str = "") -
         first = next(iter(primitive.signature.parameters))
         x = builder.call(primitive, {first: x, **arguments})
     return builder.rename(x, name) if path and name else x
+
+
+def store_at(
+    builder: Builder,
+    primitive: Primitive,
+    x: Value,
+    value: Value,
+    path: tuple[Any, ...],
+    name: str = "",
+) -> Value:
+    """A store, or an accumulation, in a derived array. Of that it is not known that a reshape of
+    it is a view, so that it is reshaped, stored to, and shaped back."""
+    position = next((n for n, (step, _) in enumerate(path) if step in _reshapes()), None)
+    if position is None:
+        return builder.call(primitive, {"x": x, "value": value, "path": path}, name=name)
+    before, after = path[:position], path[position + 1 :]
+    inner = view_at(builder, x, before)
+    changed = view_at(builder, inner, (path[position],))
+    changed = store_at(builder, primitive, changed, value, after, name)
+    assert isinstance(inner.type, Array)
+    shape = tuple(
+        builder.call(LENGTH, {"x": inner, "axis": axis}) if length.known is None else length.known
+        for axis, length in enumerate(inner.type.dims)
+    )
+    arguments = {"x": changed, "shape": shape, "order": "C"}
+    back = builder.call(PRIMITIVES[np.reshape], arguments, name=name, callee=np.reshape)
+    if not before:
+        return back
+    return builder.call(STORE, {"x": x, "value": back, "path": before}, name=name)
+
+
+def _reshapes() -> tuple[Primitive, ...]:
+    """Views of which it depends on the layout whether they are copies."""
+    return PRIMITIVES[np.reshape], PRIMITIVES[np.ravel], PRIMITIVES[np.ascontiguousarray]
+
+
+def reshapes(path: tuple[Any, ...]) -> bool:
+    """Whether a path leads through a reshape."""
+    return any(step in _reshapes() for step, _ in path)
 
 
 def copied(operation: Operation, operands: Sequence[Value], builder: Builder) -> Value:

@@ -29,6 +29,7 @@ from gradscribe.ir.core import (
     Block,
     Function,
     Linearity,
+    Method,
     Operand,
     Operation,
     Parameter,
@@ -49,14 +50,18 @@ from gradscribe.ir.types import (
     cotangent_type,
     is_differentiable,
 )
+from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives import control, indexing
 from gradscribe.primitives.registry import METHODS
 from gradscribe.transforms.activity import STRUCTURAL, active_values
 from gradscribe.transforms.calls import tangent_call
 from gradscribe.transforms.cotangents import call, constant, name_of
+from gradscribe.transforms.opacity import refuse_opaque
+from gradscribe.transforms.storage import store_at
 from gradscribe.transforms.tangent_regions import recorded_values, tangent_if, tangent_loop
+from gradscribe.transforms.templates import as_one_value
 
-_POSITIONS = frozenset({"shape", "index", "path", "num"})
+_POSITIONS = frozenset({"shape", "index", "path", "num", "where", "shift", "k", "offset"})
 """Parameters of linear operations whose integers are no data."""
 
 
@@ -72,6 +77,7 @@ def differentiate(
     leaves. It returns (result, d_result), where d_result has the structure of the result, with
     None for what is not differentiable. tangent_type: the type of the tangent of a parameter.
     """
+    refuse_opaque(function, frozenset(active))
     tangent = Tangent(function, active)
     parameters = tuple(tangent.parameters(frozenset(active), tangent_type))
     body = function.body
@@ -222,8 +228,18 @@ class Tangent:
         )
 
     def _linear(self, operation: Operation) -> Value:
-        operands = tuple(map(self._tangent_item, operation.operands))
-        return self._same(operation, operands)
+        operands = list(map(self._tangent_item, operation.operands))
+        type_ = operation.results[0].type
+
+        def put_zero(number: int) -> None:
+            given = operation.operands[number].type
+            if isinstance(given, Scalar) and not is_differentiable(given):
+                operands[number] = constant(self.builder, 0.0)
+
+        if isinstance(type_, SequenceType) and is_differentiable(type_.item):
+            for name in ("items", "value"):  # integers among numbers that have tangents
+                map_operands(operation.attributes.get(name), lambda o: put_zero(o.index))
+        return self._same(operation, tuple(operands))
 
     def _linear_operands(self, operation: Operation) -> tuple[Value, ...]:
         """Tangents of the operands; integers that say where or how long stay as they are."""
@@ -296,6 +312,7 @@ class Tangent:
                 )
         arguments = {name: value for name, value in arguments.items() if name in accepted}
         tangent = self._inline(rule, arguments)
+        tangent = as_one_value(self.builder, operation.result.type, tangent)
         if tangent is None or isinstance(tangent, Value):
             return tangent
         return constant(self.builder, tangent)
@@ -313,15 +330,20 @@ class Tangent:
 
     def _store(self, operation: Operation) -> Value:
         """Stores are linear in the array and the stored value together."""
-        x, value, *indices = operation.operands
+        x, value = operation.operands[:2]
         d_value = self._tangents.get(value) or constant(self.builder, 0.0)
-        return self._same(operation, (self.required(x), d_value, *indices))
+        return self._stored(operation, self.required(x), d_value)
 
     def _accumulate(self, operation: Operation) -> Value | None:
-        x, value, *indices = operation.operands
+        x, value = operation.operands[:2]
         if value not in self._tangents:
             return self._tangents.get(x)
-        return self._same(operation, (self.required(x), self._tangents[value], *indices))
+        return self._stored(operation, self.required(x), self._tangents[value])
+
+    def _stored(self, operation: Operation, d_x: Value, d_value: Value) -> Value:
+        operands = operation.operands
+        path = map_operands(operation.attributes["path"], lambda operand: operands[operand.index])
+        return store_at(self.builder, operation.primitive, d_x, d_value, path)
 
     def _fit(self, tangent: Value, value: Value) -> Value:
         """A tangent as a rule gave it, made one of `value`: its shape, its dtype."""
@@ -338,7 +360,7 @@ class Tangent:
         return self.builder.call(
             METHODS["astype"],
             {"x": tangent, "dtype": np.dtype(wanted.dtype)},
-            callee=np.ndarray.astype,
+            callee=Method("astype"),
         )
 
     def _broadcast(self, tangent: Value, value: Value, wanted: Array) -> Value:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradscribe.ir.core import Operation, Value
-from gradscribe.ir.types import Array, Scalar
+from gradscribe.ir.core import Operation, Value, map_operands
+from gradscribe.ir.types import Array, Scalar, is_differentiable
 from gradscribe.primitives.control import ZEROS_LIKE
 from gradscribe.transforms.simplify.table import ELEMENTWISE, derived
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gradscribe.transforms.simplify.rewriter import Rewriter
 
 
-@derived(ELEMENTWISE)
+@derived(ELEMENTWISE, np.where)
 def drop_broadcast(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Of broadcast_to(x, shape) * y make x * y, where y is of that shape anyway."""
     operands = operation.operands
@@ -61,7 +61,7 @@ def pull_negation(rewriter: Rewriter, operation: Operation) -> Value | None:
     operands = list(operation.operands)
     for position, value in enumerate(operands):
         negated = _negated(rewriter, value)
-        if negated is not None and rewriter.same_type(negated, operation.result):
+        if negated is not None and is_differentiable(negated.type):
             operands[position] = negated
             result = operation.result
             product = rewriter.apply(operation.callee, operation, *operands, type_=result.type)
@@ -84,6 +84,20 @@ def multiply_reciprocal(rewriter: Rewriter, operation: Operation) -> Value | Non
 
 
 @derived(operator.mul)
+def share_quotient(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of x * (y / z) make (x / z) * y, where x / z was there before y / z."""
+    x, y = operation.operands
+    for factor, other in ((y, x), (x, y)):
+        division = rewriter.made_by(factor, operator.truediv)
+        if division is not None and rewriter.used_once(factor):
+            dividend, divisor = division.operands
+            quotient = rewriter.at_hand(operator.truediv, other, divisor)
+            if quotient is not None and rewriter.is_before(quotient, factor):
+                return rewriter.replacement(operation, operator.mul, quotient, dividend)
+    return None
+
+
+@derived(operator.mul)
 def group_constants(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Of (x * 2) * 3 make x * 6."""
     for constant, product in (operation.operands, operation.operands[::-1]):
@@ -95,6 +109,29 @@ def group_constants(rewriter: Rewriter, operation: Operation) -> Value | None:
                 both = rewriter.apply(operator.mul, operation, factor, constant)
                 if both is not None:
                     return rewriter.replacement(operation, operator.mul, other, both)
+    return None
+
+
+@derived(operator.mul)
+def join_constants(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of (x * 0.5) * (2 * y) make x * y, with the product of the constants if that is not 1."""
+    first, second = (_constant_factor(rewriter, value) for value in operation.operands)
+    if first is None or second is None:
+        return None
+    (a, x), (b, y) = first, second
+    both = rewriter.apply(operator.mul, operation, a, b)
+    scaled = None if both is None else rewriter.apply(operator.mul, operation, x, both)
+    return None if scaled is None else rewriter.replacement(operation, operator.mul, scaled, y)
+
+
+def _constant_factor(rewriter: Rewriter, value: Value) -> tuple[Value, Value] | None:
+    """The factors (c, x) of a product with a constant that nothing else reads."""
+    product = rewriter.made_by(value, operator.mul)
+    if product is None or not rewriter.used_once(value):
+        return None
+    for constant, other in (product.operands, product.operands[::-1]):
+        if _is_float(rewriter, constant):
+            return constant, other
     return None
 
 
@@ -167,6 +204,23 @@ def negate(rewriter: Rewriter, operation: Operation) -> Value | None:
         left, right = difference.operands
         return rewriter.replacement(operation, operator.sub, right, left)
     return None
+
+
+@derived(np.sum)
+def sum_of_negatives(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of the sum of -x make the negative of the sum of x."""
+    negated = _negated(rewriter, operation.operands[0])
+    if negated is None or len(operation.operands) > 1:
+        return None
+    arguments = map_operands(dict(operation.attributes), lambda _: negated)
+    total = rewriter.emit(
+        operation.primitive,
+        arguments,
+        operation,
+        callee=operation.callee,
+        type_=operation.result.type,
+    )
+    return None if total is None else rewriter.replacement(operation, operator.neg, total)
 
 
 @derived(operator.pow)

@@ -7,27 +7,25 @@ arguments. Effects are never merged, and neither is what makes an array or list 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from gradscribe.ir.core import CALL, Operation
+from gradscribe.ir.core import CALL, Operation, Primitive, Value
 from gradscribe.ir.types import Array, Sequence
-from gradscribe.primitives import control, indexing
+from gradscribe.primitives import control, indexing, lists
 
 _NEVER_SHARED = frozenset(
     {
         CALL,
         control.UNDEF,
-        control.LIST,
-        control.APPEND,
-        control.POP,
-        control.SET,
+        *(lists.OPERATIONS - {control.GET}),
         control.COPY,
         control.ZEROS_LIKE,
         control.ADD_ITEMS,
+        control.RUN,
         control.STACK,
         indexing.STORE,
         indexing.ACCUMULATE,
@@ -51,6 +49,19 @@ class Available:
             same_key.pop()
         self._entered = outer
 
+    def find(
+        self,
+        primitive: Primitive,
+        callee: Any,
+        operands: tuple[Value, ...],
+        attributes: Mapping[str, Any],
+    ) -> Operation | None:
+        """An earlier operation that is described so, if there is one."""
+        for earlier in self._operations.get((primitive, callee, *operands), ()):
+            if same_attributes(dict(earlier.attributes), dict(attributes)):
+                return earlier
+        return None
+
     def find_or_add(self, operation: Operation) -> Operation | None:
         """An earlier equal operation; None, and the operation is entered, if there is none."""
         if not _may_be_shared(operation):
@@ -72,6 +83,8 @@ def _may_be_shared(operation: Operation) -> bool:
     if primitive.effect or primitive in _NEVER_SHARED or len(operation.results) != 1:
         return False
     if isinstance(operation.results[0].type, (Array, Sequence)):
+        if primitive is control.GET:  # an item that is changed is read where it is
+            return False
         return any(isinstance(value.type, (Array, Sequence)) for value in operation.operands)
     return True
 

@@ -22,10 +22,13 @@ from gradscribe.ir.core import (
     LoopShape,
     Operation,
     Value,
+    walk,
 )
 from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Collected, Scalar, Type
 from gradscribe.ir.types import Sequence as SequenceType
+from gradscribe.primitives.control import ENTER, EXIT, RESUMED
+from gradscribe.primitives.raising import is_attempt, may_raise
 
 Item = TypeVar("Item")
 
@@ -71,6 +74,8 @@ class _Liveness:
             parents[operation] = parent
             if operation.regions:
                 _SCANS[operation.primitive](self, operation)
+                if operation.primitive is IF:
+                    effects += self._attempted(operation)
                 for region in operation.regions:
                     self._scan(region, operation, effects)
             else:
@@ -78,6 +83,14 @@ class _Liveness:
                     sources[result] = (operation, operation.operands)
                 if operation.primitive.effect or _calls_effect(operation):
                     effects.append(operation)
+
+    def _attempted(self, operation: Operation) -> list[Operation]:
+        """The operations in a `try` whose exceptions decide what is done."""
+        if not is_attempt(operation):
+            return []
+        attempt, _ = self._sources[operation.operands[0]]
+        caught, made = attempt.attributes["catches"], list(walk(operation.regions[0]))
+        return [o for o in made if not o.regions and may_raise(o, caught, made)]
 
     def _scan_if(self, operation: Operation) -> None:
         self._control[operation] = list(operation.operands)
@@ -138,7 +151,8 @@ class _Liveness:
         kept = {
             i
             for i, kind in enumerate(shape.iterables)
-            if items[i] in self._live or (kind == "range" and self._keep_ranges)
+            if items[i] in self._live
+            or (kind == "range" and (self._keep_ranges or _consumes_nested(loop)))
         }
         dead = [i for i in range(len(slices)) if i not in kept]
         if dead:
@@ -177,9 +191,13 @@ class _Liveness:
         """The block with its live operations, and these yields and parameters."""
         operations: list[Operation] = []
         for operation in block.operations:
-            if operation in self._alive:
-                part = _PARTS.get(operation.primitive)
-                operations.append(part(self, operation) if part else operation)
+            if operation not in self._alive:
+                continue
+            if operation.primitive is EXIT and _is_empty_context(operations):
+                operations.pop()
+                continue
+            part = _PARTS.get(operation.primitive)
+            operations.append(part(self, operation) if part else operation)
         same = len(operations) == len(block.operations) and all(
             a is b for a, b in zip(operations, block.operations, strict=True)
         )
@@ -248,6 +266,12 @@ _PARTS: dict[object, Callable[[_Liveness, Operation], Operation]] = {
 }
 
 
+def _is_empty_context(operations: Sequence[Operation]) -> bool:
+    """Whether these operations end where a context begins that only matters to what it holds."""
+    last = operations[-1] if operations else None
+    return last is not None and last.primitive is ENTER and last.callee in RESUMED
+
+
 def _calls_effect(operation: Operation) -> bool:
     if operation.primitive is not CALL:
         return False
@@ -270,6 +294,13 @@ def _live_operands(
     iterables = [loop.operands[where] for where in compress(shape.iterable_slices(), kept)]
     initial = compress(loop.operands[shape.iterable_operands :], carried)
     return (*chain.from_iterable(iterables), *initial)
+
+
+def _consumes_nested(loop: Operation) -> bool:
+    """Whether a loop runs over records of records, which are to become one stack."""
+    shape: LoopShape = loop.attributes["shape"]
+    items = loop.regions[0].parameters[: len(shape.iterables)]
+    return any(isinstance(item.type, Collected) for item in items)
 
 
 def _trips(kind: str, operands: Sequence[Value]) -> Affine | None:

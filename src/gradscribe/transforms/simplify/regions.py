@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gradscribe.ir.core import IF, LOOP, Block, LoopShape, Operation, Primitive, Value
 from gradscribe.ir.types import Never, Undefined
-from gradscribe.primitives.control import CONSTANT, RAISE
+from gradscribe.primitives.control import CONSTANT, RAISE, UNDEF
 from gradscribe.transforms.simplify.cse import same_attributes
 from gradscribe.transforms.simplify.types import same_type
 
@@ -25,6 +25,8 @@ def rewrite_if(rewriter: Rewriter, operation: Operation) -> None:
     known = rewriter.known.get(condition) if constant is None else bool(constant)
     if known is not None and _inline(rewriter, operation, operation.regions[not known]):
         return
+    if known is not None:
+        operation = _without_side(rewriter, operation, known)
     blocks = []
     for region, outcome in zip(operation.regions, (True, False), strict=True):
         before = rewriter.known.get(condition)
@@ -39,6 +41,19 @@ def rewrite_if(rewriter: Rewriter, operation: Operation) -> None:
     yields = (block.yields for block in operation.regions)
     for result, then, otherwise in zip(operation.results, *yields, strict=True):
         _merge(rewriter, operation, result, then, otherwise)
+
+
+def _without_side(rewriter: Rewriter, operation: Operation, known: bool) -> Operation:
+    """The `if` without the operations of the branch that is never taken."""
+    dead = operation.regions[known]
+    if all(inner.primitive is UNDEF for inner in dead.operations):
+        return operation
+    nothing = [Value(result.type) for result in operation.results]
+    made = tuple(Operation(UNDEF, (), (value,), {"type": value.type}) for value in nothing)
+    rewriter.changed = True
+    regions = list(operation.regions)
+    regions[known] = Block((), made, tuple(nothing))
+    return replace(operation, regions=tuple(regions))
 
 
 def _inline(rewriter: Rewriter, operation: Operation, branch: Block) -> bool:

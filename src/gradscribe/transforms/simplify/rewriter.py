@@ -10,13 +10,21 @@ new types after it: operations keep their results, only their operands change.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import Block, Function, Operation, Primitive, Value, map_operands
+from gradscribe.ir.core import (
+    Block,
+    Function,
+    Operand,
+    Operation,
+    Primitive,
+    Value,
+    map_operands,
+)
 from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Type
 from gradscribe.primitives.control import CONSTANT
@@ -30,9 +38,9 @@ RECORD = "record"
 """The name of the parameter that holds the record of a forward function."""
 
 
-def rewrite(function: Function) -> Function:
+def rewrite(function: Function, seeds: Collection[Value] = ()) -> Function:
     """One forward pass over the function; the function itself where no rule applied."""
-    rewriter = Rewriter(function)
+    rewriter = Rewriter(function, seeds)
     body = rewriter.block(function.body)
     return replace(function, body=body) if rewriter.changed else function
 
@@ -44,10 +52,11 @@ class Rewriter:
     uses: how often each value of the function was used before the pass. definitions: the
     operation (as rewritten) that defines each value. roots: for arrays made by stores, the
     array that the chain of stores started from. elements: for records, what each trip of the
-    loop collects. known: conditions whose value is known here.
+    loop collects. known: conditions whose value is known here. axes, arrays: the parameters that
+    have a length, or a type. seeds: those of them that the primal part must not read.
     """
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, seeds: Collection[Value] = ()) -> None:
         self.facts = function.facts
         self.parameters = function.body.parameters
         self.changed = False
@@ -59,10 +68,12 @@ class Rewriter:
         self.known: dict[Value, bool] = {}
         self.axes: dict[Affine, tuple[Value, int]] = {}
         self.arrays: dict[Type, Value] = {}
+        self._place: dict[Value, int] = {}
         self._substitution: dict[Value, Value] = {}
         self._available = Available()
         self._builder = Builder(function.facts)
         self._operations: list[Operation] = []
+        self.seeds = frozenset(seeds)
         self._recorded = frozenset(
             leaf for p in function.parameters if p.name == RECORD for leaf in p.leaves
         )
@@ -133,6 +144,7 @@ class Rewriter:
         """Append an operation as it is."""
         self._operations.append(operation)
         for result in operation.results:
+            self._place[result] = len(self._place)
             self.definitions[result] = operation
             self.visible.add(result)
 
@@ -210,6 +222,19 @@ class Rewriter:
         bound = primitive.signature.bind(*operands)
         bound.apply_defaults()
         return self.emit(primitive, bound.arguments, like, callee=function, type_=type_, name=name)
+
+    def at_hand(self, function: Any, *operands: Value) -> Value | None:
+        """The result of a function that is a primitive, if it was computed before."""
+        primitive = PRIMITIVES[function]
+        assert primitive.signature is not None
+        numbers = map(Operand, range(len(operands)))
+        bound = primitive.signature.bind(*numbers)
+        earlier = self._available.find(primitive, function, operands, bound.arguments)
+        return None if earlier is None else earlier.results[0]
+
+    def is_before(self, a: Value, b: Value) -> bool:
+        """Whether one result of an operation was made before another."""
+        return self._place[a] < self._place[b]
 
     def made_by(self, value: Value, *functions: Any) -> Operation | None:
         """The operation that defines a value, if it is one of these (functions or primitives)."""

@@ -6,6 +6,8 @@ nothing is computed, or kept, for its shape.
 
 from __future__ import annotations
 
+import operator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +36,7 @@ def length_of_argument(rewriter: Rewriter, operation: Operation) -> Value | None
     if x in rewriter.parameters or not isinstance(x.type, Array):
         return None
     found = rewriter.axes.get(x.type.dims[operation.attributes["axis"]])
-    if found is None:
+    if found is None or not _is_readable(rewriter, found[0], operation):
         return None
     argument, axis = found
     result = operation.result
@@ -49,7 +51,15 @@ def size_of_argument(rewriter: Rewriter, operation: Operation) -> Value | None:
     if x in rewriter.parameters or not isinstance(x.type, Array):
         return None
     argument = rewriter.arrays.get(x.type)
-    return None if argument is None else rewriter.again(operation, argument)
+    if argument is None or not _is_readable(rewriter, argument, operation):
+        return None
+    return rewriter.again(operation, argument)
+
+
+def _is_readable(rewriter: Rewriter, argument: Value, operation: Operation) -> bool:
+    """Whether an operation may read a parameter: the primal is computed without the seeds."""
+    location = operation.location
+    return argument not in rewriter.seeds or (location is not None and location.role != "primal")
 
 
 @exact(ZEROS_LIKE)
@@ -62,7 +72,7 @@ def zeros_like_argument(rewriter: Rewriter, operation: Operation) -> Value | Non
     if x in rewriter.parameters:
         return None
     argument = rewriter.arrays.get(x.type)
-    if argument is not None:
+    if argument is not None and _is_readable(rewriter, argument, operation):
         return rewriter.again(operation, argument)
     return _made_again(rewriter, operation, rewriter.roots.get(x, x))
 
@@ -157,6 +167,35 @@ def transpose_back(rewriter: Rewriter, operation: Operation) -> Value | None:
     if [first[axis] for axis in second] == list(range(len(first))):
         return inner.operands[0]
     return None
+
+
+@derived(np.transpose)
+def transpose_product(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of the transpose of x.T @ y make y.T @ x."""
+    product = rewriter.made_by(operation.operands[0], operator.matmul)
+    if product is None or not rewriter.used_once(product.result) or not _swaps(operation):
+        return None
+    left = rewriter.made_by(product.operands[0], np.transpose)
+    if left is None or not _swaps(left) or left.callee != operation.callee:
+        return None
+    right = product.operands[1]
+    if not isinstance(right.type, Array) or right.type.rank != 2:
+        return None
+    turned = rewriter.again(
+        replace(left, results=(Value(_turned(right.type)),), location=operation.location), right
+    )
+    if turned is None:
+        return None
+    return rewriter.replacement(operation, operator.matmul, turned, left.operands[0])
+
+
+def _swaps(transpose: Operation) -> bool:
+    """Whether this is the transpose of a matrix."""
+    return _axes(transpose) == [1, 0]
+
+
+def _turned(type_: Array) -> Array:
+    return replace(type_, dims=type_.dims[::-1])
 
 
 def _axes(transpose: Operation) -> list[int]:

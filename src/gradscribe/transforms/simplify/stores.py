@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradscribe.ir.core import Operation, Value, map_operands
-from gradscribe.ir.types import Array, Scalar
+from gradscribe.ir.types import Array, Scalar, Sequence
 from gradscribe.primitives.control import APPEND, GET, ITEM, LIST, POP, SET, TUPLE, ZEROS_LIKE
-from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
+from gradscribe.primitives.indexing import ACCUMULATE, GATHER, GETITEM, READS, STORE, may_repeat
 from gradscribe.transforms.simplify.algebra import broadcast_source
 from gradscribe.transforms.simplify.table import derived, exact
 
@@ -52,9 +52,9 @@ def fill_zeros(rewriter: Rewriter, operation: Operation) -> Value | None:
 def accumulate_into_zeros(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Adding to what has been set to zero is a store. Additions in between come after it: they
     commute, whether or not they meet the same elements."""
-    if not all(isinstance(index.type, Scalar) for index in operation.operands[2:]):
-        return None
     path = _path(operation)
+    if may_repeat(path):
+        return None
     between: list[Operation] = []
     x = operation.operands[0]
     while rewriter.used_once(x):
@@ -102,14 +102,14 @@ def store_again(rewriter: Rewriter, operation: Operation) -> Value | None:
     x, value = operation.operands[:2]
     if not operation.attributes["path"] and rewriter.same_type(value, operation.result):
         return value
-    read = rewriter.made_by(value, GETITEM)
+    read = rewriter.made_by(value, GETITEM, GATHER)
     if read is not None and read.operands[0] is x and _path(read) == _path(operation):
         return x
     overwritten = _overwritten(rewriter, operation)
     return None if overwritten is None else _store(rewriter, operation, overwritten.operands[0])
 
 
-@derived(GETITEM)
+@derived(GETITEM, GATHER)
 def read_stored(rewriter: Rewriter, operation: Operation) -> Value | None:
     """What was stored is read back, where the store has not converted it.
 
@@ -117,7 +117,7 @@ def read_stored(rewriter: Rewriter, operation: Operation) -> Value | None:
     """
     x = operation.operands[0]
     store = rewriter.made_by(x, STORE)
-    if store is None or _path(store) != _path(operation):
+    if store is None or _path(store) != _path(operation) or may_repeat(_path(store)):
         return None
     value = store.operands[1]
     in_place = isinstance(value.type, Array) and rewriter.used_once(value)
@@ -137,8 +137,9 @@ def _overwritten(rewriter: Rewriter, operation: Operation) -> Operation | None:
 
 def _path(operation: Operation) -> Any:
     """The path of a store or read, with values in place of operands."""
-    if operation.primitive is GETITEM:
-        path: Any = ((GETITEM, {"index": operation.attributes["index"]}),)
+    if operation.primitive in READS:
+        step = {name: item for name, item in operation.attributes.items() if name != "x"}
+        path: Any = ((operation.primitive, step),)
     else:
         path = operation.attributes["path"]
     return map_operands(path, lambda operand: operation.operands[operand.index])
@@ -165,6 +166,8 @@ def get_known(rewriter: Rewriter, operation: Operation) -> Value | None:
     item = _GET_FROM[made.primitive](_arguments(made), index)
     if item is None or not rewriter.same_type(item, operation.result):
         return None
+    if made.primitive is SET and isinstance(item.type, Sequence):
+        return item if rewriter.made_by(item, ZEROS_LIKE) else None  # changed where it is
     return item
 
 

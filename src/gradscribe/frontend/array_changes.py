@@ -1,0 +1,82 @@
+"""NumPy's functions and methods that change an array, said in terms of stores.
+
+They are lowered like helpers of the user's: what is known of their arguments is decided then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def fill(a: Any, value: Any) -> None:
+    """`a.fill(value)`."""
+    a[...] = value
+
+
+def sort(a: Any, axis: Any = -1) -> None:
+    """`a.sort()`."""
+    a[...] = np.sort(a, axis)
+
+
+def put(a: Any, ind: Any, v: Any) -> None:
+    """`np.put(a, ind, v)`, for as many values as indices, or one."""
+    if np.ndim(a) == 1:
+        a[ind] = v
+    else:
+        a.ravel()[ind] = v
+
+
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """`np.copyto(dst, src)`."""
+    if where is True:
+        dst[...] = src
+    else:
+        dst[...] = np.where(where, src, dst)
+
+
+def fill_diagonal(a: Any, val: Any) -> None:
+    """`np.fill_diagonal(a, val)`, for matrices."""
+    rows, columns = a.shape
+    i = np.arange(min(rows, columns))
+    a[i, i] = val
+
+
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """`np.place(arr, mask, vals)`: the values in turn, as often as needed."""
+    if np.ndim(vals) == 0:
+        arr[mask] = vals
+    else:
+        arr[mask] = vals[np.arange(np.sum(mask)) % len(vals)]
+
+
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """`np.putmask(a, mask, values)`, for one value, or values of the shape of a."""
+    if np.ndim(values) == 0:
+        a[mask] = values
+    else:
+        a[mask] = values[mask]
+
+
+def change_each(x: Any, index: Any, values: Any, operation: Any) -> None:
+    """`operation.at(x, index, values)`: item by item, for an index may come twice."""
+    if np.ndim(index) == 0:
+        x[index] = operation(x[index], values)
+    elif np.ndim(values) == 0:
+        for i in index:
+            x[i] = operation(x[i], values)
+    else:
+        for i, value in zip(index, values):  # noqa: B905
+            x[i] = operation(x[i], value)
+
+
+FUNCTIONS: dict[Any, Callable[..., None]] = {
+    np.put: put,
+    np.copyto: copyto,
+    np.fill_diagonal: fill_diagonal,
+    np.place: place,
+    np.putmask: putmask,
+}
+METHODS: dict[str, Callable[..., None]] = {"fill": fill, "sort": sort, "put": put}

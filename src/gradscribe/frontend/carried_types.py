@@ -1,0 +1,168 @@
+"""The types of what a loop carries: how lengths and integers change from trip to trip.
+
+A length is the same in every trip, or changes by the same number in each, or nothing is known of
+it but that others change alike. Which of these it is, is tried in this order: the first is assumed
+until a trip refutes it, then the second, then the third.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.types import (
+    Array,
+    Scalar,
+    Sequence,
+    Tuple,
+    Type,
+    is_integer,
+    join,
+    map_lengths,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What a length is before the first trip, and by how much each trip changes it, if by a known
+    number."""
+
+    start: Affine
+    step: int | None
+
+
+class CarriedTypes:
+    """The lengths that change in one loop, each named by a marker in the types.
+
+    trip: the number of the trip in the body; the symbols made after it belong to one trip.
+    """
+
+    def __init__(self, facts: Facts, trip: Symbol) -> None:
+        self._facts = facts
+        self._trip = trip
+        self._changes: dict[Affine, _Change] = {}
+        self._markers: dict[Any, Affine] = {}
+        self._found: dict[Affine, Affine] = {}
+
+    def bound(self, types: list[Type], trip: Affine | None = None) -> list[Type]:
+        """The types of parameters (or results) with new symbols for what is not known of this
+        trip, or after this number of trips."""
+        self._found = {}
+        fresh: dict[Affine, Affine] = {}
+        number = Affine.of(self._trip) if trip is None else trip
+
+        def renew(length: Affine) -> Affine:
+            change = self._changes.get(length)
+            if change is None:
+                return length
+            if change.step is not None:
+                return change.start + number * change.step
+            return fresh.setdefault(length, Affine.of(Symbol("length")))
+
+        return [map_lengths(type_, renew) for type_ in types]
+
+    @property
+    def counts_trips(self) -> bool:
+        """Whether a length depends on the number of the trip."""
+        return any(change.step is not None for change in self._changes.values())
+
+    # -- the fixed point -------------------------------------------------------------------------
+
+    def generalizes(self, assumed: Type, found: Type) -> bool:
+        """Whether a parameter of type `assumed` may take a value of type `found`."""
+        if isinstance(assumed, Scalar) and isinstance(found, Scalar):
+            plain = replace(assumed, value=None)
+            return join(plain, Scalar(found.dtype, found.weak)) == plain and (
+                assumed.value is None
+                or (found.value is not None and self._agrees(assumed.value, found.value))
+            )
+        if isinstance(assumed, Sequence) and isinstance(found, Sequence):
+            agrees = assumed.length is None or assumed.length == found.length
+            return agrees and self.generalizes(assumed.item, found.item)
+        if isinstance(assumed, Tuple) and isinstance(found, Tuple):
+            return all(map(self.generalizes, assumed.items, found.items))
+        if isinstance(assumed, Array) and isinstance(found, Array):
+            return (assumed.dtype, assumed.rank) == (found.dtype, found.rank) and all(
+                map(self._agrees, assumed.dims, found.dims)
+            )
+        return assumed == found
+
+    def _agrees(self, assumed: Affine, found: Affine) -> bool:
+        facts, change = self._facts, self._changes.get(assumed)
+        if change is None:
+            return bool(facts.equal(assumed, found))
+        if change.step is None:
+            return facts.normalize(self._found.setdefault(assumed, found)) == facts.normalize(found)
+        following = change.start + (Affine.of(self._trip) + 1) * change.step
+        return facts.normalize(following) == facts.normalize(found)
+
+    def first(self, type_: Type, inside: bool = False) -> Type:
+        """The type to assume first for a value of this type. inside: of an item."""
+        return self.widened(type_, type_, type_, inside)
+
+    def widened(self, type_: Type, assumed: Type, found: Type, inside: bool = False) -> Type:
+        """The type of a parameter: without what is true of one trip only. type_: the join."""
+        if isinstance(type_, Scalar):
+            return Scalar(type_.dtype, type_.weak)
+        if isinstance(type_, Sequence):
+            one, other = (
+                t.item if isinstance(t, Sequence) else type_.item for t in (assumed, found)
+            )
+            length = type_.length if inside and self.is_outer(type_.length) else None
+            return Sequence(self.widened(type_.item, one, other, inside=True), length)
+        if isinstance(type_, Tuple):
+            below = [t.items if isinstance(t, Tuple) else type_.items for t in (assumed, found)]
+            items = map(self.widened, type_.items, *below, [inside] * len(type_.items))
+            return Tuple(tuple(items))
+        if isinstance(type_, Array) and isinstance(assumed, Array) and isinstance(found, Array):
+            pairs = zip(assumed.dims, found.dims, strict=True)
+            return replace(type_, dims=tuple(self._widened(a, f, inside) for a, f in pairs))
+        return type_
+
+    def _widened(self, assumed: Affine, found: Affine, inside: bool) -> Affine:
+        change = self._changes.get(assumed)
+        if change is None and assumed == found:
+            return self._marker(found, None) if self._is_of_one_trip(found) else found
+        if self._agrees(assumed, found):
+            return assumed
+        if change is not None:
+            split = object() if change.step is None else None
+            return self._marker(change.start, None, split)
+        return self._marker(assumed, None if inside else self._step(found - assumed))
+
+    def _step(self, difference: Affine) -> int | None:
+        """What each trip adds to a length, if one trip, or `trip + 1` of them, add this."""
+        difference = self._facts.normalize(difference)
+        if difference.known is None and difference.terms[0][0] is self._trip:
+            step = difference.terms[0][1]
+            return step if difference == (Affine.of(self._trip) + 1) * step else None
+        return difference.known
+
+    def counted(self, start: Affine, step: int) -> Affine:
+        """An integer that each trip changes by the same number."""
+        return self._marker(start, step) if step else start
+
+    def _marker(self, start: Affine, step: int | None, split: Any = None) -> Affine:
+        """The name for lengths that start alike and change alike."""
+        key = start, step, split
+        if key not in self._markers:
+            marker = self._markers[key] = Affine.of(Symbol("length"))
+            self._changes[marker] = _Change(start, step)
+        return self._markers[key]
+
+    def _is_of_one_trip(self, length: Affine) -> bool:
+        """Whether this speaks of what only one trip has: its number, what it computes."""
+        if length in self._changes:
+            return False
+        return any(symbol.serial >= self._trip.serial for symbol in length.symbols())
+
+    def is_outer(self, length: Affine | None) -> bool:
+        """Whether this is a length in terms of the arguments: the same in every trip."""
+        is_argument = self._facts.is_argument
+        return length is not None and all(is_argument(symbol) for symbol, _ in length.terms)
+
+
+def is_plain_integer(type_: Type) -> bool:
+    """Whether this is the type of an integer of which nothing is known."""
+    return is_integer(type_) and type_.value is None

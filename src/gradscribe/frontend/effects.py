@@ -1,0 +1,162 @@
+"""What a function leaves changed of what it was given, and which of its results are that itself.
+
+In the IR nothing is changed: a store makes a new value. Whoever runs the function on a caller's
+own arrays and lists needs to know which of them plain Python would have changed, and what they
+hold in the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gradscribe.frontend.interface import Change, Origin, Step
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.results import is_constant, result_tree
+from gradscribe.frontend.values import DictRef, InstanceRef, ListRef, Ref, Storage, TupleOf
+from gradscribe.ir.core import Parameter, SliceOf, Value
+from gradscribe.ir.trees import LEAF, Leaf, Node, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """changes: what the function changes. leaves: the values of their leaves at the end.
+    origins: for each leaf of the result, then of the changes, the argument leaf that it is, or is a
+    view of (None: a new one). stored: the numbers of the changed argument leaves."""
+
+    changes: tuple[Change, ...]
+    leaves: tuple[Value, ...]
+    origins: tuple[Origin | None, ...]
+    stored: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An array, list or dict as it was given. leaf: its number, if it is one leaf."""
+
+    storage: Storage
+    argument: int
+    steps: tuple[Step, ...]
+    contents: Any
+    leaf: int | None
+
+
+def given_by(
+    parameters: Sequence[Parameter], items: Sequence[Any], contents: Mapping[Storage, Any]
+) -> Iterator[Given]:
+    """All arrays, lists and dicts in arguments that are bound to these frontend values.
+
+    contents: of each storage, as it was given.
+    """
+    leaf = 0
+    for number, (parameter, item) in enumerate(zip(parameters, items, strict=True)):
+        for steps, tree, below in _walk(parameter.tree, item, (), contents):
+            is_leaf = isinstance(tree, Leaf)
+            if isinstance(below, (Ref, ListRef, DictRef)):
+                storage = below.storage
+                yield Given(storage, number, steps, contents[storage], leaf if is_leaf else None)
+            leaf += is_leaf
+
+
+def _walk(
+    tree: Tree, item: Any, steps: tuple[Step, ...], contents: Mapping[Storage, Any]
+) -> Iterator[tuple[tuple[Step, ...], Tree, Any]]:
+    yield steps, tree, item
+    if not isinstance(tree, Node):
+        return
+    if isinstance(item, InstanceRef):
+        children = tuple(contents[item.cells[name]][name] for name in tree.keys or ())
+    else:
+        children = item.items if isinstance(item, TupleOf) else contents[item.storage]
+    if isinstance(children, dict):
+        children = tuple(children.values())
+    is_object = tree.keys is not None and tree.cls is not dict
+    keys = tree.keys if tree.keys is not None else range(len(children))
+    for key, child, below in zip(keys, tree.children, children, strict=True):
+        step: Step = ("attribute" if is_object else "item", key)
+        yield from _walk(child, below, (*steps, step), contents)
+
+
+def effects_of(
+    lowering: Lowering, given: Sequence[Given], parameters: Sequence[Value], result: Any
+) -> Effects:
+    """The effects of a function that was lowered, and returned this frontend value.
+
+    parameters: the leaves of its arguments and captures.
+    """
+    items = list(_leaves(lowering, result))
+    changes, leaves = [], []
+    for item in given:
+        contents = lowering.contents[item.storage]
+        if contents is item.contents and item.storage not in lowering.stored:
+            continue
+        if isinstance(contents, Value):
+            changes.append(Change(item.argument, item.steps, LEAF, item.leaf))
+            leaves.append(contents)
+            items.append(None)
+            continue
+        held = (DictRef if isinstance(contents, dict) else ListRef)(item.storage)
+        tree, values = result_tree(lowering, held)
+        changes.append(Change(item.argument, item.steps, tree, item.leaf))
+        leaves += values
+        items += _leaves(lowering, held)
+    stored = tuple(c.leaf for c in changes if c.leaf is not None)
+    known: dict[Any, int] = {item.storage: item.leaf for item in given if item.leaf is not None}
+    known |= {leaf: number for number, leaf in enumerate(parameters)}
+    return Effects(tuple(changes), tuple(leaves), tuple(_origins(items, known)), stored)
+
+
+def _leaves(lowering: Lowering, item: Any) -> Iterator[Any]:
+    """The frontend values of the leaves that `result_tree` finds in a value."""
+    if isinstance(item, TupleOf):
+        parts: Any = item.items
+    elif isinstance(item, InstanceRef):
+        parts = [part for cell in lowering.cells(item) for part in lowering.contents[cell].values()]
+    elif isinstance(item, (ListRef, DictRef)) and not isinstance(
+        lowering.contents[item.storage], Value
+    ):
+        contents = lowering.contents[item.storage]
+        parts = contents.values() if isinstance(contents, dict) else contents
+    else:
+        if not is_constant(item):
+            yield item
+        return
+    for part in parts:
+        yield from _leaves(lowering, part)
+
+
+def _origins(items: Sequence[Any], known: Mapping[Any, int]) -> Iterator[Origin | None]:
+    """known: the numbers of the argument leaves by their memory, or the numbers themselves."""
+    first: dict[Any, int] = {}
+    for position, item in enumerate(items):
+        if item is not None and not _path(item):
+            first.setdefault(_identity(item), position)
+    for position, item in enumerate(items):
+        memory, path = _identity(item), _path(item)
+        is_static = all(_is_static(arguments) for _, arguments, _ in path)
+        if is_static and memory in known:
+            yield Origin(known[memory], path)
+        elif is_static and first.get(memory, position) != position:
+            yield Origin(first[memory], path, among_results=True)
+        else:
+            yield None
+
+
+def _identity(item: Any) -> Any:
+    """What equal objects have in common: their memory; of a number, the value itself."""
+    return getattr(item, "storage", item)
+
+
+def _path(item: Any) -> tuple[Any, ...]:
+    return item.path if isinstance(item, Ref) else ()
+
+
+def _is_static(arguments: Any) -> bool:
+    if isinstance(arguments, dict):
+        return all(map(_is_static, arguments.values()))
+    if isinstance(arguments, (tuple, list)):
+        return all(map(_is_static, arguments))
+    if isinstance(arguments, SliceOf):
+        return _is_static((arguments.start, arguments.stop, arguments.step))
+    return not isinstance(arguments, Value)

@@ -1,0 +1,67 @@
+"""`map`, `reduce` and `itertools` on run-time sequences, written in Python (see `prelude`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def mapped(function: Any, items: Any) -> Any:
+    return [function(item) for item in items]
+
+
+def star_mapped(function: Any, rows: Any) -> Any:
+    return [function(*row) for row in rows]
+
+
+def filtered(function: Any, items: Any) -> Any:
+    return [item for item in items if function(item)]
+
+
+def reduced(function: Any, items: Any, total: Any) -> Any:
+    for item in items:
+        total = function(total, item)
+    return total
+
+
+def accumulated(function: Any, items: Any, total: Any) -> Any:
+    totals = [total]
+    for item in items:
+        total = function(total, item)
+        totals.append(total)
+    return totals
+
+
+def chained(lists: Any) -> Any:
+    return [item for part in lists for item in part]
+
+
+def pairs(first: Any, second: Any) -> Any:
+    return [(a, b) for a in first for b in second]
+
+
+def triples(first: Any, second: Any, third: Any) -> Any:
+    return [(a, b, c) for a in first for b in second for c in third]
+
+
+def combined(items: Any) -> Any:
+    return [(items[i], items[j]) for i in range(len(items)) for j in range(i + 1, len(items))]
+
+
+def pairwise(items: Any) -> Any:
+    return zip(items[:-1], items[1:], strict=True)  # noqa: RUF007  (this is it)
+
+
+def same(function: Any) -> Any:
+    return function
+
+
+def transposed(vjp: Any, rule: Any, zero: Any, active: Any, tangents: Any) -> Any:
+    """The tangent that an adjoint rule, which is linear in the cotangent, implies."""
+
+    def cotangents(d_out: Any) -> Any:
+        given = rule(d_out=d_out)
+        if not isinstance(given, tuple):
+            given = (given,)
+        return tuple([given[i] for i in active])
+
+    return vjp(cotangents, zero)[1](tangents)[0]

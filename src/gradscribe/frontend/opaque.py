@@ -1,0 +1,277 @@
+"""Calls that the compiler does not look into, and the values that come of them.
+
+Such a call runs once, where the program has it, in the forward part. Its result is typed where
+that is known beforehand (clocks, random numbers, library functions of integers, whose type a
+trial call tells); otherwise it is opaque: it can be passed on, printed, asked for attributes and
+converted (`float(…)`), but not computed with. A derivative that would have to pass through it is
+refused when the function is differentiated.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import types
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Ref, Static, TupleOf
+from gradscribe.ir.core import Method, Primitive, Value
+from gradscribe.ir.lengths import Affine, Symbol
+from gradscribe.ir.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    Array,
+    Opaque,
+    Tuple,
+    Type,
+    is_differentiable,
+    is_integer,
+)
+from gradscribe.primitives.control import EFFECT, RUN, STOP_GRADIENT
+from gradscribe.primitives.typing import type_of
+
+RESULTS: dict[Any, Type] = {
+    time.time: FLOAT,
+    time.perf_counter: FLOAT,
+    time.monotonic: FLOAT,
+    time.process_time: FLOAT,
+    time.thread_time: FLOAT,
+    time.time_ns: INT,
+    time.perf_counter_ns: INT,
+    time.monotonic_ns: INT,
+    time.process_time_ns: INT,
+}
+"""What calls for their effect return, where it is known."""
+
+CONVERSIONS: dict[Any, Type] = {
+    float: FLOAT,
+    int: INT,
+    bool: BOOL,
+    len: INT,
+    str: Opaque(str),
+    repr: Opaque(str),
+    ascii: Opaque(str),
+    format: Opaque(str),
+}
+"""Functions that give one type, whatever they are given."""
+
+_TEXTS = frozenset({str, repr, ascii, format})
+"""Functions that show a value; nobody expects a derivative of what they give."""
+
+PURE = ("numpy", "math", "cmath", "scipy", "operator", "itertools")
+"""Modules whose functions only compute, so that they may be called on trial."""
+
+_ADDRESSES = (id, hash, object, globals, locals, vars, dir, eval, exec, compile)
+_ITERATORS = (iter, next)
+
+
+def is_opaque(item: Any) -> bool:
+    """Whether nothing is known of a run-time value, or its class at most."""
+    return isinstance(item, Value) and isinstance(item.type, Opaque)
+
+
+def call(
+    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    """A call of a function without rule and source, at run time."""
+    name = getattr(callee, "__qualname__", repr(callee))
+    given = (*arguments, *keywords.values())
+    if callee in _ITERATORS:
+        lowering.unsupported(
+            node,
+            f"`{name}` is not supported: an iterator is no value",
+            "loop with `for`, or index",
+        )
+    if callee in _ADDRESSES:
+        lowering.unsupported(
+            node,
+            f"`{name}` is not supported: what it gives differs from run to run",
+            "call it outside, and pass the result in",
+        )
+    unused = node is lowering.discarded or callee in _TEXTS
+    if not unused and any(may_vary(lowering, item) for item in given):
+        lowering.unsupported(
+            node,
+            f"`{name}` cannot be differentiated: it has no rule and no Python source "
+            "that is compiled",
+            "write it with NumPy functions that have one, or cut the derivative by "
+            "`gs.stop_gradient` around its arguments",
+        )
+    if _module_of(callee) in PURE and node is not lowering.discarded:
+        type_ = _trial(lowering, callee, arguments, keywords)
+        if type_ is not None:
+            return emit(lowering, callee, arguments, keywords, type_, RUN)
+    cls = callee if isinstance(callee, type) else None
+    type_ = RESULTS.get(callee) or CONVERSIONS.get(callee) or Opaque(cls)
+    return emit(lowering, callee, arguments, keywords, type_)
+
+
+def emit(
+    lowering: Lowering,
+    callee: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+    type_: Type,
+    primitive: Primitive = EFFECT,
+) -> Any:
+    """Append a call whose result has this type."""
+    tree = {
+        "args": tuple(argument_of(lowering, item) for item in arguments),
+        "keywords": {key: argument_of(lowering, item) for key, item in keywords.items()},
+        "type": type_,
+    }
+    return lowering.wrap(lowering.emit(primitive, tree, callee))
+
+
+def argument_of(lowering: Lowering, item: Any) -> Any:
+    """A value as an argument of such a call: a tree of static objects and IR values."""
+    if isinstance(item, Static):
+        return item.value
+    if isinstance(item, TupleOf) and item.cls is tuple:
+        return tuple(argument_of(lowering, below) for below in item.items)
+    if isinstance(item, (ListRef, DictRef)):
+        contents = lowering.contents[item.storage]
+        if isinstance(contents, tuple):
+            return [argument_of(lowering, below) for below in contents]
+        if isinstance(contents, dict):
+            return {key: argument_of(lowering, below) for key, below in contents.items()}
+    if isinstance(item, ObjectRef):
+        from gradscribe.frontend.scope import captured_object
+
+        return captured_object(lowering, item)
+    return lowering.value(item)
+
+
+def may_vary(lowering: Lowering, item: Any) -> bool:
+    """Whether a value may depend on what is differentiated: floating, and not detached."""
+    if isinstance(item, TupleOf):
+        return any(may_vary(lowering, below) for below in item.items)
+    if isinstance(item, (ListRef, DictRef)):
+        contents = lowering.contents[item.storage]
+        if isinstance(contents, Value):
+            return is_differentiable(contents.type)
+        below = contents.values() if isinstance(contents, dict) else contents
+        return any(may_vary(lowering, part) for part in below)
+    if not isinstance(item, (Ref, Value)):
+        return False
+    value = lowering.value(item)
+    definition = lowering.builder.definition(value)
+    detached = definition is not None and definition.primitive is STOP_GRADIENT
+    return is_differentiable(value.type) and not detached
+
+
+# -- operations on opaque values -----------------------------------------------------------------
+
+
+def method(
+    lowering: Lowering,
+    node: Any,
+    receiver: Any,
+    name: str,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """`receiver.name(…)` of an object that is only known at run time."""
+    given = (*arguments, *keywords.values())
+    if node is not lowering.discarded and any(may_vary(lowering, item) for item in given):
+        lowering.unsupported(
+            node,
+            f"the method `{name}` of an object without known type cannot be differentiated",
+            "cut the derivative by `gs.stop_gradient` around its arguments",
+        )
+    return emit(lowering, Method(name), (receiver, *arguments), keywords, Opaque())
+
+
+def attribute(lowering: Lowering, owner: Value, name: str) -> Any:
+    """`owner.name` of an object that is only known at run time."""
+    return emit(lowering, getattr, (owner, Static(name)), {}, Opaque())
+
+
+def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> Any:
+    """An operator, some operands of which are opaque."""
+    if any(may_vary(lowering, item) for item in operands):
+        refuse(lowering, node)
+    return emit(lowering, callee, operands, {}, Opaque())
+
+
+def refuse(lowering: Lowering, node: Any) -> None:
+    """Refuse to compute with what has no known type."""
+    lowering.unsupported(
+        node,
+        "this computes with a value whose type is not known when the function is compiled",
+        "convert it where it is made, as in `float(…)`",
+    )
+
+
+# -- types -----------------------------------------------------------------------------------------
+
+
+def _module_of(callee: Any) -> str:
+    module = getattr(callee, "__module__", None)
+    if module is None and isinstance(callee, types.BuiltinFunctionType):
+        module = type(callee.__self__).__module__
+    return (module or "").partition(".")[0]
+
+
+def is_library(function: Any) -> bool:
+    """Whether a Python function belongs to NumPy, SciPy or the standard library."""
+    module = _module_of(function)
+    return module in PURE or module in sys.stdlib_module_names
+
+
+def _trial(
+    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Type | None:
+    """The type of the result, as a call on sampled integers and small arrays tells it."""
+    try:
+        plain = [sampled(lowering, item) for item in arguments]
+        named = {key: sampled(lowering, item) for key, item in keywords.items()}
+        result = callee(*plain, **named)
+    except Exception:
+        return None
+    exact = all(isinstance(item, Static) for item in (*arguments, *keywords.values()))
+    return result_type(result, exact)
+
+
+class NoSampleError(Exception):
+    """There is nothing that could stand for a value."""
+
+
+def sampled(lowering: Lowering, item: Any, length: int = 2) -> Any:
+    """A value of the same type; integers that are known in the specializing call, as there."""
+    if isinstance(item, Static):
+        return item.value
+    if isinstance(item, TupleOf):
+        return tuple(sampled(lowering, below, length) for below in item.items)
+    if is_number(item):
+        if is_integer(item.type):
+            known = item.type.value and lowering.builder.facts.sampled(item.type.value)
+            return 3 if known is None else known
+        return np.dtype(item.type.dtype).type(0.5).item()
+    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
+        return [sampled(lowering, below, length) for below in lowering.contents[item.storage]]
+    if isinstance(item, Ref):
+        type_ = lowering.value(item).type
+        assert isinstance(type_, Array)
+        lengths = [length if dim.known is None else dim.known for dim in type_.dims]
+        return np.full(lengths, 0.5).astype(type_.dtype)
+    raise NoSampleError
+
+
+def result_type(result: Any, exact: bool) -> Type | None:
+    """The type of a result that was found on trial. exact: its lengths are those of any call."""
+    if isinstance(result, tuple):
+        items = [result_type(item, exact) for item in result]
+        return None if None in items else Tuple(tuple(items))  # type: ignore[arg-type]
+    if not isinstance(result, (bool, int, float, complex, np.generic, np.ndarray)):
+        return None
+    if not isinstance(result, np.ndarray):
+        return type_of(result)
+    if result.dtype.kind not in "biufc":
+        return None
+    dims = (Affine.of(n) if exact else Affine.of(Symbol("length")) for n in result.shape)
+    return Array(result.dtype.name, tuple(dims))

@@ -1,0 +1,114 @@
+"""Built-in functions on run-time lists, written in Python.
+
+The frontend lowers these as it lowers the user's functions: what a call of `max` with a key
+means is the loop that is written here. Comparisons are made as CPython makes them, in its order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradscribe.primitives.lists import order
+
+
+def any_of(items: Any) -> bool:
+    for item in items:
+        if item:
+            return True
+    return False
+
+
+def all_of(items: Any) -> bool:
+    for item in items:
+        if not item:
+            return False
+    return True
+
+
+def contains(items: Any, wanted: Any) -> bool:
+    for item in items:
+        if item == wanted:
+            return True
+    return False
+
+
+def count(items: Any, wanted: Any) -> int:
+    found = 0
+    for item in items:
+        if item == wanted:
+            found += 1
+    return found
+
+
+def index(items: Any, wanted: Any) -> int:
+    for i, item in enumerate(items):
+        if item == wanted:
+            return i
+    raise ValueError("the item is not in the list")
+
+
+def largest(items: Any) -> Any:
+    best = items[0]
+    for item in items[1:]:
+        if item > best:
+            best = item
+    return best
+
+
+def smallest(items: Any) -> Any:
+    best = items[0]
+    for item in items[1:]:
+        if item < best:
+            best = item
+    return best
+
+
+def largest_by(items: Any, key: Any) -> Any:
+    best = items[0]
+    best_key = key(best)
+    for item in items[1:]:
+        item_key = key(item)
+        if item_key > best_key:
+            best, best_key = item, item_key
+    return best
+
+
+def smallest_by(items: Any, key: Any) -> Any:
+    best = items[0]
+    best_key = key(best)
+    for item in items[1:]:
+        item_key = key(item)
+        if item_key < best_key:
+            best, best_key = item, item_key
+    return best
+
+
+def in_order(items: Any, reverse: bool) -> Any:
+    return [items[i] for i in order(items, reverse)]
+
+
+def in_order_by(items: Any, key: Any, reverse: bool) -> Any:
+    return [items[i] for i in order([key(item) for item in items], reverse)]
+
+
+def listed(items: Any) -> Any:
+    return [item for item in items]
+
+
+def product(items: Any, start: Any) -> Any:
+    for item in items:
+        start = start * item
+    return start
+
+
+def dict_of_pairs(pairs: Any) -> Any:
+    return {key: value for key, value in pairs}
+
+
+def end_of_part(array: Any, number: Any, count: Any, axis: Any) -> Any:
+    length = array.shape[axis] // count
+    return length if number == 1 else number * length
+
+
+def part(array: Any, start: Any, stop: Any, axis: Any) -> Any:
+    return array[(slice(None),) * axis + (slice(start, stop),)]

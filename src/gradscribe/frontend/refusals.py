@@ -1,0 +1,31 @@
+"""What Python has and compiled functions have not, with what to write instead.
+
+All that is refused, and how it is told, is shown in `docs/errors.md`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+_GENERATORS = ("generators are not supported", "collect the items in a list, and return that")
+_ASYNC = ("`async` and `await` are not supported", "await the data first, and pass it in")
+_REFUSED: dict[type, tuple[str, str]] = {
+    gast.Yield: _GENERATORS,
+    gast.YieldFrom: _GENERATORS,
+    gast.Await: _ASYNC,
+    gast.AsyncFunctionDef: _ASYNC,
+    gast.AsyncFor: _ASYNC,
+    gast.AsyncWith: _ASYNC,
+    gast.ClassDef: (
+        "classes defined inside of a function are not supported",
+        "define the class outside",
+    ),
+}
+
+
+def refused(node: Any, kind: str) -> tuple[str, str]:
+    """What is said of a statement or expression that cannot be compiled."""
+    name = type(node).__name__.lower()
+    return _REFUSED.get(type(node), (f"`{name}` {kind} are not supported", ""))

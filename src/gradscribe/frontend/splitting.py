@@ -1,0 +1,119 @@
+"""Splitting: statements that read an `Either` are lowered once for each of its kinds.
+
+A statement that reads a name of two kinds is taken back and becomes a branch on the flag that
+tells the kinds apart, together with the statements right after it that read the name, too.
+Inside, the flag is assumed, and the name has one kind. A side that Python's rules (or ours) do
+not allow raises at run time, so that only the path that is taken need make sense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import gast
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.frontend.branches import RAISED, branch, conditional
+from gradscribe.frontend.lowering import Lowering, SplitError
+from gradscribe.frontend.source import read_places
+from gradscribe.frontend.values import Either, Static
+from gradscribe.ir.core import Value
+from gradscribe.primitives.control import EFFECT, RAISE
+
+_EXITS = (gast.Return, gast.Break, gast.Continue)
+Lower = Callable[[Lowering, Sequence[Any]], None]
+
+
+def resolved(lowering: Lowering, item: Any) -> Any:
+    """A value that is of one kind: of an Either, the alternative that the path tells."""
+    while isinstance(item, Either):
+        known = lowering.assumed.get(lowering.numbering.of(item.flag))
+        if known is None:
+            raise SplitError(item.flag)
+        item = item.first if known else item.second
+    return item
+
+
+@contextmanager
+def splitting(
+    lowering: Lowering, nodes: Sequence[Any], lower: Lower, lowered: list[int]
+) -> Iterator[None]:
+    """While the first of these statements is lowered: if it turns out to read a value of two
+    kinds, it is lowered for each, and how many statements were is appended to `lowered`."""
+    before, made = lowering.fork(), len(lowering.builder.operations)
+    depth, last = len(lowering.frame.loops), lowering.builder.made
+    location = lowering.builder.location
+    try:
+        yield
+    except SplitError as split:
+        if not lowering.builder.is_older(split.flag, last):
+            raise
+        lowering.restore(before)
+        del lowering.builder.operations[made:]
+        del lowering.frame.loops[depth:]
+        lowering.builder.location = location
+        count = _extent(lowering, nodes, split.flag)
+        _split(lowering, nodes[:count], split.flag, lower)
+        lowered.append(count)
+
+
+def split_expression(lowering: Lowering, node: Any, evaluate: Callable[[], Any]) -> Any:
+    """The value of an expression that may read values of two kinds."""
+    before, made = lowering.fork(), len(lowering.builder.operations)
+    last = lowering.builder.made
+    try:
+        return evaluate()
+    except SplitError as split:
+        if not lowering.builder.is_older(split.flag, last):
+            raise
+        lowering.restore(before)
+        del lowering.builder.operations[made:]
+        again: Callable[[], Any] = lambda: split_expression(lowering, node, evaluate)  # noqa: E731
+        return conditional(lowering, node, split.flag, again, again)
+
+
+def _extent(lowering: Lowering, nodes: Sequence[Any], flag: Value) -> int:
+    """How many statements go into both sides: all, if one of them may leave the block; else the
+    first and those right after it that read names of two kinds."""
+    names = {n for n, item in lowering.frame.names.items() if _depends(item, flag)}
+    count = 1
+    while count < len(nodes) and not names.isdisjoint(read_places([nodes[count]])):
+        count += 1
+    leaves = any(isinstance(n, _EXITS) for node in nodes[:count] for n in gast.walk(node))
+    return len(nodes) if leaves else count
+
+
+def _depends(item: Any, flag: Value) -> bool:
+    return isinstance(item, Either) and (
+        item.flag is flag or _depends(item.first, flag) or _depends(item.second, flag)
+    )
+
+
+def _split(lowering: Lowering, nodes: Sequence[Any], flag: Value, lower: Lower) -> None:
+    """A branch on the flag with these statements on both sides."""
+    refused: list[UnsupportedError] = []
+
+    def side() -> None:
+        lowering.builder.begin_statement()
+        made, depth = len(lowering.builder.operations), len(lowering.frame.loops)
+        try:
+            lower(lowering, nodes)
+        except UnsupportedError as error:
+            refused.append(error)
+            if len(refused) == 2:
+                raise refused[0] from None
+            del lowering.builder.operations[made:]
+            del lowering.frame.loops[depth:]
+            _raise_later(lowering, error)
+
+    branch(lowering, flag, side, side)
+
+
+def _raise_later(lowering: Lowering, error: UnsupportedError) -> None:
+    """What cannot be compiled on a path raises when that path is taken."""
+    message = {"args": (error.what,), "keywords": {}}
+    exception = lowering.emit(EFFECT, message, TypeError)
+    lowering.emit(RAISE, {"exception": exception, "cause": None})
+    lowering.frame.names[RAISED] = Static(True)

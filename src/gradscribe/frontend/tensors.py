@@ -1,0 +1,82 @@
+"""Which values of a program are Tensors to it: whose meaning their methods have.
+
+Compiled code is given arrays and numbers; a method means what it means for the object that the
+caller has passed. The class itself is entered by the layers above.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from gradscribe.errors import AliasingError
+from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.values import Ref
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Array
+from gradscribe.primitives.indexing import GETITEM
+from gradscribe.primitives.registry import METHODS
+
+CLASSES: list[type] = []
+"""The class whose methods arrays with the spelling "tensor" have (entered by the layers above)."""
+
+ARRAY_MODULES: set[str] = set()
+"""Modules whose functions are written over arrays (entered by the layers above): there methods
+mean NumPy's, whatever they are given."""
+
+
+def is_tensor(lowering: Lowering, item: Any) -> bool:
+    """Whether this is an array whose methods are Tensor's (never so inside of rules)."""
+    return bool(CLASSES) and spelling_of(lowering, item) == "tensor"
+
+
+def spelling_of(lowering: Lowering, item: Any) -> str:
+    """Whose meaning the methods of a value have; inside of rules, always NumPy's."""
+    if not isinstance(item, Ref) or not _knows_tensors(lowering):
+        return "numpy"
+    type_ = lowering.load(item).type
+    return type_.spelling if isinstance(type_, Array) else "numpy"
+
+
+def _knows_tensors(lowering: Lowering) -> bool:
+    """Whether methods may be Tensor's in the function that is being lowered."""
+    if not CLASSES or lowering.capture is None:
+        return False
+    return lowering.frame.function.__module__ not in ARRAY_MODULES
+
+
+def refuse_shared_number(lowering: Lowering, node: Any, name: str, item: Any) -> None:
+    """Before `name op= value` on a number: a Tensor without axes is changed in place, and with it
+    every other name of it, or the Tensor that it is an element of. Numbers are not."""
+    if not (isinstance(item, Value) and _knows_tensors(lowering) and _has_tensors(lowering)):
+        return
+    made = lowering.builder.definition(item)
+    element = made is not None and made.primitive is GETITEM
+    others = [
+        other
+        for other, value in lowering.frame.names.items()
+        if value is item and other != name and lowering.frame.is_read_later(other)
+    ]
+    if element or others:
+        shared = f"`{others[0]}`" if others else "the Tensor that it is an element of"
+        lowering.unsupported(
+            node,
+            f"for Tensors this changes {shared}, too, but not for arrays",
+            "assign a new number with a plain `=`, or store into the element itself",
+            AliasingError,
+        )
+
+
+def _has_tensors(lowering: Lowering) -> bool:
+    types = (value.type for value in lowering.contents.values() if isinstance(value, Value))
+    return any(isinstance(type_, Array) and type_.spelling == "tensor" for type_ in types)
+
+
+def attribute_of(lowering: Lowering, item: Any, name: str) -> Any:
+    """What Tensor has under a name, if it means that for this value: always for Tensors; for
+    numbers, which may be Tensors without axes, where NumPy's numbers have nothing."""
+    number = is_number(item) and (name not in METHODS or name == "size")
+    number = number and _knows_tensors(lowering)
+    if not (number or is_tensor(lowering, item)):
+        return None
+    return inspect.getattr_static(CLASSES[0], name, None)

@@ -1,0 +1,145 @@
+"""The type of what an unknown function returns, as two calls on examples tell it.
+
+The examples have the types of the arguments, and the lengths that those have in the specializing
+call; in the second call all lengths differ, so that it shows which lengths of the result follow
+which lengths of the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from gradscribe.ir.core import SliceOf
+from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type, map_lengths
+from gradscribe.primitives.typing import TypeRuleError, type_of
+
+Lengths = Mapping[Symbol, int]
+
+
+def type_by_trial(facts: Facts, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Type:
+    """The type of `function(**arguments)`. arguments: trees of types and static objects."""
+    first = _lengths(facts, arguments)
+    try:
+        result = _call(function, arguments, first)
+    except Exception as error:
+        raise TypeRuleError(
+            f"a call on example values, to see what type it returns, failed: {error!r}; give a "
+            "stand-in of the same type by `@op.like`"
+        ) from None
+    second = {symbol: n + 3 + 2 * i for i, (symbol, n) in enumerate(first.items())}
+    try:
+        other = _call(function, arguments, second)
+    except Exception:
+        other = None
+    known = list(dict.fromkeys(_dims(arguments)))
+    return _type(facts, result, other, _Lengths(facts, known, first, second))
+
+
+class _Lengths:
+    """Which lengths of the arguments have a given value in both calls."""
+
+    def __init__(self, facts: Facts, known: list[Affine], first: Lengths, second: Lengths) -> None:
+        self._facts, self._known = facts, known
+        self._first, self._second = first, second
+
+    def of(self, n: int, other: int | None) -> Affine:
+        if n == other or n < 2:
+            return Affine.of(n)
+        found = [
+            length
+            for length in self._known
+            if _value(length, self._first) == n
+            and (other is None or _value(length, self._second) == other)
+        ]
+        if not found:
+            return Affine.of(Symbol("length"))
+        for length in found[1:]:
+            self._facts.equal(found[0], length)
+        return found[0]
+
+
+def _type(facts: Facts, result: Any, other: Any, lengths: _Lengths) -> Type:
+    if isinstance(result, tuple):
+        others = other if isinstance(other, tuple) else [None] * len(result)
+        return Tuple(
+            tuple(_type(facts, a, b, lengths) for a, b in zip(result, others, strict=True))
+        )
+    if isinstance(result, np.ndarray):
+        shape = getattr(other, "shape", [None] * result.ndim)
+        dims = [lengths.of(n, m) for n, m in zip(result.shape, shape, strict=True)]
+        return Array(result.dtype.name, tuple(dims))
+    if isinstance(result, (bool, int, float, complex, np.generic)):
+        return type_of(result)
+    raise TypeRuleError(f"it returns a {type(result).__name__}, not numbers or arrays")
+
+
+def _lengths(facts: Facts, arguments: Mapping[str, Any]) -> dict[Symbol, int]:
+    """A value for each symbol: that of the specializing call, where it is known."""
+    symbols = dict.fromkeys(s for length in _dims(arguments) for s, _ in length.terms)
+    return {
+        symbol: facts.samples.get(symbol, max(3 + 2 * i, symbol.minimum or 0))
+        for i, symbol in enumerate(symbols)
+    }
+
+
+def _value(length: Affine, values: Lengths) -> int:
+    return length.constant + sum(values[symbol] * c for symbol, c in length.terms)
+
+
+def _dims(tree: Any) -> Iterator[Affine]:
+    """All lengths and integers in a tree of types."""
+    if isinstance(tree, Type):
+        found: list[Affine] = []
+
+        def note(length: Affine) -> Affine:
+            found.append(length)
+            return length
+
+        map_lengths(tree, note)
+        if isinstance(tree, Scalar) and tree.value is not None:
+            found.append(tree.value)
+        yield from found
+    elif isinstance(tree, (tuple, list)):
+        for item in tree:
+            yield from _dims(item)
+    elif isinstance(tree, Mapping):
+        for item in tree.values():
+            yield from _dims(item)
+
+
+def _call(function: Callable[..., Any], arguments: Mapping[str, Any], lengths: Lengths) -> Any:
+    rng = np.random.default_rng(0)
+    examples = {name: _example(tree, lengths, rng) for name, tree in arguments.items()}
+    with np.errstate(all="ignore"):
+        return function(**examples)
+
+
+def _example(tree: Any, lengths: Lengths, rng: np.random.Generator) -> Any:
+    """A value of each type in a tree."""
+    if isinstance(tree, Array):
+        shape = [_value(dim, lengths) for dim in tree.dims]
+        return _drawn(tree.dtype, rng, shape)
+    if isinstance(tree, Scalar):
+        if tree.value is not None and np.dtype(tree.dtype).kind in "iu":
+            return np.dtype(tree.dtype).type(_value(tree.value, lengths)).item()
+        number = _drawn(tree.dtype, rng, [])[()]
+        return number.item() if tree.weak else number
+    if isinstance(tree, Sequence):
+        return [_example(tree.item, lengths, rng) for _ in range(2)]
+    if isinstance(tree, Tuple):
+        return tuple(_example(item, lengths, rng) for item in tree.items)
+    if isinstance(tree, SliceOf):
+        return slice(tree.start, tree.stop, tree.step)
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(_example(item, lengths, rng) for item in tree)
+    return tree
+
+
+def _drawn(dtype: str, rng: np.random.Generator, shape: list[int]) -> Any:
+    if np.dtype(dtype).kind in "fc":
+        return rng.uniform(0.5, 1.5, shape).astype(dtype)
+    return np.ones(shape, dtype)

@@ -1,0 +1,117 @@
+"""Which exceptions operations may raise at run time, given that their types fit."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gradscribe.ir.core import CALL, IF, Operation, walk
+from gradscribe.ir.types import Array, Scalar
+from gradscribe.primitives import control, indexing
+
+Classes = tuple[type[BaseException], ...]
+
+_SILENT = frozenset(
+    {
+        control.CONSTANT,
+        control.UNDEF,
+        control.TUPLE,
+        control.ITEM,
+        control.LIST,
+        control.APPEND,
+        control.LEN,
+        control.COPY,
+        control.STOP_GRADIENT,
+        control.ZEROS_LIKE,
+        control.ADD_ITEMS,
+        control.CAUGHT,
+        control.ATTEMPT,
+        control.EXIT,
+        indexing.LENGTH,
+        indexing.SIZE,
+    }
+)
+_LOOKUPS = frozenset(
+    {
+        indexing.GETITEM,
+        indexing.STORE,
+        indexing.ACCUMULATE,
+        indexing.GATHER,
+        control.GET,
+        control.SET,
+        control.POP,
+    }
+)
+_DIVISIONS = frozenset({operator.truediv, operator.floordiv, operator.mod})
+_TOTAL = frozenset(
+    {operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.abs}
+    | {operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne}
+    | {operator.not_, operator.and_, operator.or_, operator.xor, operator.invert, float, bool}
+)
+"""What Python can do with any numbers."""
+
+_ANYTHING: Classes = (Exception,)
+
+
+def is_attempt(operation: Operation) -> bool:
+    """Whether an operation is a `try`: an `if` whose second side handles what was caught."""
+    handling = operation.regions[1].operations if operation.primitive is IF else ()
+    return any(o.primitive is control.CAUGHT for o in handling)
+
+
+def may_raise(operation: Operation, caught: Classes, around: Iterable[Operation] = ()) -> bool:
+    """Whether an operation, its regions included, may raise one of these exceptions. around:
+    operations among which the exception that a `raise` raises was made."""
+    operations = [operation]
+    for region in operation.regions:
+        operations += walk(region)
+    made = {result: o for o in (*around, *operations) for result in o.results}
+    return any(_meets(_raised(o, made), caught) for o in operations)
+
+
+def _meets(raised: Classes, caught: Classes) -> bool:
+    return any(issubclass(r, c) or issubclass(c, r) for r in raised for c in caught)
+
+
+def _raised(operation: Operation, made: dict[Any, Operation]) -> Classes:
+    primitive = operation.primitive
+    if primitive in _SILENT or operation.regions:
+        return ()
+    if primitive is control.RAISE:
+        return _class_of_exception(operation, made)
+    if primitive is control.ASSERT:
+        return (AssertionError,)
+    if primitive is control.EFFECT and _makes_exception(operation.callee):
+        return ()
+    if primitive in (control.EFFECT, control.RUN, control.ENTER, CALL):
+        return _ANYTHING
+    if primitive in _LOOKUPS:
+        return IndexError, FloatingPointError
+    if getattr(operation.callee, "__module__", "") in ("numpy.linalg", "numpy.linalg._linalg"):
+        return np.linalg.LinAlgError, FloatingPointError
+    if operation.callee in _DIVISIONS:
+        divisor = made.get(operation.operands[1])
+        if divisor is not None and divisor.primitive is control.CONSTANT:
+            return (ZeroDivisionError,) if not divisor.attributes["value"] else ()
+    numbers = all(isinstance(v.type, Scalar) and v.type.weak for v in operation.operands)
+    if numbers:
+        return () if operation.callee in _TOTAL else (ValueError, ArithmeticError)
+    if primitive.elementwise:
+        return (FloatingPointError,)
+    is_array = isinstance(operation.results[0].type, Array)
+    return (ValueError, FloatingPointError) if is_array else _ANYTHING
+
+
+def _class_of_exception(operation: Operation, made: dict[Any, Operation]) -> Classes:
+    maker = made.get(operation.operands[0]) if operation.operands else None
+    if maker is not None and maker.primitive is control.EFFECT and _makes_exception(maker.callee):
+        return (maker.callee,)
+    exception = operation.attributes["exception"]
+    return (type(exception),) if isinstance(exception, BaseException) else _ANYTHING
+
+
+def _makes_exception(callee: Any) -> bool:
+    return isinstance(callee, type) and issubclass(callee, BaseException)

@@ -1,0 +1,71 @@
+"""Sorting: the derivative follows the elements to their places."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradscribe.ir.types import Array
+from gradscribe.primitives.registry import LINEAR, adjoint, constant
+from gradscribe.primitives.typing import (
+    TypeRuleError,
+    dims_of,
+    like_first,
+    normalize_axes,
+    number_type,
+    product,
+    result_of,
+)
+
+
+def _sorted_type(facts, callee, x, axis=-1, **options):
+    x = number_type(x)
+    dims = dims_of(x)
+    if not dims:
+        raise TypeRuleError("only an array can be sorted")
+    normalize_axes(axis, len(dims))
+    result = result_of(callee, x, axis=axis)
+    assert isinstance(result, Array)
+    return like_first(result, (product(facts, dims),) if axis is None else dims, x)
+
+
+def _argsort(x, axis=-1, kind=None, *, stable=None):
+    """Signature of argsort."""
+
+
+constant(np.argsort, type=_sorted_type, methods=("argsort",), signature=_argsort, cheap=False)
+
+
+def _taken_type(facts, callee, x, index, axis):
+    return like_first(result_of(np.asarray, x), dims_of(index), x)
+
+
+@adjoint(np.take_along_axis, type=_taken_type, tangent=LINEAR)
+def take_along_axis(out, x, index, axis, *, d_out):
+    rank = np.ndim(x)
+    places = ()
+    for a, n in enumerate(np.shape(index)):
+        if a == axis % rank:
+            places = (*places, index)
+        else:
+            shape = (1,) * a + (n,) + (1,) * (rank - a - 1)
+            places = (*places, np.reshape(np.arange(n), shape))
+    d_x = np.zeros_like(x)
+    np.add.at(d_x, places, d_out)
+    return d_x
+
+
+def _sort_tangent(out, x, axis=-1, kind=None, *, stable=None, d_x):
+    if np.ndim(x) == 1:
+        return d_x[np.argsort(x)]
+    if axis is None:
+        return np.ravel(d_x)[np.argsort(np.ravel(x))]
+    return np.take_along_axis(d_x, np.argsort(x, axis), axis)
+
+
+@adjoint(np.sort, type=_sorted_type, tangent=_sort_tangent)
+def sort(out, x, axis=-1, kind=None, *, stable=None, d_out):
+    if np.ndim(x) == 1:
+        return d_out[np.argsort(np.argsort(x))]
+    if axis is None:
+        return np.reshape(d_out[np.argsort(np.argsort(np.ravel(x)))], np.shape(x))
+    return np.take_along_axis(d_out, np.argsort(np.argsort(x, axis), axis), axis)

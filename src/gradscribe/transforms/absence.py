@@ -1,0 +1,137 @@
+"""Absence: which flag tells, for a value that may be undefined, whether it is there.
+
+A name of two kinds is a flag and a value for each kind, one of which is undefined (see
+`frontend.kinds`); a name bound on one path only is undefined on the other. Where the flag says
+that a value is absent, its cotangent is not zero, there is none: zeros could not even be made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradscribe.ir.core import IF, LOOP, Function, LoopShape, Operation, Value, walk
+from gradscribe.ir.types import Scalar
+from gradscribe.primitives.control import CONSTANT, UNDEF
+from gradscribe.primitives.raising import is_attempt
+from gradscribe.transforms.definedness import possibly_undefined
+
+Pair = tuple[Value, Value, bool]
+"""(flag, value, outcome): the value is undefined if and only if the flag has this outcome (or is
+undefined itself)."""
+
+
+def absences(function: Function) -> dict[Value, list[tuple[Value, bool]]]:
+    """For values that may be undefined: the flags that tell, each with the outcome that says so;
+    first the flags that are always defined."""
+    operations = list(walk(function.body))
+    if not any(operation.primitive is UNDEF for operation in operations):
+        return {}
+    undefined = possibly_undefined(function)
+    definition = {r: operation for operation in operations for r in operation.results}
+    claims = dict(_claims(operations, undefined))
+    holds = True
+    while holds:
+        false = [
+            pair
+            for pair, sides in claims.items()
+            if not all(_is_right(side, pair[2], claims, undefined, definition) for side in sides)
+        ]
+        for pair in false:
+            del claims[pair]
+        holds = bool(false)
+    found: dict[Value, list[tuple[Value, bool]]] = {}
+    for flag, value, outcome in sorted(claims, key=lambda pair: pair[0] in undefined):
+        found.setdefault(value, []).append((flag, outcome))
+    return found
+
+
+_Side = tuple[Value | bool, Value]
+"""A flag (or what it is on this side) and a value, as they flow into what is claimed of."""
+
+
+def _claims(
+    operations: list[Operation], undefined: set[Value]
+) -> Iterator[tuple[Pair, list[_Side]]]:
+    """All that may be, with what has to be right for it."""
+    for operation in operations:
+        if operation.primitive is IF:
+            yield from _claims_of_if(operation, undefined)
+        elif operation.primitive is LOOP:
+            yield from _claims_of_loop(operation, undefined)
+
+
+def _claims_of_if(
+    operation: Operation, undefined: set[Value]
+) -> Iterator[tuple[Pair, list[_Side]]]:
+    first, second = (region.yields for region in operation.regions)
+    for position, value in enumerate(operation.results):
+        if value not in undefined:
+            continue
+        for outcome in (True, False):
+            condition = operation.operands[0]
+            sides: list[_Side] = [(True, first[position]), (False, second[position])]
+            if not is_attempt(operation):
+                yield (condition, value, outcome), sides
+            for number, flag in enumerate(operation.results):
+                if _is_flag(flag):
+                    sides = [
+                        (first[number], first[position]),
+                        (second[number], second[position]),
+                    ]
+                    yield (flag, value, outcome), sides
+
+
+def _claims_of_loop(
+    operation: Operation, undefined: set[Value]
+) -> Iterator[tuple[Pair, list[_Side]]]:
+    shape: LoopShape = operation.attributes["shape"]
+    body = operation.regions[0]
+    initial = operation.operands[shape.iterable_operands :]
+    parameters = body.parameters[len(body.parameters) - shape.carried :]
+    for position, value in enumerate(parameters):
+        if value not in undefined:
+            continue
+        for number, flag in enumerate(parameters):
+            if not _is_flag(flag):
+                continue
+            sides: list[_Side] = [
+                (initial[number], initial[position]),
+                (body.yields[number], body.yields[position]),
+            ]
+            for outcome in (True, False):
+                yield (flag, value, outcome), sides
+                yield (operation.results[number], operation.results[position], outcome), sides
+
+
+def _is_flag(value: Value) -> bool:
+    return isinstance(value.type, Scalar) and value.type.dtype == "bool"
+
+
+def _is_right(
+    side: _Side,
+    outcome: bool,
+    claims: dict[Pair, list[_Side]],
+    undefined: set[Value],
+    definition: dict[Value, Operation],
+) -> bool:
+    flag, value = side
+    if isinstance(flag, Value) and _is_undefined(flag, definition):
+        return _is_undefined(value, definition)
+    known = flag if isinstance(flag, bool) else _constant(definition.get(flag))
+    if known is None:
+        assert isinstance(flag, Value)
+        return (flag, value, outcome) in claims
+    if known != outcome:
+        return value not in undefined
+    return _is_undefined(value, definition)
+
+
+def _is_undefined(value: Value, definition: dict[Value, Operation]) -> bool:
+    made = definition.get(value)
+    return made is not None and made.primitive is UNDEF
+
+
+def _constant(definition: Operation | None) -> bool | None:
+    if definition is None or definition.primitive is not CONSTANT:
+        return None
+    return bool(definition.attributes["value"])

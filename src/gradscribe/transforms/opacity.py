@@ -1,0 +1,73 @@
+"""Which derivatives would have to pass through what the compiler does not look into.
+
+Comes in: a function and its active leaves. Refused is a call of an opaque function whose result
+is differentiable, is read by a differentiable result, and depends on an active argument, be it by
+way of opaque values.
+"""
+
+from __future__ import annotations
+
+from gradscribe.errors import NoDerivativeError
+from gradscribe.ir.core import Function, Method, Operation, Value, walk
+from gradscribe.ir.types import Opaque, is_differentiable
+from gradscribe.primitives.control import EFFECT, RUN
+from gradscribe.transforms.activity import has_zero_derivative, pairs_of, reachable
+
+_OPAQUE = frozenset({EFFECT, RUN})
+
+
+def refuse_opaque(function: Function, active_leaves: frozenset[int]) -> None:
+    """Raise `NoDerivativeError` where a derivative through an opaque call is asked for."""
+    calls = [o for o in walk(function.body) if o.primitive in _OPAQUE and _gives_numbers(o)]
+    if not any(call.operands for call in calls):
+        return
+    uses: dict[Value, list[Value]] = {}
+    sources: dict[Value, list[Value]] = {}
+    for operation in walk(function.body):
+        for source, result in _pairs(operation):
+            if _carries(source) and _carries(result):
+                uses.setdefault(source, []).append(result)
+                sources.setdefault(result, []).append(source)
+    leaves = [function.body.parameters[leaf] for leaf in active_leaves]
+    varied = reachable(filter(_is_differentiable, leaves), uses)
+    useful = reachable(filter(_is_differentiable, function.body.yields), sources)
+    for call in calls:
+        if call.result in useful and not varied.isdisjoint(call.operands):
+            _refuse(call)
+
+
+def _pairs(operation: Operation) -> list[tuple[Value, Value]]:
+    if operation.primitive in _OPAQUE:
+        return [(operand, operation.result) for operand in operation.operands]
+    if not operation.regions and has_zero_derivative(operation.primitive):
+        return []
+    return list(pairs_of(operation))
+
+
+def _gives_numbers(operation: Operation) -> bool:
+    return is_differentiable(operation.result.type)
+
+
+def _is_differentiable(value: Value) -> bool:
+    return is_differentiable(value.type)
+
+
+def _carries(value: Value) -> bool:
+    return isinstance(value.type, Opaque) or is_differentiable(value.type)
+
+
+def _refuse(call: Operation) -> None:
+    callee = call.callee
+    name = callee.name if isinstance(callee, Method) else getattr(callee, "__name__", str(callee))
+    advice = "cut the derivative of what it is given: `gs.stop_gradient(x)`"
+    if name in _LOCATED:
+        advice = f"move the parameters out of the draw: `loc + scale * rng.{name}(size=…)`"
+    elif name in _REARRANGING:
+        advice = "draw indices: `x[rng.permutation(len(x))]`"
+    raise NoDerivativeError(
+        f"no derivative is known of `{name}` with respect to its arguments", advice, call.location
+    )
+
+
+_LOCATED = frozenset({"normal", "uniform", "laplace", "logistic", "gumbel"})
+_REARRANGING = frozenset({"choice", "permutation", "permuted", "shuffle"})

@@ -1,0 +1,204 @@
+"""Whole derivatives of small functions, as text: what an expert would write."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import gradscribe as gs
+from tests.codegen.programs import block
+
+x5 = np.linspace(-1.0, 2.0, 5)
+
+
+def sources(function, *args, argnums=None):
+    return gs.differentiable(function).specialize(*args, argnums=argnums)
+
+
+def normalized(x, n):
+    v = 1.0
+    for _ in range(n):
+        r = math.sqrt(x * x + v)
+        x = x / r
+        v = v + x * r
+    return x + v
+
+
+def test_what_a_trip_records_is_one_tuple_in_forward_and_adjoint() -> None:
+    found = sources(normalized, 0.5, 3, argnums=0)
+    assert found.forward_source == block("""
+        def normalized_forward(x, n):
+            steps = []
+            v = 1.0
+            for _ in range(n):
+                r = math.sqrt(x * x + v)
+                steps.append((x, r))
+                x /= r
+                v += x * r
+            return x + v, (x, steps)
+        """)
+    assert found.adjoint_source == block("""
+        def normalized_adjoint(record, d_result):
+            x, steps = record
+            d_v = d_result  # for _ in range(n):
+            d_x = d_result
+            for x_1, r in reversed(steps):
+                d_x += d_v * r  # v = v + x * r
+                d_r = d_v * x
+                d_x /= r  # x = x / r
+                d_r -= d_x * x
+                d_t = d_r * (0.5 / r)  # r = math.sqrt(x * x + v)
+                d_v += d_t
+                d_x += d_t * (2 * x_1)
+                x = x_1  # for _ in range(n):
+            return d_x
+        """)
+
+
+def test_a_tangent_comes_before_the_statement_that_overwrites_what_it_reads() -> None:
+    assert sources(normalized, 0.5, 3, argnums=0).tangent_source == block("""
+        def normalized_tangent(x, n, d_x):
+            v = 1.0
+            d_v = 0.0
+            for _ in range(n):
+                r = math.sqrt(x * x + v)
+                d_r = (2 * (d_x * x) + d_v) * (0.5 / r)
+                x /= r
+                d_x = d_x / r - d_r * (x / r)
+                d_v += d_x * r + d_r * x
+                v += x * r
+            return x + v, d_x + d_v
+        """)
+
+
+def shadowed(x, t):
+    for _ in range(t):
+        x = np.exp(x / (1 + x * x))
+    return np.sum(x)
+
+
+def test_temporaries_take_no_name_of_the_users() -> None:
+    assert sources(shadowed, x5, 3, argnums=0).gradient_source == block("""
+        def shadowed_gradient(x, t, d_result=1.0):
+            steps = []
+            x_1 = x
+            for _ in range(t):
+                t_1 = 1 + x_1 * x_1
+                t_2 = x_1 / t_1
+                steps.append((x_1, t_1, t_2))
+                x_1 = np.exp(t_2)
+
+            d_x = np.full_like(x, d_result)  # return np.sum(x)
+            for x, t_1, t_2 in reversed(steps):  # for _ in range(t):
+                d_x *= x_1  # x = np.exp(x / (1 + x * x))
+                d_x /= t_1
+                d_x -= d_x * t_2 * (2 * x)
+                x_1 = x  # for _ in range(t):
+            return d_x
+        """)
+
+
+def solve(L, b):
+    n = len(b)
+    x = np.zeros(n)
+    for i in range(n):
+        x[i] = (b[i] - np.dot(L[i, :i], x[:i])) / L[i, i]
+    return np.sum(x)
+
+
+def test_elements_are_read_where_they_are_needed() -> None:
+    assert sources(solve, np.eye(3), np.ones(3)).gradient_source == block("""
+        def solve_gradient(L, b, d_result=1.0):
+            n = b.shape[0]
+            x = np.zeros(n)
+            undo = []
+            for i in range(n):
+                undo.append(x[i])
+                x[i] = (b[i] - np.dot(L[i, :i], x[:i])) / L[i, i]
+
+            d_x = np.full_like(b, d_result)  # return np.sum(x)
+            d_L = np.zeros_like(L)  # for i in range(n):
+            d_b = np.zeros_like(b)
+            for i, t in zip(reversed(range(n)), reversed(undo)):
+                d_t = d_x[i]  # x[i] = (b[i] - np.dot(L[i, :i], x[:i])) / L[i, i]
+                d_x[i] = 0.0
+                d_t /= L[i, i]
+                d_L[i, i] -= d_t * x[i]
+                d_b[i] += d_t
+                d_t = -d_t
+                x[i] = t
+                d_L[i, :i] += d_t * x[:i]
+                d_x[:i] += d_t * L[i, :i]
+            return d_L, d_b
+        """)
+
+
+def stencil(u, k, steps):
+    n = len(u)
+    for _ in range(steps):
+        new = np.zeros(n)
+        for i in range(1, n - 1):
+            c = np.exp(u[i])
+            new[i] = c * u[i - 1] + k * c * u[i + 1]
+        u = new
+    return np.sum(u)
+
+
+def test_nested_loops_share_one_stack_of_tuples() -> None:
+    source = sources(stencil, x5, 0.1, 2).gradient_source
+    assert "            steps_1.append((c, t, t_1, t_2))" in source.splitlines()
+    assert "            c, t, t_1, t_2 = steps_1.pop()" in source.splitlines()
+
+
+def clamped(x, lo, hi):
+    if x < lo:
+        return lo * x
+    if x > hi:
+        return hi + x
+    y = math.sin(x)
+    return y * x
+
+
+def test_a_gradient_computes_what_a_path_needs_on_that_path() -> None:
+    assert sources(clamped, 0.5, 0.1, 2.0).gradient_source == block("""
+        def clamped_gradient(x, lo, hi, d_result=1.0):
+            if x < lo:
+                d_hi = 0.0
+                d_lo = d_result * x  # return lo * x
+                d_x = d_result * lo
+            else:
+                d_lo = 0.0
+                if x > hi:
+                    d_hi = d_result
+                    d_x = d_result
+                else:
+                    d_hi = 0.0
+                    y = math.sin(x)
+                    d_y = d_result * x  # return y * x
+                    d_x = d_result * y
+                    d_x += d_y * np.cos(x)  # y = math.sin(x)
+            return d_x, d_lo, d_hi
+        """)
+
+
+def loss_or_penalty(x, bound):
+    total = np.sum(x * x)
+    if total > bound:
+        return total * 2
+    return bound
+
+
+def test_derivatives_in_a_branch_say_which_test_of_the_program_they_belong_to() -> None:
+    assert sources(loss_or_penalty, x5, 3.0).adjoint_source == block("""
+        def loss_or_penalty_adjoint(record, d_result):
+            x, branch = record
+            if branch:  # if total > bound:
+                d_bound = 0.0
+                d_total = d_result * 2  # return total * 2
+            else:
+                d_total = 0.0
+                d_bound = d_result
+            d_x = d_total * 2 * x  # total = np.sum(x * x)
+            return d_x, d_bound
+        """)

@@ -1,0 +1,69 @@
+"""Arrays without axes, and NumPy numbers that are indexed as if they were."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+
+
+def stores(a):
+    c = np.zeros(())
+    c[...] = a
+    c[()] += a
+    c[()] = c * a
+    c[...] += 1
+    return c * 1.0
+
+
+def changes_in_place(a):
+    c = np.array(a)
+    c[...] *= a
+    c *= 3.0
+    c += a
+    return c * 1.0
+
+
+def reads(a):
+    return a[()] * a + a[...] * a + np.sum(a[None] * a)
+
+
+def element_from_an_array_without_axes(a):
+    c = np.zeros(3)
+    c[1] = np.array(a)
+    c[2] += np.array(a)
+    return np.sum(c * c)
+
+
+FUNCTIONS = [stores, changes_in_place, reads, element_from_an_array_without_axes]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("a", [np.float64(2.0), np.array(2.0)], ids=["number", "array"])
+def test_arrays_without_axes_are_read_and_stored_to(function: Any, a: Any) -> None:
+    value, slope = gs.value_and_grad(function)(a)
+    assert value == function(a)
+    step = 1e-6
+    np.testing.assert_allclose(slope, (function(a + step) - function(a - step)) / 2 / step, 1e-6)
+    gs.testing.check_grad(function, a)
+
+
+@pytest.mark.parametrize("function", [stores, reads])
+def test_tensors_without_axes_are_read_and_stored(function: Any) -> None:
+    a = gs.tensor(2.0, dtype=gs.float64, requires_grad=True)
+    gs.differentiable(function)(a).backward()
+    assert a.grad.item() == gs.grad(function)(np.float64(2.0))
+
+
+def test_an_ellipsis_gives_an_array_where_no_axis_is_left() -> None:
+    def f(x: Any) -> Any:
+        v = x[1, ...]
+        y = x * 2
+        part = y[1, ...]
+        part *= v
+        return np.sum(y)
+
+    gs.testing.check_grad(f, np.array([1.0, 2.0, 3.0]))

@@ -1,0 +1,69 @@
+"""Tests of which the truth alone counts: lists, dicts and comparisons side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradscribe.testing import check_grad
+
+X = np.array([0.5, 1.5, 2.5])
+
+
+def list_and_comparison(x):
+    h = [v for v in x if v > 0]
+    return h[0] * x[1] if h and x[0] < 100 else x[2]
+
+
+def list_or_comparison(x):
+    h = [v for v in x if v > 9]
+    s = x[0] * 1.0
+    if not h or x[1] > 0:
+        s = s * x[1]
+    return s
+
+
+def loop_while_items_are_left(x):
+    q = list(x)
+    total, k = 0.0, 0
+    while q and k < 2:
+        total = total + q.pop() * x[0]
+        k += 1
+    return total
+
+
+def number_and_comparison(x):
+    n = len(x) - 1
+    assert n and x[0] > 0
+    return sum([v * v for v in x if n and v > 1]) + (x[0] if not (n and x[1] < 0) else x[1])
+
+
+def early_return(x):
+    q = [v for v in x if v > 1]
+    while True:
+        if not q or x[0] > 1:
+            return x[0] * x[1]
+        x = x * q.pop()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        list_and_comparison,
+        list_or_comparison,
+        loop_while_items_are_left,
+        number_and_comparison,
+        early_return,
+    ],
+)
+def test_only_truth_is_needed(function: Any) -> None:
+    check_grad(function, X)
+
+
+def test_a_list_argument_that_may_be_empty() -> None:
+    def f(x: Any, h: Any) -> Any:
+        return x[0] * h[0] if h and x[0] < 100 else x[1]
+
+    check_grad(f, X, [1.0, 2.0])

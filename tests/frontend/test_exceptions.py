@@ -1,0 +1,323 @@
+"""`try`: what is known to raise, what cannot raise, and what is decided at run time."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.errors import UnsupportedError
+from tests.frontend.oracles import agrees
+
+x5 = np.linspace(0.5, 2.0, 5)
+
+
+class SolverError(Exception):
+    def __init__(self, message, code=0):
+        super().__init__(message)
+        self.code = code
+
+
+def checked(x):
+    if x.sum() > 100:
+        raise SolverError("too large", code=3)
+    return x * x
+
+
+def division(x, y):
+    try:
+        v = 1 / y
+    except ZeroDivisionError:
+        v = 0.5
+    return (x * v).sum()
+
+
+def helper_that_raises(x):
+    try:
+        y = checked(x)
+    except SolverError:
+        y = checked(x / 100) * 3
+    return y.sum()
+
+
+def loop_past_the_end(x, n):
+    s = 0.0
+    for i in range(n):
+        try:
+            s = s + x[i] * i
+        except IndexError:
+            s = s * s
+            continue
+    return s
+
+
+def retries(x, k):
+    for _ in range(3):
+        try:
+            y = math.log(x - k)
+            break
+        except ValueError:
+            x = x * 2
+    else:
+        y = 0.0
+    return y * x
+
+
+def else_and_several_handlers(x, t):
+    try:
+        y = x * 2
+        if t > 1:
+            raise ValueError(f"t={t}")
+        if t < -1:
+            raise KeyError(t)
+        z = y * t
+    except ValueError:
+        z = x * x
+    except (KeyError, IndexError):
+        z = x * x * x
+    else:
+        z = z + 1
+    return z.sum()
+
+
+def returns_from_each_part(x, t):
+    try:
+        return (x * math.sqrt(t)).sum()
+    except ValueError:
+        return (x * x).sum()
+    finally:
+        print("done")
+
+
+def suppressed(x, i):
+    y = 1.0
+    with contextlib.suppress(IndexError, KeyError):
+        y = x[i] ** 2
+    return y * x.sum()
+
+
+def nested(x, t):
+    try:
+        try:
+            y = math.log(t) * x
+        except ZeroDivisionError:
+            y = x
+    except ValueError:
+        y = x * x
+    return y.sum()
+
+
+def user_name_completed(x, y):
+    completed = 2.0
+    try:
+        v = 1 / y
+    except ZeroDivisionError:
+        v = 3.0
+    return (x * v * completed).sum()
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (division, (x5, 2.0)),
+        (helper_that_raises, (x5,)),
+        (helper_that_raises, (x5 * 100,)),
+        (loop_past_the_end, (x5, 4)),
+        (loop_past_the_end, (x5, 7)),
+        *[(retries, (1.0, k)) for k in (0.5, 3.0, 100.0)],
+        *[(else_and_several_handlers, (x5, t)) for t in (0.5, 2.0, -2.0)],
+        *[(returns_from_each_part, (x5, t)) for t in (0.5, -2.0)],
+        *[(suppressed, (x5, i)) for i in (2, 7)],
+        *[(nested, (x5, t)) for t in (0.5, -2.0)],
+        (user_name_completed, (x5, 2.0)),
+    ],
+)
+def test_handlers_run_where_python_runs_them(function: Any, args: Any) -> None:
+    agrees(function, *args)
+
+
+def test_adjoint_of_a_handler_is_that_of_what_it_did() -> None:
+    value, (d_x, d_y) = gs.value_and_grad(division, argnums=(0, 1))(x5, 0.0)
+    assert value == division(x5, 0.0)
+    assert d_x.tolist() == [0.5] * 5
+    assert d_y == 0.0
+
+
+def test_try_stays_a_try_around_what_may_raise() -> None:
+    source = gs.differentiable(division).specialize(x5, 2.0).forward_source
+    assert source.splitlines()[1:7] == [
+        "    try:",
+        "        v = 1 / y",
+        "        completed = True",
+        "    except ZeroDivisionError:",
+        "        v = 0.5",
+        "        completed = False",
+    ]
+
+
+def known_key(x):
+    settings = {"scale": 2.0}
+    try:
+        shift = settings["shift"]
+    except KeyError:
+        shift = 3.0
+    try:
+        scale = settings["scale"]
+    except KeyError as error:
+        raise ValueError("no scale") from error
+    return (x * scale + shift).sum()
+
+
+def known_import(x):
+    try:
+        import numpy_that_is_not_there as fast
+
+        y = fast.square(x)
+    except ImportError:
+        y = x * x
+    return y.sum()
+
+
+def known_type(x):
+    try:
+        n = len(x)
+    except TypeError:
+        n = 1
+    try:
+        scale = x.scale
+    except AttributeError:
+        scale = 2.0
+    return x.sum() * n * scale
+
+
+def known_conversion(x, text):
+    try:
+        v = float(text)
+    except ValueError:
+        v = 2.0
+    return x.sum() * v
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (known_key, (x5,)),
+        (known_import, (x5,)),
+        (known_conversion, (x5, "3.5")),
+        (known_conversion, (x5, "three")),
+    ],
+)
+def test_what_is_known_when_compiling_leaves_no_try(function: Any, args: Any) -> None:
+    agrees(function, *args)
+    assert "try" not in gs.differentiable(function).specialize(*args).forward_source
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+def test_finally_runs_when_an_exception_passes(scale: float, capsys: Any) -> None:
+    def run(x):
+        try:
+            print("begin")
+            y = checked(x)
+        finally:
+            print("end")
+        return y.sum()
+
+    outcomes = []
+    for function in (run, gs.grad(run)):
+        with contextlib.suppress(SolverError):
+            function(x5 * scale)
+        outcomes.append(capsys.readouterr().out)
+    assert outcomes == ["begin\nend\n"] * 2
+
+
+def test_exception_that_leaves_the_function_is_simply_raised() -> None:
+    def wrapped(x, t):
+        try:
+            w = 1.0 / t
+        except ZeroDivisionError as error:
+            raise SolverError(f"bad step {t}", code=7) from error
+        return x.sum() * w
+
+    agrees(wrapped, x5, 2.0)
+    with pytest.raises(SolverError, match=r"bad step 0\.0") as raised:
+        gs.grad(wrapped)(x5, 0.0)
+    assert raised.value.code == 7
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
+
+
+def test_handled_exception_can_be_shown_and_raised_again(capsys: Any) -> None:
+    def logged(x, t):
+        try:
+            w = math.log(t)
+        except ValueError as error:
+            print("caught", type(error).__name__, error)
+            raise
+        return x.sum() * w
+
+    with pytest.raises(ValueError, match=r"math domain error|expected a positive input"):
+        gs.grad(logged)(x5, -1.0)
+    assert capsys.readouterr().out.startswith("caught ValueError")
+
+
+def unsettled(x, y):
+    a = x[0]
+    try:
+        a = a * 2
+        b = 1 / y
+        a = b * 3
+        c = 1 / (y - 1)
+    except ZeroDivisionError:
+        c = a
+    return a * c
+
+
+def stores_before_raising(x, y):
+    z = x * 1
+    try:
+        for i in range(3):
+            z[i] = 1 / (y - i)
+    except ZeroDivisionError:
+        pass
+    return z.sum()
+
+
+def test_state_that_depends_on_when_the_exception_came_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="`a` may or may not have been assigned"):
+        gs.grad(unsettled)(x5, 3.0)
+    with pytest.raises(UnsupportedError, match="changes an array or list in a `try`"):
+        gs.grad(stores_before_raising)(x5, 5.0)
+
+
+def result_that_no_derivative_reads(x, y, d):
+    try:
+        z = x + y / d
+    except ZeroDivisionError:
+        z = x * x
+    return z
+
+
+def test_what_decides_between_the_paths_is_computed_though_no_derivative_reads_it() -> None:
+    gradient = gs.grad(result_that_no_derivative_reads)
+    assert gradient(3.0, 1.0, 2.0) == 1.0
+    assert gradient(3.0, 1.0, 0.0) == 6.0
+    assert gs.jvp(result_that_no_derivative_reads, (3.0, 1.0, 0.0), (1.0, 0.0, 0.0))[1] == 6.0
+
+
+def over_known_steps(x, y):
+    total = 0.0
+    for d in (1.0, 0.0, 2.0):
+        try:
+            total += x / d
+        except ZeroDivisionError:
+            total += y
+    return total
+
+
+def test_division_by_a_known_number_leaves_no_try() -> None:
+    agrees(over_known_steps, 2.0, 0.3)
+    source = gs.differentiable(over_known_steps).specialize(2.0, 0.3).forward_source
+    assert source.count("try:") == 1

@@ -1,0 +1,84 @@
+"""The functions of the module `math`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+
+X = np.array([0.5, 1.5, 2.5])
+
+
+def products(x):
+    listed = [v * v for v in x]
+    return math.prod(listed) + math.prod([x[0], x[1] * 2]) + math.prod([x[0]], start=3)
+
+
+def sums(x):
+    return math.fsum(v * v for v in x) + math.fsum([x[0], 1, x[1]]) + math.fsum(x)
+
+
+def distances(x):
+    total = (
+        math.dist([x[0], 1.0], (2.0, x[1])) + math.dist(x, x * x) + math.dist(list(x), [0, 0, 1])
+    )
+    return total + math.hypot(x[0]) + math.hypot(x[0], x[1]) + math.hypot(x[0], 2, x[1], x[2])
+
+
+def gammas(x):
+    return math.gamma(x[1]) + math.lgamma(x[0]) + math.gamma(-x[0]) * math.lgamma(30 * x[2])
+
+
+def remainders(x):
+    return math.remainder(x[2], x[0] * 3) + math.fmod(x[2], 1.1 * x[0]) + math.copysign(x[0], -x[1])
+
+
+def parts(x):
+    total = 0.0
+    for v in x:
+        m, e = math.frexp(v * 3)
+        f, i = math.modf(-v * 1.3)
+        total += m * e + f * v + i + math.ldexp(v, 2)
+    return total
+
+
+def integers(x, n):
+    total = 0.0
+    for k in range(n + 1):
+        total += math.comb(n, k) * x[0] ** k / math.factorial(k) + math.perm(n, k) * x[1]
+    if math.isclose(total, 1.0) or math.isnan(total) or math.isinf(total):
+        total = 0.0
+    return total
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (products, (X,)),
+        (sums, (X,)),
+        (distances, (X,)),
+        (gammas, (X,)),
+        (remainders, (X,)),
+        (parts, (X,)),
+        (integers, (X, 5)),
+    ],
+)
+def test_functions_of_math_have_derivatives(function: Any, args: Any) -> None:
+    gs.testing.check_grad(function, *args)
+
+
+def test_the_primal_is_that_of_math_bit_for_bit() -> None:
+    for function in (products, sums, distances, gammas, remainders, parts):
+        assert gs.value_and_grad(function)(X)[0] == function(X)
+
+
+def test_a_product_has_a_derivative_where_a_factor_is_zero() -> None:
+    assert list(gs.grad(lambda x: math.prod([x[0], x[1], x[2]]))(np.array([0.0, 2, 3]))) == [
+        6,
+        0,
+        0,
+    ]

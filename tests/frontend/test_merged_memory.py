@@ -1,0 +1,87 @@
+"""Stores after a branch that left names on one array or another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe import errors
+
+X, Y = np.array([0.5, 1.5, 2.5]), np.array([-0.3, 0.7, 1.1])
+
+
+def swapped(x, y):
+    a, b = x.copy(), y.copy()
+    if x[0] > 0:
+        a, b = b, a
+    a[0] = 7.0 * x[1]
+    return np.sum(a * x) + np.sum(b * b)
+
+
+def rotated(x, y):
+    a, b, c = x.copy(), y.copy(), x * y
+    if x[0] < 0:
+        a, b = b, a
+    elif x[1] > 0:
+        a, b, c = c, a, b
+    a[0] = 7.0 * x[1]
+    b[1] *= 2
+    return np.sum(a * x) + np.sum(b * b) + c[0]
+
+
+def swapped_twice(x, y):
+    a, b = x.copy(), y.copy()
+    if x[0] > 0:
+        a, b = b, a
+    if x[1] > 0:
+        a, b = b, a
+    a += y
+    b[1:] = a[1:] * x[1:]
+    return np.sum(a * b)
+
+
+@pytest.mark.parametrize("function", [swapped, rotated, swapped_twice])
+def test_what_a_branch_swaps_stays_disjoint(function: Any) -> None:
+    gs.testing.check_grad(function, X, Y)
+
+
+def one_array_on_one_path(x):
+    if x[0] > 0:
+        a = x * 1
+        b = a
+    else:
+        a, b = x * 2, x * 3
+    a[0] = 7 * x[1]
+    return np.sum(a * x) + np.sum(b * b)
+
+
+def in_a_list_on_one_path(x):
+    a, held = x * 1, []
+    if x[0] > 0:
+        a = x * 2
+        for _ in range(len(x)):
+            held.append(a)
+    a[0] = 7 * x[1]
+    total = np.sum(a)
+    for v in held:
+        total += np.sum(v * v)
+    return total
+
+
+@pytest.mark.parametrize("function", [one_array_on_one_path, in_a_list_on_one_path])
+def test_a_store_to_what_is_one_array_on_one_path_is_refused(function: Any) -> None:
+    with pytest.raises(errors.AliasingError, match="may share memory"):
+        gs.value_and_grad(function)(X)
+
+
+def test_a_refused_store_names_the_view_that_is_stored_through() -> None:
+    def f(A: Any) -> Any:
+        v = A.reshape(-1)
+        v[1] = 0.0
+        return np.sum(A) + np.sum(v)
+
+    with pytest.raises(errors.AliasingError, match="into `v`, which may share memory with `A`"):
+        gs.value_and_grad(f)(np.arange(6.0).reshape(2, 3).T)

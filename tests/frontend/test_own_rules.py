@@ -1,0 +1,162 @@
+"""Operations of the user's own: `@gs.primitive` and its rules, in both modes and on Tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe import errors
+
+x = np.linspace(0.5, 2, 5)
+
+
+@gs.primitive
+def expit(x):
+    """The logistic function."""
+    return 1 / (1 + np.exp(-x))
+
+
+@expit.adjoint
+def _(out, x, *, d_out):
+    return d_out * out * (1 - out)
+
+
+@gs.primitive
+def product(x, y):
+    return x * y
+
+
+@product.adjoint
+def _(out, x, y, *, d_out):
+    return d_out * y, d_out * x
+
+
+@product.tangent
+def _(out, x, y, *, d_x, d_y):
+    return d_x * y + x * d_y
+
+
+@gs.primitive
+def repeated(n, x):
+    return np.zeros((n, len(x))) + x
+
+
+@repeated.adjoint
+def _(out, n, x, *, d_out):
+    return None, d_out.sum(0)
+
+
+@gs.primitive
+def power(x, k=2):
+    return np.array([v**k for v in x.tolist()])
+
+
+@power.adjoint
+def _(out, x, k, *, d_out):
+    return np.asarray([k * a ** (k - 1) * b for a, b in zip(x.tolist(), d_out.tolist())])
+
+
+@gs.primitive
+def smallest_eigenvalue(a):
+    return np.linalg.eigvalsh(a)[0]
+
+
+@smallest_eigenvalue.like
+def _(a):
+    return a[0, 0]
+
+
+@smallest_eigenvalue.adjoint
+def _(out, a, *, d_out):
+    v = np.linalg.eigh(a)[1][:, 0]
+    return d_out * np.outer(v, v)
+
+
+def once(x):
+    return np.sum(expit(x) * x)
+
+
+def in_a_loop(x):
+    y = x
+    for _ in range(3):
+        y = product(y, x) + expit(y)
+    return np.sum(y)
+
+
+def in_a_branch(x):
+    if np.sum(x) > 1:
+        return np.sum(product(x, x))
+    return expit(x[0])
+
+
+def with_integers(x):
+    return np.sum(repeated(3, x) * x) + product(x[0], 2.0)
+
+
+def gradient_inside(x):
+    return np.sum(gs.grad(lambda v: np.sum(expit(v)))(x))
+
+
+def of_numbers(x):
+    return product(x[0], x[1]) * expit(x[2])
+
+
+@pytest.mark.parametrize(
+    "function", [once, in_a_loop, in_a_branch, with_integers, gradient_inside, of_numbers]
+)
+def test_rules_are_used_in_both_modes_and_twice(function: Any) -> None:
+    assert gs.vjp(function, x)[0] == function(x)
+    gs.testing.check_grad(function, x)
+
+
+@pytest.mark.parametrize("function", [once, in_a_loop, with_integers, of_numbers])
+def test_eager_and_compiled_tensors_agree(function: Any) -> None:
+    gradients = []
+    for called in (function, gs.differentiable(function)):
+        t = gs.tensor(x, requires_grad=True)
+        called(t).backward()
+        gradients.append(t.grad.numpy())
+    np.testing.assert_allclose(*gradients, rtol=1e-14)
+
+
+def test_a_rule_that_cannot_be_compiled_is_called() -> None:
+    def f(x):
+        return np.sum(power(x, 3) * x)
+
+    np.testing.assert_allclose(gs.grad(f)(x), 4 * x**3)
+    np.testing.assert_allclose(gs.jvp(f, (x,), (x,))[1], np.sum(4 * x**4))
+
+
+def test_a_stand_in_tells_the_type() -> None:
+    a = np.diag([3.0, 1.0, 2.0])
+    np.testing.assert_allclose(gs.grad(smallest_eigenvalue)(a), np.diag([0.0, 1.0, 0.0]))
+
+
+def test_an_operation_without_rule_is_refused_where_it_is_called() -> None:
+    @gs.primitive
+    def step(x):
+        return np.floor(x)
+
+    with pytest.raises(errors.NoDerivativeError, match=r"give it one by `@step.adjoint`") as raised:
+        gs.grad(lambda x: np.sum(step(x)))(x)
+    assert "np.sum(step(x))" in str(raised.value)
+    assert gs.grad(lambda x: np.sum(x * gs.stop_gradient(step(x))))(x).shape == (5,)
+
+
+def test_emitted_code_calls_the_operation() -> None:
+    source = gs.differentiable(once).specialize(x).gradient_source
+    assert "t = expit(x)" in source
+    assert expit.__doc__ == "The logistic function."
+
+
+def test_an_operation_is_a_function_of_its_own() -> None:
+    assert expit(0.0) == 0.5
+    assert gs.grad(expit)(0.0) == 0.25
+
+
+def test_a_primitive_has_named_parameters() -> None:
+    with pytest.raises(errors.ArgumentError, match="variable number of arguments"):
+        gs.primitive(lambda *xs: xs)

@@ -1,0 +1,96 @@
+"""Factorizations, whose results are tuples: used as users use them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.primitives.registry import PRIMITIVES
+from tests.primitives.cases import array, positive, regular
+
+WEIGHTS = np.sin(np.arange(9.0)).reshape(3, 3)
+
+
+def slogdet(a: Any) -> Any:
+    sign, log = np.linalg.slogdet(a)
+    return np.sum(sign * log**2)
+
+
+def eigenvalues_and_vectors(a: Any) -> Any:
+    w, v = np.linalg.eigh(a)
+    return np.sum((v * WEIGHTS) ** 2) + np.sum(np.exp(-w))
+
+
+def eigenvectors_alone(a: Any) -> Any:
+    return np.sum(np.linalg.eigh(a, "U")[1] ** 2 * WEIGHTS)
+
+
+def singular_vectors(a: Any) -> Any:
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return np.sum((u * WEIGHTS[0]) ** 2) + np.sum((vh.T @ vh) * WEIGHTS) + s[0] * s[1]
+
+
+def both_vectors(a: Any) -> Any:
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return (
+        np.sum((u * s) @ vh * np.sin(a)) + np.sum(u * u * WEIGHTS[0]) + np.sum(vh[0] ** 3 * vh[0])
+    )
+
+
+def singular_values(a: Any) -> Any:
+    return np.sum(np.linalg.svd(a, compute_uv=False) ** 3)
+
+
+def orthonormal_and_triangular(a: Any) -> Any:
+    q, r = np.linalg.qr(a)
+    return np.sum(q**3) + np.sum(r**2 * WEIGHTS)
+
+
+USES: list[tuple[Callable[[Any], Any], Any, Any]] = [
+    (slogdet, np.linalg.slogdet, regular(3, 3)),
+    (slogdet, np.linalg.slogdet, regular(2, 3, 3)),
+    (eigenvalues_and_vectors, np.linalg.eigh, positive(3, 3)),
+    (eigenvalues_and_vectors, np.linalg.eigh, positive(2, 3, 3)),
+    (eigenvectors_alone, np.linalg.eigh, positive(3, 3)),
+    (singular_vectors, np.linalg.svd, regular(3, 3)),
+    (both_vectors, np.linalg.svd, array(4, 3)),
+    (singular_values, np.linalg.svd, array(3, 4)),
+    (singular_values, np.linalg.svd, array(2, 4, 3)),
+    (orthonormal_and_triangular, np.linalg.qr, regular(3, 3)),
+    (orthonormal_and_triangular, np.linalg.qr, array(5, 3)),
+    (orthonormal_and_triangular, np.linalg.qr, array(2, 4, 3)),
+]
+TESTED = {PRIMITIVES[callee] for _, callee, _ in USES}
+
+
+@pytest.mark.parametrize(("function", "callee", "matrix"), USES)
+def test_both_modes_and_the_second_order(function: Any, callee: Any, matrix: Any) -> None:
+    gs.testing.check_grad(function, matrix)
+
+
+def test_equal_eigenvalues_give_no_nan() -> None:
+    assert np.all(np.isfinite(gs.grad(lambda a: np.sum(np.linalg.eigh(a)[0]))(np.eye(3))))
+
+
+def test_the_norm_of_zeros_has_gradient_zero() -> None:
+    assert gs.grad(lambda x: np.linalg.norm(x))(np.zeros(3)).tolist() == [0, 0, 0]
+    rows = np.array([[0.0, 0.0], [3.0, 4.0]])
+    gradient = gs.grad(lambda x: np.sum(np.linalg.norm(x, axis=1)))(rows)
+    np.testing.assert_allclose(gradient, [[0, 0], [0.6, 0.8]])
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda a: np.sum(np.linalg.svd(a)[1]), "pass full_matrices=False"),
+        (lambda a: np.sum(np.linalg.qr(a.T)[0]), "at least as many rows as columns"),
+        (lambda a: np.linalg.det(a), "a matrix has to be square"),
+    ],
+)
+def test_what_has_no_derivative_is_refused(function: Any, message: str) -> None:
+    with pytest.raises(gs.errors.UnsupportedError, match=message):
+        gs.grad(function)(array(4, 3))

@@ -1,0 +1,66 @@
+"""The library of programs: each means what plain Python says, and its derivatives are right.
+
+By name: `pytest tests/programs/test_library.py -k thomas`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from gradscribe import errors
+from tests.programs.registry import Program, load
+
+PROGRAMS = load()
+SHAPE_CHECKS = 2
+"""How many run-time questions about a shape all emitted gradients together may ask."""
+
+
+def _some(refused: bool) -> pytest.MarkDecorator:
+    chosen = [p for p in PROGRAMS.values() if bool(p.refused) is refused]
+    return pytest.mark.parametrize("program", chosen, ids=lambda p: p.name)
+
+
+def test_the_library_is_large() -> None:
+    assert len(PROGRAMS) >= 150
+
+
+@_some(refused=False)
+def test_value_is_that_of_plain_python(program: Program) -> None:
+    program.check_value()
+
+
+@_some(refused=False)
+def test_derivatives_of_both_modes_and_orders_agree(program: Program) -> None:
+    program.check_derivatives()
+
+
+@_some(refused=True)
+def test_refusal_is_ours_and_says_why(program: Program) -> None:
+    program.function(*program.args())
+    with pytest.raises(errors.GradscribeError) as raised:
+        program.check_value()
+        program.check_derivatives()
+    assert not isinstance(raised.value, errors.CheckError)
+    assert program.refused in str(raised.value)
+
+
+def shape_checks(source: str) -> list[str]:
+    """The conditions in a text that ask whether an axis was broadcast."""
+    tests = [
+        ast.unparse(node.test)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, (ast.IfExp, ast.If))
+    ]
+    return [test for test in tests if re.search(r"\.shape\[\d+\] == 1$", test)]
+
+
+def test_emitted_gradients_hardly_ask_for_shapes() -> None:
+    found = {
+        program.name: asked
+        for program in PROGRAMS.values()
+        if not program.refused and (asked := shape_checks(program.gradient_source()))
+    }
+    assert sum(map(len, found.values())) <= SHAPE_CHECKS, found

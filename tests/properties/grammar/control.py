@@ -1,0 +1,84 @@
+"""Branches, loops and exits."""
+
+from hypothesis import strategies as st
+
+from tests.properties.grammar.assignments import scalar
+from tests.properties.grammar.writer import Scope, Writer, statement
+
+
+@statement("branches", weight=2)
+def branch(writer: Writer, scope: Scope, depth: int) -> None:
+    if depth > 3:
+        return scalar(writer, scope, depth)
+    writer.emit(depth, f"if {writer.condition(scope)}:")
+    writer.block(scope.inner(), depth + 1, 3)
+    if writer.flip():
+        writer.emit(depth, "else:")
+        writer.block(scope.inner(), depth + 1, 3)
+    return None
+
+
+@statement("branches")
+def leave(writer: Writer, scope: Scope, depth: int) -> None:
+    """An exit under a condition."""
+    exits = [f"return {writer.result(scope)}"] + ["break", "continue"] * scope.in_loop
+    writer.emit(depth, f"if {writer.condition(scope)}:")
+    writer.emit(depth + 1, writer.pick(exits))
+
+
+@statement("loops")
+def over_a_range(writer: Writer, scope: Scope, depth: int) -> None:
+    if depth > 2:
+        return scalar(writer, scope, depth)
+    index = writer.name("i")
+    bounds = writer.pick(["n", "3", "1, 4", "n - 1", "3, 0, -1", "0"])
+    writer.emit(depth, f"for {index} in range({bounds}):")
+    _body(writer, scope, depth, indices=[index])
+    if writer.flip():
+        writer.emit(depth, "else:")
+        writer.block(scope.inner(), depth + 1, 2)
+    return None
+
+
+@statement("loops")
+def over_items(writer: Writer, scope: Scope, depth: int) -> None:
+    if depth > 2:
+        return scalar(writer, scope, depth)
+    name = writer.name("e")
+    kind = writer.pick(["vector", "matrix", "pairs", "numbered"])
+    if kind == "vector":
+        writer.emit(depth, f"for {name} in np.sin({writer.pick(scope.arrays)}):")
+        _body(writer, scope, depth, scalars=[name])
+    elif kind == "matrix":
+        writer.emit(depth, f"for {name} in np.cos({writer.pick(scope.matrices)}):")
+        writer.emit(depth + 1, f"{name}s = np.sum({name} * {name})")
+        _body(writer, scope, depth, scalars=[f"{name}s"])
+    elif kind == "pairs":
+        first, second = (f"np.sin({writer.pick(scope.arrays)})" for _ in range(2))
+        writer.emit(depth, f"for {name}, {name}b in zip({first}, reversed({second})):")
+        _body(writer, scope, depth, scalars=[name, f"{name}b"])
+    else:
+        vector = f"np.cos({writer.pick(scope.arrays)})"
+        writer.emit(depth, f"for {name}i, {name} in enumerate({vector}[:4]):")
+        _body(writer, scope, depth, scalars=[name], indices=[f"{name}i"])
+    return None
+
+
+@statement("loops")
+def while_true(writer: Writer, scope: Scope, depth: int) -> None:
+    if depth > 2:
+        return scalar(writer, scope, depth)
+    count, limit = writer.name("k"), writer.draw(st.integers(1, 4))
+    writer.emit(depth, f"{count} = 0")
+    writer.emit(depth, f"while {count} < {limit} and {writer.condition(scope)}:")
+    writer.emit(depth + 1, f"{count} += 1")
+    _body(writer, scope, depth)
+    return None
+
+
+def _body(writer: Writer, scope: Scope, depth: int, **bound: list[str]) -> None:
+    """The trips of a loop that binds these names."""
+    inner = scope.inner(in_loop=True)
+    for kind, names in bound.items():
+        getattr(inner, kind).extend(names)
+    writer.block(inner, depth + 1, 4)

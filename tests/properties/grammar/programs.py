@@ -1,0 +1,68 @@
+"""Whole programs: as a strategy, as functions, and their arguments."""
+
+from __future__ import annotations
+
+import linecache
+import math
+import zlib
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tests.properties.grammar import (  # noqa: F401
+    assignments,
+    calls,
+    containers,
+    control,
+    language,
+    stores,
+)
+from tests.properties.grammar.writer import LENGTH, ROWS, Writer
+
+KINDS = {
+    "straight": frozenset({"assignments", "stores", "calls", "masks"}),
+    "branches": frozenset({"assignments", "branches", "calls"}),
+    "loops": frozenset({"assignments", "branches", "loops"}),
+    "language": frozenset({"assignments", "branches", "loops", "language"}),
+    "everything": frozenset(
+        {
+            "assignments",
+            "branches",
+            "loops",
+            "stores",
+            "lists",
+            "dicts",
+            "calls",
+            "language",
+            "masks",
+            "comprehensions",
+        }
+    ),
+}
+
+
+@st.composite
+def programs(draw: Any, kind: str) -> str:
+    """Source text of a function `program(x, A, s, n)` that returns a number."""
+    return Writer(draw, KINDS[kind]).program()
+
+
+def compiled(text: str) -> Any:
+    """The function that the text defines, with its source findable."""
+    filename = f"<program {zlib.crc32(text.encode()):08x}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    namespace: dict[str, Any] = {"np": np, "math": math}
+    exec(compile(text, filename, "exec", dont_inherit=True), namespace)
+    return namespace["program"]
+
+
+def arguments(seed: int) -> tuple[Any, ...]:
+    """Arguments that no branch of a program has a tie at."""
+    rng = np.random.default_rng(seed)
+    return (
+        rng.uniform(-1, 1, LENGTH),
+        rng.uniform(-1, 1, (ROWS, LENGTH)),
+        float(rng.uniform(0.1, 1)),
+        3,
+    )

@@ -1,0 +1,93 @@
+"""What must hold for every program (DESIGN §10).
+
+The compiled forward equals plain Python bit for bit, arguments stay unchanged,
+⟨u, J v⟩ = ⟨Jᵀ u, v⟩ to 1e-10, and the Hessian, as tangent of the gradient, is symmetric:
+⟨w, H v⟩ = ⟨v, H w⟩; `backward` through Tensors gives the same. None of these needs a step size.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import gradscribe as gs
+from tests.properties.grammar.programs import arguments, compiled
+from tests.properties.grammar.writer import LENGTH, ROWS
+
+
+def plain(function: Any, args: tuple[Any, ...]) -> Any:
+    with np.errstate(all="ignore"):
+        return function(*[a.copy() if isinstance(a, np.ndarray) else a for a in args])
+
+
+def inner(a: Any, b: Any) -> float:
+    return sum(float(np.sum(np.multiply(x, y))) for x, y in zip(a, b, strict=True))
+
+
+def close(a: float, b: float, scale: float) -> bool:
+    return abs(a - b) <= 1e-10 * max(1.0, abs(a), abs(b), scale)
+
+
+def check(text: str, seed: int) -> None:
+    """Hold a program against every oracle; `UnsupportedError` where the compiler refuses it."""
+    program = compiled(text)
+    args = arguments(seed)
+    expected = plain(program, args)
+    rng = np.random.default_rng(seed + 1)
+    v, w = (
+        (rng.normal(size=LENGTH), rng.normal(size=(ROWS, LENGTH)), float(rng.normal()))
+        for _ in range(2)
+    )
+    function = gs.differentiable(program)
+    compiled_for = function.specialize(*args, argnums=(0, 1, 2))
+    kept = [np.copy(a) for a in args]
+    out, record = compiled_for.forward(*args)
+    assert same_bits(out, expected), f"forward gives {out!r}, plain Python {expected!r}"
+    gradients = compiled_for.adjoint(record, 1.0)
+    again = compiled_for.adjoint(record, 1.0)
+    joined = compiled_for.gradient(*args)
+    for a, b, c in zip(gradients, again, joined, strict=True):
+        np.testing.assert_array_equal(a, b, err_msg="the adjoint changed its record")
+        np.testing.assert_allclose(a, c, rtol=1e-12, atol=1e-13)
+    _, tangent = compiled_for.tangent(*args, *v)
+    scale = sum(float(np.sum(np.abs(np.multiply(x, y)))) for x, y in zip(gradients, v, strict=True))
+    assert close(float(tangent), inner(gradients, v), scale), "forward and reverse mode differ"
+    check_second_order(program, args, v, w)
+    check_tensors(function, args, gradients)
+    for a, b in zip(kept, args, strict=True):
+        np.testing.assert_array_equal(a, b, err_msg="an argument was changed")
+
+
+def check_second_order(program: Any, args: Any, v: Any, w: Any) -> None:
+    x, A, s, n = args
+
+    def of_three(x: Any, A: Any, s: Any) -> Any:
+        return program(x, A, s, n)
+
+    hv, hw = gs.hvp(of_three, (x, A, s), v), gs.hvp(of_three, (x, A, s), w)
+    scale = sum(float(np.sum(np.abs(np.multiply(a, b)))) for a, b in zip(hv, w, strict=True))
+    assert close(inner(w, hv), inner(v, hw), scale), "the Hessian is not symmetric"
+
+
+def check_tensors(function: Any, args: Any, gradients: Any) -> None:
+    """Called with Tensors that are no leaves, the function leaves in them what it leaves in
+    arrays, and `backward` brings the same gradients to the leaves."""
+    changed = [np.copy(a) for a in args[:2]]
+    expected = plain(function.__wrapped__, args)
+    with np.errstate(all="ignore"):
+        function.__wrapped__(*changed, *args[2:])
+    leaves = [gs.tensor(a, requires_grad=True) for a in args[:3]]
+    x, A, s = (leaf * 1.0 for leaf in leaves)
+    out = function(x, A, s, args[3])
+    assert same_bits(out.detach().numpy(), expected), "a call with Tensors gives another value"
+    for given, array in zip((x, A), changed, strict=True):
+        np.testing.assert_array_equal(given.detach().numpy(), array, err_msg="stores are lost")
+    out.backward()
+    for leaf, gradient in zip(leaves, gradients, strict=True):
+        found = np.zeros_like(gradient) if leaf.grad is None else leaf.grad.numpy()
+        np.testing.assert_allclose(found, gradient, rtol=1e-10, atol=1e-11)
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    return np.asarray(a).tobytes() == np.asarray(b).tobytes()

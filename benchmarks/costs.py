@@ -16,8 +16,8 @@ import numpy as np
 
 import gradscribe as gs
 from benchmarks.timing import interleaved, milliseconds
+from gradscribe.compiler.program import Program
 from gradscribe.ir.trees import flatten
-from gradscribe.program import Program
 
 LIMITS = {"call": 5.0, "compile": 50.0, "import": 150.0}
 

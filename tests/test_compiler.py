@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
-from gradscribe import compiler, errors, keys, signatures, type_strings
-from gradscribe.compiler import target_of
+from gradscribe import compiler, errors
+from gradscribe.compiler import keys, signatures, target_of, type_strings
 from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.ir.printer import print_function
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.directional import jvp, second_order, vjp
+from gradscribe.api.directional import jvp, second_order, vjp
+from gradscribe.compiler.leaves import unwrapped
 from gradscribe.errors import CheckError
 from gradscribe.ir.trees import flatten, unflatten
-from gradscribe.layout import unwrapped
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from gradscribe import codegen, frontend, primitives  # noqa: F401
+from gradscribe.compiler.signatures import ArgumentTypes
 from gradscribe.ir.core import Function
 from gradscribe.ir.lengths import Facts
-from gradscribe.signatures import ArgumentTypes
 from gradscribe.transforms.bufferize import bufferize
 from gradscribe.transforms.simplify import simplify
 

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from gradscribe import frontend, primitives  # noqa: F401
+from gradscribe.compiler.signatures import ArgumentTypes
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.verifier import verify
-from gradscribe.signatures import ArgumentTypes
 from tests.interpreter import run
 
 SCALE = 2.5

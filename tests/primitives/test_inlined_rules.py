@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradscribe.frontend.rules import inline
+from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Function, Linearity, Parameter, Value
 from gradscribe.ir.lengths import Affine, Facts, Symbol

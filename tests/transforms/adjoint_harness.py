@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from gradscribe import frontend, primitives  # noqa: F401
+from gradscribe.compiler.signatures import ArgumentTypes
 from gradscribe.ir.core import Function, Operation, walk
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.ir.types import is_differentiable
 from gradscribe.ir.verifier import verify
-from gradscribe.signatures import ArgumentTypes
 from gradscribe.transforms.adjoint import Joined, differentiate
+from gradscribe.transforms.adjoint.split import split
 from gradscribe.transforms.simplify import simplify
-from gradscribe.transforms.split import split
 from tests.interpreter import run
 
 

@@ -19,7 +19,7 @@ from gradscribe.primitives import elementwise  # noqa: F401  (fills the table)
 from gradscribe.primitives.control import CONSTANT, COPY, PUSH, STACK, STACK_POP
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.bufferize import bufferize
-from gradscribe.transforms.flatten_records import flatten_pair, flatten_records
+from gradscribe.transforms.records.flatten_records import flatten_pair, flatten_records
 from tests.interpreter import run
 
 VECTOR = Array("float64", (Affine.of(2),))

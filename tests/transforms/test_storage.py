@@ -315,7 +315,7 @@ def test_an_element_that_is_updated_is_stored_once_in_the_adjoint():
 def test_the_adjoint_can_run_again():
     primal = simplify(lowered(cholesky_logdet, POSITIVE))
     joined = differentiate(primal, active_leaves(primal, (0,)))
-    from gradscribe.transforms.split import split
+    from gradscribe.transforms.adjoint.split import split
 
     forward, adjoint, _ = split(joined)
     _, record = run(forward, POSITIVE.copy())

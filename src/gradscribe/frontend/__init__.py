@@ -12,13 +12,14 @@ from types import FunctionType
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend import callables, iterating, object_builtins, own_rules, scope
+from gradscribe.frontend import scope
+from gradscribe.frontend.calls import callables, iterating, object_builtins, own_rules
+from gradscribe.frontend.calls.frames import run_frame
+from gradscribe.frontend.data.objects import identities
+from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.effects import Given, effects_of, given_by
-from gradscribe.frontend.frames import run_frame
 from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered
 from gradscribe.frontend.lowering import Frame, Lowering, SplitError
-from gradscribe.frontend.objects import identities
-from gradscribe.frontend.results import result_tree
 from gradscribe.frontend.source import Source, source_of
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Function, Parameter

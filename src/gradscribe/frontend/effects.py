@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gradscribe.frontend.data.results import is_constant, result_tree
 from gradscribe.frontend.interface import Change, Origin, Step
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.results import is_constant, result_tree
 from gradscribe.frontend.values import DictRef, InstanceRef, ListRef, Ref, Storage, TupleOf
 from gradscribe.ir.core import Parameter, SliceOf, Value
 from gradscribe.ir.trees import LEAF, Leaf, Node, Tree

@@ -11,16 +11,19 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend import calls, comprehensions, containers, scope
-from gradscribe.frontend.attributes import attribute, method_or_attribute
-from gradscribe.frontend.branches import conditional
+from gradscribe.frontend import scope
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.control import comprehensions
+from gradscribe.frontend.control.branches import conditional
+from gradscribe.frontend.data import containers
+from gradscribe.frontend.data.attributes import attribute, method_or_attribute
+from gradscribe.frontend.data.sequences import new_list
+from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import BINARY, UNARY, compare, operate, truth
 from gradscribe.frontend.refusals import refused
-from gradscribe.frontend.sequences import new_list
 from gradscribe.frontend.source import dotted
 from gradscribe.frontend.splitting import resolved
-from gradscribe.frontend.subscripts import read_item
 from gradscribe.frontend.values import (
     DictRef,
     Either,

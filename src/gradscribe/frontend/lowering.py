@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from gradscribe.errors import GradscribeError, UnsupportedError
-from gradscribe.frontend.carried_entry import Entry
-from gradscribe.frontend.definitions import AlwaysRaisesError, Definition, Recursion
+from gradscribe.frontend.calls.definitions import AlwaysRaisesError, Definition, Recursion
+from gradscribe.frontend.control.carried_entry import Entry
+from gradscribe.frontend.control.name_liveness import reads_of, stores_last
+from gradscribe.frontend.data.places import Place
 from gradscribe.frontend.interface import Capture, CaptureCallback, Dependency
-from gradscribe.frontend.name_liveness import reads_of, stores_last
 from gradscribe.frontend.numbering import Numbering
-from gradscribe.frontend.places import Place
 from gradscribe.frontend.source import Source
 from gradscribe.frontend.values import (
     BoundMethod,
@@ -68,7 +68,7 @@ from gradscribe.primitives.control import (
 )
 
 if TYPE_CHECKING:
-    from gradscribe.frontend.structures import Structure
+    from gradscribe.frontend.data.structures import Structure
 
 # Names that no Python program can have: the exits of the current frame and loop, each a
 # flag that is true as long as the exit was not taken, and the value returned.

@@ -13,16 +13,10 @@ from typing import Any
 import gast
 import numpy as np
 
-from gradscribe.frontend import (
-    array_likes,
-    calls,
-    instances,
-    opaque,
-    prelude,
-    protocols,
-    scope,
-    sequences,
-)
+from gradscribe.frontend import scope
+from gradscribe.frontend.calls import array_likes, opaque, prelude
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.data import instances, protocols, sequences
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import (
     BoundMethod,

@@ -22,9 +22,10 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend import instances, recursion
-from gradscribe.frontend.carried import LateReadError
-from gradscribe.frontend.definitions import NotYetKnownError
+from gradscribe.frontend.calls import recursion
+from gradscribe.frontend.calls.definitions import NotYetKnownError
+from gradscribe.frontend.control.carried import LateReadError
+from gradscribe.frontend.data import instances
 from gradscribe.frontend.interface import Argument, Capture, Dependency, Path, RunTimeObject
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Frame, Lowering
 from gradscribe.frontend.values import (

@@ -22,7 +22,7 @@ from typing import Any
 import gast
 
 from gradscribe.errors import SourceNotFoundError, UnsupportedError
-from gradscribe.frontend.name_liveness import live_names
+from gradscribe.frontend.control.name_liveness import live_names
 from gradscribe.ir.core import Location
 
 _FUTURE_FLAGS = functools.reduce(

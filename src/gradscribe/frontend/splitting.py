@@ -15,7 +15,7 @@ from typing import Any
 import gast
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.branches import RAISED, branch, conditional
+from gradscribe.frontend.control.branches import RAISED, branch, conditional
 from gradscribe.frontend.lowering import Lowering, SplitError
 from gradscribe.frontend.source import read_places
 from gradscribe.frontend.values import Either, Static

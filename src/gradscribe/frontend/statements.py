@@ -15,25 +15,23 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend import (
-    calls,
-    comprehensions,
-    containers,
-    dicts,
-    objects,
-    protocols,
-    scope,
-    tensors,
-)
-from gradscribe.frontend.attributes import attribute
-from gradscribe.frontend.branches import RAISED, branch
-from gradscribe.frontend.contexts import with_statement
-from gradscribe.frontend.definitions import AlwaysRaisesError
-from gradscribe.frontend.exceptions import try_statement
+from gradscribe.frontend import scope
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import tensors
+from gradscribe.frontend.calls.definitions import AlwaysRaisesError
+from gradscribe.frontend.calls.imports import import_from, import_statement
+from gradscribe.frontend.control import comprehensions
+from gradscribe.frontend.control.branches import RAISED, branch
+from gradscribe.frontend.control.contexts import with_statement
+from gradscribe.frontend.control.exceptions import try_statement
+from gradscribe.frontend.control.loops import for_loop, while_loop
+from gradscribe.frontend.control.raising import assert_statement, raise_known, raise_statement
+from gradscribe.frontend.data import containers, dicts, objects, protocols
+from gradscribe.frontend.data.attributes import attribute
+from gradscribe.frontend.data.indices import step_of
+from gradscribe.frontend.data.sequences import new_list
+from gradscribe.frontend.data.subscripts import augment, part_of, read_item, store_item
 from gradscribe.frontend.expressions import condition, expression, index
-from gradscribe.frontend.imports import import_from, import_statement
-from gradscribe.frontend.indices import step_of
-from gradscribe.frontend.loops import for_loop, while_loop
 from gradscribe.frontend.lowering import (
     EXITS,
     NOT_BROKEN,
@@ -43,11 +41,8 @@ from gradscribe.frontend.lowering import (
     Lowering,
 )
 from gradscribe.frontend.operators import BINARY, operate, truth
-from gradscribe.frontend.raising import assert_statement, raise_known, raise_statement
 from gradscribe.frontend.refusals import refused
-from gradscribe.frontend.sequences import new_list
 from gradscribe.frontend.splitting import splitting
-from gradscribe.frontend.subscripts import augment, part_of, read_item, store_item
 from gradscribe.frontend.values import DictRef, ListRef, Ref, Static
 from gradscribe.ir.core import Value
 
@@ -153,7 +148,7 @@ def _if(lowering: Lowering, node: Any, rest: Sequence[Any]) -> bool:
 
 
 def _match(lowering: Lowering, node: Any, rest: Sequence[Any]) -> bool:
-    from gradscribe.frontend.patterns import match_statement
+    from gradscribe.frontend.control.patterns import match_statement
 
     return match_statement(lowering, node, rest, _always_leaves)
 

@@ -26,7 +26,7 @@ from gradscribe.transforms.simplify import simplify
 
 if TYPE_CHECKING:
     from gradscribe.transforms.adjoint import ReverseSweep
-    from gradscribe.transforms.scopes import Scope
+    from gradscribe.transforms.adjoint.scopes import Scope
     from gradscribe.transforms.tangent import Tangent
 
 
@@ -108,7 +108,7 @@ def _forward_and_adjoint(callee: Callee) -> tuple[Callee, Callee]:
 
 def _cut(function: Function) -> tuple[Function, Function]:
     from gradscribe.transforms.adjoint import differentiate
-    from gradscribe.transforms.split import cut
+    from gradscribe.transforms.adjoint.split import cut
 
     forward, adjoint = cut(
         differentiate(function, _differentiable(function), seed_type=carried_type)

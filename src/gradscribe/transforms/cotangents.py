@@ -22,7 +22,7 @@ from gradscribe.primitives.indexing import LENGTH
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
 
 if TYPE_CHECKING:
-    from gradscribe.transforms.scopes import Scope
+    from gradscribe.transforms.adjoint.scopes import Scope
 
 
 def call(builder: Builder, callee: Any, *operands: Value, name: str = "", **static: Any) -> Value:

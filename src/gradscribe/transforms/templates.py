@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from gradscribe.errors import NoDerivativeError
-from gradscribe.frontend import rules as frontend_rules
+from gradscribe.frontend import inlined_rules as frontend_rules
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Location, Operand, Operation, Value, map_operands
 from gradscribe.ir.lengths import Affine, Facts, Symbol

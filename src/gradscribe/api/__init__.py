@@ -1,0 +1,71 @@
+"""The public functions: `differentiable` and the functional transforms.
+
+The transforms take plain or decorated functions and plain values in any nesting of tuples,
+lists, dicts and dataclasses, return plain values in the same nesting, and never change the
+arrays that they are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradscribe.api import tensor_creation as _tensor_creation
+from gradscribe.api import transform_calls
+from gradscribe.api.differentiable import DifferentiableFunction, differentiable
+from gradscribe.api.directional import hvp, jvp, vjp
+from gradscribe.api.functional import Argnums, Gradient
+from gradscribe.api.own_operations import primitive
+from gradscribe.compiler.specialization import Specialization
+from gradscribe.ir.trees import flatten, unflatten
+from gradscribe.primitives.control import STOP_GRADIENT
+from gradscribe.primitives.registry import register
+from gradscribe.runtime.tensor import Tensor
+
+__all__ = [
+    "DifferentiableFunction",
+    "Specialization",
+    "differentiable",
+    "grad",
+    "hvp",
+    "jvp",
+    "primitive",
+    "stop_gradient",
+    "value_and_grad",
+    "vjp",
+]
+
+
+def grad(function: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Gradient:
+    """The gradient of a scalar function, as a function of the same arguments.
+
+    argnums: the argument, or (then the result is a tuple) the arguments, to differentiate.
+    has_aux: the function returns (value, aux); its gradient then returns (gradient, aux).
+
+    >>> grad(lambda x: x**2)(3.0)
+    6.0
+
+    `.source` of the result is the generated code of its latest call. `grad(grad(f))` is
+    compiled, too. Raises an `UnsupportedError` for what cannot be compiled, when called.
+    """
+    return Gradient(function, argnums, has_aux=has_aux)
+
+
+def value_and_grad(
+    function: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Gradient:
+    """Like `grad`, returning (value, gradient); with has_aux, ((value, aux), gradient)."""
+    return Gradient(function, argnums, has_aux=has_aux, with_value=True)
+
+
+def stop_gradient(x: Any) -> Any:
+    """x itself, through which nothing is differentiated."""
+    tree, leaves = flatten(x)
+    cut = [leaf.detach() if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+    return unflatten(tree, iter(cut))
+
+
+transform_calls.enter(grad, value_and_grad)
+register(STOP_GRADIENT, (stop_gradient,), ())
+
+del _tensor_creation

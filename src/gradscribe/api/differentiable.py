@@ -1,0 +1,194 @@
+"""`@gs.differentiable`: a user's function that Tensors can flow through as one node.
+
+Called with plain values, the user's own function runs. Called with a Tensor that requires a
+gradient, in an argument or captured, the compiled forward runs, and the result is wired to the
+recorded graph by one node whose backward is the compiled adjoint.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from typing import Any, overload
+
+import numpy as np
+
+from gradscribe.api.recorded_call import recorded_call
+from gradscribe.compiler import Target, argument_numbers, target_of, type_strings
+from gradscribe.compiler.specialization import Specialization
+from gradscribe.errors import ArgumentError, NotSpecializedError
+from gradscribe.runtime.grad_mode import grad_enabled
+from gradscribe.runtime.tensor import Tensor
+
+Argnums = int | tuple[int, ...] | None
+
+_NUMBERS = (np.ndarray, float, int, complex, bool, str, type(None), np.float64, np.int64)
+_STATIC = (FunctionType, BuiltinFunctionType, ModuleType, type, np.ufunc, type(np.sum))
+_PLAIN = frozenset(_NUMBERS + _STATIC)
+"""Classes whose objects hold no Tensor (a function may capture one: then it meets it itself)."""
+
+
+class DifferentiableFunction:
+    """A function with its derivatives; it keeps its name, docstring and signature.
+
+    argnums: the arguments that are differentiated (None: every floating leaf).
+    """
+
+    def __init__(self, function: Callable[..., Any], argnums: Argnums = None) -> None:
+        self._target: Target = target_of(function)
+        self._argnums = None if argnums is None else argument_numbers(argnums)
+        self._specializations: list[Specialization] = []
+        self.__gradscribe_function__ = function
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if grad_enabled() and self._meets_tensor(args, keywords):
+            values = self._target.values(args, keywords)
+            plain = functools.partial(self.__gradscribe_function__, *args, **keywords)
+            numbers = self._argument_numbers(self._argnums)
+            return recorded_call(self._target, values, numbers, plain)
+        return self.__gradscribe_function__(*args, **keywords)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> DifferentiableFunction:
+        """As an attribute of an object, the method bound to it."""
+        if instance is None:
+            return self
+        bound = object.__new__(type(self))
+        bound.__dict__.update(self.__dict__)
+        target = self._target
+        bound._target = replace(target, first=(instance, *target.first))
+        bound.__gradscribe_function__ = MethodType(self.__gradscribe_function__, instance)
+        return bound
+
+    def _meets_tensor(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+        """Whether a Tensor that requires a gradient is in the arguments, or captured."""
+        if any(arg.__class__ not in _PLAIN and has_tensor(arg) for arg in args):
+            return True
+        if keywords and has_tensor(keywords):
+            return True
+        return any(value.__class__ not in _PLAIN and has_tensor(value) for value in self._outside())
+
+    def _outside(self) -> Iterable[Any]:
+        """The captured variables and globals that the function's own code names, and what goes
+        before its arguments."""
+        function = self._target.function
+        namespace = function.__globals__
+        yield from self._target.first
+        yield from map(_contents, function.__closure__ or ())
+        yield from (namespace[name] for name in function.__code__.co_names if name in namespace)
+
+    def specialize(self, *args: Any, argnums: Argnums = None) -> Specialization:
+        """Compile for the types of these arguments, values or type strings.
+
+        argnums: what to differentiate (default: as the function was decorated). What cannot be
+        compiled is refused here, with an `UnsupportedError`.
+        """
+        named = [isinstance(arg, str) and type_strings.is_type_string(arg) for arg in args]
+        examples = tuple(
+            type_strings.example(arg) if is_type else arg
+            for arg, is_type in zip(args, named, strict=True)
+        )
+        values = self._target.values(examples, {})
+        first = len(self._target.first)
+        sampled = [True] * first + [not is_type for is_type in named]
+        sampled += [True] * (len(values) - 1 - len(sampled))
+        numbers = self._argument_numbers(self._argnums if argnums is None else argnums)
+        primal, _ = self._target.program.find(values, sampled)
+        found = primal.specialization(primal.chosen_leaves(numbers))
+        found.generated_gradient.ir, found.generated_adjoint.ir  # noqa: B018  (refuse now)
+        if found in self._specializations:
+            self._specializations.remove(found)
+        self._specializations.append(found)
+        return found
+
+    def _argument_numbers(self, argnums: Argnums) -> tuple[int, ...] | None:
+        if argnums is None:
+            return None
+        return tuple(map(self._target.parameter, argument_numbers(argnums)))
+
+    @property
+    def specializations(self) -> tuple[Specialization, ...]:
+        """All specializations made so far, the latest last."""
+        return tuple(self._specializations)
+
+    @property
+    def forward_source(self) -> str:
+        """The generated forward of the latest specialization."""
+        return self._latest.forward_source
+
+    @property
+    def adjoint_source(self) -> str:
+        """The generated adjoint of the latest specialization."""
+        return self._latest.adjoint_source
+
+    @property
+    def gradient_source(self) -> str:
+        """The generated gradient of the latest specialization."""
+        return self._latest.gradient_source
+
+    @property
+    def tangent_source(self) -> str:
+        """The generated tangent of the latest specialization."""
+        return self._latest.tangent_source
+
+    @property
+    def _latest(self) -> Specialization:
+        if not self._specializations:
+            name = self._target.function.__name__
+            raise NotSpecializedError(
+                f"`{name}` is not specialized yet: generated code is for given types",
+                f'call `{name}.specialize(…)` with arguments or types such as "float64[:]" first',
+            )
+        return self._specializations[-1]
+
+    def __repr__(self) -> str:
+        return f"<differentiable {self._target.function.__qualname__}>"
+
+
+def has_tensor(value: Any, depth: int = 4) -> bool:
+    """Whether a value holds a Tensor that requires a gradient: in containers, and in the
+    attributes of objects."""
+    if isinstance(value, Tensor):
+        return value.requires_grad
+    if value.__class__ in _PLAIN or depth == 0 or isinstance(value, (type, ModuleType)):
+        return False
+    if isinstance(value, (tuple, list)):
+        return any(has_tensor(item, depth) for item in value)
+    if isinstance(value, dict):
+        return any(has_tensor(item, depth) for item in value.values())
+    attributes = getattr(value, "__dict__", None)
+    if not isinstance(attributes, dict) or isinstance(value, DifferentiableFunction):
+        return False
+    return any(has_tensor(item, depth - 1) for item in attributes.values())
+
+
+def _contents(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+@overload
+def differentiable(
+    function: Callable[..., Any], argnums: Argnums = None, jit: bool = False
+) -> DifferentiableFunction: ...
+@overload
+def differentiable(
+    function: None = None, argnums: Argnums = None, jit: bool = False
+) -> Callable[[Callable[..., Any]], DifferentiableFunction]: ...
+def differentiable(
+    function: Callable[..., Any] | None = None, argnums: Argnums = None, jit: bool = False
+) -> Any:
+    """Make a function differentiable: `@gs.differentiable`, `@gs.differentiable(argnums=0)`.
+
+    argnums: which arguments are differentiated (an int, a tuple, or None for every floating
+    leaf). jit: reserved.
+    """
+    if jit:
+        raise ArgumentError("`jit=True` is not available yet", "leave it out")
+    if function is None:
+        return functools.partial(differentiable, argnums=argnums)
+    return DifferentiableFunction(function, argnums)

@@ -1,0 +1,221 @@
+"""Products with the derivative at a point: `vjp`, `jvp` and `hvp`.
+
+They take and return plain values in any nesting; cotangents and tangents have the structure,
+shapes and dtypes of what they belong to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradscribe.api.functional import Gradient, check_scalar
+from gradscribe.api.pointwise import OfFunction, OfGradient, Pointwise, zero_like
+from gradscribe.compiler import Primal, Target, target_of
+from gradscribe.compiler.leaves import copied, unwrapped
+from gradscribe.errors import ArgumentError
+from gradscribe.ir.trees import Constant, Leaf, Tree, count_leaves, node_of, unflatten
+from gradscribe.ir.types import is_differentiable
+
+
+class Pullback:
+    """The function that `gs.vjp` returns: from a cotangent of the result to one for each
+    argument (None for those that have nothing to differentiate). It may be called any number
+    of times, whatever becomes of arguments and result. `.source` is the generated adjoint."""
+
+    def __init__(self, call: _Call, record: Any, out: Sequence[Any]) -> None:
+        self._call = call
+        self._record = record
+        self._out = out
+
+    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+        call = self._call
+        seeds = call.seeds(cotangent, self._out)
+        return call.by_argument(call.point.pullback(self._record, seeds))
+
+    @property
+    def source(self) -> str:
+        return self._call.point.pullback_source
+
+
+class _Call:
+    """One call of a function or gradient: its lowering, and its leaves."""
+
+    def __init__(self, function: Callable[..., Any], primals: Sequence[Any]) -> None:
+        self._gradient = function if isinstance(function, Gradient) else None
+        if self._gradient is not None:
+            self._gradient.check_differentiable()
+        self._target: Target = self._gradient.target if self._gradient else target_of(function)
+        self._values = self._target.values(tuple(primals), {})
+        self._first = len(self._target.first)
+        self._count = len(primals)
+        self._find()
+
+    def _find(self) -> None:
+        self.primal, values = self._target.program.find(self._values)
+        self.leaves = tuple(map(unwrapped, self.primal.layout.leaves(values)))
+        self.primal.check_stored(self.leaves)
+        self.point = self._point(self.primal)
+
+    def _point(self, primal: Primal) -> Pointwise:
+        argnums = tuple(range(self._first, self._first + self._count))
+        active = primal.active_leaves(argnums)
+        key = (_Call, active, self._gradient.chain if self._gradient else None)
+        found: Pointwise | None = primal.plans.get(key)
+        if found is None:
+            if self._gradient is None:
+                found = OfFunction(primal, active)
+            else:
+                found = OfGradient(primal, self._gradient.leaf_chain(primal), active)
+            primal.plans[key] = found
+        return found
+
+    def run(self, compute: Callable[[_Call], Any]) -> Any:
+        """The result of `compute`; once more where compiling for it has assumed what does not
+        hold for this call."""
+        while True:
+            result = compute(self)
+            if self.primal.match(self._values) is not None:
+                return result
+            self._find()
+
+    def result(self, leaves: Sequence[Any]) -> Any:
+        """The result of the function, from its leaves."""
+        return unflatten(self.point.function.result, iter(leaves))
+
+    def seeds(self, cotangent: Any, out: Sequence[Any]) -> list[Any]:
+        """The cotangents of the differentiable leaves, from one in the result's structure."""
+        leaves = _matched(cotangent, self.point.function.result, out, "cotangent")
+        return [leaves[seed] for seed in self.point.seeds]
+
+    def by_argument(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
+        """Values for the active leaves, in the structure of the arguments."""
+        empty = (i for i, leaf in enumerate(self.leaves) if isinstance(leaf, list) and not leaf)
+        given: dict[int, Any] = {i: [] for i in empty}
+        given.update(zip(self.point.active, gradients, strict=True))
+        numbers = iter(range(len(self.leaves)))
+        results = []
+        for typed in self.primal.arguments[: self._first + self._count]:
+            own = [next(numbers) for _ in typed.types]
+            results.append(unflatten(typed.tree, iter([given.get(i) for i in own])))
+        return tuple(results[self._first :])
+
+    def directions(self, tangents: Sequence[Any]) -> list[Any]:
+        """The tangents of the active leaves, from tangents in the structure of the arguments."""
+        if len(tangents) != self._count:
+            raise ArgumentError(f"{self._count} primals, but {len(tangents)} tangents were given")
+        start = sum(len(a.types) for a in self.primal.arguments[: self._first])
+        found: dict[int, Any] = {}
+        own = self.primal.arguments[self._first : self._first + self._count]
+        for typed, tangent in zip(own, tangents, strict=True):
+            stop = start + len(typed.types)
+            likes = self.leaves[start:stop]
+            found.update(enumerate(_matched(tangent, typed.tree, likes, "tangent"), start))
+            start = stop
+        return [found[leaf] for leaf in self.point.active]
+
+
+def vjp(function: Callable[..., Any], *primals: Any) -> tuple[Any, Pullback]:
+    """The result at `primals`, and the function from its cotangent to theirs."""
+    call = _Call(function, primals)
+    out, record = call.run(_recorded)
+    shared = call.point.record_outputs
+    own = [
+        copied(leaf) if position in shared or isinstance(leaf, list) else leaf
+        for position, leaf in enumerate(out)
+    ]
+    return call.result(own), Pullback(call, record, out)
+
+
+def _recorded(call: _Call) -> tuple[tuple[Any, ...], Any]:
+    """The result leaves, and a record that no later change of the arguments reaches."""
+    shared = call.point.record_inputs
+    leaves = [
+        copied(leaf) if position in shared else leaf for position, leaf in enumerate(call.leaves)
+    ]
+    return call.point.forward(leaves)
+
+
+def jvp(
+    function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[Any, Any]:
+    """The result at `primals`, and its derivative along `tangents` (None, or anything, for an
+    argument that has nothing to differentiate)."""
+    call = _Call(function, primals)
+    results = call.run(lambda call: call.point.tangent(call.leaves, call.directions(tangents)))
+    yields = call.point.function.body.yields
+    out, d_out = results[: len(yields)], iter(results[len(yields) :])
+    tangent = [next(d_out) if is_differentiable(value.type) else None for value in yields]
+    return call.result(out), call.result(tangent)
+
+
+def hvp(function: Callable[..., Any], primals: Any, vector: Any) -> Any:
+    """The Hessian of a scalar function at `primals`, times `vector`.
+
+    primals, vector: tuples with one entry for each argument; the result is such a tuple. Where
+    they are no tuples, they are the only argument, and so is the result.
+    """
+    if not isinstance(primals, tuple):
+        return hvp(function, (primals,), (vector,))[0]
+    call = _Call(function, primals)
+    check_scalar(call.point.function, has_aux=False, location=call.primal.location)
+    return call.run(lambda call: _second_order(call, 1.0, vector))
+
+
+def second_order(
+    function: Callable[..., Any], primals: Sequence[Any], cotangent: Any, vector: Sequence[Any]
+) -> tuple[Any, ...]:
+    """The Hessian of <cotangent, function> at `primals`, times `vector`; one value for each
+    argument."""
+    call = _Call(function, primals)
+    found: tuple[Any, ...] = call.run(lambda call: _second_order(call, cotangent, vector))
+    return found
+
+
+def _second_order(call: _Call, cotangent: Any, vector: Sequence[Any]) -> tuple[Any, ...]:
+    out, _ = call.point.forward(call.leaves)
+    seeds = call.seeds(cotangent, out)
+    return call.by_argument(call.point.second_order(call.leaves, seeds, call.directions(vector)))
+
+
+def _matched(value: Any, tree: Tree, likes: Sequence[Any], kind: str) -> list[Any]:
+    """The leaves of a (co)tangent, each with the type of what it belongs to."""
+    leaves = _leaves(tree, value, kind)
+    return [_converted(leaf, like, kind) for leaf, like in zip(leaves, likes, strict=True)]
+
+
+def _leaves(tree: Tree, value: Any, kind: str) -> list[Any]:
+    """The leaves of a value that has this structure, or None at some places (for zero)."""
+    if isinstance(tree, Leaf):
+        return [value]
+    if value is None or isinstance(tree, Constant):
+        return [None] * count_leaves(tree)
+    found = node_of(value)
+    if found is None or len(found[1]) != len(tree.children) or found[0].keys != tree.keys:
+        raise ArgumentError(
+            f"a {kind} does not have the structure of the value that it belongs to",
+            "nest it in the same tuples, lists, dicts and classes",
+        )
+    pairs = zip(tree.children, found[1], strict=True)
+    return [leaf for child, item in pairs for leaf in _leaves(child, item, kind)]
+
+
+def _converted(leaf: Any, like: Any, kind: str) -> Any:
+    """A leaf of a (co)tangent as the generated code expects it."""
+    if isinstance(like, (list, tuple)):
+        return type(like)(_converted(x, y, kind) for x, y in zip(leaf, like, strict=True))
+    if leaf is None:
+        return zero_like(like)
+    leaf = unwrapped(leaf)
+    if isinstance(like, np.ndarray):
+        array = np.asarray(leaf)
+        if array.shape != like.shape:
+            raise ArgumentError(
+                f"a {kind} of shape {array.shape} for a value of shape {like.shape}"
+            )
+        return array.astype(like.dtype, copy=False)
+    if np.ndim(leaf):
+        raise ArgumentError(f"a {kind} of shape {np.shape(leaf)} for a single number")
+    return leaf if isinstance(leaf, type(like)) else type(like)(leaf)

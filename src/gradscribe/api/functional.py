@@ -1,0 +1,251 @@
+"""Gradients of functions as functions: `grad`, `value_and_grad`, and their compositions.
+
+A `Gradient` finds, for the arguments of a call, the lowering of its function that fits them,
+and runs the generated code. `grad(grad(f))` is a `Gradient` of order two: the tangent of the
+gradient along the argument that the first `grad` chose (DESIGN §1.5), not an adjoint of an
+adjoint.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradscribe.compiler import Primal, Target, argument_numbers, target_of
+from gradscribe.compiler.entry import Values
+from gradscribe.compiler.generated import Generated
+from gradscribe.compiler.higher_order import nested_gradient
+from gradscribe.compiler.leaves import unwrapped
+from gradscribe.compiler.signatures import leaf_text, parameter_location
+from gradscribe.errors import ArgumentError, NonScalarError, NotSpecializedError
+from gradscribe.ir.core import Function, Location
+from gradscribe.ir.trees import Leaf, Node, Tree
+from gradscribe.ir.types import Array, Scalar, is_differentiable
+from gradscribe.primitives.control import RAISE
+
+Argnums = int | tuple[int, ...]
+Run = Callable[[Values], Any]
+
+
+class Plan(NamedTuple):
+    """What is done at a call once its lowering is known, and the code that does it."""
+
+    run: Run
+    generated: Generated
+
+
+class Gradient:
+    """The function that `gs.grad` and `gs.value_and_grad` return."""
+
+    __gradscribe_transform__ = True
+    """Compiled code that calls one refers to this very object."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        argnums: Argnums,
+        *,
+        has_aux: bool = False,
+        with_value: bool = False,
+    ) -> None:
+        numbers = argument_numbers(argnums)
+        self.argnums: Argnums = numbers if isinstance(argnums, (tuple, list)) else numbers[0]
+        self.function: Callable[..., Any] = function
+        self.chain: tuple[Argnums, ...] = (self.argnums,)
+        if isinstance(function, Gradient):
+            function.check_differentiable()
+            self.function = function.function
+            self.chain = (*function.chain, self.argnums)
+        self.target: Target = target_of(self.function)
+        self.has_aux = has_aux
+        self.with_value = with_value
+        self._key = (Gradient, self.chain, has_aux, with_value)
+        self._latest: Plan | None = None
+        functools.update_wrapper(self, function, updated=())
+        self.__name__ = f"grad_{getattr(function, '__name__', 'function')}"
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        target = self.target
+        values = target.values(args, keywords)
+        primal, matched = target.program.find(values)
+        plan = primal.plans.get(self._key)
+        if plan is None:
+            plan, matched = self._make_plan(values)
+        self._latest = plan
+        return plan.run(matched)
+
+    def _make_plan(self, values: Values) -> tuple[Plan, Values]:
+        """Compile for this call; compiling may assume more of the arguments than before."""
+        while True:
+            primal, matched = self.target.program.find(values)
+            plan = primal.plans.get(self._key)
+            if plan is None:
+                plan = primal.plans[self._key] = self._plan(primal)
+                if primal.match(values) is None:
+                    continue
+            return plan, matched
+
+    def _plan(self, primal: Primal) -> Plan:
+        if len(self.chain) > 1 and not _always_raises(primal.function):
+            return self._nested_plan(primal)
+        active = self._active(primal, self.argnums)
+        if _always_raises(primal.function):
+            generated = primal.specialization(active).generated_forward
+            return Plan(prepared(primal, generated), generated)
+        seeded = check_scalar(primal.function, self.has_aux, primal.location)
+        special = primal.specialization(active, seeded)
+        generated = special.generated_gradient
+        if self.with_value or self.has_aux:
+            generated = special.generated_value_and_gradient
+        run = prepared(primal, generated, *special.default_seeds())
+        arrange = self._arrange(primal)
+        if self.with_value:
+            run = _then(run, lambda pair: (pair[0], arrange(pair[1])))
+        elif self.has_aux:
+            run = _then(run, lambda pair: (arrange(pair[1]), pair[0][1]))
+        elif arrange is not _unchanged:
+            run = _then(run, arrange)
+        return Plan(run, generated)
+
+    def _nested_plan(self, primal: Primal) -> Plan:
+        """The gradient of a gradient: see `higher_order`."""
+        chain = self.leaf_chain(primal)
+        generated = Generated(
+            lambda: nested_gradient(primal.function, chain, with_value=self.with_value)
+        )
+        run, arrange = prepared(primal, generated), self._arrange(primal)
+        if self.with_value:
+            return Plan(_then(run, lambda pair: (pair[0], arrange(pair[1]))), generated)
+        return Plan(_then(run, arrange), generated)
+
+    def leaf_chain(self, primal: Primal) -> list[tuple[int, ...]]:
+        """The leaves of each gradient of the chain; all but the last must be one number."""
+        check_scalar(primal.function, False, primal.location)
+        chain = [self._active(primal, argnums) for argnums in self.chain]
+        for argnums, leaves in zip(self.chain[:-1], chain[:-1], strict=True):
+            if isinstance(argnums, tuple) or len(leaves) > 1 or not _is_number(primal, leaves[0]):
+                raise NonScalarError(
+                    "the inner gradient is not one real number, so it has no gradient itself",
+                    "use `gs.hessian`, `gs.jacobian` or `gs.hvp`",
+                    primal.location,
+                )
+        return chain
+
+    def _active(self, primal: Primal, argnums: Argnums) -> tuple[int, ...]:
+        """The active leaves; each argument that is differentiated must have some."""
+        numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+        parameters = [self.target.parameter(number) for number in numbers]
+        for number in parameters:
+            if not primal.active_leaves((number,)):
+                raise ArgumentError(
+                    f"argument `{primal.arguments[number].name}` of `{primal.name}` has nothing "
+                    f"to differentiate: it is {_kind(primal, number)}",
+                    "pass floating-point numbers or arrays (`3.0`, not `3`), or other argnums",
+                    parameter_location(primal.user_function, primal.arguments[number].name),
+                )
+        return primal.active_leaves(tuple(parameters))
+
+    def _arrange(self, primal: Primal) -> Callable[[Any], Any]:
+        """From the generated gradient, which has the arguments in the function's own order, to
+        the order of argnums, with a tuple for a tuple."""
+        if isinstance(self.argnums, int):
+            return _unchanged
+        numbers = [self.target.parameter(number) for number in self.argnums]
+        order = sorted(set(numbers))
+        if len(order) == 1:
+            return lambda gradient: (gradient,) * len(numbers)
+        if order == numbers:
+            return _unchanged
+        positions = [order.index(number) for number in numbers]
+        return lambda gradients: tuple(gradients[position] for position in positions)
+
+    def check_differentiable(self) -> None:
+        """Refuse what `grad` of this gradient would not mean."""
+        if self.has_aux or self.with_value:
+            raise NonScalarError(
+                f"`{self.__name__}` returns a pair, which has no gradient", "use `gs.grad` inside"
+            )
+
+    @property
+    def source(self) -> str:
+        """The generated code of the latest call's types."""
+        if self._latest is None:
+            raise NotSpecializedError(
+                f"`{self.__name__}` was not called yet, so it is compiled for no types",
+                "call it once, or use `gs.differentiable(f).specialize(…)`",
+            )
+        return self._latest.generated.source
+
+
+def _always_raises(function: Function) -> bool:
+    """Whether every path ends in a `raise` of the program: calling it does just that."""
+    operations = function.body.operations
+    return bool(operations) and operations[-1].primitive is RAISE
+
+
+def check_scalar(
+    function: Function, has_aux: bool, location: Location | None = None
+) -> tuple[int, ...] | None:
+    """Refuse functions whose result (less the auxiliary part) is not one real number; returns
+    the leaves of the result that get a cotangent, where that is not all."""
+    tree: Tree = function.result
+    if has_aux:
+        if not isinstance(tree, Node) or tree.cls is not tuple or len(tree.children) != 2:
+            raise ArgumentError(
+                f"`{function.name}` does not return a pair",
+                "with `has_aux`, return (value, aux)",
+                location,
+            )
+        tree = tree.children[0]
+    if not isinstance(tree, Leaf):
+        raise _not_scalar(function, "a nested result", location)
+    type_ = function.body.yields[0].type
+    is_scalar = isinstance(type_, Scalar) or (isinstance(type_, Array) and not type_.dims)
+    if not is_scalar or not is_differentiable(type_):
+        raise _not_scalar(function, leaf_text(type_), location)
+    if np.dtype(type_.dtype).kind == "c":  # type: ignore[attr-defined]
+        raise _not_scalar(function, "a complex number", location)
+    return (0,) if has_aux else None
+
+
+def _not_scalar(function: Function, found: str, location: Location | None) -> NonScalarError:
+    return NonScalarError(
+        f"the gradient of `{function.name}` needs one real number as its result, not {found}",
+        "sum the result (`np.sum`), or use `gs.vjp` or `gs.jacobian`",
+        location,
+    )
+
+
+def prepared(primal: Primal, generated: Generated, *more: Any) -> Run:
+    """Runs generated code on the values of a call, and these arguments more."""
+    function, layout = generated.callable, primal.layout
+    if layout.wrapped or primal.lowered.stored:
+
+        def run_on_leaves(values: Values) -> Any:
+            leaves = [unwrapped(leaf) for leaf in layout.leaves(values)]
+            primal.check_stored(leaves)
+            return function(*layout.arguments(leaves), *more)
+
+        return run_on_leaves
+    return lambda values: function(*values[1:], *more)
+
+
+def _then(run: Run, change: Callable[[Any], Any]) -> Run:
+    return lambda values: change(run(values))
+
+
+def _unchanged(gradient: Any) -> Any:
+    return gradient
+
+
+def _is_number(primal: Primal, leaf: int) -> bool:
+    type_ = primal.function.body.parameters[leaf].type
+    return isinstance(type_, Scalar) or (isinstance(type_, Array) and not type_.dims)
+
+
+def _kind(primal: Primal, parameter: int) -> str:
+    typed = primal.arguments[parameter]
+    return "of type " + ", ".join(map(leaf_text, typed.types)) if typed.types else "static"

@@ -1,0 +1,125 @@
+"""`@gs.primitive`: operations of the user's own, with the derivatives that they are given.
+
+    @gs.primitive
+    def logistic(x):
+        return scipy.special.expit(x)
+
+    @logistic.adjoint
+    def _(out, x, *, d_out):
+        return d_out * out * (1 - out)
+
+The compiler does not look into the function: emitted code calls it. What it returns is typed by
+calling it on examples, or by a stand-in (`@op.like`).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import linecache
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from gradscribe.api.differentiable import differentiable, has_tensor
+from gradscribe.api.directional import vjp
+from gradscribe.compiler.eager_calls import function_of_call
+from gradscribe.errors import ArgumentError
+from gradscribe.frontend.calls import own_rules
+from gradscribe.frontend.calls.own_rules import Adjoint, OwnRules, Tangent
+from gradscribe.frontend.calls.trials import type_by_trial
+from gradscribe.ir.core import Operand, Primitive
+from gradscribe.ir.lengths import Facts
+from gradscribe.ir.types import Type
+from gradscribe.primitives.registry import register
+from gradscribe.runtime.grad_mode import grad_enabled
+
+Rule = TypeVar("Rule", bound=Callable[..., Any])
+_serial = iter(range(1, 1 << 62))
+
+
+class OwnOperation:
+    """A function with its own derivatives; it keeps its name, docstring and signature."""
+
+    __gradscribe_primitive__ = True
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._rules = OwnRules(function.__name__, function)
+        signature = inspect.signature(function)
+        variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        if any(p.kind in variadic for p in signature.parameters.values()):
+            raise ArgumentError(
+                f"`{function.__name__}` has a variable number of arguments",
+                "give a primitive parameters with names, or one that is a tuple",
+            )
+        names = list(signature.parameters)
+        adjoint = _rule(Adjoint(self._rules), names, ["d_out"])
+        tangent = _rule(Tangent(self._rules), names, [f"d_{name}" for name in names])
+        self._primitive = Primitive(
+            function.__name__,
+            self._type,
+            signature.replace(return_annotation=inspect.Signature.empty),
+            adjoint=adjoint,
+            tangent=tangent,
+            callee=self,
+        )
+        register(self._primitive, (self,), ())
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if grad_enabled() and (has_tensor(args) or has_tensor(keywords)):
+            bound = self._primitive.signature.bind(*args, **keywords)  # type: ignore[union-attr]
+            count = len(bound.arguments)
+            operands = dict(zip(bound.arguments, map(Operand, range(count)), strict=True))
+            call = function_of_call(self, (), operands, count)
+            return differentiable(call)(*bound.arguments.values())
+        return self._rules.function(*args, **keywords)
+
+    def adjoint(self, rule: Rule) -> Rule:
+        """Give the rule of reverse mode: `(out, *parameters, *, d_out)`, which returns a cotangent
+        for each parameter (None for no derivative)."""
+        self._rules.rules["adjoint"] = rule
+        return rule
+
+    def tangent(self, rule: Rule) -> Rule:
+        """Give the rule of forward mode: `(out, *parameters, *, d_x, …)`, with the tangent `d_…` of
+        each parameter; it returns that of out. (Without it, the adjoint is transposed.)"""
+        self._rules.rules["tangent"] = rule
+        return rule
+
+    def like(self, stand_in: Rule) -> Rule:
+        """Give a function of the same parameters that returns something of the same type: it is
+        called on examples instead of the operation itself."""
+        self._rules.rules["like"] = stand_in
+        return stand_in
+
+    def _type(self, facts: Facts, callee: Any, **arguments: Any) -> Type:
+        function = self._rules.rules.get("like", self._rules.function)
+        return type_by_trial(facts, function, arguments)
+
+    def __repr__(self) -> str:
+        return f"<primitive {self._rules.name}>"
+
+
+def _rule(rule: Any, names: list[str], derivatives: list[str]) -> Callable[..., Any]:
+    """A function with source that applies a rule, by the parameters of the operation."""
+    parameters = ", ".join(["out", *names, *derivatives])
+    given = ", ".join(["out", *names, *(f"{name}={name}" for name in derivatives)])
+    text = f"def rule({parameters}):\n    return apply({given})\n"
+    namespace: dict[str, Any] = {"apply": rule}
+    filename = f"<gradscribe rule {next(_serial)}: {rule.own.name}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    exec(compile(text, filename, "exec"), namespace)
+    function: Callable[..., Any] = namespace["rule"]
+    return function
+
+
+def primitive(function: Callable[..., Any]) -> OwnOperation:
+    """Make a function that the compiler does not look into, with rules of its own.
+
+    Its derivatives are given by `@op.adjoint` and `@op.tangent`; one of them is enough for reverse
+    mode and for forward mode of operations whose adjoint can be compiled.
+    """
+    return OwnOperation(function)
+
+
+own_rules.PULLBACKS.append(vjp)

@@ -1,0 +1,168 @@
+"""What `vjp`, `jvp` and `hvp` need of a function at one point, over flat leaves.
+
+`OfFunction` serves user functions, by their specialization; `OfGradient` serves gradients,
+whose pullback is a tangent again (see `higher_order`), so that the modes mix at will.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from gradscribe.compiler.generated import Generated
+from gradscribe.compiler.higher_order import Chain, nested_gradient, nested_pullback
+from gradscribe.compiler.program import Primal
+from gradscribe.compiler.stages import flat, tangent_only
+from gradscribe.ir.core import Function
+from gradscribe.ir.types import is_differentiable
+from gradscribe.transforms import tangent
+from gradscribe.transforms.simplify import simplify
+
+Leaves = Sequence[Any]
+
+
+class Pointwise(Protocol):
+    """function: its IR. active: the leaves that are differentiated. seeds: the result leaves
+    that have cotangents. record_inputs, record_outputs: the argument and result leaves whose
+    memory the record refers to. pullback_source: the generated code of the pullback."""
+
+    @property
+    def function(self) -> Function: ...
+    @property
+    def active(self) -> tuple[int, ...]: ...
+    @property
+    def seeds(self) -> tuple[int, ...]: ...
+    @property
+    def record_inputs(self) -> Sequence[int]: ...
+    @property
+    def record_outputs(self) -> Sequence[int]: ...
+    @property
+    def pullback_source(self) -> str: ...
+
+    def forward(self, leaves: Leaves) -> tuple[tuple[Any, ...], Any]:
+        """(result leaves, record)"""
+
+    def pullback(self, record: Any, cotangents: Leaves) -> tuple[Any, ...]:
+        """The cotangents of the active leaves."""
+
+    def tangent(self, leaves: Leaves, directions: Leaves) -> tuple[Any, ...]:
+        """The result leaves, then the tangents of those that are differentiable."""
+
+    def second_order(self, leaves: Leaves, cotangents: Leaves, directions: Leaves) -> Any:
+        """The derivative, along directions of the active leaves, of their cotangents."""
+
+
+class OfFunction:
+    """Of a user's function."""
+
+    def __init__(self, primal: Primal, active: tuple[int, ...]) -> None:
+        self._special = primal.specialization(active)
+        self.function = primal.function
+        self.active = active
+        self.seeds = self._special.stages.seeds
+
+    @property
+    def record_inputs(self) -> Sequence[int]:
+        return self._special.derivatives.record_inputs
+
+    @property
+    def record_outputs(self) -> Sequence[int]:
+        return self._special.derivatives.record_outputs
+
+    @property
+    def pullback_source(self) -> str:
+        return self._special.adjoint_source
+
+    def forward(self, leaves: Leaves) -> tuple[tuple[Any, ...], Any]:
+        derivatives = self._special.derivatives
+        derivatives.adjoint  # noqa: B018  (made together, while more may still be assumed)
+        return derivatives.forward(*leaves)
+
+    def pullback(self, record: Any, cotangents: Leaves) -> tuple[Any, ...]:
+        return self._special.derivatives.adjoint(record, *cotangents)
+
+    def tangent(self, leaves: Leaves, directions: Leaves) -> tuple[Any, ...]:
+        results: tuple[Any, ...] = self._special.flat_tangent.callable(*leaves, *directions)
+        return results
+
+    def second_order(self, leaves: Leaves, cotangents: Leaves, directions: Leaves) -> Any:
+        zeros = list(map(zero_like, cotangents))
+        order = self._special.derivatives.order(2)
+        return order(*leaves, *cotangents, *directions, *zeros)[: len(self.active)]
+
+
+class OfGradient:
+    """Of a gradient of a user's function, or a gradient of that, and so on: the chain."""
+
+    def __init__(self, primal: Primal, chain: Chain, active: tuple[int, ...]) -> None:
+        self._primal = primal
+        self._chain = chain
+        inner = {leaf for leaves in chain for leaf in leaves}
+        self.active = active
+        self._all = tuple(sorted({*active, *inner}))
+        self.record_inputs = range(len(primal.function.body.parameters))
+        self.record_outputs = ()
+
+    @cached_property
+    def function(self) -> Function:
+        return nested_gradient(self._primal.function, self._chain)
+
+    @cached_property
+    def seeds(self) -> tuple[int, ...]:
+        yields = self.function.body.yields
+        return tuple(i for i, value in enumerate(yields) if is_differentiable(value.type))
+
+    @cached_property
+    def _pullback(self) -> Function:
+        return nested_pullback(self._primal.function, self._chain, self.active)
+
+    @cached_property
+    def _value_code(self) -> Generated:
+        return Generated(lambda: flat(self.function))
+
+    @cached_property
+    def _pullback_code(self) -> Generated:
+        return Generated(lambda: self._pullback)
+
+    @cached_property
+    def _tangent_code(self) -> Generated:
+        return Generated(lambda: simplify(flat(tangent.differentiate(self.function, self.active))))
+
+    @cached_property
+    def _second_order_code(self) -> Generated:
+        def make() -> Function:
+            along = tangent.differentiate(self._pullback, self.active)
+            return simplify(flat(tangent_only(along)))
+
+        return Generated(make)
+
+    @property
+    def pullback_source(self) -> str:
+        return self._pullback_code.source
+
+    def forward(self, leaves: Leaves) -> tuple[tuple[Any, ...], Any]:
+        self._pullback_code.callable  # noqa: B018  (made now, while more may still be assumed)
+        return self._value_code.callable(*leaves), leaves
+
+    def pullback(self, record: Any, cotangents: Leaves) -> tuple[Any, ...]:
+        return self._picked(self._pullback_code.callable(*record, *cotangents))
+
+    def tangent(self, leaves: Leaves, directions: Leaves) -> tuple[Any, ...]:
+        results: tuple[Any, ...] = self._tangent_code.callable(*leaves, *directions)
+        return results
+
+    def second_order(self, leaves: Leaves, cotangents: Leaves, directions: Leaves) -> Any:
+        return self._picked(self._second_order_code.callable(*leaves, *cotangents, *directions))
+
+    def _picked(self, results: Leaves) -> tuple[Any, ...]:
+        return tuple(results[self._all.index(leaf)] for leaf in self.active)
+
+
+def zero_like(value: Any) -> Any:
+    """Zeros in the structure of a leaf."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(zero_like, value))
+    return np.zeros_like(value) if isinstance(value, np.ndarray) else type(value)(0)

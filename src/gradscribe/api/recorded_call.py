@@ -1,0 +1,288 @@
+"""A call of a compiled function with Tensors: one node in the recorded graph.
+
+Lists of Tensors are one leaf for the compiler, and one leaf for each item for the graph;
+`ListDerivatives` stands between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradscribe.api.existing import Existing
+from gradscribe.api.write_back import WriteBack
+from gradscribe.compiler import Derivatives, Primal, Target
+from gradscribe.compiler.entry import Values
+from gradscribe.compiler.leaves import copied, is_wrapped, unwrapped
+from gradscribe.errors import UnsupportedError
+from gradscribe.ir.trees import Tree, count_leaves, flatten, unflatten
+from gradscribe.ir.types import Array, Opaque, Type
+from gradscribe.ir.types import Sequence as SequenceType
+from gradscribe.runtime.eager import apply_compiled, compiled_kernel
+from gradscribe.runtime.grad_mode import no_grad
+from gradscribe.runtime.inplace import as_it_was
+from gradscribe.runtime.operation import Kernel
+from gradscribe.runtime.tensor import Tensor
+
+
+def recorded_call(
+    target: Target, values: Values, argnums: tuple[int, ...] | None, plain: Callable[[], Any]
+) -> Any:
+    """The result of a call as Tensors that lead back to one node.
+
+    argnums: the parameters that are differentiated (None: all; captured Tensors among them).
+    plain: runs the user's own function, for calls in which none of these requires a gradient.
+    """
+    while True:
+        primal, matched = target.program.find(values)
+        leaves = primal.layout.leaves(matched)
+        chosen = primal.active_leaves(argnums)
+        active = tuple([leaf for leaf in chosen if _requires_grad(leaves[leaf])])
+        if not active:
+            with no_grad():
+                return plain()
+        call: _Call | None = primal.plans.get((recorded_call, active))
+        if call is None:
+            call = primal.plans[recorded_call, active] = _Call(primal, active, leaves)
+            if primal.match(values) is None:
+                continue  # compiling has assumed what does not hold for this call
+        return call(matched, leaves)
+
+
+def _requires_grad(leaf: Any) -> bool:
+    """Whether a leaf is, or holds, a Tensor that requires a gradient."""
+    if isinstance(leaf, (list, tuple)):
+        return any(map(_requires_grad, leaf))
+    return isinstance(leaf, Tensor) and leaf.requires_grad
+
+
+class _Call:
+    """What is done at each call of a lowering with these active leaves; compiled when made."""
+
+    def __init__(self, primal: Primal, active: tuple[int, ...], leaves: Sequence[Any]) -> None:
+        derivatives = primal.effectful_specialization(active).derivatives
+        derivatives.forward, derivatives.adjoint  # noqa: B018
+        self._primal = primal
+        self._derivatives = derivatives
+        self._existing = [
+            None if origin is None else Existing(origin, active)
+            for origin in primal.lowered.origins
+        ]
+        self._is_new = not any(self._existing)
+        self._stored = primal.lowered.stored
+        self._write_back = WriteBack(primal) if primal.lowered.changes else None
+        results = primal.lowered.effectful.body.yields
+        returns_lists = any(isinstance(value.type, SequenceType) for value in results)
+        types = [type_ for argument in primal.arguments for type_ in argument.types]
+        self._has_lists = returns_lists or any(isinstance(t, SequenceType) for t in types)
+        if self._has_lists:
+            _refuse_logs(types, leaves)
+        self._arrays = [
+            position
+            for position, value in enumerate(results)
+            if position not in derivatives.outputs
+            and isinstance(value.type, Array)
+            and value.type.spelling == "numpy"
+        ]
+        self._copied = frozenset(
+            position
+            for position, type_ in enumerate(types)
+            if isinstance(type_, (Array, SequenceType)) and not is_wrapped(type_)
+        )
+        inputs = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor))
+        self._kernel: Kernel = compiled_kernel(derivatives, inputs, len(leaves))
+
+    def __call__(self, values: Values, leaves: Sequence[Any]) -> Any:
+        write_back = self._write_back
+        given = leaves
+        if write_back is not None:
+            write_back.check(values)
+            given = self._before_changes(leaves)
+        new = self._record(given)
+        every: Sequence[Any] = new
+        if not self._is_new:
+            rest = iter(new)
+            found = [next(rest) if e is None else None for e in self._existing]
+            every = [
+                known if existing is None else existing(leaves, found)
+                for known, existing in zip(found, self._existing, strict=True)
+            ]
+        if write_back is not None:
+            write_back(values, every)
+        return self._primal.build_result(every)
+
+    def _before_changes(self, leaves: Sequence[Any]) -> list[Any]:
+        """The leaves, with copies of those that the caller will find changed."""
+        self._primal.check_stored([unwrapped(leaf) for leaf in leaves])
+        return [
+            _as_it_was(leaf) if position in self._stored else leaf
+            for position, leaf in enumerate(leaves)
+        ]
+
+    def _record(self, given: Sequence[Any]) -> Sequence[Any]:
+        """Run forward, as a node of the graph. What it keeps of the caller's own arrays are
+        copies, since nothing tells of their changes."""
+        recorded = given
+        if self._copied:
+            recorded = [
+                copied(leaf) if position in self._copied else leaf
+                for position, leaf in enumerate(given)
+            ]
+        if self._has_lists:
+            new: Sequence[Any] = _call_with_lists(self._derivatives, recorded, given)
+        else:
+            new = apply_compiled(self._kernel, recorded)
+        if self._arrays:
+            new = [self._array(i, x) if i in self._arrays else x for i, x in enumerate(new)]
+        return new
+
+    def _array(self, position: int, result: Tensor) -> Any:
+        """The array of a result that is none for the graph; the record may refer to it."""
+        array = result.array
+        return array.copy() if position in self._derivatives.record_outputs else array
+
+
+def _refuse_logs(types: Sequence[Type], leaves: Sequence[Any]) -> None:
+    """Lists that come in are taken apart; one that the function adds to would change meanwhile."""
+    for type_, leaf in zip(types, leaves, strict=True):
+        if isinstance(type_, Opaque) and isinstance(leaf, list):
+            raise UnsupportedError(
+                "a function of lists of Tensors adds to a list from outside",
+                "return what is to be kept",
+            )
+
+
+def _as_it_was(leaf: Any) -> Any:
+    """A copy of an array that will be changed."""
+    return as_it_was(leaf) if isinstance(leaf, Tensor) else copied(leaf)
+
+
+def _call_with_lists(
+    derivatives: Derivatives, leaves: Sequence[Any], originals: Sequence[Any]
+) -> list[Any]:
+    """Run once, so that the lengths of the lists that come out are known, then record.
+
+    originals: what the leaves are, where they are copies; an item of those may come out.
+    """
+    values = [unwrapped(leaf) for leaf in leaves]
+    out, record = derivatives.forward(*values)
+    given = _items(values)
+    out = tuple([_separated(leaf, given) for leaf in out])
+    adapted = ListDerivatives(derivatives, leaves, out, record)
+    items = _items(leaves)
+    inputs = tuple(i for i, item in enumerate(items) if isinstance(item, Tensor))
+    kernel: Kernel = compiled_kernel(adapted, inputs, len(items))
+    found = {id(value): item for value, item in zip(given, _items(originals), strict=True)}
+    wrapped = zip(_items(out), apply_compiled(kernel, items), strict=True)
+    results = iter([found.setdefault(id(value), result) for value, result in wrapped])
+    return [unflatten(tree, results) for tree in adapted.out_trees]
+
+
+def _items(leaves: Sequence[Any]) -> list[Any]:
+    return [item for leaf in leaves for item in flatten(leaf)[1]]
+
+
+def _separated(leaf: Any, given: Sequence[Any]) -> Any:
+    """A list that comes out, with copies for the items that are views of what went in."""
+    if isinstance(leaf, (list, tuple)):
+        return type(leaf)(_separated(item, given) for item in leaf)
+    if not isinstance(leaf, np.ndarray) or any(leaf is array for array in given):
+        return leaf
+    return leaf if leaf.base is None else leaf.copy()
+
+
+class ListDerivatives:
+    """Derivatives in which each item of a list is a leaf of its own, for one call."""
+
+    def __init__(
+        self, inner: Derivatives, leaves: Sequence[Any], out: Sequence[Any], record: Any
+    ) -> None:
+        self._inner = inner
+        self._ran = out, record
+        self._trees = [flatten(leaf)[0] for leaf in leaves]
+        self.out_trees = [flatten(leaf)[0] for leaf in out]
+        self._spans = _spans(self._trees)
+        self._out_spans = _spans(self.out_trees)
+        items = _items(leaves)
+        self.name = inner.name
+        self.linear = inner.linear
+        self.active = tuple(
+            i for leaf in inner.active for i in self._spans[leaf] if _requires_grad(items[i])
+        )
+        self.outputs = tuple(i for leaf in inner.outputs for i in self._out_spans[leaf])
+        self.record_inputs = self._of_leaves(inner.record_inputs)
+        self.record_outputs = tuple(
+            i for leaf in inner.record_outputs for i in self._out_spans[leaf]
+        )
+
+    @property
+    def higher_inputs(self) -> tuple[int, ...]:
+        return self._of_leaves(self._inner.higher_inputs)
+
+    def _of_leaves(self, leaves: Sequence[int]) -> tuple[int, ...]:
+        return tuple(i for leaf in leaves for i in self._spans[leaf])
+
+    def forward(self, *items: Any) -> tuple[tuple[Any, ...], Any]:
+        out, record = self._ran
+        return tuple(_items(out)), record
+
+    def adjoint(self, record: Any, *cotangents: Any) -> tuple[Any, ...]:
+        gradients = self._inner.adjoint(record, *self._seeds(iter(cotangents)))
+        return self._picked(gradients)
+
+    def order(self, n: int) -> Callable[..., tuple[Any, ...]]:
+        function = self._inner.order(n)
+
+        def run(*values: Any) -> tuple[Any, ...]:
+            rest = iter(values)
+            items = [next(rest) for span in self._spans for _ in span]
+            leaves = [
+                unflatten(tree, iter([items[i] for i in span]))
+                for tree, span in zip(self._trees, self._spans, strict=True)
+            ]
+            seeds = self._seeds(rest)
+            directions: list[Any] = []
+            for _ in range(n - 1):
+                directions += self._direction(rest, items)
+                directions += self._seeds(rest)
+            results = function(*leaves, *seeds, *directions)
+            count = len(self._inner.active)
+            return (*self._picked(results[:count]), *_items(results[count:]))
+
+        return run
+
+    def _seeds(self, items: Any) -> list[Any]:
+        return [unflatten(self.out_trees[leaf], items) for leaf in self._inner.outputs]
+
+    def _direction(self, given: Any, items: list[Any]) -> list[Any]:
+        """A direction for each active leaf, zero for items that are not active."""
+        active = frozenset(self.active)
+        return [
+            unflatten(
+                self._trees[leaf],
+                iter([next(given) if i in active else 0 * items[i] for i in self._spans[leaf]]),
+            )
+            for leaf in self._inner.active
+        ]
+
+    def _picked(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
+        """The gradients of active items, from those of the active leaves."""
+        active = frozenset(self.active)
+        return tuple(
+            item
+            for leaf, gradient in zip(self._inner.active, gradients, strict=True)
+            for i, item in zip(self._spans[leaf], flatten(gradient)[1], strict=True)
+            if i in active
+        )
+
+
+def _spans(trees: Sequence[Tree]) -> list[range]:
+    """For each tree, the numbers of its leaves when all are counted through."""
+    spans, start = [], 0
+    for tree in trees:
+        stop = start + count_leaves(tree)
+        spans.append(range(start, stop))
+        start = stop
+    return spans

@@ -1,0 +1,113 @@
+"""What the functions that make Tensors mean inside compiled code: NumPy's, whose arrays then have
+Tensor's methods. A Tensor without axes is a number there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradscribe.api.tensor_calls import same, spelled, with_names
+from gradscribe.frontend import scope
+from gradscribe.frontend.calls import builtins, opaque
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.data import subscripts
+from gradscribe.frontend.interface import Path
+from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.values import Ref, Static
+from gradscribe.ir.types import Opaque, Scalar
+from gradscribe.runtime import creation, dtypes, randomness
+
+_NONE, _FALSE = Static(None), Static(False)
+
+
+def _finished(
+    lowering: Lowering,
+    node: Any,
+    array: Any,
+    dtype: Any = _NONE,
+    device: Any = _NONE,
+    requires_grad: Any = _FALSE,
+) -> Any:
+    """A new Tensor of an array that was made for it."""
+    if builtins.static_value(lowering, node, requires_grad):
+        lowering.unsupported(
+            node,
+            "a Tensor with `requires_grad=True` that is made inside of compiled code",
+            "make it outside, and pass it or capture it",
+        )
+    array = subscripts.cut(lowering, array)
+    if builtins.static_value(lowering, node, dtype) is not None:
+        wanted = _dtype(lowering, node, (dtype,), {})
+        if getattr(lowering.value(array).type, "dtype", "") != wanted.value.name:
+            array = calls.apply_method(lowering, node, array, "astype", (wanted,), {})
+    return spelled(lowering, node, array, "tensor")
+
+
+def _array_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """A new array of data: Python floats get the default floating type."""
+    data, dtype = arguments
+    is_array = isinstance(data, Ref)
+    if is_number(data):
+        return _number_of(lowering, node, data)
+    array = calls.call(lowering, node, Static(np.array), (data,), {})
+    default = _default_dtype(lowering, node, (), {})
+    if is_array or builtins.static_value(lowering, node, dtype) is not None:
+        return array
+    type_ = lowering.value(array).type
+    if getattr(type_, "dtype", None) == "float64" != default.value.name:
+        return calls.apply_method(lowering, node, array, "astype", (default,), {})
+    return array
+
+
+def _number_of(lowering: Lowering, node: Any, data: Any) -> Any:
+    """A Tensor without axes is NumPy's number here."""
+    type_ = lowering.value(data).type
+    assert isinstance(type_, Scalar)
+    dtype = np.dtype(type_.dtype)
+    if type_.weak and dtype.kind == "f":
+        dtype = _default_dtype(lowering, node, (), {}).value
+    return calls.call(lowering, node, Static(dtype.type), (data,), {})
+
+
+def _arange(lowering: Lowering, node: Any, *bounds: Any, dtype: Any = _NONE) -> Any:
+    array = calls.call(lowering, node, Static(np.arange), bounds, {})
+    made = lowering.value(array).type
+    if getattr(made, "dtype", "") == "float64" and dtype.value is None:
+        dtype = _default_dtype(lowering, node, (), {})
+    return _finished(lowering, node, array, dtype)
+
+
+def _default_dtype(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return scope.external(
+        lowering, dtypes.get_default_dtype(), Path(vars(dtypes), (("item", "_default"),)), "dtype"
+    )
+
+
+def _dtype(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    _default_dtype(lowering, node, (), {})
+    return Static(dtypes.to_dtype(builtins.static_value(lowering, node, arguments[0])))
+
+
+def _source(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """The package's generator, which `manual_seed` replaces: asked for at each call."""
+    if any(getattr(item, "value", item) is not None for item in arguments):
+        lowering.unsupported(
+            node, "a generator of your own in compiled code", "use `gs.manual_seed`, or np.random"
+        )
+    type_ = Opaque(np.random.Generator)
+    return opaque.emit(lowering, randomness.source, (), {}, type_)
+
+
+HANDLERS: dict[Any, builtins.Handler] = {
+    creation.finished: with_names(_finished),
+    creation._array_of: _array_of,
+    randomness.source: _source,
+    creation.arange: with_names(_arange),
+    creation._plain: same,
+    dtypes.get_default_dtype: _default_dtype,
+    dtypes.to_dtype: _dtype,
+}
+
+builtins.BUILTINS.update(HANDLERS)

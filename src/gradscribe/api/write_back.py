@@ -1,0 +1,74 @@
+"""What a compiled call with Tensors leaves in the caller's own arrays, lists and dicts.
+
+The compiled forward changes nothing that it is given; it returns what plain Python would have
+left in it. Here that is stored, as an in-place operation of the runtime stores: a Tensor takes
+its new place in the graph, with its views and its base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from gradscribe.compiler import Primal
+from gradscribe.compiler.entry import Values, argument, steps_text
+from gradscribe.compiler.leaves import builder
+from gradscribe.errors import AliasingError
+from gradscribe.ir.trees import count_leaves
+from gradscribe.runtime.inplace import refuse_expanded, refuse_leaf, take_over
+from gradscribe.runtime.tensor import Tensor
+
+
+class WriteBack:
+    """What is done with the changes of one lowering, after each call."""
+
+    def __init__(self, primal: Primal) -> None:
+        changes = primal.lowered.changes
+        self._name = primal.name
+        self._targets = _getter(argument(c.argument) + steps_text(c.steps) for c in changes)
+        self._containers = _getter(primal.containers)
+        self._changes_containers = any(change.leaf is None for change in changes)
+        self._steps: list[tuple[Callable[[Sequence[Any]], Any], slice]] = []
+        start = len(primal.function.body.yields)
+        for change in changes:
+            stop = start + count_leaves(change.tree)
+            self._steps.append((builder(change.tree), slice(start, stop)))
+            start = stop
+
+    def check(self, values: Values) -> None:
+        """Refuse, before the call, what cannot be changed."""
+        for target in self._targets(values):
+            if isinstance(target, Tensor):
+                refuse_leaf(target)
+                refuse_expanded(target.array)
+        if self._changes_containers:
+            containers = self._containers(values)
+            if len({*map(id, containers)}) < len(containers):
+                raise AliasingError(
+                    f"`{self._name}` changes a list or dict, and is given one twice", "pass a copy"
+                )
+
+    def __call__(self, values: Values, leaves: Sequence[Any]) -> None:
+        """Store what the changed objects hold in the end, which is found among all leaves of the
+        result and the changes."""
+        for target, (build, where) in zip(self._targets(values), self._steps, strict=True):
+            _store(target, build(leaves[where]))
+
+
+def _getter(expressions: Iterable[str]) -> Callable[[Values], tuple[Any, ...]]:
+    function: Callable[[Values], tuple[Any, ...]] = eval(
+        f"lambda a: ({''.join(f'{text}, ' for text in expressions)})"
+    )
+    return function
+
+
+def _store(target: Any, contents: Any) -> None:
+    if isinstance(target, Tensor):
+        take_over(target, contents)
+    elif isinstance(target, list):
+        target[:] = contents
+    elif isinstance(target, dict):
+        target.clear()
+        target.update(contents)
+    else:
+        target[...] = getattr(contents, "array", contents)

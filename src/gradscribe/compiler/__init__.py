@@ -1,0 +1,153 @@
+"""The compiler as the layers above see it: programs of user functions, eager derivatives.
+
+`find(target, …)` leads from a Python call to the lowering that fits it; `derivatives` compiles
+single operations for the runtime. What they return is made of the modules below this one:
+
+    signatures, keys, type_strings   arguments to types
+    entry                            what is checked on entry of a compiled function
+    program                          lowerings of one function
+    stages, generated                IR of the derivatives, their text and callables
+    specialization, derivatives      what users, and the runtime, get of it
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from types import FunctionType, MethodType
+from typing import Any
+
+from gradscribe.compiler.derivatives import Derivatives
+from gradscribe.compiler.eager_calls import function_of_call
+from gradscribe.compiler.entry import Values
+from gradscribe.compiler.program import Primal, Program, program_of
+from gradscribe.compiler.signatures import bound
+from gradscribe.errors import ArgumentError, GradscribeError, SourceNotFoundError
+from gradscribe.ir.core import Operand
+from gradscribe.primitives.registry import PRIMITIVES
+
+__all__ = ["Derivatives", "Primal", "Target", "argument_numbers", "derivatives", "target_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A callable reduced to a function with source: what to compile, and how calls reach it.
+
+    first: values that go before the arguments of a call (`self`, those of a partial).
+    """
+
+    function: FunctionType
+    program: Program
+    bind: Callable[..., tuple[Any, ...]]
+    first: tuple[Any, ...] = ()
+    keywords: tuple[tuple[str, Any], ...] = ()
+
+    def values(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Values:
+        """The function, and one value for each of its parameters."""
+        if self.first or self.keywords:
+            args = self.first + args
+            keywords = {**dict(self.keywords), **keywords}
+        return self.function, *bound(self.bind, self.function, args, keywords)
+
+    def parameter(self, argnum: int) -> int:
+        """The number of the parameter that the caller counts as `argnum`."""
+        count = len(self.program.binder.names) - len(self.first)
+        if not -count <= argnum < count:
+            raise ArgumentError(
+                f"argnums says {argnum}, but `{self.function.__name__}` has {count} arguments",
+                f"count from 0 to {count - 1}",
+            )
+        return argnum % count + len(self.first)
+
+
+def argument_numbers(argnums: Any) -> tuple[int, ...]:
+    """The integers of `argnums`: an int, or a tuple or list of them."""
+    items = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
+    if any(isinstance(item, bool) or not hasattr(item, "__index__") for item in items):
+        raise ArgumentError(
+            f"argnums is {argnums!r}", "pass the number of an argument, or a tuple of numbers"
+        )
+    return tuple(map(operator.index, items))
+
+
+def target_of(function: Callable[..., Any]) -> Target:
+    """What is compiled when `function` is: its own code, a method's with `self` before the
+    arguments, a callable object's `__call__`."""
+    if isinstance(function, FunctionType):
+        program = program_of(function)
+        return Target(function, program, program.binder.of(function))
+    if isinstance(function, functools.partial):
+        inner = target_of(function.func)
+        keywords = {**dict(inner.keywords), **function.keywords}
+        return _with(inner, inner.first + function.args, keywords)
+    if isinstance(function, MethodType):
+        inner = target_of(function.__func__)
+        return _with(inner, (function.__self__, *inner.first), dict(inner.keywords))
+    if hasattr(function, "__gradscribe_transform__"):
+        own: Target = function.target  # type: ignore[attr-defined]
+        count = len(own.program.binder.names) - len(own.first)
+        return target_of(_calling(function, count))
+    wrapped = getattr(function, "__gradscribe_function__", None)
+    if wrapped is not None:
+        return target_of(wrapped)
+    if not callable(function):
+        raise ArgumentError(f"{function!r} is not callable", "pass a function")
+    if _is_primitive(function):
+        return target_of(_function_of_primitive(function))
+    call = inspect.getattr_static(type(function), "__call__", None)
+    if isinstance(call, FunctionType):
+        return target_of(MethodType(call, function))
+    name = getattr(function, "__name__", repr(function))
+    raise SourceNotFoundError(
+        f"`{name}` is no Python function, so there is no source to differentiate",
+        f"wrap it in one, for example `lambda x: {name}(x)`",
+    )
+
+
+def _is_primitive(function: Any) -> bool:
+    return isinstance(function, Hashable) and function in PRIMITIVES
+
+
+def _function_of_primitive(callee: Any) -> FunctionType:
+    """A function with source that calls an operation with its required arguments."""
+    signature = PRIMITIVES[callee].signature
+    assert signature is not None
+    required = [p for p in signature.parameters.values() if p.default is p.empty]
+    return _calling(callee, len(required))
+
+
+def _calling(callee: Any, count: int) -> FunctionType:
+    """A function of so many arguments, with source, that calls another callable with them."""
+    return function_of_call(callee, tuple(map(Operand, range(count))), {}, count)
+
+
+def _with(target: Target, first: tuple[Any, ...], keywords: Mapping[str, Any]) -> Target:
+    return Target(target.function, target.program, target.bind, first, tuple(keywords.items()))
+
+
+def derivatives(
+    callee: Any,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    leaves: Sequence[Any],
+    active: tuple[int, ...],
+) -> Derivatives:
+    """The derivatives of `callee(*args, **kwargs)`, for `gradscribe.runtime.eager`.
+
+    args, kwargs: static trees with `Operand(i)` for leaves[i]. leaves: samples of the types.
+    active: the positions of the leaves that gradients are wanted for.
+    """
+    function = function_of_call(callee, args, kwargs, len(leaves))
+    program = program_of(function)
+    try:
+        while True:
+            primal, values = program.find((function, *leaves))
+            found = primal.flat_derivatives(active)
+            if primal.match(values[: len(leaves) + 1]) is not None:
+                return found
+    except GradscribeError as error:
+        error.location = None  # the traceback shows the user's line; this one is our own
+        raise

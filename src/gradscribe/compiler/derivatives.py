@@ -1,0 +1,209 @@
+"""The derivatives of one function over flat leaves, as the runtime's nodes call them.
+
+`Derivatives` is what `gradscribe.runtime.operation` calls by that name. It is made of an IR
+function in which every parameter and every result is one leaf (an eager operation), or of a
+specialization, whose nested arguments and results it takes apart and puts together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gradscribe.compiler.generated import Generated
+from gradscribe.compiler.leaves import flattener
+from gradscribe.compiler.stages import Stages, flat
+from gradscribe.ir.core import CALL, IF, LOOP, Function, Value, walk
+from gradscribe.ir.liveness import Liveness
+from gradscribe.ir.types import Array, Collected
+from gradscribe.ir.types import Sequence as SequenceType
+from gradscribe.primitives.control import ZEROS_LIKE
+from gradscribe.primitives.indexing import LENGTH, SIZE
+from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.transforms.bufferize.aliasing import Aliasing, Copies
+
+ForwardFunction = Callable[..., tuple[tuple[Any, ...], Any]]
+_READ_NO_ELEMENTS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
+_LIKE = frozenset(
+    PRIMITIVES[creation] for creation in (np.empty_like, np.zeros_like, np.ones_like, np.full_like)
+)
+"""Operations that take only shape and dtype from their first operand."""
+
+
+class Derivatives:
+    """Forward, adjoint and all higher orders, leaves in and leaves out.
+
+    The record here is what the adjoint reads the elements of: an array that is recorded for its
+    shape alone may be changed afterwards.
+
+    name: the stem of the node's name. active: positions of the leaves that are differentiated.
+    outputs: positions of the out leaves that have cotangents.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        stages: Stages,
+        generated_forward: Generated,
+        forward: Callable[[], ForwardFunction],
+        adjoint: Callable[[], Callable[..., tuple[Any, ...]]],
+    ) -> None:
+        self.name = name
+        self.active = stages.active
+        self.outputs = stages.seeds
+        self._stages = stages
+        self._generated_forward = generated_forward
+        self._make_forward = forward
+        self._make_adjoint = adjoint
+        self._orders: dict[int, Callable[..., tuple[Any, ...]]] = {}
+
+    @cached_property
+    def forward(self) -> ForwardFunction:
+        """`(*leaves) -> (out leaves, record)`"""
+        return self._make_forward()
+
+    @cached_property
+    def adjoint(self) -> Callable[..., tuple[Any, ...]]:
+        """`(record, *cotangents of outputs) -> cotangents of the active leaves`"""
+        return self._make_adjoint()
+
+    def order(self, n: int) -> Callable[..., tuple[Any, ...]]:
+        """F_n of `Stages.order`: `(*leaves, *cotangents, *directions) -> like one direction`."""
+        function = self._orders.get(n)
+        if function is None:
+            function = Generated(lambda: self._stages.order(n)).callable
+            self._orders[n] = function
+        return function
+
+    # -- what the record refers to ---------------------------------------------------------------
+
+    @cached_property
+    def record_inputs(self) -> tuple[int, ...]:
+        """The leaves whose memory the record refers to."""
+        return tuple(self._shared(self._forward_ir.body.parameters))
+
+    @cached_property
+    def record_outputs(self) -> tuple[int, ...]:
+        """The out leaves whose memory the record refers to."""
+        return tuple(self._shared(self._out_leaves))
+
+    @cached_property
+    def higher_inputs(self) -> tuple[int, ...]:
+        """The leaves whose elements some derivative of second or higher order reads."""
+        function = self._stages.order(2)
+        read = _element_reads(function)
+        leaves = function.body.parameters[: len(self._stages.primal.body.parameters)]
+        return tuple(i for i, leaf in enumerate(leaves) if leaf in read)
+
+    @cached_property
+    def linear(self) -> bool:
+        """Whether the adjoint reads nothing that depends on an active leaf."""
+        if not self.active:
+            return True
+        forward = self._forward_ir
+        varied = {forward.body.parameters[leaf] for leaf in self.active}
+        for operation in walk(forward.body):
+            if operation.primitive in (IF, LOOP, CALL):
+                return False
+            if operation.primitive not in _READ_NO_ELEMENTS and varied & {*operation.operands}:
+                varied.update(operation.results)
+        return not any(v in varied for v in self._record_leaves)
+
+    @cached_property
+    def _forward_ir(self) -> Function:
+        return self._generated_forward.bufferized
+
+    @property
+    def _out_leaves(self) -> tuple[Value, ...]:
+        return self._forward_ir.body.yields[: len(self._stages.primal.body.yields)]
+
+    @cached_property
+    def _record_leaves(self) -> tuple[Value, ...]:
+        """What the adjoint reads of the record, beyond lengths and types."""
+        adjoint = self._stages.adjoint
+        read = _element_reads(adjoint)
+        recorded = self._forward_ir.body.yields[len(self._stages.primal.body.yields) :]
+        entries = zip(recorded, adjoint.parameters[0].leaves, strict=True)
+        return tuple(leaf for leaf, entry in entries if entry in read)
+
+    @cached_property
+    def _aliasing(self) -> Aliasing:
+        return Aliasing(self._forward_ir, Liveness(self._forward_ir), Copies())
+
+    def _shared(self, values: Sequence[Value]) -> list[int]:
+        """The positions of those values that share memory with a part of the record."""
+        buffers = self._aliasing.buffers
+        recorded = [b for leaf in self._record_leaves for b in buffers(leaf).values()]
+        found = []
+        for position, value in enumerate(values):
+            if isinstance(value.type, (Array, SequenceType, Collected)):
+                own = buffers(value).values()
+                if any(r is b or b in r.aliases for r in recorded for b in own):
+                    found.append(position)
+        return found
+
+
+def of_flat(name: str, primal: Function, active: tuple[int, ...], *, views: bool) -> Derivatives:
+    """The derivatives of a function of flat leaves: one eager operation.
+
+    views: a result may be a view of an argument, as the operation itself returns it.
+    """
+    primal = flat(primal)
+    stages = Stages(primal, active)
+    results = 0 if views else len(primal.body.yields)
+    forward = Generated(lambda: stages.forward, sharing=slice(results, None))
+    adjoint = Generated(lambda: _flat_adjoint(stages.adjoint))
+    return Derivatives(name, stages, forward, lambda: forward.callable, lambda: adjoint.callable)
+
+
+def _flat_adjoint(adjoint: Function) -> Function:
+    """`(record, *cotangents) -> tuple`: only the record stays one parameter."""
+    record = adjoint.parameters[0]
+    flattened = flat(adjoint)
+    parameters = (record, *flattened.parameters[len(record.leaves) :])
+    return replace(flattened, parameters=parameters)
+
+
+def of_structured(
+    name: str,
+    stages: Stages,
+    forward: Generated,
+    adjoint: Generated,
+    arguments: Callable[[Sequence[Any]], tuple[Any, ...]],
+) -> Derivatives:
+    """The derivatives of a user's function, whose arguments and results may nest.
+
+    arguments: builds the arguments of the generated functions from the leaves.
+    """
+
+    def make_forward() -> ForwardFunction:
+        run, leaves_of = forward.callable, flattener(stages.primal.result)
+
+        def flat_forward(*leaves: Any) -> tuple[tuple[Any, ...], Any]:
+            result, record = run(*arguments(leaves))
+            return leaves_of(result), record
+
+        return flat_forward
+
+    def make_adjoint() -> Callable[..., tuple[Any, ...]]:
+        run, leaves_of = adjoint.callable, flattener(stages.adjoint.result)
+        return lambda record, *cotangents: leaves_of(run(record, *cotangents))
+
+    return Derivatives(name, stages, forward, make_forward, make_adjoint)
+
+
+def _element_reads(function: Function) -> set[Value]:
+    """The values of which some operation reads more than type and shape."""
+    read = {*function.body.yields}
+    for operation in walk(function.body):
+        if operation.primitive in _LIKE:
+            read.update(operation.operands[1:])
+        elif operation.primitive not in _READ_NO_ELEMENTS:
+            read.update(operation.operands)
+        for region in operation.regions:
+            read.update(region.yields)
+    return read

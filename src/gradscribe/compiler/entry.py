@@ -1,0 +1,229 @@
+"""What is checked, and read, on entry of a compiled function, as one tiny generated function.
+
+A specialization holds for a call if the types match (that is the key), if what was resolved
+when compiling is still there (`Dependency`), if captured values have the same types, and if
+the relations between lengths hold that were assumed (`Guard`). All of that is said as Python
+expressions over `a`, the tuple of all values of a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import CellType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from gradscribe.compiler.keys import Key, contents_of, key_of
+from gradscribe.errors import AliasingError, ReadOnlyError
+from gradscribe.frontend.interface import Capture, Dependency, Path, Step
+from gradscribe.ir.lengths import Affine, Guard, Source, Symbol
+
+Values = tuple[Any, ...]
+"""The function called, then one value for each of its parameters, then the captured values."""
+
+_MATCH = """
+def match(a):
+    try:
+        if not ({dependencies}):
+            return None
+        a += ({captured})
+        return a if {conditions} else None
+    except (AttributeError, KeyError, IndexError, ValueError, TypeError):
+        return None  # a name, cell or attribute that was there is gone
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one lowering assumes of a call. leaves, sources: expressions for each leaf, and for
+    each length or integer that a symbol stands for. constants: expressions for the static objects
+    among the arguments, with the objects. capture_keys: None for what may be anything."""
+
+    function: FunctionType
+    arguments: int
+    constants: Sequence[tuple[str, Any]]
+    captures: Sequence[Capture]
+    capture_keys: Sequence[Key | None]
+    dependencies: Sequence[Dependency]
+    leaves: Sequence[str]
+    sources: Mapping[Source, str]
+    contiguous: Sequence[int]
+
+    def matcher(self, guards: Iterable[Guard]) -> Callable[[Values], Values | None]:
+        """The function that, for a call whose key matches, gives its values with the captured
+        ones, or None where the call needs another specialization."""
+        names = _Names([("a[0]", self.function), *self.constants])
+        dependencies = [_CHECKS[d.kind](names, d) for d in self.dependencies]
+        conditions = [
+            f"key_of({argument(self.arguments + i)}) == {names.of(key)}"
+            for i, key in enumerate(self.capture_keys)
+            if key is not None
+        ]
+        conditions += [_guard(guard, self.sources) for guard in guards]
+        conditions += [f"{self.leaves[leaf]}.flags.c_contiguous" for leaf in self.contiguous]
+        text = _MATCH.format(
+            dependencies=" and ".join(dependencies) or "True",
+            captured="".join(f"{names.path(capture.path)}, " for capture in self.captures),
+            conditions=" and ".join(conditions) or "True",
+        )
+        exec(text, names.namespace)
+        match: Callable[[Values], Values | None] = names.namespace["match"]
+        return match
+
+
+def steps_text(steps: Iterable[Step]) -> str:
+    """What is written after an object for these attributes and items of it."""
+    return "".join(f".{step}" if kind == "attribute" else f"[{step!r}]" for kind, step in steps)
+
+
+_MAX_WORK: Any = 10_000
+"""How hard `np.shares_memory` may try (its stub knows only the two special values)."""
+
+
+def argument(number: int) -> str:
+    """The expression for an argument; captured values follow after the last one."""
+    return f"a[{number + 1}]"
+
+
+class _Names:
+    """Names for the objects that the generated function mentions.
+
+    functions: the function called, and others that came as arguments. Their closure cells are
+    read off them: each closure that one `def` makes has cells of its own, and what is compiled
+    for one of them serves them all.
+    """
+
+    def __init__(self, functions: Iterable[tuple[str, Any]]) -> None:
+        self.namespace: dict[str, Any] = {"key_of": key_of}
+        self._names: dict[int, str] = {}
+        self._cells: dict[int, str] = {}
+        for expression, function in functions:
+            self._enter_cells(expression, function)
+
+    def _enter_cells(self, expression: str, function: Any) -> None:
+        inner = getattr(function, "__gradscribe_function__", None)
+        if inner is not None:
+            self._enter_cells(f"{expression}.__gradscribe_function__", inner)
+        for number, cell in enumerate(getattr(function, "__closure__", None) or ()):
+            if id(cell) not in self._cells:
+                text = self._cells[id(cell)] = f"{expression}.__closure__[{number}]"
+                self._enter_cells(f"{text}.cell_contents", contents_of(cell))
+
+    def of(self, value: Any) -> str:
+        name = self._names.get(id(value))
+        if name is None:
+            name = self._names[id(value)] = f"k{len(self._names)}"
+            self.namespace[name] = value
+        return name
+
+    def path(self, path: Path) -> str:
+        """The expression for what a path leads to."""
+        if isinstance(path.root, int):
+            text = argument(path.root)
+        elif isinstance(path.root, CellType) and id(path.root) in self._cells:
+            text = self._cells[id(path.root)]
+        else:
+            text = self.of(path.root)
+        return text + steps_text(path.steps)
+
+
+def _same_object(names: _Names, dependency: Dependency) -> str:
+    return f"{names.path(dependency.path)} is {names.of(dependency.value)}"
+
+
+def _equal(names: _Names, dependency: Dependency) -> str:
+    text, cls = names.path(dependency.path), names.of(type(dependency.value))
+    return f"{text}.__class__ is {cls} and {text} == {names.of(dependency.value)}"
+
+
+def _same_class(names: _Names, dependency: Dependency) -> str:
+    return f"{names.path(dependency.path)}.__class__ is {names.of(dependency.value)}"
+
+
+def _same_code(names: _Names, dependency: Dependency) -> str:
+    return f"{names.path(dependency.path)}.__code__ is {names.of(dependency.value)}"
+
+
+def _same_length(names: _Names, dependency: Dependency) -> str:
+    return f"len({names.path(dependency.path)}) == {dependency.value}"
+
+
+def _same_keys(names: _Names, dependency: Dependency) -> str:
+    return f"tuple({names.path(dependency.path)}) == {names.of(dependency.value)}"
+
+
+def _one_object(names: _Names, dependency: Dependency) -> str:
+    return f"{names.path(dependency.path)} is {names.path(dependency.value)}"
+
+
+def _two_objects(names: _Names, dependency: Dependency) -> str:
+    return f"{names.path(dependency.path)} is not {names.path(dependency.value)}"
+
+
+_CHECKS: dict[str, Callable[[_Names, Dependency], str]] = {
+    "identity": _same_object,
+    "equality": _equal,
+    "class": _same_class,
+    "code": _same_code,
+    "length": _same_length,
+    "keys": _same_keys,
+    "same": _one_object,
+    "other": _two_objects,
+}
+
+
+def _guard(guard: Guard, sources: Mapping[Source, str]) -> str:
+    return f"{_expression(guard.expression, sources)} {guard.relation} 0"
+
+
+def _expression(expression: Affine, sources: Mapping[Source, str]) -> str:
+    terms = [str(expression.constant)] if expression.constant or not expression.terms else []
+    for symbol, coefficient in expression.terms:
+        terms.append(f"{coefficient} * {_symbol(symbol, sources)}")
+    return " + ".join(terms)
+
+
+def _symbol(symbol: Symbol, sources: Mapping[Source, str]) -> str:
+    if symbol.formula is not None:
+        parts = ["" if p is None else _expression(p, sources) for p in symbol.formula.parts]
+        return f"({symbol.formula.text(parts)})"
+    assert symbol.source is not None, "guards are relations between arguments"
+    return sources[symbol.source]
+
+
+def refuse_read_only(names: Sequence[str], leaves: Sequence[Any], stored: Sequence[int]) -> None:
+    """Refuse a call in which an argument that is stored to cannot be."""
+    for target in stored:
+        leaf = leaves[target]
+        if isinstance(leaf, np.ndarray) and not leaf.flags.writeable:
+            raise ReadOnlyError(
+                f"assignment destination is read-only: `{names[target]}` is stored to",
+                "pass a copy of it",
+            )
+
+
+def refuse_overlap(names: Sequence[str], leaves: Sequence[Any], stored: Sequence[int]) -> None:
+    """Refuse a call in which an argument that is stored to shares memory with another one."""
+    for target in stored:
+        for other, leaf in enumerate(leaves):
+            if other != target and _overlap(leaves[target], leaf):
+                raise AliasingError(
+                    f"`{names[target]}` is stored to, and shares memory with `{names[other]}`",
+                    "pass a copy of one of them",
+                )
+
+
+def _overlap(a: Any, b: Any) -> bool:
+    if a is b and isinstance(a, list):
+        return True
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, (list, tuple)):
+            return any(_overlap(item, y) for item in x)
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
+        return False
+    try:
+        return np.shares_memory(a, b, max_work=_MAX_WORK)
+    except RuntimeError:  # NumPy's TooHardError: who cannot tell must refuse
+        return True

@@ -1,0 +1,259 @@
+"""One user function and its lowerings: from the values of a call to the IR that fits them.
+
+A `Program` belongs to the code of a function, not to the function object: the closures that
+one `def` or `lambda` makes in a loop share one program, and so what was compiled for them.
+A `Primal` is one lowering of it, for argument types and what `Entry` says beyond them.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from types import CodeType, FunctionType
+from typing import Any
+
+from gradscribe import frontend
+from gradscribe.compiler.derivatives import Derivatives, of_flat
+from gradscribe.compiler.entry import Entry, Values, argument, refuse_overlap, refuse_read_only
+from gradscribe.compiler.keys import KEYS, Key, key_of
+from gradscribe.compiler.leaves import Layout, builder, container_expressions, flattener, is_wrapped
+from gradscribe.compiler.signatures import ArgumentTypes, Binder, bound, parameter_location
+from gradscribe.compiler.specialization import Specialization
+from gradscribe.errors import ArgumentError, GradscribeError
+from gradscribe.frontend.interface import Argument, Lowered, RunTimeObject
+from gradscribe.ir.core import Function, Location
+from gradscribe.ir.lengths import Facts
+from gradscribe.ir.types import is_differentiable
+from gradscribe.transforms.activity import active_values
+
+_LIMIT = 1024
+"""How many programs are kept that nobody holds any more."""
+
+_programs: OrderedDict[tuple[int, int], Program] = OrderedDict()
+
+
+def program_of(function: FunctionType) -> Program:
+    """The program of a function's code (in its module)."""
+    key = (id(function.__code__), id(function.__globals__))
+    program = _programs.get(key)
+    if program is None:
+        program = _programs[key] = Program(function)
+        if len(_programs) > _LIMIT:
+            _programs.popitem(last=False)
+    else:
+        _programs.move_to_end(key)
+    return program
+
+
+class Program:
+    """All lowerings of one function. code and namespace are kept, so that their ids stay."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self.code: CodeType = function.__code__
+        self.namespace = function.__globals__
+        self.binder = Binder(self.code)
+        self.primals: dict[Key, list[Primal]] = {}
+
+    def find(self, values: Values, sampled: Sequence[bool] | None = None) -> tuple[Primal, Values]:
+        """The lowering for a call, and the call's values with the captured ones. The lowering is
+        made now, if the call is the first of its kind.
+
+        sampled: for each argument, whether its lengths may be assumed of later calls.
+        """
+        key = tuple([KEYS[value.__class__](value) for value in values[1:]])
+        for primal in self.primals.get(key, ()):
+            matched = primal.match(values)
+            if matched is not None:
+                return primal, matched
+        return self._lower(values, key, sampled or (True,) * (len(values) - 1))
+
+    def _lower(self, values: Values, key: Key, sampled: Sequence[bool]) -> tuple[Primal, Values]:
+        primal = Primal(self, values, sampled)
+        matched = primal.match(values)
+        assert matched is not None, "a lowering holds for the call that it was made for"
+        self.primals.setdefault(key, []).insert(0, primal)
+        return primal, matched
+
+
+class Primal:
+    """One lowering of a program, and its specializations by active leaves."""
+
+    def __init__(self, program: Program, values: Values, sampled: Sequence[bool]) -> None:
+        function, *arguments = values
+        self.program = program
+        self.user_function: FunctionType = function
+        self._key = tuple(map(key_of, arguments))
+        names = program.binder.names
+        self._types = ArgumentTypes()
+        self._captured_keys: list[Key] = []
+        self._next_argument = len(arguments)
+        self._bind = program.binder.of(function)
+        self._active_leaves: dict[tuple[int, ...] | None, tuple[int, ...]] = {}
+        self.name: str = function.__name__ if function.__name__ != "<lambda>" else "function"
+        self.arguments = [
+            self._type(function, name, value, number, use)
+            for number, (name, value, use) in enumerate(zip(names, arguments, sampled, strict=True))
+        ]
+        self.facts = Facts(self._types.samples)
+        self.lowered: Lowered = frontend.lower(function, self.arguments, self.facts, self._capture)
+        self._entry = Entry(
+            function,
+            len(arguments),
+            self._types.constants,
+            self.lowered.captures,
+            self._captured_keys,
+            self.lowered.dependencies,
+            self._types.leaves,
+            self._types.sources,
+            self.lowered.contiguous,
+        )
+        self._guards = -1
+        self._match: Callable[[Values], Values | None]
+        self._specializations: dict[Any, Specialization] = {}
+        self.plans: dict[Any, Any] = {}
+        """What callers do with a call of this kind, by a key of their own."""
+        self._flat: dict[tuple[int, ...], Derivatives] = {}
+
+    def _type(
+        self, function: FunctionType, name: str, value: Any, number: int, sampled: bool
+    ) -> Argument:
+        try:
+            return self._types.add(name, value, argument(number), sampled=sampled)
+        except GradscribeError as error:
+            error.location = error.location or parameter_location(function, name)
+            raise
+
+    def _capture(self, name: str, value: Any) -> Argument:
+        """Called by the frontend for a captured value; see `interface.CaptureCallback`."""
+        typed = self._types.add(name, value, argument(self._next_argument))
+        self._next_argument += 1
+        self._captured_keys.append(None if isinstance(value, RunTimeObject) else key_of(value))
+        self.facts.samples.update(self._types.samples)
+        self.arguments.append(typed)
+        return typed
+
+    def bind(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Values:
+        """The values of a call that must be one of this lowering's kind."""
+        given = bound(self._bind, self.user_function, args, keywords)
+        matched = self.match((self.user_function, *given))
+        key = tuple([KEYS[value.__class__](value) for value in given])
+        if matched is None or key != self._key:
+            raise ArgumentError(
+                f"these arguments need another specialization than `{self.name}` has here",
+                "call `specialize` with them, or use `gs.grad`, which finds or makes the right one",
+            )
+        return matched
+
+    @property
+    def function(self) -> Function:
+        """The IR of the user's function."""
+        return self.lowered.function
+
+    def match(self, values: Values) -> Values | None:
+        """The values with the captured ones, if this lowering holds for the call. The check is
+        made anew when a transform has assumed more."""
+        if self._guards != len(self.facts.guards):
+            self._guards = len(self.facts.guards)
+            self._match = self._entry.matcher(self.facts.guards)
+        return self._match(values)
+
+    def check_stored(self, leaves: Sequence[Any]) -> None:
+        """Refuse a call whose stored-to arguments are read-only, or share memory with others."""
+        try:
+            refuse_read_only(self._types.names, leaves, self.lowered.stored)
+            refuse_overlap(self._types.names, leaves, self.lowered.stored)
+        except GradscribeError as error:
+            error.location = self.location
+            raise
+
+    @property
+    def location(self) -> Location | None:
+        """Where the function is defined."""
+        function = self.user_function
+        name = function.__name__ if function.__name__ != "<lambda>" else "lambda"
+        return parameter_location(function, name)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """How the values of a call and the leaves of the IR function correspond."""
+        return Layout(self.arguments, self._types.leaves)
+
+    @cached_property
+    def containers(self) -> list[str]:
+        """For each list and dict of known structure, the expression that finds it in a call."""
+        trees = enumerate(typed.tree for typed in self.arguments)
+        return [e for number, tree in trees for e in container_expressions(tree, argument(number))]
+
+    @cached_property
+    def build_result(self) -> Callable[[Sequence[Any]], Any]:
+        """The result of the function, from its leaves."""
+        return builder(self.function.result)
+
+    @cached_property
+    def flatten_result(self) -> Callable[[Any], tuple[Any, ...]]:
+        """The leaves of a result, or of a cotangent of it."""
+        return flattener(self.function.result)
+
+    def active_leaves(self, argnums: tuple[int, ...] | None) -> tuple[int, ...]:
+        """The differentiable leaves of these arguments (None: of all, captures included)."""
+        found = self._active_leaves.get(argnums)
+        if found is None:
+            found = self._active_leaves[argnums] = self._find_active_leaves(argnums)
+        return found
+
+    def _find_active_leaves(self, argnums: tuple[int, ...] | None) -> tuple[int, ...]:
+        leaves: list[int] = []
+        start = 0
+        for number, typed in enumerate(self.arguments):
+            stop = start + len(typed.types)
+            if argnums is None or number in argnums:
+                leaves += [
+                    i for i in range(start, stop) if is_differentiable(typed.types[i - start])
+                ]
+            start = stop
+        return tuple(leaves)
+
+    def chosen_leaves(self, argnums: tuple[int, ...] | None) -> tuple[int, ...]:
+        """The differentiable leaves of these arguments; for None, of all arguments of the call
+        and of captured Tensors."""
+        if argnums is not None:
+            return self.active_leaves(argnums)
+        own = len(self.program.binder.names)
+        tensors = [
+            i for i, a in enumerate(self.arguments) if i < own or any(map(is_wrapped, a.types))
+        ]
+        return self.active_leaves(tuple(tensors))
+
+    def flat_derivatives(self, active: tuple[int, ...]) -> Derivatives:
+        """The derivatives of a function whose arguments and result are single leaves."""
+        found = self._flat.get(active)
+        if found is None:
+            name = self.name.title().replace("_", "")
+            found = self._flat[active] = of_flat(name, self.function, active, views=True)
+            found.forward, found.adjoint  # noqa: B018  (made now, while guards may still be added)
+        return found
+
+    def effectful_specialization(self, active: tuple[int, ...]) -> Specialization:
+        """The derivatives, with respect to these leaves, of `Lowered.effectful`: of its leaves
+        that depend on them."""
+        function, changed = self.lowered.effectful, self.lowered.changed_leaves
+        varied = active_values(function, frozenset(active))
+        seeded = tuple(
+            position
+            for position, value in enumerate(function.body.yields)
+            if value in varied or changed.get(position) in active
+        )
+        if function is self.function:
+            return self.specialization(active, seeded)
+        return Specialization(self, active, seeded, effectful=True)
+
+    def specialization(
+        self, active: tuple[int, ...], seeded: tuple[int, ...] | None = None
+    ) -> Specialization:
+        """The derivatives with respect to these leaves, of these leaves of the result."""
+        found = self._specializations.get((active, seeded))
+        if found is None:
+            found = Specialization(self, active, seeded)
+            self._specializations[active, seeded] = found
+        return found

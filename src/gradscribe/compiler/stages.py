@@ -1,0 +1,210 @@
+"""The derivatives of one IR function, as IR: what `transforms` makes, cut to what is called.
+
+Everything here takes and gives `ir.Function`s, and what `Stages` gives is simplified.
+Trees at the boundary follow one convention: the gradient has, for each parameter with an
+active leaf, that parameter's tree with None at inactive leaves; one such parameter gives that
+tree itself, several a tuple.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.ir.core import LOOP, Block, Function, Operation, Parameter, Value, walk
+from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree, count_leaves
+from gradscribe.ir.types import Scalar, is_differentiable
+from gradscribe.primitives.control import CONSTANT
+from gradscribe.transforms import adjoint, tangent
+from gradscribe.transforms.adjoint.split import cut, simplify_joined
+from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.sink import sink
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """All derivatives of `primal` with respect to its `active` leaves.
+
+    seeded: the result leaves that have cotangents (None: all differentiable ones).
+    """
+
+    primal: Function
+    active: tuple[int, ...]
+    seeded: tuple[int, ...] | None = None
+
+    @cached_property
+    def joined(self) -> adjoint.Joined:
+        """Primal and adjoint in one. What is not seeded is returned, and not differentiated."""
+        refuse_consuming_loops(self.primal)
+        if self.seeded is None:
+            return adjoint.differentiate(self.primal, self.active)
+        joined = adjoint.differentiate(only_results(self.primal, self.seeded), self.active)
+        return replace(joined, results=self.primal.body.yields, result=self.primal.result)
+
+    @cached_property
+    def _pair(self) -> tuple[Function, Function]:
+        return cut(self.joined)
+
+    @property
+    def forward(self) -> Function:
+        """(arguments) -> (result, record)"""
+        return self._pair[0]
+
+    @property
+    def adjoint(self) -> Function:
+        """(record, *cotangents of the seeded leaves of the result) -> gradient"""
+        return self._pair[1]
+
+    @cached_property
+    def gradient(self) -> Function:
+        """(arguments, *cotangents) -> gradient"""
+        joined = self.joined
+        whole = joined.function
+        body = replace(whole.body, yields=joined.gradients)
+        name = f"{self.primal.name}_gradient"
+        function = replace(whole, name=name, body=body, result=joined.gradient)
+        return _by_branch(function, joined.seeds)
+
+    @cached_property
+    def value_and_gradient(self) -> Function:
+        """(arguments, *cotangents) -> (result, gradient)"""
+        name = f"{self.primal.name}_value_and_gradient"
+        return _by_branch(replace(self.joined.function, name=name), self.joined.seeds)
+
+    @cached_property
+    def tangent(self) -> Function:
+        """(arguments, tangents) -> (result, its tangent)"""
+        return simplify(tangent.differentiate(self.primal, self.active))
+
+    @cached_property
+    def seeds(self) -> tuple[int, ...]:
+        """The result leaves that have cotangents."""
+        if self.seeded is not None:
+            return self.seeded
+        types = [value.type for value in self.primal.body.yields]
+        return tuple(i for i, type_ in enumerate(types) if is_differentiable(type_))
+
+    @cached_property
+    def orders(self) -> list[Function]:
+        """F_1, F_2, … as far as they were made; see `order`."""
+        joined = flat(self.joined.function)
+        results = len(self.primal.body.yields)
+        gradients = joined.body.yields[results:]
+        outs = [joined.body.yields[i] for i in self.seeds]
+        name = f"{self.primal.name}_order_1"
+        return [simplify(_returning(replace(joined, name=name), (*gradients, *outs)))]
+
+    def order(self, n: int) -> Function:
+        """F_n (DESIGN §1.5), with one parameter per leaf and a flat tuple as result.
+
+        F_1(z) is the gradient of L(z) = <d, f(x)> by z = (active x, d): the gradients, then the
+        results. F_{n+1}(z; w_1 … w_n) is the derivative of F_n along w_n. The parameters are
+        all leaves of x, then d, then each w; the results are like (active x, d).
+        """
+        while len(self.orders) < n:
+            last = self.orders[-1]
+            inputs = len(self.primal.body.parameters)
+            seeds = range(inputs, inputs + len(self.seeds))
+            along = tangent.differentiate(last, (*self.active, *seeds))
+            name = f"{self.primal.name}_order_{len(self.orders) + 1}"
+            self.orders.append(simplify(replace(flat(tangent_only(along)), name=name)))
+        return self.orders[n - 1]
+
+
+def _by_branch(joined: Function, seeds: Sequence[Parameter]) -> Function:
+    """A joined function, simplified, in which each path has what it alone needs."""
+    function = simplify_joined(joined, seeds)
+    leaves = [leaf for parameter in seeds for leaf in parameter.leaves]
+    while (sunk := sink(function)) is not function:
+        function = simplify(sunk, leaves)
+    return function
+
+
+def refuse_consuming_loops(function: Function) -> None:
+    """Refuse the adjoint of an adjoint whose loops read records (DESIGN §11)."""
+    for operation in walk(function.body):
+        if operation.primitive is LOOP and "collected" in operation.attributes["shape"].iterables:
+            raise UnsupportedError(
+                "reverse mode through the gradient of a function with loops",
+                "use forward mode: `gs.jvp` or `gs.hvp` in place of the inner or outer `gs.grad`",
+                operation.location,
+            )
+
+
+def gradient_tree(primal: Function, active: Sequence[int]) -> Tree:
+    """The structure of a gradient with respect to these leaves."""
+    numbers = itertools.count()
+    pruned = [
+        _pruned(parameter.tree, numbers, frozenset(active)) for parameter in primal.parameters
+    ]
+    trees = [tree for tree in pruned if count_leaves(tree)]
+    return trees[0] if len(trees) == 1 else Node(tuple, tuple(trees))
+
+
+def _pruned(tree: Tree, numbers: Iterator[int], active: frozenset[int]) -> Tree:
+    """The tree with None for the leaves that are not active."""
+    if isinstance(tree, Node):
+        children = tuple(_pruned(child, numbers, active) for child in tree.children)
+        return replace(tree, children=children)
+    return tree if isinstance(tree, Leaf) and next(numbers) in active else Constant(None)
+
+
+def tangent_only(function: Function) -> Function:
+    """Of a function (…) -> (result, tangent of result), the one that returns the second."""
+    assert isinstance(function.result, Node)
+    first, second = function.result.children
+    kept = function.body.yields[count_leaves(first) :]
+    return replace(function, body=replace(function.body, yields=kept), result=second)
+
+
+def flat(function: Function) -> Function:
+    """The same function with one parameter per leaf, and a tuple of leaves as result."""
+    taken: set[str] = set()
+    parameters = tuple(
+        Parameter(_unused(leaf.name or "x", taken), LEAF, (leaf,))
+        for leaf in function.body.parameters
+    )
+    return _returning(replace(function, parameters=parameters), function.body.yields)
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """The name, numbered if it is taken; it is taken from now on."""
+    candidates = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(1)))
+    unused = next(candidate for candidate in candidates if candidate not in taken)
+    taken.add(unused)
+    return unused
+
+
+def _returning(function: Function, values: Sequence[Value]) -> Function:
+    body = replace(function.body, yields=tuple(values))
+    return replace(function, body=body, result=Node(tuple, (LEAF,) * len(values)))
+
+
+def only_results(function: Function, leaves: Sequence[int]) -> Function:
+    """The same function, returning only these leaves of its (flat) result."""
+    return _returning(function, [function.body.yields[leaf] for leaf in leaves])
+
+
+def bind_ones(function: Function, parameters: Sequence[Parameter]) -> Function:
+    """The function without these parameters, scalars that are 1 in every call."""
+    bound = [leaf for parameter in parameters for leaf in parameter.leaves]
+    constants = tuple(Operation(CONSTANT, (), (leaf,), {"value": one_like(leaf)}) for leaf in bound)
+    body = Block(
+        tuple(leaf for leaf in function.body.parameters if leaf not in bound),
+        constants + function.body.operations,
+        function.body.yields,
+    )
+    kept = tuple(parameter for parameter in function.parameters if parameter not in parameters)
+    return replace(function, parameters=kept, body=body)
+
+
+def one_like(value: Value) -> object:
+    """The scalar 1 of a value's type."""
+    assert isinstance(value.type, Scalar)
+    one = np.dtype(value.type.dtype).type(1)
+    return one.item() if value.type.weak else one

@@ -1,0 +1,72 @@
+"""Lists and tuples where NumPy takes arrays: `np.mean([a, b])`, `x * [1, 2, 3]`.
+
+NumPy makes an array of them first, as `np.array` does; so does the compiler.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+import numpy as np
+
+from gradscribe.frontend.data.indices import as_array
+from gradscribe.frontend.data.sequences import known_items
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import ListRef, Ref, TupleOf
+from gradscribe.ir.core import Method, Primitive
+
+_STRUCTURES = frozenset({"arrays", "operands"})
+"""Parameters that are a tuple or list of arrays, not one of their items."""
+
+
+def converted(
+    lowering: Lowering,
+    node: Any,
+    primitive: Primitive,
+    callee: Any,
+    arguments: dict[str, Any],
+    static: frozenset[str],
+) -> dict[str, Any]:
+    """The bound arguments of a call, arrays in place of lists. static: the parameters that are no
+    data, as a shape."""
+    if not _takes_arrays(callee):
+        return arguments
+    others = static | primitive.static
+    found = dict(arguments)
+    for name in arguments.keys() - others:
+        convert = _items_as_arrays if name in _STRUCTURES else _as_array
+        found[name] = convert(lowering, node, arguments[name])
+    return found
+
+
+def with_arrays(lowering: Lowering, node: Any, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The operands of an operator of which one is an array, arrays in place of lists; None if none
+    is."""
+    if not any(isinstance(operand, Ref) for operand in operands):
+        return None
+    return tuple(as_array(lowering, node, operand) for operand in operands)
+
+
+def _as_array(lowering: Lowering, node: Any, item: Any) -> Any:
+    if not isinstance(item, (ListRef, TupleOf)):
+        return item
+    if isinstance(node, gast.Call) and any(isinstance(a, gast.GeneratorExp) for a in node.args):
+        lowering.unsupported(node, "NumPy takes no generator", "write a list: `[... for ...]`")
+    return as_array(lowering, node, item)
+
+
+def _items_as_arrays(lowering: Lowering, node: Any, item: Any) -> Any:
+    """A tuple or list of arrays, some of which are given as lists."""
+    items = known_items(lowering, item)
+    if items is None or not any(isinstance(below, (ListRef, TupleOf)) for below in items):
+        return item
+    return TupleOf(tuple(_as_array(lowering, node, below) for below in items))
+
+
+def _takes_arrays(callee: Any) -> bool:
+    """Whether this is a function of NumPy that takes arrays, or a method of an array."""
+    if callee is np.array:
+        return False
+    module = getattr(callee, "__module__", None) or ""
+    return isinstance(callee, (np.ufunc, Method)) or module.partition(".")[0] == "numpy"

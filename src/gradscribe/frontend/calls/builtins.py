@@ -1,0 +1,468 @@
+"""Built-in functions and methods that the frontend evaluates itself.
+
+`BUILTINS` maps a function object to its handler `(lowering, node, arguments, keywords)`;
+the methods of lists and dicts are tables below. Methods of arrays are primitives.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend import scope
+from gradscribe.frontend.calls import (
+    array_changes,
+    dividing,
+    mathematics,
+    opaque,
+    randomness,
+    reducing,
+    tensors,
+)
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls.array_changes import METHODS as CHANGES
+from gradscribe.frontend.calls.destinations import change
+from gradscribe.frontend.data import dicts, instances, objects, protocols, sequences, subscripts
+from gradscribe.frontend.data.indices import nonzero, open_mesh
+from gradscribe.frontend.interface import Path
+from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering, is_number
+from gradscribe.frontend.values import (
+    BoundMethod,
+    DictRef,
+    InstanceRef,
+    Iteration,
+    ListRef,
+    LocalFunction,
+    ObjectRef,
+    Ref,
+    Static,
+    TupleOf,
+)
+from gradscribe.ir.core import Method, Value
+from gradscribe.ir.types import BOOL, Array, Opaque, Scalar
+from gradscribe.primitives.control import EFFECT
+from gradscribe.primitives.registry import METHODS, PRIMITIVES
+from gradscribe.primitives.static import known
+
+Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
+_PURE_MODULES = ("numpy", "math", "cmath", "operator", "builtins", "itertools")
+
+
+def static_receiver(value: Any) -> Any:
+    """A Python object (a default, a bound `self`) as a frontend value."""
+    if value is None or isinstance(value, (*PLAIN_NUMBERS, str, type, types.FunctionType)):
+        return Static(value)
+    if isinstance(value, tuple):
+        return TupleOf(tuple(map(static_receiver, value)))
+    if callable(value) or isinstance(value, (np.dtype, types.ModuleType)):
+        return Static(value)
+    return ObjectRef(value, Path(value))
+
+
+def static_value(lowering: Lowering, node: Any, item: Any) -> Any:
+    """The Python object of a value that has to be static, in tuples, too."""
+    if isinstance(item, Static):
+        return item.value
+    if isinstance(item, TupleOf):
+        return tuple(static_value(lowering, node, below) for below in item.items)
+    return lowering.unsupported(node, "this must be known when the function is compiled")
+
+
+def effect_argument(lowering: Lowering, item: Any) -> Any:
+    """An argument of a call for its effect: static objects as they are, else a value."""
+    if isinstance(item, Static):
+        return item.value
+    return lowering.value(item)
+
+
+def call_method(
+    lowering: Lowering,
+    node: Any,
+    method: BoundMethod,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """`receiver.name(...)`."""
+    receiver, name = method.receiver, method.name
+    receiver = scope.opened(lowering, receiver)
+    if isinstance(receiver, ObjectRef) and name not in ("__init__", "__setattr__"):
+        return opaque.method(lowering, node, receiver, name, arguments, keywords)
+    if instances.is_object(receiver):
+        return objects.call_builtin_method(lowering, node, method, arguments)
+    if isinstance(receiver, TupleOf) and name in NAMEDTUPLE_METHODS:
+        handler = NAMEDTUPLE_METHODS[name]
+        return handler(lowering, node, (receiver, *arguments), keywords)
+    if isinstance(receiver, TupleOf):
+        function = inspect.getattr_static(receiver.cls, name, None)
+        if inspect.isfunction(function):
+            return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
+    if opaque.is_opaque(receiver):
+        cls = receiver.type.cls
+        if cls in randomness.GENERATORS:
+            callee, given = Method(name), (receiver, *arguments)
+            return randomness.draw(lowering, node, cls, callee, given, keywords)
+        return opaque.method(lowering, node, receiver, name, arguments, keywords)
+    if tensors.spelling_of(lowering, receiver) == "either":
+        return lowering.unsupported(
+            node,
+            f"the method `{name}` of what is an array on one path and a Tensor on the other",
+            "use the function of that name (`np.…`), which means the same for both",
+        )
+    function = tensors.attribute_of(lowering, receiver, name)
+    if inspect.isfunction(function):
+        return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
+    if tensors.is_tensor(lowering, receiver):
+        return lowering.unsupported(node, f"the Tensor method `{name}` is not supported here")
+    if isinstance(receiver, (Ref, Value)) or is_number(receiver):
+        if name in ("detach", "item"):
+            receiver = subscripts.cut(lowering, receiver)
+        if name == "detach":
+            return receiver
+        if name in CHANGES and isinstance(receiver, Ref):
+            return change(lowering, node, CHANGES[name], (receiver, *arguments), keywords)
+        if name == "nonzero" and isinstance(receiver, Ref):
+            return nonzero(lowering, node, np.nonzero, receiver)
+        if name in METHODS:
+            return calls.apply_method(lowering, node, receiver, name, arguments, keywords)
+    table = dicts.METHODS_OF.get(type(receiver), {})
+    if name in table:
+        return table[name](lowering, node, (receiver, *arguments), keywords)
+    return lowering.unsupported(node, f"the method `{name}` is not supported on this value")
+
+
+OBJECTS: dict[type, Handler] = {}
+"""How objects of these classes are called (entered by the layers above); the object itself
+comes as the first argument."""
+
+
+def call_unknown(
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """A callable without entry: computed now if pure and static, else refused."""
+    fields = getattr(callee, "_fields", None)
+    if isinstance(callee, type) and issubclass(callee, tuple) and fields is not None:
+        bound = inspect.signature(callee).bind(*arguments, **keywords)
+        bound.apply_defaults()
+        items = [bound.arguments[f] for f in fields]
+        return TupleOf(tuple(i if _is_frontend(i) else Static(i) for i in items), callee)
+    module = (getattr(callee, "__module__", None) or "").partition(".")[0]
+    if isinstance(callee, types.BuiltinMethodType) and not isinstance(
+        callee.__self__, types.ModuleType
+    ):
+        module = "builtins" if isinstance(callee.__self__, (str, dict, tuple)) else module
+    arguments = tuple(_joined_static(lowering, a) for a in arguments)
+    static = all(isinstance(a, Static) for a in (*arguments, *keywords.values()))
+    if (
+        static
+        and module in _PURE_MODULES
+        and "random" not in str(getattr(callee, "__module__", ""))
+    ):
+        plain = {k: v.value for k, v in keywords.items()}
+        try:
+            return Static(callee(*(a.value for a in arguments), **plain))
+        except Exception as error:
+            what = f"this call always raises {type(error).__name__}: {error}"
+            lowering.raises(node, error, what)
+    return opaque.call(lowering, node, callee, arguments, keywords)
+
+
+def _joined_static(lowering: Lowering, item: Any) -> Any:
+    """A tuple or list of static items as one static object."""
+    items = sequences.known_items(lowering, item)
+    if items is None or not all(isinstance(below, Static) for below in items):
+        return item
+    return Static(type(items)(below.value for below in items))
+
+
+def _is_frontend(item: Any) -> bool:
+    return type(item).__module__.startswith("gradscribe.")
+
+
+# -- iterables ---------------------------------------------------------------------------------
+
+
+def iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
+    """What a `for` over this value runs over."""
+    if isinstance(item, Iteration):
+        return item
+    item = scope.opened(lowering, item)
+    if instances.is_object(item):
+        return _object_iteration(lowering, node, item)
+    if isinstance(item, Ref):
+        type_ = lowering.load(item).type
+        if isinstance(type_, Array) and type_.rank:
+            return Iteration("array", (item,))
+    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], Value):
+        return Iteration("sequence", (item,))
+    if isinstance(item, Static) and isinstance(item.value, range):
+        r = item.value
+        return Iteration("range", (Static(r.start), Static(r.stop), Static(r.step)))
+    if isinstance(item, (TupleOf, ListRef, DictRef, Static)):
+        return Iteration("static", calls.unpacked(lowering, node, item))
+    return lowering.unsupported(node, "this value cannot be iterated over")
+
+
+def _object_iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
+    """A `for` over an object of a user's class."""
+    found = protocols.call(lowering, node, item, "__iter__")
+    if found is not None:
+        return iteration(lowering, node, found)
+    count = protocols.call(lowering, node, item, "__len__")
+    if objects.method(lowering, item, "__getitem__") is None or count is None:
+        lowering.unsupported(node, "this object cannot be iterated over")
+    return Iteration("items", (_range(lowering, node, (count,), {}), item))
+
+
+def unrolled(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, ...]:
+    """The items of an iteration over structures."""
+    if item.kind == "zip":
+        columns = [unrolled(lowering, node, part) for part in item.parts]
+        rows = tuple(TupleOf(tuple(row)) for row in zip(*columns, strict=False))
+        return rows[::-1] if item.reversed else rows
+    if item.kind == "enumerate":
+        start = calls.static_integer(lowering, node, item.parts[1])
+        rows = unrolled(lowering, node, item.parts[0])
+        return tuple(TupleOf((Static(start + i), row)) for i, row in enumerate(rows))
+    if item.kind == "static":
+        return item.parts[::-1] if item.reversed else item.parts
+    if item.kind == "range" and all(isinstance(p, Static) for p in item.parts):
+        values = tuple(Static(i) for i in range(*(p.value for p in item.parts)))
+        return values[::-1] if item.reversed else values
+    if item.kind == "map":
+        return tuple(map(item.parts[1], unrolled(lowering, node, item.parts[0])))
+    if item.kind == "items":
+        indices = unrolled(lowering, node, item.parts[0])
+        return tuple(subscripts.read_item(lowering, node, item.parts[1], i) for i in indices)
+    if item.kind in ("array", "sequence"):
+        rows = calls.unpacked(lowering, node, item.parts[0])
+        return rows[::-1] if item.reversed else rows
+    return lowering.unsupported(node, "the number of items is not known")
+
+
+def _range(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    parts = list(arguments)
+    if len(parts) == 1:
+        parts = [Static(0), parts[0]]
+    if len(parts) == 2:
+        parts.append(Static(1))
+    return Iteration("range", tuple(parts))
+
+
+def _zip(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return Iteration("zip", tuple(iteration(lowering, node, a) for a in arguments))
+
+
+def _enumerate(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    start = arguments[1] if len(arguments) > 1 else keywords.get("start", Static(0))
+    return Iteration("enumerate", (iteration(lowering, node, arguments[0]), start))
+
+
+def _reversed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    inner = iteration(lowering, node, arguments[0])
+    return Iteration(inner.kind, inner.parts, not inner.reversed)
+
+
+# -- values --------------------------------------------------------------------------------------
+
+
+def _len(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    result = calls.length(lowering, arguments[0])
+    return result if result is not None else lowering.unsupported(node, "this value has no length")
+
+
+def _tuple(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return TupleOf(calls.unpacked(lowering, node, arguments[0]) if arguments else ())
+
+
+def _slice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`slice(...)`: as a slice in an index, its parts being frontend values."""
+    return slice(*(None if _is_none(part) else part for part in arguments))
+
+
+def _is_none(item: Any) -> bool:
+    return isinstance(item, Static) and item.value is None
+
+
+def _shape(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    from gradscribe.frontend.data.attributes import shape_of
+
+    return TupleOf(()) if is_number(arguments[0]) else shape_of(lowering, arguments[0])
+
+
+def _ndim(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    type_ = lowering.value(arguments[0]).type
+    return Static(type_.rank if isinstance(type_, Array) else 0)
+
+
+def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    classes = (
+        calls.unpacked(lowering, node, arguments[1])
+        if isinstance(arguments[1], TupleOf)
+        else (arguments[1],)
+    )
+    if opaque.is_opaque(arguments[0]):
+        return opaque.emit(lowering, isinstance, arguments, keywords, BOOL)
+    cls = class_of(lowering, node, arguments[0])
+    return Static(issubclass(cls, tuple(c.value for c in classes)))
+
+
+def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
+    """Whether the value will have an attribute at run time."""
+    if instances.is_object(item):
+        return objects.get(lowering, node, item, name) is not None
+    if isinstance(item, (Static, ObjectRef)):
+        return hasattr(item.value if isinstance(item, Static) else item.target, name)
+    if isinstance(item, TupleOf) and name in field_names(item.cls):
+        return True
+    return hasattr(class_of(lowering, node, item), name)
+
+
+def field_names(cls: type) -> tuple[str, ...]:
+    """The names of the items of a namedtuple."""
+    return getattr(cls, "_fields", ())
+
+
+def class_of(lowering: Lowering, node: Any, item: Any) -> type:
+    """The class that the value will have at run time."""
+    if isinstance(item, Static):
+        return type(item.value)
+    if isinstance(item, (InstanceRef, ObjectRef)):
+        return instances.class_of(item)
+    if isinstance(item, (TupleOf,)):
+        return item.cls
+    if tensors.is_tensor(lowering, item):
+        return tensors.CLASSES[0]
+    simple = {ListRef: list, DictRef: dict, Ref: np.ndarray}.get(type(item))
+    if simple is not None:
+        return simple
+    if isinstance(item, Value) and isinstance(item.type, Scalar):
+        dtype = np.dtype(item.type.dtype)
+        if not item.type.weak:
+            return dtype.type
+        return {"b": bool, "i": int, "f": float, "c": complex}[dtype.kind]
+    return lowering.unsupported(node, "the class of this value is not known")
+
+
+def _hasattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    name = static_value(lowering, node, arguments[1])
+    return Static(has_attribute(lowering, node, arguments[0], name))
+
+
+def _getattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    from gradscribe.frontend.data.attributes import attribute
+
+    name = static_value(lowering, node, arguments[1])
+    if len(arguments) == 3 and not has_attribute(lowering, node, arguments[0], name):
+        return arguments[2]
+    return attribute(lowering, node, arguments[0], name)
+
+
+def _callable(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    item = arguments[0]
+    if isinstance(item, (BoundMethod, LocalFunction)):
+        return Static(True)
+    if isinstance(item, (Static, ObjectRef)):
+        return Static(callable(item.value if isinstance(item, Static) else item.target))
+    classes = class_of(lowering, node, item).__mro__
+    return Static(any("__call__" in vars(cls) for cls in classes))
+
+
+def _issubclass(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return Static(issubclass(*(static_value(lowering, node, a) for a in arguments)))
+
+
+def _type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    if opaque.is_opaque(arguments[0]):
+        return opaque.emit(lowering, type, arguments, keywords, Opaque(type))
+    return Static(class_of(lowering, node, arguments[0]))
+
+
+def _divmod(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    from gradscribe.frontend.operators import operate
+
+    parts = (operate(lowering, node, op, *arguments) for op in (operator.floordiv, operator.mod))
+    return TupleOf(tuple(parts))
+
+
+def _effect(callee: Any) -> Handler:
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        tree = {
+            "args": tuple(effect_argument(lowering, a) for a in arguments),
+            "keywords": {k: effect_argument(lowering, v) for k, v in keywords.items()},
+        }
+        lowering.emit(EFFECT, tree, callee)
+        return Static(None)
+
+    return handler
+
+
+def _change_by(function: Callable[..., None]) -> Handler:
+    return lambda lowering, node, arguments, keywords: change(
+        lowering, node, function, arguments, keywords
+    )
+
+
+def _make_generator(
+    callee: Any, lowering: Lowering, node: Any, arguments: Any, keywords: Any
+) -> Any:
+    return randomness.make(lowering, node, callee, arguments, keywords)
+
+
+def _nonzero(callee: Any) -> Handler:
+    return lambda lowering, node, arguments, keywords: nonzero(lowering, node, callee, arguments[0])
+
+
+def _where(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    if len(arguments) == 1 and not keywords:
+        return nonzero(lowering, node, np.nonzero, arguments[0])
+    return calls.apply_primitive(
+        lowering, node, PRIMITIVES[np.where], np.where, arguments, keywords
+    )
+
+
+NAMEDTUPLE_METHODS: dict[str, Handler] = {}
+"""The methods of namedtuples that make others (entered by `object_builtins`)."""
+
+BUILTINS: dict[Any, Handler] = {
+    np.where: _where,
+    np.ix_: lambda lowering, node, arguments, keywords: open_mesh(lowering, node, arguments),
+    **{callee: _nonzero(callee) for callee in (np.nonzero, np.flatnonzero, np.argwhere)},
+    **{callee: _change_by(function) for callee, function in array_changes.FUNCTIONS.items()},
+    len: _len,
+    range: _range,
+    zip: _zip,
+    enumerate: _enumerate,
+    reversed: _reversed,
+    tuple: _tuple,
+    dict: dicts.dict_of,
+    slice: _slice,
+    isinstance: _isinstance,
+    type: _type,
+    issubclass: _issubclass,
+    hasattr: _hasattr,
+    getattr: _getattr,
+    callable: _callable,
+    divmod: _divmod,
+    **reducing.REDUCING,
+    **mathematics.MATHEMATICS,
+    **dividing.DIVIDING,
+    np.shape: _shape,
+    np.ndim: _ndim,
+    known: lambda lowering, node, arguments, keywords: Static(isinstance(arguments[0], Static)),
+    print: _effect(print),
+    warnings.warn: _effect(warnings.warn),
+}
+
+for _maker in randomness.MAKERS:
+    BUILTINS[_maker] = functools.partial(_make_generator, _maker)

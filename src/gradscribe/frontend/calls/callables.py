@@ -1,0 +1,144 @@
+"""Functions as values: `partial`, decorators, `operator` and its getters."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import Any
+
+from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import iteration_prelude
+from gradscribe.frontend.data.attributes import attribute
+from gradscribe.frontend.data.subscripts import read_item, store_item
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.operators import BINARY, COMPARE, UNARY, membership, operate, truth
+from gradscribe.frontend.values import PartialOf, Static, TupleOf
+
+
+def _partial(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    function, *first = arguments
+    return PartialOf(function, tuple(first), keywords)
+
+
+def _wraps(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return Static(iteration_prelude.same)
+
+
+def _update_wrapper(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return arguments[0]
+
+
+def _cached(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """A decorator that remembers results: of a function without side effects, the function."""
+    is_number = arguments and isinstance(arguments[0], Static) and not callable(arguments[0].value)
+    return Static(iteration_prelude.same) if not arguments or is_number else arguments[0]
+
+
+def _call_cached(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    callee, *rest = arguments
+    return calls.call(lowering, node, Static(callee.value.__wrapped__), tuple(rest), keywords)
+
+
+def _call_partial(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """A partial that is static, its arguments too."""
+    callee, *rest = arguments
+    partial: functools.partial[Any] = callee.value
+    given = (*map(known.static_receiver, partial.args), *rest)
+    named = {name: known.static_receiver(item) for name, item in partial.keywords.items()}
+    return calls.call(lowering, node, Static(partial.func), given, named | keywords)
+
+
+def _operator(callee: Any) -> known.Handler:
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        return operate(lowering, node, callee, *arguments)
+
+    return handler
+
+
+def _truth(wanted: bool) -> known.Handler:
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        found = truth(lowering, arguments[0])
+        if isinstance(found, bool):
+            return Static(found is wanted)
+        callee = bool if wanted else operator.not_
+        return (
+            calls.call(lowering, node, Static(callee), (found,), {})
+            if wanted
+            else operate(lowering, node, callee, found)
+        )
+
+    return handler
+
+
+def _getitem(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return read_item(lowering, node, *arguments)
+
+
+def _setitem(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    store_item(lowering, node, *arguments)
+    return Static(None)
+
+
+def _contains(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    container, item = arguments
+    return membership(lowering, node, True, item, container)
+
+
+def _call_itemgetter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    callee, owner = arguments
+    _, keys = callee.value.__reduce__()
+    items = tuple(read_item(lowering, node, owner, Static(key)) for key in keys)
+    return items[0] if len(items) == 1 else TupleOf(items)
+
+
+def _call_attrgetter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    callee, owner = arguments
+    _, names = callee.value.__reduce__()
+    items = []
+    for dotted in names:
+        item = owner
+        for name in dotted.split("."):
+            item = attribute(lowering, node, item, name)
+        items.append(item)
+    return items[0] if len(items) == 1 else TupleOf(tuple(items))
+
+
+def _call_methodcaller(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    callee, owner = arguments
+    made, given = callee.value.__reduce__()
+    named: dict[str, Any] = {}
+    if isinstance(made, functools.partial):
+        given, named = (*made.args, *given), made.keywords
+    name, *rest = given
+    method = attribute(lowering, node, owner, name)
+    named = {key: known.static_receiver(item) for key, item in named.items()}
+    return calls.call(lowering, node, method, tuple(map(known.static_receiver, rest)), named)
+
+
+_OPERATORS = {*BINARY.values(), *COMPARE.values(), *UNARY.values()} - {operator.not_}
+
+known.BUILTINS.update({callee: _operator(callee) for callee in _OPERATORS})
+known.BUILTINS.update(
+    {
+        operator.not_: _truth(False),
+        operator.truth: _truth(True),
+        operator.getitem: _getitem,
+        operator.setitem: _setitem,
+        operator.contains: _contains,
+        functools.partial: _partial,
+        functools.wraps: _wraps,
+        functools.update_wrapper: _update_wrapper,
+        functools.lru_cache: _cached,
+        functools.cache: _cached,
+    }
+)
+known.OBJECTS.update(
+    {
+        functools._lru_cache_wrapper: _call_cached,
+        functools.partial: _call_partial,
+        operator.itemgetter: _call_itemgetter,
+        operator.attrgetter: _call_attrgetter,
+        operator.methodcaller: _call_methodcaller,
+    }
+)

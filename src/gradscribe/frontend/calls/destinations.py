@@ -1,0 +1,124 @@
+"""Results that go into arrays at hand: `out=`, `where=`, `np.add.at`, and functions that only
+change an array."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import types
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import GradscribeError
+from gradscribe.frontend.calls import array_changes
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.data.indices import as_array, step_of
+from gradscribe.frontend.data.subscripts import accumulate, check_dtype, part_of, store
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Ref, Static, TupleOf
+from gradscribe.ir.core import Method
+from gradscribe.primitives.registry import PRIMITIVES
+
+_ADDITIONS = {np.add: operator.add, np.subtract: operator.sub}
+
+
+def change(
+    lowering: Lowering,
+    node: Any,
+    function: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """Lower one of `array_changes` as a part of the user's statement."""
+    location, start = lowering.builder.location, len(lowering.builder.operations)
+    arguments = tuple(as_array(lowering, node, a) for a in arguments)
+    try:
+        result = calls.call(lowering, node, Static(function), arguments, keywords)
+    except GradscribeError as error:
+        error.location = location
+        raise
+    if location is not None:
+        lowering.builder.relocate(start, location)
+    return result
+
+
+def ufunc_at(callee: Any) -> Any:
+    """The ufunc of which this is the method `at`; None for anything else."""
+    is_method = isinstance(callee, types.BuiltinMethodType) and callee.__name__ == "at"
+    owner = getattr(callee, "__self__", None) if is_method else None
+    return owner if isinstance(owner, np.ufunc) else None
+
+
+def change_at(lowering: Lowering, node: Any, ufunc: Any, arguments: tuple[Any, ...]) -> Any:
+    """`ufunc.at(x, index, values)`."""
+    x, index, *values = arguments
+    if not isinstance(x, Ref) or len(values) != 1:
+        lowering.unsupported(node, f"this call of `{ufunc.__name__}.at` is not supported")
+    step = step_of(lowering, node, index)
+    if ufunc in _ADDITIONS:
+        accumulate(lowering, node, part_of(x, step), _ADDITIONS[ufunc], values[0])
+        return Static(None)
+    each = (x, index, values[0], Static(ufunc))
+    return change(lowering, node, array_changes.change_each, each, {})
+
+
+# -- out= and where= -------------------------------------------------------------------------------
+
+
+def destination(
+    callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[Any, Any, tuple[Any, ...], dict[str, Any]]:
+    """What is given as `out` and (of ufuncs) as `where`, None where it is not; and the arguments
+    without them."""
+    keywords = dict(keywords)
+    out = keywords.pop("out", None)
+    where = keywords.pop("where", None) if isinstance(callee, np.ufunc) else None
+    position = _position_of_out(callee)
+    if position is not None and len(arguments) > position:
+        arguments, out = arguments[:position], arguments[position]
+    if isinstance(out, TupleOf) and len(out.items) == 1:
+        out = out.items[0]
+    out, where = (None if _is_default(given) else given for given in (out, where))
+    return out, where, arguments, keywords
+
+
+def _is_default(given: Any) -> bool:
+    return isinstance(given, Static) and (given.value is None or given.value is True)
+
+
+def _position_of_out(callee: Any) -> int | None:
+    """By which position `out` may be given."""
+    if isinstance(callee, np.ufunc):
+        return callee.nin if callee.nout == 1 else None
+    if isinstance(callee, Method):
+        return None
+    try:
+        parameters = list(inspect.signature(callee).parameters.values())
+    except (TypeError, ValueError):
+        return None
+    names = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+    return names.index("out") if "out" in names else None
+
+
+def store_result(
+    lowering: Lowering, node: Any, callee: Any, result: Any, out: Any, where: Any
+) -> Any:
+    """The array `out`, with a result stored in it (where the mask says so)."""
+    if not isinstance(out, Ref):
+        lowering.unsupported(
+            node,
+            "`where=` without an array to store in leaves the other elements undefined"
+            if out is None
+            else "`out=` must be one array",
+            "give `out=` an array with the values wanted there",
+        )
+    given, wanted = (getattr(lowering.value(x).type, "dtype", None) for x in (result, out))
+    check_dtype(lowering, node, out, lowering.value(result).type)
+    if given != wanted and not isinstance(callee, np.ufunc):
+        lowering.unsupported(node, f"the result is {given}, but `out=` is of {wanted}")
+    if where is not None:
+        choice = (where, result, out)
+        result = calls.apply_primitive(lowering, node, PRIMITIVES[np.where], np.where, choice, {})
+    store(lowering, node, out, result)
+    return out

@@ -1,0 +1,81 @@
+"""Calls of NumPy that mean different operations, or several: `np.diag`, `np.split`, `np.array`.
+
+`np.diag` of a vector makes a matrix, of a matrix it is a view. The parts that `np.split` gives are
+the slices that they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import prelude
+from gradscribe.frontend.data.sequences import known_items, new_list
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Static
+from gradscribe.ir.types import Array
+from gradscribe.primitives.registry import PRIMITIVES
+
+
+def _diag(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.diag(v, k)`: what NumPy calls `diagflat` or `diagonal`."""
+    given = {**dict(zip("vk", arguments, strict=False)), **keywords}
+    if set(given) - {"v", "k"} or "v" not in given:
+        lowering.unsupported(node, "`np.diag` takes `v` and `k`")
+    type_ = lowering.value(given["v"]).type
+    is_vector = isinstance(type_, Array) and type_.rank == 1
+    function = np.diagflat if is_vector else np.diagonal
+    operands = (given["v"], given.get("k", Static(0)))
+    return calls.apply_primitive(lowering, node, PRIMITIVES[function], function, operands, {})
+
+
+def _split(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.split(ary, sections, axis)`."""
+    names = ("ary", "indices_or_sections", "axis")
+    given = {**dict(zip(names, arguments, strict=False)), **keywords}
+    axis = given.get("axis", Static(0))
+    parts = given.get("indices_or_sections")
+    if set(given) - set(names) or parts is None or not isinstance(axis, Static):
+        lowering.unsupported(node, "this call of `split` is not supported")
+    array = given["ary"]
+    if isinstance(parts, Static) and isinstance(parts.value, int):
+        count = parts.value
+        bounds: list[Any] = [
+            calls.inline(lowering, node, prelude.end_of_part, (array, Static(i), parts, axis))
+            for i in range(1, count)
+        ]
+    elif (items := _items(lowering, parts)) is not None:
+        bounds = list(items)
+    else:
+        lowering.unsupported(node, "the parts must be known when the function is compiled")
+    ends = [Static(None), *bounds, Static(None)]
+    slices = itertools.pairwise(ends)
+    return new_list(
+        lowering,
+        tuple(
+            calls.inline(lowering, node, prelude.part, (array, start, stop, axis))
+            for start, stop in slices
+        ),
+    )
+
+
+def _items(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
+    if isinstance(item, Static) and isinstance(item.value, (tuple, list)):
+        return tuple(map(Static, item.value))
+    return known_items(lowering, item)
+
+
+def _array(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.array(…, copy=True)`."""
+    copy = keywords.get("copy")
+    if isinstance(copy, Static) and copy.value is True:
+        keywords = {name: item for name, item in keywords.items() if name != "copy"}
+    return calls.apply_primitive(
+        lowering, node, PRIMITIVES[np.array], np.array, arguments, keywords
+    )
+
+
+DIVIDING = {np.diag: _diag, np.split: _split, np.array: _array}

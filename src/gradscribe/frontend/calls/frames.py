@@ -1,0 +1,101 @@
+"""Frames: running the body of a function that is called, in names of its own.
+
+A called function is inlined: its body is lowered into the block that is being built. One that
+turns out to call itself is taken back and called instead (see `recursion`), unless it is given
+another structure each time, as it is where it walks a tree whose structure is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gradscribe.frontend.calls import recursion
+from gradscribe.frontend.calls.definitions import FoundOnStackError
+from gradscribe.frontend.lowering import NOT_RETURNED, RETURN_VALUE, Frame, Lowering
+from gradscribe.frontend.values import Static, Unbound
+
+_PACKAGE = str(Path(__file__).parents[2])
+_DEPTH = 50
+"""How often a function that calls itself with other structures is inlined into itself."""
+
+
+def run_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
+    """Call the function of a new frame: inline it, or, if it is recursive, call it; its return
+    value."""
+    tree = frame.source.node
+    if tree in lowering.recursion.nodes:
+        return recursion.call(lowering, node, frame)
+    _refuse_repetition(lowering, node, frame)
+    names, operations = dict(frame.names), list(lowering.builder.operations)
+    contents, views = dict(lowering.contents), dict(lowering.views)
+    try:
+        return inline_frame(lowering, node, frame)
+    except FoundOnStackError as found:
+        if found.frame is not frame:
+            raise
+    lowering.builder.operations[:] = operations
+    lowering.contents, lowering.views = {**lowering.entered, **contents}, views
+    again = replace(frame, names=names, end=(0, 0), loops=[], structure=None)
+    if tree not in lowering.recursion.suspects:
+        lowering.recursion.suspects.add(tree)
+        return run_frame(lowering, node, again)
+    lowering.recursion.nodes.add(tree)
+    return recursion.call(lowering, node, again)
+
+
+def _refuse_repetition(lowering: Lowering, node: Any, frame: Frame) -> None:
+    """Raise `FoundOnStackError` if a function is called that is being lowered (for values of the
+    same structure)."""
+    tree = frame.source.node
+    same = [f for f in (*lowering.below, *lowering.frames) if f.source.node is tree]
+    if tree in lowering.recursion.suspects:
+        frame.structure = recursion.structure_of(lowering, node, frame)
+        same = [f for f in same if f.structure == frame.structure] or same[_DEPTH:]
+    for other in same:
+        raise FoundOnStackError(other)
+
+
+def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
+    """Lower the body of a function in a new frame; its return value."""
+    from gradscribe.frontend.expressions import expression
+    from gradscribe.frontend.statements import statements
+
+    location = lowering.builder.location
+    if lowering.frames and location is not None and frame.source.filename.startswith(_PACKAGE):
+        frame.called_at = lowering.location(node)
+    lowering.frames.append(frame)
+    try:
+        if not isinstance(frame.source.node.body, list):
+            if location is None:
+                lowering.builder.location = frame.source.location(frame.source.node.body)
+            return expression(lowering, frame.source.node.body)
+        frame.names[NOT_RETURNED] = Static(True)
+        statements(lowering, frame.source.node.body)
+        return _returned(lowering, frame)
+    finally:
+        lowering.frames.pop()
+        lowering.builder.location = location
+
+
+def _returned(lowering: Lowering, frame: Frame) -> Any:
+    flag = frame.names[NOT_RETURNED]
+    if isinstance(flag, Static) and flag.value:
+        return Static(None)
+    if frame.source.returns_nothing:
+        return Static(None)
+    result = frame.names.get(RETURN_VALUE, Static(None))
+    if isinstance(result, Unbound):
+        lowering.unsupported(
+            frame.source.node,
+            f"`{frame.source.name}` does not return one type of value: {result.reason}",
+            "return values of the same kind on every path",
+        )
+    if not isinstance(flag, Static):
+        lowering.unsupported(
+            frame.source.node,
+            f"`{frame.source.name}` may end without `return`",
+            "return a value on every path",
+        )
+    return result

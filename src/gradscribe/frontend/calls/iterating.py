@@ -1,0 +1,266 @@
+"""Functions that take functions or iterate: `map`, `filter`, `reduce`, `sum`, `itertools`.
+
+What has known items is computed item by item; otherwise the loops of the `iteration_prelude`
+are lowered. Where a `for` runs over a `map`, the function is called trip by trip, as Python does.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import itertools
+import operator
+from typing import Any
+
+from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import iteration_prelude as prelude
+from gradscribe.frontend.calls import reducing
+from gradscribe.frontend.control import first_and_rest
+from gradscribe.frontend.data import instances
+from gradscribe.frontend.data.sequences import new_list
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.operators import operate, truth
+from gradscribe.frontend.values import (
+    DictRef,
+    Iteration,
+    ListRef,
+    Ref,
+    Static,
+    TupleOf,
+)
+from gradscribe.ir.core import Value
+from gradscribe.primitives.registry import PRIMITIVES
+
+_FEW = 64
+"""So many combinations of known items are followed one by one."""
+
+
+def known_items(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | None:
+    """The items of an iterable of known structure; None where only run time tells."""
+    iteration = known.iteration(lowering, node, item)
+    if _is_known(iteration):
+        return known.unrolled(lowering, node, iteration)
+    return None
+
+
+def _is_known(iteration: Iteration) -> bool:
+    if iteration.kind in ("zip", "map"):
+        return all(_is_known(part) for part in iteration.parts if isinstance(part, Iteration))
+    if iteration.kind == "enumerate":
+        return _is_known(iteration.parts[0])
+    if iteration.kind == "range":
+        return False
+    return iteration.kind == "static"
+
+
+def _map(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    function, *iterables = arguments
+    parts = tuple(known.iteration(lowering, node, item) for item in iterables)
+    over = parts[0] if len(parts) == 1 else Iteration("zip", parts)
+
+    def mapped(item: Any) -> Any:
+        given = (item,) if len(parts) == 1 else calls.unpacked(lowering, node, item)
+        return calls.call(lowering, node, function, tuple(given), {})
+
+    if node is lowering.iterable:
+        return Iteration("map", (over, mapped))
+    items = known_items(lowering, node, over)
+    if items is not None:
+        return new_list(lowering, tuple(map(mapped, items)))
+    one = prelude.mapped if len(parts) == 1 else prelude.star_mapped
+    return calls.inline(lowering, node, one, (function, over))
+
+
+def _starmap(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    function, iterable = arguments
+    items = known_items(lowering, node, iterable)
+    if items is None:
+        return calls.inline(lowering, node, prelude.star_mapped, (function, iterable))
+    rows = (calls.unpacked(lowering, node, item) for item in items)
+    return new_list(lowering, tuple(calls.call(lowering, node, function, row, {}) for row in rows))
+
+
+def _filter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    function, iterable = arguments
+    items = known_items(lowering, node, iterable)
+    if isinstance(function, Static) and function.value is None:
+        function = Static(bool)
+    if items is not None:
+        kept = [(item, _holds(lowering, node, function, item)) for item in items]
+        if all(isinstance(flag, bool) for _, flag in kept):
+            return new_list(lowering, tuple(item for item, flag in kept if flag))
+    return calls.inline(lowering, node, prelude.filtered, (function, iterable))
+
+
+def _holds(lowering: Lowering, node: Any, function: Any, item: Any) -> bool | Value:
+    if isinstance(function, Static) and function.value is bool:
+        return truth(lowering, item)
+    return truth(lowering, calls.call(lowering, node, function, (item,), {}))
+
+
+def _reduce(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    function, iterable, *initial = arguments
+    items = known_items(lowering, node, iterable)
+    if items is not None:
+        items = (*initial, *items)
+        if not items:
+            error = TypeError("reduce() of empty iterable with no initial value")
+            lowering.raises(node, error)
+        result = items[0]
+        for item in items[1:]:
+            result = calls.call(lowering, node, function, (result, item), {})
+        return result
+    iteration = known.iteration(lowering, node, iterable)
+    if not initial:
+        first, iteration = _divided(lowering, node, iteration)
+        initial = [first]
+    return calls.inline(lowering, node, prelude.reduced, (function, iteration, initial[0]))
+
+
+def _divided(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, Iteration]:
+    """The first item and the others, of an iterable that is known to have one."""
+    count = first_and_rest.trips(lowering, iteration)
+    if count is None or not lowering.builder.facts.at_least(count, 1):
+        lowering.unsupported(
+            node, "this may have no items", "give the value to start from, as a further argument"
+        )
+    return first_and_rest.divide(lowering, node, iteration)
+
+
+def _accumulate(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    iterable, *rest = arguments
+    function = keywords.get("func", rest[0] if rest else Static(operator.add))
+    if isinstance(function, Static) and function.value is None:
+        function = Static(operator.add)
+    initial = keywords.get("initial", Static(None))
+    starts = [] if isinstance(initial, Static) and initial.value is None else [initial]
+    items = known_items(lowering, node, iterable)
+    if items is not None:
+        made = list((*starts, *items)[:1])
+        for item in (*starts, *items)[1:]:
+            made.append(calls.call(lowering, node, function, (made[-1], item), {}))
+        return new_list(lowering, tuple(made))
+    iteration = known.iteration(lowering, node, iterable)
+    if not starts:
+        first, iteration = _divided(lowering, node, iteration)
+        starts = [first]
+    return calls.inline(lowering, node, prelude.accumulated, (function, iteration, starts[0]))
+
+
+def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`sum`: the primitive, for lists and tuples of numbers and arrays."""
+    iterable, *rest = arguments
+    start = keywords.get("start", rest[0] if rest else Static(0))
+    if isinstance(iterable, (Iteration, DictRef)) or instances.is_object(iterable):
+        items = known_items(lowering, node, iterable)
+        listed = reducing.listed(lowering, node, (iterable,), {}) if items is None else None
+        iterable = TupleOf(items) if items is not None else listed
+    items = None if isinstance(iterable, Ref) else known_items(lowering, node, iterable)
+    structured = (TupleOf, ListRef)
+    if items and any(instances.is_object(i) or isinstance(i, structured) for i in items):
+        for item in items:
+            start = operate(lowering, node, operator.add, start, item)
+        return start
+    given = (iterable,) if isinstance(start, Static) and start.value == 0 else (iterable, start)
+    return calls.apply_primitive(lowering, node, PRIMITIVES[builtins.sum], builtins.sum, given, {})
+
+
+def _chain(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    columns = [known_items(lowering, node, item) for item in arguments]
+    if all(column is not None for column in columns):
+        return new_list(lowering, tuple(item for column in columns for item in column or ()))
+    return calls.inline(lowering, node, prelude.chained, (TupleOf(tuple(arguments)),))
+
+
+def _chain_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    items = known_items(lowering, node, arguments[0])
+    if items is not None:
+        return _chain(lowering, node, items, {})
+    return calls.inline(lowering, node, prelude.chained, tuple(arguments))
+
+
+def _product(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    repeat = calls.static_integer(lowering, node, keywords.get("repeat", Static(1)))
+    iterables = tuple(arguments) * repeat
+    columns = [_few(lowering, node, item) for item in iterables]
+    rows = list(itertools.product(*(c for c in columns if c is not None)))
+    if None not in columns and len(rows) <= _FEW:
+        return new_list(lowering, tuple(TupleOf(row) for row in rows))
+    loops = {2: prelude.pairs, 3: prelude.triples}.get(len(iterables))
+    if loops is None:
+        lowering.unsupported(node, "`product` of so many iterables", "write nested loops")
+    return calls.inline(lowering, node, loops, iterables)
+
+
+def _few(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | None:
+    """The items, if they are known, those of a range included."""
+    iteration = known.iteration(lowering, node, item)
+    is_range = iteration.kind == "range" and all(isinstance(p, Static) for p in iteration.parts)
+    if is_range or _is_known(iteration):
+        return known.unrolled(lowering, node, iteration)
+    return None
+
+
+def _chosen(callee: Any) -> known.Handler:
+    """`combinations` and `permutations` of known items."""
+
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        iterable, *rest = arguments
+        sizes = [calls.static_integer(lowering, node, r) for r in (*rest, *keywords.values())]
+        items = _few(lowering, node, iterable)
+        if items is not None:
+            rows = list(itertools.islice(callee(items, *sizes), _FEW + 1))
+            if len(rows) <= _FEW:
+                return new_list(lowering, tuple(TupleOf(row) for row in rows))
+        if callee is not itertools.combinations or sizes != [2]:
+            lowering.unsupported(node, f"`{callee.__name__}` of so many items", "write loops")
+        if isinstance(iterable, Iteration):
+            iterable = reducing.listed(lowering, node, (iterable,), {})
+        return calls.inline(lowering, node, prelude.combined, (iterable,))
+
+    return handler
+
+
+def _pairwise(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    items = known_items(lowering, node, arguments[0])
+    if items is not None:
+        return new_list(lowering, tuple(map(TupleOf, itertools.pairwise(items))))
+    return calls.inline(lowering, node, prelude.pairwise, tuple(arguments))
+
+
+def _islice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    from gradscribe.frontend.data.subscripts import read_item
+
+    iterable, *bounds = arguments
+    parts = [None if isinstance(b, Static) and b.value is None else b for b in bounds]
+    if isinstance(iterable, Iteration):
+        iterable = reducing.listed(lowering, node, (iterable,), {})
+    return read_item(lowering, node, iterable, slice(*parts))
+
+
+def _repeat(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    given = [*arguments, *keywords.values()]
+    if len(given) != 2:
+        lowering.unsupported(node, "`repeat` without end", "say how often")
+    return operate(lowering, node, operator.mul, new_list(lowering, (given[0],)), given[1])
+
+
+known.BUILTINS.update(
+    {
+        map: _map,
+        filter: _filter,
+        builtins.sum: _sum,
+        functools.reduce: _reduce,
+        itertools.accumulate: _accumulate,
+        itertools.chain: _chain,
+        itertools.chain.from_iterable: _chain_of,
+        itertools.product: _product,
+        itertools.combinations: _chosen(itertools.combinations),
+        itertools.permutations: _chosen(itertools.permutations),
+        itertools.starmap: _starmap,
+        itertools.islice: _islice,
+        itertools.repeat: _repeat,
+        itertools.pairwise: _pairwise,
+    }
+)

@@ -1,0 +1,193 @@
+"""Built-in functions about objects: `super`, `getattr`, `dataclasses.replace`, `copy.copy`, …"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend import scope
+from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.data import objects
+from gradscribe.frontend.data.attributes import attribute
+from gradscribe.frontend.data.instances import class_of, is_object, new_instance
+from gradscribe.frontend.data.sequences import new_list
+from gradscribe.frontend.interface import Path
+from gradscribe.frontend.lowering import Frame, Lowering, is_number
+from gradscribe.frontend.values import (
+    DictRef,
+    InstanceRef,
+    ListRef,
+    ObjectRef,
+    Ref,
+    Static,
+    Storage,
+    Super,
+    TupleOf,
+)
+
+
+def _super(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    if arguments:
+        return Super(known.static_value(lowering, node, arguments[0]), arguments[1])
+    frame: Frame | None = lowering.frame
+    while frame is not None:
+        code = frame.function.__code__
+        if frame.outer is None and "__class__" in code.co_freevars:
+            cell = (frame.function.__closure__ or ())[code.co_freevars.index("__class__")]
+            return Super(cell.cell_contents, frame.names[frame.source.parameters[0]])
+        frame = frame.outer
+    return lowering.unsupported(node, "`super()` outside of a method")
+
+
+def _setattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    owner, name, item = arguments
+    objects.store(lowering, node, owner, known.static_value(lowering, node, name), item)
+    return Static(None)
+
+
+def _set_plainly(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    owner, name, item = arguments
+    if not is_object(owner):
+        lowering.unsupported(node, "the attributes of this value cannot be stored")
+    objects.store_plainly(lowering, node, owner, known.static_value(lowering, node, name), item)
+    return Static(None)
+
+
+def _no_init(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return Static(None)
+
+
+def _fields_of(lowering: Lowering, node: Any, owner: Any) -> dict[str, Any]:
+    fields = dataclasses.fields(class_of(owner)) if is_object(owner) else ()
+    return {field.name: attribute(lowering, node, owner, field.name) for field in fields}
+
+
+def _replace(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`dataclasses.replace(owner, **changes)`: its class called anew."""
+    (owner,) = arguments
+    if not is_object(owner) or not dataclasses.is_dataclass(class_of(owner)):
+        lowering.unsupported(node, "`replace` of something that is no dataclass")
+    cls: Any = class_of(owner)
+    initial = {field.name for field in dataclasses.fields(cls) if field.init}
+    fields = _fields_of(lowering, node, owner)
+    given = {name: item for name, item in fields.items() if name in initial} | keywords
+    return calls.call(lowering, node, Static(cls), (), given)
+
+
+def _fields(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    (owner,) = arguments
+    cls: Any = class_of(owner) if is_object(owner) else known.static_value(lowering, node, owner)
+    return TupleOf(tuple(map(Static, dataclasses.fields(cls))))
+
+
+def _asdict(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    (owner,) = arguments
+    storage = Storage()
+    lowering.contents[storage] = {
+        name: _deeply(lowering, node, item, _asdict)
+        for name, item in _fields_of(lowering, node, owner).items()
+    }
+    return DictRef(storage)
+
+
+def _astuple(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    fields = _fields_of(lowering, node, arguments[0]).values()
+    return TupleOf(tuple(_deeply(lowering, node, item, _astuple) for item in fields))
+
+
+def _deeply(lowering: Lowering, node: Any, item: Any, convert: known.Handler) -> Any:
+    """A copy, in which dataclasses are converted."""
+    if is_object(item) and dataclasses.is_dataclass(class_of(item)):
+        return convert(lowering, node, (item,), {})
+    return _deep_copied(lowering, node, item)
+
+
+def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    item = scope.opened(lowering, arguments[0])
+    if isinstance(item, InstanceRef):
+        cells = {n: c for n, c in item.cells.items() if c in lowering.contents}
+        fields = {name: lowering.contents[cell][name] for name, cell in cells.items()}
+        return new_instance(lowering, item.cls, fields)
+    if isinstance(item, ObjectRef) and isinstance(getattr(item.target, "__dict__", None), dict):
+        names = tuple(vars(item.target))
+        path = Path(item.path.root, (*item.path.steps, ("attribute", "__dict__")))
+        scope.depend(lowering, path, names, "keys")
+        known_fields = {name: attribute(lowering, node, item, name) for name in names}
+        return new_instance(lowering, type(item.target), known_fields)
+    if isinstance(item, (ListRef, DictRef)):
+        storage = Storage(holds=item.storage.holds)
+        lowering.contents[storage] = lowering.contents[item.storage]
+        return type(item)(storage)
+    if isinstance(item, Ref):
+        return calls.call(lowering, node, Static(np.copy), (item,), {})
+    if isinstance(item, (Static, TupleOf)) or is_number(item):
+        return item
+    return lowering.unsupported(node, "a copy of this object is not supported", "make a new one")
+
+
+def _deepcopy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return _deep_copied(lowering, node, arguments[0])
+
+
+def _deep_copied(lowering: Lowering, node: Any, item: Any) -> Any:
+    if isinstance(item, TupleOf):
+        return TupleOf(tuple(_deep_copied(lowering, node, i) for i in item.items), item.cls)
+    copied = _copy(lowering, node, (item,), {})
+    if isinstance(copied, InstanceRef):
+        for name, cell in copied.cells.items():
+            held = lowering.contents[cell][name]
+            lowering.contents[cell] = {name: _deep_copied(lowering, node, held)}
+    elif isinstance(copied, (ListRef, DictRef)):
+        contents = lowering.contents[copied.storage]
+        if isinstance(contents, tuple):
+            contents = tuple(_deep_copied(lowering, node, i) for i in contents)
+            return new_list(lowering, contents)
+        if isinstance(contents, dict):
+            lowering.contents[copied.storage] = {
+                key: _deep_copied(lowering, node, i) for key, i in contents.items()
+            }
+    return copied
+
+
+def _iter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return known.iteration(lowering, node, arguments[0])
+
+
+def _replace_fields(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    (owner,) = arguments
+    fields: tuple[str, ...] = getattr(owner.cls, "_fields", ())
+    if not keywords.keys() <= set(fields):
+        lowering.unsupported(node, f"`{owner.cls.__name__}` has no such field")
+    items = zip(fields, owner.items, strict=True)
+    return TupleOf(tuple(keywords.get(name, item) for name, item in items), owner.cls)
+
+
+def _fields_as_dict(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    storage = Storage()
+    fields = getattr(arguments[0].cls, "_fields", ())
+    lowering.contents[storage] = dict(zip(fields, arguments[0].items, strict=True))
+    return DictRef(storage)
+
+
+known.NAMEDTUPLE_METHODS.update(_replace=_replace_fields, _asdict=_fields_as_dict)
+
+
+known.BUILTINS.update(
+    {
+        super: _super,
+        setattr: _setattr,
+        object.__setattr__: _set_plainly,
+        object.__init__: _no_init,
+        iter: _iter,
+        dataclasses.replace: _replace,
+        dataclasses.fields: _fields,
+        dataclasses.asdict: _asdict,
+        dataclasses.astuple: _astuple,
+        copy.copy: _copy,
+        copy.deepcopy: _deepcopy,
+    }
+)

@@ -1,0 +1,192 @@
+"""Random numbers: drawn once, in order, in the forward part.
+
+The type of what is drawn is that of a draw from a fresh generator, with the lengths that `size`
+and the parameters say.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.data.subscripts import store
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
+from gradscribe.ir.core import Method
+from gradscribe.ir.lengths import Affine
+from gradscribe.ir.types import Array, Opaque, Tuple, Type
+from gradscribe.primitives.typing import dims_of, shape_dims, type_of
+
+GENERATORS: dict[type, Any] = {
+    np.random.Generator: lambda: np.random.default_rng(0),
+    np.random.RandomState: lambda: np.random.RandomState(0),
+    random.Random: lambda: random.Random(0),
+}
+"""The classes of random generators, and how to make one that nobody else uses."""
+
+MAKERS: dict[Any, type] = {
+    np.random.default_rng: np.random.Generator,
+    np.random.RandomState: np.random.RandomState,
+    random.Random: random.Random,
+}
+"""What makes a generator of which class."""
+
+_SIZES = {
+    0: "random random_sample standard_normal standard_exponential standard_cauchy",
+    1: "choice exponential poisson chisquare standard_t standard_gamma rayleigh geometric weibull "
+    "pareto power dirichlet zipf logseries",
+    2: "normal uniform integers randint binomial gamma beta laplace wald lognormal logistic gumbel "
+    "vonmises multivariate_normal multinomial f negative_binomial noncentral_chisquare",
+    3: "triangular hypergeometric noncentral_f",
+}
+_SIZE_POSITIONS = {name: at for at, names in _SIZES.items() for name in names.split()}
+"""At which position each method takes its `size`."""
+
+_VECTORS = frozenset({"multivariate_normal", "dirichlet", "multinomial"})
+"""Distributions of vectors: the last axis of a draw is that of the first parameters."""
+
+_REARRANGED = frozenset({"permutation", "permuted"})
+
+
+def generator_of(callee: Any) -> type | None:
+    """The class of the generator whose method a callable is (`np.random.normal`)."""
+    owner = type(getattr(callee, "__self__", None))
+    return owner if owner in GENERATORS else None
+
+
+def make(
+    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    """A call that makes a generator."""
+    return opaque.emit(lowering, callee, arguments, keywords, Opaque(MAKERS[callee]))
+
+
+def draw(
+    lowering: Lowering,
+    node: Any,
+    cls: type,
+    callee: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """A call of a generator's method. callee: the function; or a `Method`, the generator then
+    being the first argument."""
+    is_method = isinstance(callee, Method)
+    name = callee.name if is_method else callee.__name__
+    given = arguments[1:] if is_method else arguments
+    if name == "shuffle":
+        return _shuffle(lowering, node, cls, callee, arguments, keywords)
+    type_ = _type(lowering, node, cls, name, given, keywords)
+    return opaque.emit(lowering, callee, arguments, keywords, type_)
+
+
+def _shuffle(
+    lowering: Lowering,
+    node: Any,
+    cls: type,
+    callee: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """`shuffle(x)`, as the store of a permutation: what it draws is the same."""
+    target = arguments[-1]
+    type_ = lowering.value(target).type if isinstance(target, Ref) else None
+    if cls is random.Random or keywords or not (isinstance(type_, Array) and type_.rank == 1):
+        lowering.unsupported(
+            node, "`shuffle` of this value is not supported", "index with a permutation instead"
+        )
+    owner = getattr(callee, "__self__", None)
+    permute = Method("permutation") if owner is None else owner.permutation
+    permuted = opaque.emit(lowering, permute, arguments, keywords, type_)
+    store(lowering, node, target, permuted)
+    return Static(None)
+
+
+def _type(
+    lowering: Lowering,
+    node: Any,
+    cls: type,
+    name: str,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Type:
+    position = _SIZE_POSITIONS.get(name, len(arguments))
+    size = keywords.get("size", arguments[position] if position < len(arguments) else None)
+    if name in ("rand", "randn") and arguments:
+        size = TupleOf(arguments)
+    if isinstance(size, Static) and size.value is None:
+        size = None
+    parameters = [item for item in (*arguments, *keywords.values()) if item is not size]
+    found = _sample(lowering, node, cls, name, arguments, keywords, size)
+    if found is None or isinstance(found, (str, bytes, dict)):
+        return Opaque(type(found))
+    if isinstance(found, list):
+        lowering.unsupported(
+            node, f"lists that `{name}` draws are not supported", "draw an array instead"
+        )
+    if not isinstance(found, np.ndarray):
+        return type_of(found)
+    return Array(found.dtype.name, _dims(lowering, name, found, parameters, size))
+
+
+def _dims(
+    lowering: Lowering, name: str, found: Any, parameters: list[Any], size: Any
+) -> tuple[Affine, ...]:
+    """The lengths of an array that is drawn."""
+    dims = [dims_of(lowering.value(p).type) for p in parameters if isinstance(p, Ref)]
+    first = dims[0] if dims else ()
+    if name in _REARRANGED:
+        return first or shape_dims(_shape(lowering, parameters[0]))
+    if size is None and name not in _VECTORS and name != "choice":
+        return lowering.builder.facts.broadcast(dims)
+    leading = () if size is None else shape_dims(_shape(lowering, size))
+    trailing = found.ndim - len(leading)
+    inner = first[len(first) - trailing :]
+    if len(inner) < trailing:
+        inner = tuple(Affine.of(n) for n in found.shape[len(leading) :])
+    return (*leading, *inner)
+
+
+def _shape(lowering: Lowering, size: Any) -> Any:
+    """A size as the type of a shape argument."""
+    if isinstance(size, Static):
+        return size.value
+    if isinstance(size, (TupleOf, ListRef)):
+        items = size.items if isinstance(size, TupleOf) else lowering.contents[size.storage]
+        return tuple(_shape(lowering, item) for item in items)
+    return lowering.value(size).type
+
+
+def _sample(
+    lowering: Lowering,
+    node: Any,
+    cls: type,
+    name: str,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+    size: Any,
+) -> Any:
+    """What the method draws, for small arguments, from a generator of our own."""
+
+    def plain(item: Any) -> Any:
+        if item is size and size is not None:
+            shape = _shape(lowering, size)
+            if isinstance(shape, Tuple):
+                shape = shape.items
+            return (1,) * len(shape) if isinstance(shape, tuple) else 1
+        return opaque.sampled(lowering, item)
+
+    try:
+        if name in ("rand", "randn"):
+            return getattr(GENERATORS[cls](), name)(*(1 for _ in arguments))
+        named = {key: plain(item) for key, item in keywords.items()}
+        return getattr(GENERATORS[cls](), name)(*map(plain, arguments), **named)
+    except Exception as error:
+        return lowering.unsupported(
+            node,
+            f"the type of what `{name}` draws is not known: {error}",
+            "draw outside of the function, and pass the numbers in",
+        )

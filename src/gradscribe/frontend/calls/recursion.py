@@ -1,0 +1,399 @@
+"""Recursive functions: a function that is met again while it is being lowered.
+
+It becomes an IR function of its own, which is called (`call`), never inlined. It is lowered
+for the types of its arguments, of which lengths and integers are not known; what it reads of
+the functions and variables around it comes as further parameters. A call with other types
+makes another function.
+
+The type of its result is found by iteration: at first a call of it gives nothing, so that only
+the paths without one return; then a call gives what those returned, until that stays the same.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from gradscribe.errors import AliasingError, UnsupportedError
+from gradscribe.frontend.calls.definitions import (
+    CapturedError,
+    Definition,
+    NotYetKnownError,
+    Result,
+)
+from gradscribe.frontend.data.instances import new_instance
+from gradscribe.frontend.data.results import result_tree
+from gradscribe.frontend.data.structures import Opened, Slot, Structure, opened, rebuilt
+from gradscribe.frontend.values import (
+    DictRef,
+    ListRef,
+    LocalFunction,
+    Static,
+    Storage,
+    TupleOf,
+    may_overlap,
+)
+from gradscribe.ir.builder import Builder
+from gradscribe.ir.core import CALL, Block, Function, Location, Operation, Parameter, Value
+from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
+from gradscribe.ir.types import Scalar, Type, map_lengths
+from gradscribe.ir.types import Sequence as SequenceType
+
+if TYPE_CHECKING:
+    from gradscribe.frontend.interface import Path
+    from gradscribe.frontend.lowering import Frame, Lowering
+
+_PASSES = 12
+"""How often the type of a result may change before it is taken to grow for ever."""
+
+_VARIANTS = 16
+"""For how many kinds of arguments a function may call itself."""
+
+_LEAVES = 500
+"""Of how many numbers and arrays these may be made."""
+
+
+def call(lowering: Lowering, node: Any, frame: Frame) -> Any:
+    """Call the function of a new frame, which is known to be recursive; its return value."""
+    given = _Given(lowering, node, frame)
+    definitions = lowering.recursion.definitions
+    definition = definitions.get(given.key)
+    if definition is None:
+        same = sum(known[0] is frame.source.node for known in definitions)
+        if same >= _VARIANTS or len(given.leaves) > _LEAVES:
+            lowering.unsupported(
+                node, f"`{frame.source.name}` calls itself with ever other types of arguments"
+            )
+        definition = _defined(lowering, node, frame, given)
+    if definition.result is None:
+        raise NotYetKnownError(definition, _location(lowering, node, frame))
+    return given.call(definition, definition.result)
+
+
+def structure_of(lowering: Lowering, node: Any, frame: Frame) -> Structure:
+    """The structure of what a function is called with: all but the numbers and arrays in it."""
+    closure = LocalFunction(frame.source.node, frame.outer) if frame.outer else Static(None)
+    arguments = TupleOf(tuple(frame.names.values()))
+    return opened(lowering, node, TupleOf((arguments, closure))).structure
+
+
+def captured(definition: Definition, key: Any, value: Any, path: Path, name: str) -> NoReturn:
+    """Have the recursive function that is being lowered get a variable from outside."""
+    definition.captured[key] = (value, path, name)
+    raise CapturedError(definition)
+
+
+class _Given:
+    """The arguments of one call: their structure, and the IR values in it."""
+
+    def __init__(self, lowering: Lowering, node: Any, frame: Frame) -> None:
+        self.lowering = lowering
+        self.frame = frame
+        closure = LocalFunction(frame.source.node, frame.outer) if frame.outer else Static(None)
+        arguments = TupleOf(tuple(frame.names.values()))
+        given = opened(lowering, node, TupleOf((arguments, closure)))
+        self.structure, self.leaves, self.storages = given.structure, given.leaves, given.storages
+        self.bounds: dict[Symbol, Affine] = {}
+        self.types = _general([leaf.type for leaf in self.leaves], lowering, self.bounds, "n")
+        self.names = self._names_of_leaves()
+        cells = tuple(id(cell) for cell in frame.function.__closure__ or ())
+        self.key = (frame.source.node, cells, self.structure, self.types)
+
+    def _names_of_leaves(self) -> list[str]:
+        """What the parameters are called: as the function's own, where those are one leaf."""
+        names = [leaf.name or "x" for leaf in self.leaves]
+        parts = self.structure.root.parts[0].parts
+        for name, part in zip(self.frame.names, parts, strict=True):
+            if isinstance(part, Slot):
+                names[part.number] = name
+        return names
+
+    def call(self, definition: Definition, result: Result) -> Any:
+        """Emit the call."""
+        lowering, bounds = self.lowering, dict(self.bounds)
+        captured = _captured(lowering, definition)
+        leaves = [leaf for variable in captured for leaf in variable.leaves]
+        for known, leaf in zip(definition.captured_types, leaves, strict=True):
+            bounds |= _bounds(known, leaf.type)
+        types = _instances(result.types, bounds)
+        results = tuple(lowering.builder.named(type_) for type_ in types)
+        operands = (*self.leaves, *leaves)
+        attributes = {"function": definition.callee}
+        location = lowering.builder.location or self.frame.source.location(self.frame.source.node)
+        lowering.builder.append(Operation(CALL, operands, results, attributes, location=location))
+        storages = self.storages.union(*(variable.storages for variable in captured))
+        overlaps = storages if result.shares else frozenset()
+        return _item(lowering, result.tree, iter(results), overlaps)
+
+
+def _captured(lowering: Lowering, definition: Definition) -> list[Opened]:
+    """The variables from outside that a recursive function reads, as its caller has them."""
+    from gradscribe.frontend.scope import captured_variable
+
+    items = [captured_variable(lowering, *where) for where in definition.captured.values()]
+    return [opened(lowering, None, item) for item in items]
+
+
+def _location(lowering: Lowering, node: Any, frame: Frame) -> Location | None:
+    """The place of a call; of the `def` where the call is the user's own."""
+    source = lowering.frame.source if lowering.frames else frame.source
+    return source.location(node)
+
+
+def _general(
+    types: Sequence[Type], lowering: Lowering, bounds: dict[Symbol, Affine], name: str
+) -> tuple[Type, ...]:
+    """The types without what is known of lengths and integers, but which lengths are equal (and
+    which are one, for broadcasting). bounds: receives what the new symbols stand for."""
+    facts, lengths = lowering.builder.facts, dict[Affine, Symbol]()
+    general: list[Type] = []
+
+    def length(of: Affine) -> Affine:
+        of = facts.normalize(of)
+        if of.known == 1:
+            return of
+        symbol = lengths.setdefault(of, _symbol(name, len(lengths), 0))
+        bounds[symbol] = of
+        return Affine.of(symbol)
+
+    for number, type_ in enumerate(types):
+        if isinstance(type_, Scalar) and type_.value is not None:
+            symbol = _symbol(f"{name}_integer", number, None)
+            bounds[symbol] = type_.value
+            type_ = replace(type_, value=Affine.of(symbol))
+        elif isinstance(type_, SequenceType):
+            type_ = SequenceType(map_lengths(type_.item, length))
+        else:
+            type_ = map_lengths(type_, length)
+        general.append(type_)
+    return tuple(general)
+
+
+@functools.cache
+def _symbol(kind: str, number: int, minimum: int | None) -> Symbol:
+    """The unknown of this number: the same for all functions, so that types can be compared."""
+    return Symbol(f"{kind}{number}", minimum)
+
+
+# -- the definition ----------------------------------------------------------------------------
+
+
+def _defined(lowering: Lowering, node: Any, frame: Frame, given: _Given) -> Definition:
+    """Lower a recursive function until the type of its result is settled."""
+    recursion = lowering.recursion
+    definition = Definition(recursion.unused_name(_identifier(frame)))
+    known = dict(recursion.definitions)
+    recursion.definitions[given.key] = definition
+    before = {**recursion.definitions}
+    try:
+        for _ in range(_PASSES):
+            recursion.definitions = dict(before)
+            try:
+                result = _lower(lowering, node, frame, given, definition)
+            except CapturedError as found:
+                if found.definition is not definition:
+                    raise
+                continue
+            if result == definition.result:
+                return definition
+            definition.result = result
+    except BaseException:
+        recursion.definitions = known
+        raise
+    recursion.definitions = known
+    return lowering.unsupported(
+        node,
+        f"what `{frame.source.name}` returns is of another type for every call of itself",
+        "return the same kind of value on every path",
+    )
+
+
+def _identifier(frame: Frame) -> str:
+    return frame.source.name if frame.source.name.isidentifier() else "function"
+
+
+def _lower(
+    lowering: Lowering, node: Any, frame: Frame, given: _Given, definition: Definition
+) -> Result:
+    """One pass: the IR of the function, with what is known of its result so far."""
+    from gradscribe.frontend.calls.frames import inline_frame
+    from gradscribe.frontend.lowering import Frame, Lowering
+
+    inner = Lowering(Builder(Facts()))
+    inner.below = (*lowering.below, *lowering.frames)
+    inner.definition = definition
+    inner.recursion, inner.dependencies = lowering.recursion, lowering.dependencies
+    inner.parameters = lowering.parameters
+    inner.met, inner.compared = lowering.met, lowering.compared
+    inner.builder.location = frame.source.location(frame.source.node)
+    parameters = _Parameters()
+    leaves = list(map(parameters.add, given.names, given.types))
+    arguments, closure = rebuilt(inner, given.structure, leaves).items
+    names = dict(zip(frame.names, arguments.items, strict=True))
+    _bind_captured(lowering, inner, definition, parameters)
+    entered = dict(inner.contents)
+    outer = closure.frame if isinstance(closure, LocalFunction) else None
+    try:
+        item = inline_frame(inner, node, Frame(frame.source, frame.function, names, outer))
+    except NotYetKnownError as unknown:
+        if unknown.definition is not definition:
+            raise
+        raise UnsupportedError(
+            f"`{frame.source.name}` calls itself on every path, so it never returns",
+            "return a value without the call on some path, as in `if n == 0: return 1.0`",
+            unknown.location,
+        ) from None
+    _refuse_stores(inner, frame, entered)
+    tree, values = result_tree(inner, item)
+    definition.function = _function(definition.name, parameters.made, inner.builder, values)
+    known = {symbol for type_ in parameters.types for symbol in _symbols(type_)}
+    shares = any(may_overlap(own, e) for own in inner.storages(item) for e in entered)
+    return Result(tree, _general_result(values, inner.builder.facts, known), shares)
+
+
+def _function(
+    name: str, parameters: Sequence[Parameter], builder: Builder, results: Sequence[Value]
+) -> Function:
+    leaves = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
+    body = Block(leaves, tuple(builder.operations), tuple(results))
+    tree = LEAF if len(results) == 1 else Node(tuple, (LEAF,) * len(results))
+    return Function(name, tuple(parameters), body, tree, builder.facts)
+
+
+class _Parameters:
+    """The parameters of a recursive function, one for each leaf."""
+
+    def __init__(self) -> None:
+        self.made: list[Parameter] = []
+        self.types: list[Type] = []
+        self._names: set[str] = set()
+
+    def add(self, wanted: str, type_: Type) -> Value:
+        name, number = wanted, 1
+        while name in self._names:
+            name, number = f"{wanted}_{number}", number + 1
+        self._names.add(name)
+        value = Value(type_, name)
+        self.types.append(type_)
+        self.made.append(Parameter(name, LEAF, (value,)))
+        return value
+
+
+def _bind_captured(
+    lowering: Lowering, inner: Lowering, definition: Definition, parameters: _Parameters
+) -> None:
+    """Give a recursive function the variables from outside that it is known to read."""
+    variables = _captured(lowering, definition)
+    leaves = [leaf.type for variable in variables for leaf in variable.leaves]
+    definition.captured_types = _general(leaves, lowering, {}, "m")
+    types = iter(definition.captured_types)
+    for (key, (_, _, name)), given in zip(definition.captured.items(), variables, strict=True):
+        own = [parameters.add(leaf.name or name, next(types)) for leaf in given.leaves]
+        inner.captured[key] = rebuilt(inner, given.structure, own)
+
+
+def _refuse_stores(lowering: Lowering, frame: Frame, entered: dict[Storage, Any]) -> None:
+    if lowering.fields:
+        raise AliasingError(
+            f"`{frame.source.name}` stores to an object from outside, and calls itself",
+            "return what it computes, and store that in the function that calls it",
+            frame.source.location(frame.source.node),
+        )
+    for storage, contents in entered.items():
+        is_stored = any(may_overlap(storage, other) for other in lowering.stored)
+        if is_stored or lowering.contents.get(storage) is not contents:
+            what = f"`{storage.name}`" if storage.name else "an argument"
+            raise AliasingError(
+                f"`{frame.source.name}` stores into {what}, and calls itself",
+                "store into a copy (`.copy()`), and return that",
+                frame.source.location(frame.source.node),
+            )
+
+
+# -- results -----------------------------------------------------------------------------------
+
+
+def _general_result(values: Sequence[Value], facts: Facts, known: set[Symbol]) -> tuple[Type, ...]:
+    """The types of results in terms of the parameters' lengths and integers; other lengths are
+    numbered in order."""
+    unknown: dict[Affine, Symbol] = {}
+
+    def length(of: Affine) -> Affine:
+        of = facts.normalize(of)
+        if all(symbol in known for symbol, _ in of.terms):
+            return of
+        return Affine.of(unknown.setdefault(of, _symbol("result", len(unknown), 0)))
+
+    types: list[Type] = []
+    for value in values:
+        type_ = value.type
+        if isinstance(type_, Scalar) and type_.value is not None:
+            of = type_.value
+            is_known = of.terms and all(symbol in known for symbol, _ in of.terms)
+            type_ = type_ if is_known else replace(type_, value=None)
+        elif isinstance(type_, SequenceType):
+            type_ = SequenceType(map_lengths(type_.item, length))
+        else:
+            type_ = map_lengths(type_, length)
+        types.append(type_)
+    return tuple(types)
+
+
+def _symbols(type_: Type) -> set[Symbol]:
+    return {symbol for of in _lengths(type_) for symbol, _ in of.terms}
+
+
+def _lengths(type_: Type) -> list[Affine]:
+    """All lengths and integers in a type, but for those of lists."""
+    found: list[Affine] = []
+
+    def collect(of: Affine) -> Affine:
+        found.append(of)
+        return of
+
+    map_lengths(type_.item if isinstance(type_, SequenceType) else type_, collect)
+    return found
+
+
+def _bounds(general: Type, given: Type) -> dict[Symbol, Affine]:
+    """What the symbols of a parameter's type stand for."""
+    pairs = zip(_lengths(general), _lengths(given), strict=True)
+    return {symbol: actual for of, actual in pairs for symbol, _ in of.terms}
+
+
+def _instances(types: Sequence[Type], bounds: dict[Symbol, Affine]) -> list[Type]:
+    """The types of results in terms of the caller's lengths."""
+    fresh: dict[Symbol, Affine] = {}
+
+    def value(symbol: Symbol) -> Affine:
+        if symbol in bounds:
+            return bounds[symbol]
+        return fresh.setdefault(symbol, Affine.of(Symbol("length")))
+
+    def instance(of: Affine) -> Affine:
+        return of.substitute({symbol: value(symbol) for symbol, _ in of.terms})
+
+    return [map_lengths(type_, instance) for type_ in types]
+
+
+def _item(
+    lowering: Lowering, tree: Tree, leaves: Iterator[Value], overlaps: frozenset[Storage]
+) -> Any:
+    """The frontend value of a result, which may share memory with the arguments."""
+    if isinstance(tree, Leaf):
+        return lowering.wrap(next(leaves), overlaps)
+    if isinstance(tree, Constant):
+        return Static(tree.value)
+    items = tuple([_item(lowering, child, leaves, overlaps) for child in tree.children])
+    if issubclass(tree.cls, tuple):
+        return TupleOf(items, tree.cls)
+    if tree.cls not in (list, dict):
+        return new_instance(lowering, tree.cls, dict(zip(tree.keys or (), items, strict=True)))
+    storage = Storage()
+    is_dict = tree.cls is dict
+    contents = dict(zip(tree.keys or (), items, strict=True)) if is_dict else items
+    lowering.contents[storage] = contents
+    return DictRef(storage) if is_dict else ListRef(storage)

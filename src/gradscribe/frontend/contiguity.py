@@ -1,0 +1,147 @@
+"""Which arrays lie in memory in C order, so that a reshape of them is a view.
+
+The question is asked of IR values, and answered from the operations that make them. Of an argument
+it is assumed, where it holds in the specializing call, and becomes an entry guard. Of what a loop
+carries it is assumed from what it starts with, and checked at the end of the body.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend.control.carried_entry import Entry
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.ir.core import IF, LOOP, Block, Method, Operation, SliceOf, Value
+from gradscribe.ir.types import Array
+from gradscribe.primitives import control, indexing
+from gradscribe.primitives.registry import PRIMITIVES
+
+_MADE_IN_ORDER = (np.zeros, np.ones, np.full, np.empty, np.eye, np.identity, np.outer)
+_ORDER_OF_OPERANDS = (
+    *(np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.copy, np.where, np.clip),
+    *(np.sum, np.mean, np.max, np.min, np.prod, np.cumsum, np.concatenate, np.stack),
+)
+_VIEWS_IN_ORDER = (np.reshape, np.ravel, np.expand_dims, np.squeeze)
+
+
+def is_contiguous(lowering: Lowering, value: Value) -> bool:
+    """Whether an array is known to lie in C order without gaps."""
+    return _Layout(lowering).is_contiguous(value)
+
+
+def settle(lowering: Lowering, entry: Entry, ends: list[Value]) -> bool:
+    """Whether what a trip ends with lies in memory as was assumed of what it began with."""
+    refuted = {n for n in entry.contiguous if not is_contiguous(lowering, ends[n])}
+    entry.strided |= refuted
+    entry.contiguous -= refuted
+    return not refuted
+
+
+class _Layout:
+    """assumed: the carried values of finished loops of which it is assumed."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        self._lowering = lowering
+        self._assumed: set[Value] = set()
+
+    def is_contiguous(self, value: Value) -> bool:
+        lowering = self._lowering
+        if value in lowering.contiguous:
+            lowering.assumed_contiguous.add(value)
+            return True
+        if value in self._assumed:
+            return True
+        made = lowering.builder.definition(value)
+        if made is None:
+            return self._of_parameter(value)
+        if made.primitive is IF:
+            number = made.results.index(value)
+            return all(self.is_contiguous(region.yields[number]) for region in made.regions)
+        if made.primitive is LOOP:
+            return self._of_loop(made, value)
+        return self._of_operation(made)
+
+    def _of_parameter(self, value: Value) -> bool:
+        """What a loop that is being lowered carries, or runs over."""
+        if value in self._lowering.rows:
+            return self.is_contiguous(self._lowering.rows[value])
+        entry, number, initial = self._lowering.carried.get(value, (None, 0, value))
+        if entry is None or number in entry.strided or not self.is_contiguous(initial):
+            return False
+        entry.contiguous.add(number)
+        return True
+
+    def _of_loop(self, loop: Operation, value: Value) -> bool:
+        shape, body = loop.attributes["shape"], loop.regions[0]
+        position = loop.results.index(value)
+        if position >= shape.carried:
+            return False
+        initial = loop.operands[shape.iterable_operands :]
+        parameters = body.parameters[len(shape.iterables) :]
+        arrays = [
+            n
+            for n in range(shape.carried)
+            if isinstance(parameters[n].type, Array) and self.is_contiguous(initial[n])
+        ]
+        return position in self._settled(arrays, parameters, body)
+
+    def _settled(self, arrays: list[int], parameters: tuple[Value, ...], body: Block) -> list[int]:
+        """Those of the carried values that stay in order if they all are at the beginning."""
+        outer = self._assumed
+        while True:
+            self._assumed = outer | {parameters[n] for n in arrays}
+            kept = [n for n in arrays if self.is_contiguous(body.yields[n])]
+            self._assumed = outer
+            if kept == arrays:
+                return kept
+            arrays = kept
+
+    def _of_operation(self, made: Operation) -> bool:
+        primitive, type_ = made.primitive, made.results[0].type
+        if primitive in _OF_FIRST or primitive in _known(_VIEWS_IN_ORDER):
+            return self.is_contiguous(made.operands[0])
+        if primitive is indexing.GETITEM:
+            x = made.operands[0].type
+            rank = x.rank if isinstance(x, Array) else 0
+            in_order = _takes_one_piece(made.attributes["index"], rank)
+            return in_order and self.is_contiguous(made.operands[0])
+        if primitive.view:
+            return False
+        if (isinstance(type_, Array) and type_.rank < 2) or primitive in _known(_MADE_IN_ORDER):
+            return True
+        if made.callee == Method("copy"):
+            return True
+        follows = primitive.elementwise or primitive in _known(_ORDER_OF_OPERANDS)
+        matrices = primitive is PRIMITIVES[np.matmul] and getattr(type_, "rank", 0) == 2
+        return matrices or (follows and self._all_in_order(made))
+
+    def _all_in_order(self, made: Operation) -> bool:
+        arrays = [v for v in made.operands if isinstance(v.type, Array)]
+        return all(map(self.is_contiguous, arrays))
+
+
+_OF_FIRST = frozenset({indexing.STORE, indexing.ACCUMULATE, control.COPY, control.STOP_GRADIENT})
+
+
+def _known(callees: tuple[Any, ...]) -> set[Any]:
+    return {PRIMITIVES[callee] for callee in callees if callee in PRIMITIVES}
+
+
+def _takes_one_piece(index: tuple[Any, ...], rank: int) -> bool:
+    """Whether a basic index takes one piece of memory from an array in C order: integers, then
+    at most one slice without steps, then whole axes."""
+    items = [item for item in index if item is not None]
+    used = len([item for item in items if item is not Ellipsis])
+    whole = SliceOf()
+    axes: list[Any] = []
+    for item in items:
+        axes += [whole] * (rank - used) if item is Ellipsis else [item]
+    slices = [n for n, item in enumerate(axes) if isinstance(item, SliceOf)]
+    if not slices:
+        return True
+    first, *others = slices
+    if first != len(axes) - len(slices):
+        return False
+    return axes[first].step in (None, 1) and all(axes[n] == whole for n in others)

@@ -1,0 +1,187 @@
+"""Lowering of `with`: what a context manager means to the statements inside.
+
+Most managers are kept in the emitted code: an ENTER before the statements, an EXIT after them.
+Gradient modes are not: what is computed under `no_grad` passes no derivative on, and that is all
+that they mean to compiled code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import types
+from collections.abc import Callable
+from typing import Any
+
+import gast
+import numpy as np
+
+from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.control.branches import RAISED
+from gradscribe.frontend.data import protocols
+from gradscribe.frontend.data.instances import class_of, is_object
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.source import source_of
+from gradscribe.frontend.values import InstanceRef, Manager, Static
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Array, is_differentiable
+from gradscribe.primitives.control import ENTER, EXIT, RESUMED
+
+
+def with_statement(lowering: Lowering, node: Any) -> None:
+    """`with manager as target, …:` and its block."""
+    from gradscribe.frontend.expressions import expression
+    from gradscribe.frontend.statements import assign, statements
+
+    def enter(position: int) -> None:
+        if position == len(node.items):
+            statements(lowering, node.body)
+            return
+        item = node.items[position]
+        manager = _manager(lowering, item.context_expr, expression(lowering, item.context_expr))
+
+        def body(handed_out: Any) -> None:
+            if item.optional_vars is not None:
+                assign(lowering, item.optional_vars, handed_out)
+            enter(position + 1)
+
+        _KINDS[manager.kind](lowering, node, manager, body)
+
+    enter(0)
+
+
+def _manager(lowering: Lowering, node: Any, item: Any) -> Manager:
+    """What is entered: a manager that means something here, or an object of the user's."""
+    if isinstance(item, Manager):
+        return item
+    cls = class_of(item) if is_object(item) else None
+    if opaque.is_opaque(item):
+        cls = item.type.cls
+    elif cls is None or not hasattr(cls, "__enter__"):
+        lowering.unsupported(
+            node, "this value is no context manager", "use it around the call of the function"
+        )
+    if cls is not None and may_suppress(cls):
+        lowering.unsupported(
+            node,
+            f"the context manager `{cls.__name__}` may suppress exceptions",
+            "catch them outside of the function",
+        )
+    return Manager("inlined" if isinstance(item, InstanceRef) else "kept", (item,))
+
+
+def may_suppress(cls: type) -> bool:
+    """Whether leaving a manager of this class can end an exception: `__exit__` may return
+    something that is true."""
+    leave = getattr(cls, "__exit__", None)
+    if not isinstance(leave, types.FunctionType) or cls.__module__ == "contextlib":
+        return False
+    body = source_of(leave.__code__).node.body
+    returned = [n.value for part in body for n in gast.walk(part) if isinstance(n, gast.Return)]
+    return not all(
+        value is None or (isinstance(value, gast.Constant) and not value.value)
+        for value in returned
+    )
+
+
+Body = Callable[[Any], None]
+"""Lowers what stands in the block, given what the manager hands out (`as`)."""
+
+
+def _kept(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
+    arguments = tuple(opaque.argument_of(lowering, a) for a in manager.arguments)
+    keywords = {k: opaque.argument_of(lowering, v) for k, v in manager.keywords.items()}
+    tree = {"args": arguments, "keywords": keywords}
+    handed_out = lowering.emit(ENTER, tree, manager.callee)
+    try:
+        body(handed_out)
+    finally:
+        _leave(lowering, manager, tree)
+
+
+def _leave(lowering: Lowering, manager: Manager, tree: dict[str, Any]) -> None:
+    if RAISED not in lowering.frame.names:
+        resumed = tree if manager.callee in RESUMED else {"args": (), "keywords": {}}
+        lowering.emit(EXIT, resumed, manager.callee)
+
+
+def _inlined(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
+    """An object that the function made: its methods are run in place."""
+    (owner,) = manager.arguments
+    body(protocols.call(lowering, node, owner, "__enter__"))
+    if RAISED not in lowering.frame.names:
+        protocols.call(lowering, node, owner, "__exit__", *[Static(None)] * 3)
+
+
+def _null(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
+    body(manager.arguments[0])
+
+
+def _mode(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
+    """A gradient mode: whether derivatives are cut in the block."""
+    outer, lowering.cutting = lowering.cutting, not manager.arguments[0].value
+    before = dict(lowering.contents)
+    try:
+        body(Static(None))
+    finally:
+        changed = lowering.cutting and not outer
+        lowering.cutting = outer
+    for storage, contents in before.items() if changed else ():
+        if _is_array(contents) and lowering.contents[storage] is not contents:
+            lowering.unsupported(
+                node,
+                f"`{storage.name or 'an array'}` from outside is stored to under `no_grad`",
+                "store to a copy that is made in the block, or outside of it",
+            )
+
+
+def _is_array(contents: Any) -> bool:
+    return (
+        isinstance(contents, Value)
+        and isinstance(contents.type, Array)
+        and is_differentiable(contents.type)
+    )
+
+
+def _suppress(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
+    from gradscribe.frontend.control.exceptions import suppressing
+
+    suppressing(lowering, node, manager, body)
+
+
+_KINDS: dict[str, Callable[[Lowering, Any, Manager, Body], None]] = {
+    "kept": _kept,
+    "null": _null,
+    "mode": _mode,
+    "suppress": _suppress,
+    "inlined": _inlined,
+}
+
+
+# -- calls that make managers ------------------------------------------------------------------
+
+
+def mode(enabled: bool | None) -> known.Handler:
+    """A call that makes a gradient mode (None: the one that is given)."""
+
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        if enabled is None and len(arguments) == 1 and isinstance(arguments[0], Static):
+            return Manager("mode", arguments)
+        if enabled is None or arguments or keywords:
+            lowering.unsupported(node, "a gradient mode must be known when this is compiled")
+        return Manager("mode", (Static(enabled),))
+
+    return handler
+
+
+def _errstate(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return Manager("kept", tuple(arguments), keywords, np.errstate)
+
+
+def _nullcontext(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    given = (*arguments, *keywords.values(), Static(None))
+    return Manager("null", given[:1])
+
+
+known.BUILTINS[np.errstate] = _errstate
+known.BUILTINS[contextlib.nullcontext] = _nullcontext

@@ -1,0 +1,96 @@
+"""Iterations made anew: the first item apart from the rest, rows of arrays taken by index."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.data.subscripts import read_item
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, TupleOf
+from gradscribe.ir.lengths import Affine
+from gradscribe.ir.types import Array, Scalar, Sequence
+
+
+def trips(lowering: Lowering, iteration: Iteration) -> Affine | None:
+    """The number of trips, as far as it can be said in terms of lengths and integers."""
+    if iteration.kind in ("zip", "enumerate"):
+        parts = iteration.parts if iteration.kind == "zip" else iteration.parts[:1]
+        counts = [trips(lowering, part) for part in parts]
+        facts = lowering.builder.facts
+        if None in counts or not all(facts.equal(counts[0], c) for c in counts[1:]):  # type: ignore[arg-type]
+            return None
+        return counts[0]
+    if iteration.kind == "range":
+        start, stop, step = (lowering.value(part).type for part in iteration.parts)
+        assert isinstance(start, Scalar) and isinstance(stop, Scalar) and isinstance(step, Scalar)
+        if start.value is None or stop.value is None or step.value != Affine.of(1):
+            return None
+        return stop.value - start.value
+    if iteration.kind in ("items", "map"):
+        return trips(lowering, iteration.parts[0])
+    type_ = lowering.value(iteration.parts[0]).type
+    if isinstance(type_, Array):
+        return type_.dims[0]
+    return type_.length if isinstance(type_, Sequence) else None
+
+
+def divide(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, Iteration]:
+    """The first item, and an iteration over the others. There is at least one."""
+    from gradscribe.frontend.operators import operate
+
+    if iteration.kind == "zip":
+        divided = [divide(lowering, node, part) for part in iteration.parts]
+        firsts, rests = zip(*divided, strict=True)
+        return TupleOf(firsts), Iteration("zip", rests)
+    if iteration.kind == "enumerate":
+        first, rest = divide(lowering, node, iteration.parts[0])
+        start = iteration.parts[1]
+        after = operate(lowering, node, operator.add, start, Static(1))
+        return TupleOf((start, first)), Iteration("enumerate", (rest, after))
+    if iteration.kind == "range":
+        start, stop, step = iteration.parts
+        after = operate(lowering, node, operator.add, start, step)
+        return start, Iteration("range", (after, stop, step))
+    if iteration.kind == "map":
+        first, rest = divide(lowering, node, iteration.parts[0])
+        return iteration.parts[1](first), Iteration("map", (rest, iteration.parts[1]))
+    owner = iteration.parts[0]
+    first = read_item(lowering, node, owner, Static(0))
+    if iteration.kind == "array":
+        return first, Iteration(
+            "array", (read_item(lowering, node, owner, slice(Static(1), None, None)),)
+        )
+    others = Iteration("range", (Static(1), calls.length(lowering, owner), Static(1)))
+    return first, Iteration("items", (others, owner))
+
+
+def arrays(iteration: Iteration) -> Iterator[Ref | ListRef]:
+    """The arrays over whose rows, and the lists over whose items, an iteration runs."""
+    if iteration.kind in ("array", "sequence"):
+        yield iteration.parts[0]
+    for part in iteration.parts:
+        if isinstance(part, Iteration) and iteration.kind != "items":
+            yield from arrays(part)
+
+
+def by_index(
+    lowering: Lowering, node: Any, iteration: Iteration, nested: bool = False
+) -> Iteration:
+    """The same iteration, with the rows of arrays, and items of lists, taken by index."""
+    if iteration.kind in ("zip", "enumerate", "map"):
+        parts = tuple(
+            by_index(lowering, node, part, True) if isinstance(part, Iteration) else part
+            for part in iteration.parts
+        )
+        return Iteration(iteration.kind, parts, iteration.reversed)
+    if iteration.kind not in ("array", "sequence"):
+        return iteration
+    owner, is_reversed = iteration.parts[0], iteration.reversed
+    if is_reversed and nested:
+        owner = read_item(lowering, node, owner, slice(None, None, Static(-1)))
+        is_reversed = False
+    rows = Iteration("range", (Static(0), calls.length(lowering, owner), Static(1)))
+    return Iteration("items", (rows, owner), is_reversed)

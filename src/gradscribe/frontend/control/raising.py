@@ -1,0 +1,86 @@
+"""Lowering of `raise` and `assert`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.calls.definitions import AlwaysRaisesError
+from gradscribe.frontend.control.branches import RAISED
+from gradscribe.frontend.expressions import condition, expression
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.operators import truth
+from gradscribe.frontend.values import Static
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Opaque
+from gradscribe.primitives.control import ASSERT, RAISE
+
+
+def raise_statement(lowering: Lowering, node: Any) -> None:
+    """`raise exception from cause`."""
+    if node.exc is None:
+        exception = _handled(lowering, node)
+    else:
+        exception = _exception(lowering, node.exc)
+        cls = _class_of(exception)
+        depth, caught = lowering.attempts[-1] if lowering.attempts else (0, ())
+        if cls is not None and lowering.builder.depth == depth and issubclass(cls, caught):
+            location = lowering.frame.source.location(node)
+            what = f"this always raises {cls.__name__}"
+            raise AlwaysRaisesError(what, "", location, cls, exception)
+    cause = None if node.cause is None else _exception(lowering, node.cause)
+    lowering.emit(RAISE, {"exception": exception, "cause": cause})
+    lowering.frame.names[RAISED] = Static(True)
+
+
+def raise_known(lowering: Lowering, error: AlwaysRaisesError) -> None:
+    """What raises for certain, in one of the paths through a `try`: raise it there, at run time.
+    On the path that is always taken, it is known what handles it."""
+    if not lowering.attempts or lowering.builder.depth <= lowering.attempts[-1][0]:
+        raise error
+    exception = error.value.value if isinstance(error.value, Static) else error.value
+    lowering.emit(RAISE, {"exception": exception, "cause": None})
+    lowering.frame.names[RAISED] = Static(True)
+
+
+def _handled(lowering: Lowering, node: Any) -> Any:
+    """The exception that is being handled, for a bare `raise`."""
+    if lowering.handled is None:
+        lowering.unsupported(node, "`raise` without an exception stands in no `except` here")
+    handled = lowering.handled
+    return handled.value if isinstance(handled, Static) else lowering.value(handled)
+
+
+def _class_of(exception: Any) -> type | None:
+    if isinstance(exception, Value) and isinstance(exception.type, Opaque):
+        return exception.type.cls
+    return None
+
+
+def _exception(lowering: Lowering, node: Any) -> Any:
+    if not isinstance(node, gast.Call):
+        item = expression(lowering, node)
+        if isinstance(item, Static) and isinstance(item.value, type):
+            return opaque.emit(lowering, item.value, (), {}, Opaque(item.value))
+        return lowering.value(item)
+    callee = expression(lowering, node.func)
+    is_class = isinstance(callee, Static) and isinstance(callee.value, type)
+    if not is_class or any(keyword.arg is None for keyword in node.keywords):
+        lowering.unsupported(node, "this exception is not supported", "raise a plain exception")
+    arguments = tuple(expression(lowering, item) for item in node.args)
+    keywords = {keyword.arg: expression(lowering, keyword.value) for keyword in node.keywords}
+    return opaque.emit(lowering, callee.value, arguments, keywords, Opaque(callee.value))
+
+
+def assert_statement(lowering: Lowering, node: Any) -> None:
+    """`assert condition, message`."""
+    test = truth(lowering, condition(lowering, node.test))
+    if test is True:
+        return
+    message = None
+    if node.msg is not None:
+        message = known.effect_argument(lowering, expression(lowering, node.msg))
+    lowering.emit(ASSERT, {"condition": test, "message": message})

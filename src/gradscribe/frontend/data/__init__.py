@@ -1,0 +1,1 @@
+"""Data: subscripts, lists, dicts, objects, and values taken apart into structures."""

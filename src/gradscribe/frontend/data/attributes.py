@@ -1,0 +1,146 @@
+"""Attributes of frontend values: of static objects, of `self`, of arrays and numbers."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend import scope
+from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import opaque, tensors
+from gradscribe.frontend.data import instances, objects
+from gradscribe.frontend.data.subscripts import cut
+from gradscribe.frontend.interface import Path
+from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.values import BoundMethod, Ref, Static, Super, TupleOf
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Array, Scalar
+from gradscribe.primitives.indexing import LENGTH
+from gradscribe.primitives.registry import METHODS
+
+
+def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+    """`owner.name`."""
+    if isinstance(owner, Static) and not is_number(owner):
+        return _static_attribute(lowering, node, owner.value, name)
+    if name == "__class__":
+        return Static(known.class_of(lowering, node, owner))
+    if instances.is_object(owner):
+        return objects.read(lowering, node, owner, name)
+    if isinstance(owner, Super):
+        return objects.read_super(lowering, node, owner, name)
+    if isinstance(owner, TupleOf) and issubclass(owner.cls, tuple):
+        found = _namedtuple_attribute(lowering, node, owner, name)
+        if found is not None:
+            return found
+    if isinstance(owner, Ref):
+        return _array_attribute(lowering, node, owner, name)
+    if is_number(owner):
+        return _number_attribute(lowering, node, owner, name)
+    if opaque.is_opaque(owner):
+        return opaque.attribute(lowering, owner, name)
+    return BoundMethod(owner, name)
+
+
+def method_or_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+    """`owner.name`, to be called."""
+    if opaque.is_opaque(owner):
+        return BoundMethod(owner, name)
+    return attribute(lowering, node, owner, name)
+
+
+def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+    """An attribute of a module, class or function. Those of the user's own are read at each
+    call, or guarded: they may change."""
+    if not hasattr(owner, name):
+        what = f"`{owner!r}` has no attribute `{name}`"
+        lowering.raises(node, AttributeError(what), what)
+    value = getattr(owner, name)
+    if not isinstance(owner, (type, types.ModuleType)) or scope.is_library(owner):
+        return Static(value)
+    kind = inspect.getattr_static(owner, name, None) if isinstance(owner, type) else None
+    if isinstance(owner, type) and isinstance(kind, (staticmethod, classmethod)):
+        return objects.of_static_class(lowering, node, owner, name, kind)
+    return scope.external(lowering, value, Path(owner, (("attribute", name),)), name)
+
+
+def _namedtuple_attribute(lowering: Lowering, node: Any, owner: TupleOf, name: str) -> Any:
+    """A field of a namedtuple, or what its class has; None where that is a method of tuples."""
+    fields: tuple[str, ...] = getattr(owner.cls, "_fields", ())
+    if name in fields:
+        return owner.items[fields.index(name)]
+    kind = inspect.getattr_static(owner.cls, name, None)
+    if isinstance(kind, property):
+        return calls.call(lowering, node, Static(kind.fget), (owner,), {})
+    return Static(fields) if fields and name == "_fields" else None
+
+
+def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> Any:
+    type_ = lowering.load(owner).type
+    assert isinstance(type_, Array)
+    if name == "shape":
+        return shape_of(lowering, owner)
+    if name == "ndim":
+        return Static(type_.rank)
+    if name == "dtype":
+        return Static(np.dtype(type_.dtype))
+    if name == "itemsize":
+        return Static(np.dtype(type_.dtype).itemsize)
+    if tensors.is_tensor(lowering, owner):
+        return _tensor_attribute(lowering, node, owner, name)
+    if name == "data":
+        return cut(lowering, owner)
+    if name == "flat":
+        return calls.apply_method(lowering, node, owner, "ravel", (), {})
+    if name in ("T", "mT", "size", "real", "imag") and name in METHODS:
+        return calls.apply_method(lowering, node, owner, name, (), {})
+    if name not in METHODS and not hasattr(np.ndarray, name):
+        lowering.unsupported(node, f"an array has no attribute `{name}`")
+    return BoundMethod(owner, name)
+
+
+ARRAY_OF: list[known.Handler] = []
+"""What `.array` of a Tensor means (entered by the layers above)."""
+
+
+def _tensor_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+    found = tensors.attribute_of(lowering, owner, name)
+    if name == "array":
+        return ARRAY_OF[0](lowering, node, (owner,), {})
+    if isinstance(found, property):
+        return calls.call(lowering, node, Static(found.fget), (owner,), {})
+    return BoundMethod(owner, name)
+
+
+def shape_of(lowering: Lowering, owner: Any) -> TupleOf:
+    """The shape of an array as a tuple: known lengths are static."""
+    value = lowering.value(owner)
+    dims = value.type.dims if isinstance(value.type, Array) else ()
+    return TupleOf(
+        tuple(
+            Static(dim.known)
+            if dim.known is not None
+            else lowering.emit(LENGTH, {"x": value, "axis": axis})
+            for axis, dim in enumerate(dims)
+        )
+    )
+
+
+def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+    type_ = owner.type if isinstance(owner, Value) else lowering.value(owner).type
+    assert isinstance(type_, Scalar)
+    if name == "shape" and not type_.weak:
+        return TupleOf(())
+    if name == "ndim" and not type_.weak:
+        return Static(0)
+    if name == "dtype" and not type_.weak:
+        return Static(np.dtype(type_.dtype))
+    if name == "data":
+        return cut(lowering, owner)
+    if name in ("T", "real"):
+        return owner
+    return _tensor_attribute(lowering, node, owner, name)

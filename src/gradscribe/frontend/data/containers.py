@@ -1,0 +1,281 @@
+"""The methods of lists, and `del` of their items.
+
+On a list whose items are known one by one, the method is done on those; on a run-time list it is
+an operation that gives the list's next value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import prelude, reducing
+from gradscribe.frontend.data import places, sequences
+from gradscribe.frontend.data.indices import step_of
+from gradscribe.frontend.data.subscripts import check_store, read_item
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import ListRef, Static
+from gradscribe.ir.core import SliceOf, Value
+from gradscribe.ir.types import Never, Sequence
+from gradscribe.primitives.control import APPEND, GET, LIST, POP
+from gradscribe.primitives.lists import DELETE, INSERT, JOIN, SECTION, SET_SECTION
+
+Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
+
+
+def _changes(method: Handler) -> Handler:
+    """A method that gives the list other items, or the same in another order."""
+
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        storage = arguments[0].storage
+        check_store(lowering, node, storage, memory=False)
+        if storage in lowering.iterated:
+            lowering.unsupported(
+                node,
+                "this changes a list while a loop runs over it",
+                "loop over a copy of it, as in `for x in xs[:]`, or use `while`",
+            )
+        lowering.stored.add(storage)
+        with places.changing(lowering, storage, items=True):
+            return method(lowering, node, arguments, keywords)
+
+    return handler
+
+
+def _emit(lowering: Lowering, owner: ListRef, primitive: Any, **arguments: Any) -> None:
+    """The list's next value, made from the one before."""
+    tree = {"x": sequences.run_time_value(lowering, owner), **arguments}
+    lowering.contents[owner.storage] = lowering.emit(primitive, tree, name=owner.storage.name)
+
+
+@_changes
+def append(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    _add(lowering, *arguments)
+    return Static(None)
+
+
+def _add(lowering: Lowering, owner: ListRef, item: Any) -> None:
+    contents = lowering.contents[owner.storage]
+    if isinstance(contents, tuple):
+        lowering.contents[owner.storage] = (*contents, item)
+    else:
+        lowering.hold(owner.storage, [item])
+        _emit(lowering, owner, APPEND, value=lowering.value(item))
+
+
+@_changes
+def extend(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    owner, item = arguments
+    contents = lowering.contents[owner.storage]
+    below = reducing.items_of(lowering, item)
+    if isinstance(contents, tuple) and below is not None:
+        lowering.contents[owner.storage] = contents + below
+        return Static(None)
+    if below is not None:
+        for one in below:
+            _add(lowering, owner, one)
+        return Static(None)
+    other = reducing.listed(lowering, node, (item,), {})
+    lowering.hold(owner.storage, contents if isinstance(contents, tuple) else ())
+    owner.storage.holds |= other.storage.holds
+    _emit(lowering, owner, JOIN, y=lowering.value(other))
+    return Static(None)
+
+
+@_changes
+def _insert(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    owner, index, item = arguments
+    contents = lowering.contents[owner.storage]
+    if isinstance(contents, tuple) and isinstance(index, Static):
+        items = list(contents)
+        items.insert(index.value, item)
+        lowering.contents[owner.storage] = tuple(items)
+        return Static(None)
+    lowering.hold(owner.storage, [item, *(contents if isinstance(contents, tuple) else ())])
+    value, place = lowering.value(item), _position(lowering, index)
+    if place == 0:
+        _emit(lowering, owner, INSERT, index=0, value=value)
+        return Static(None)
+    after = lowering.emit(
+        SECTION, {"x": lowering.value(owner), "index": SliceOf(place, None, None)}
+    )
+    _emit(lowering, owner, SECTION, index=SliceOf(None, place, None))
+    _emit(lowering, owner, APPEND, value=value)
+    _emit(lowering, owner, JOIN, y=after)
+    return Static(None)
+
+
+def _position(lowering: Lowering, index: Any) -> Any:
+    return int(index.value) if isinstance(index, Static) else lowering.value(index)
+
+
+def _pop(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    owner, *given = arguments
+    index = given[0] if given else Static(-1)
+    item = _taken(lowering, node, owner, index)
+    delete_item(lowering, node, (owner, index), {})
+    return item
+
+
+def _taken(lowering: Lowering, node: Any, owner: ListRef, index: Any) -> Any:
+    """An item that leaves the list."""
+    contents = lowering.contents[owner.storage]
+    if isinstance(contents, tuple) and isinstance(index, Static):
+        return read_item(lowering, node, owner, index)
+    arguments = {"x": lowering.value(owner), "index": _position(lowering, index)}
+    lowering.hold(owner.storage, contents if isinstance(contents, tuple) else ())
+    storage = owner.storage
+    return lowering.wrap(lowering.emit(GET, arguments), storage.overlaps | storage.holds)
+
+
+@_changes
+def delete_item(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`del owner[index]`."""
+    owner, index = arguments
+    contents = lowering.contents[owner.storage]
+    if isinstance(index, slice):
+        _delete_section(lowering, node, owner, index)
+        return Static(None)
+    if isinstance(contents, tuple) and isinstance(index, Static):
+        items = list(contents)
+        try:
+            del items[index.value]
+        except IndexError as error:
+            lowering.raises(node, error)
+        lowering.contents[owner.storage] = tuple(items)
+        return Static(None)
+    place = _position(lowering, index)
+    if place == -1:
+        _emit(lowering, owner, POP)
+    else:
+        _emit(lowering, owner, DELETE, index=place)
+    return Static(None)
+
+
+def _delete_section(lowering: Lowering, node: Any, owner: ListRef, index: slice) -> None:
+    contents = lowering.contents[owner.storage]
+    (section,) = step_of(lowering, node, index)[1]["index"]
+    parts = (section.start, section.stop, section.step)
+    if isinstance(contents, tuple) and not any(isinstance(part, Value) for part in parts):
+        items = list(contents)
+        del items[slice(*parts)]
+        lowering.contents[owner.storage] = tuple(items)
+    elif section.step is None and section.start in (None, 0):
+        _emit(lowering, owner, SECTION, index=SliceOf(section.stop, None, None))
+    elif section.step is None and section.stop is None:
+        _emit(lowering, owner, SECTION, index=SliceOf(None, section.start, None))
+    else:
+        lowering.unsupported(node, "`del` of this slice is not supported", "build a new list")
+
+
+@_changes
+def store_section(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`owner[a:b] = item`, for as many items as it replaces."""
+    owner, index, item = arguments
+    contents = lowering.contents[owner.storage]
+    (section,) = step_of(lowering, node, index)[1]["index"]
+    parts = (section.start, section.stop, section.step)
+    below = reducing.items_of(lowering, item)
+    is_static = not any(isinstance(part, Value) for part in parts)
+    if isinstance(contents, tuple) and below is not None and is_static:
+        items = list(contents)
+        items[slice(*parts)] = below
+        lowering.contents[owner.storage] = tuple(items)
+        return Static(None)
+    other = reducing.listed(lowering, node, (item,), {})
+    value = lowering.value(other)
+    replaced = lowering.emit(SECTION, {"x": lowering.value(owner), "index": section})
+    lengths = [v.type.length if isinstance(v.type, Sequence) else None for v in (value, replaced)]
+    same = None not in lengths and lowering.builder.facts.equal(*lengths)  # type: ignore[arg-type]
+    if parts == (None, None, None):
+        lowering.contents[owner.storage] = value
+    elif same:
+        _emit(lowering, owner, SET_SECTION, index=section, value=value)
+    else:
+        lowering.unsupported(
+            node, "a slice is stored that may be of another length", "build a new list"
+        )
+    owner.storage.holds |= other.storage.holds
+    return Static(None)
+
+
+def _remove(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    owner, item = arguments
+    position = calls.inline(lowering, node, prelude.index, (owner, item))
+    return delete_item(lowering, node, (owner, position), {})
+
+
+@_changes
+def _clear(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    (owner,) = arguments
+    contents = lowering.contents[owner.storage]
+    empty = lowering.emit(LIST, {"items": (), "item": Never()})
+    lowering.contents[owner.storage] = () if isinstance(contents, tuple) else empty
+    return Static(None)
+
+
+@_changes
+def _reverse(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    (owner,) = arguments
+    contents = lowering.contents[owner.storage]
+    if isinstance(contents, tuple):
+        lowering.contents[owner.storage] = contents[::-1]
+    else:
+        _emit(lowering, owner, SECTION, index=SliceOf(None, None, -1))
+    return Static(None)
+
+
+@_changes
+def _sort(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    (owner,) = arguments
+    made = reducing.REDUCING[sorted](lowering, node, (owner,), keywords)
+    lowering.contents[owner.storage] = lowering.contents[made.storage]
+    owner.storage.holds |= made.storage.holds
+    return Static(None)
+
+
+def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return reducing.listed(lowering, node, arguments, keywords)
+
+
+def _searched(function: Any) -> Handler:
+    """`index` and `count`."""
+
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        owner, wanted = arguments
+        items = sequences.known_items(lowering, owner)
+        if items is not None and all(isinstance(item, Static) for item in (wanted, *items)):
+            found = [item.value for item in items]
+            if wanted.value in found or function is prelude.count:
+                return Static(getattr(found, function.__name__)(wanted.value))
+        return calls.inline(lowering, node, function, (owner, wanted))
+
+    return handler
+
+
+def static_set(lowering: Lowering, node: Any, items: Any) -> Static:
+    """A set, whose items have to be known."""
+    below = lowering.contents[items.storage]
+    if not isinstance(below, tuple) or not all(isinstance(item, Static) for item in below):
+        lowering.unsupported(
+            node,
+            "the items of a set must be known when the function is compiled",
+            "use a list, or a dict with these keys",
+        )
+    return Static(frozenset(item.value for item in below))
+
+
+LIST_METHODS: dict[str, Handler] = {
+    "append": append,
+    "extend": extend,
+    "insert": _insert,
+    "pop": _pop,
+    "remove": _remove,
+    "clear": _clear,
+    "reverse": _reverse,
+    "sort": _sort,
+    "copy": _copy,
+    "index": _searched(prelude.index),
+    "count": _searched(prelude.count),
+}

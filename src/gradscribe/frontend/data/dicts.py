@@ -1,0 +1,124 @@
+"""The methods of dicts whose keys are known, and `del` of their items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.data.containers import LIST_METHODS
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import DictRef, ListRef, Static, Storage, TupleOf
+
+Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
+
+
+def new_dict(lowering: Lowering, items: dict[Any, Any], name: str = "") -> DictRef:
+    """A new dict of known keys."""
+    storage = Storage(name)
+    lowering.contents[storage] = items
+    return DictRef(storage)
+
+
+def dict_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`dict(…)`: of a dict, of pairs, of keywords."""
+    made = new_dict(lowering, {})
+    if arguments:
+        _fill(lowering, node, made, arguments[0])
+    _fill(lowering, node, made, new_dict(lowering, keywords))
+    return made
+
+
+def _fill(lowering: Lowering, node: Any, owner: DictRef, source: Any) -> None:
+    """Enter the items of a dict, or of an iterable of pairs."""
+    if isinstance(source, DictRef):
+        new = lowering.contents[source.storage]
+    else:
+        pairs = [calls.unpacked(lowering, node, p) for p in calls.unpacked(lowering, node, source)]
+        new = {static_key(lowering, node, key): value for key, value in pairs}
+    lowering.contents[owner.storage] = lowering.contents[owner.storage] | new
+
+
+def static_key(lowering: Lowering, node: Any, key: Any) -> Any:
+    """The key that a frontend value is, which has to be known."""
+    if isinstance(key, Static):
+        return key.value
+    if isinstance(key, TupleOf):
+        return tuple(static_key(lowering, node, below) for below in key.items)
+    return lowering.unsupported(node, "a dict key must be known when the function is compiled")
+
+
+def delete_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> None:
+    """`del owner[key]`."""
+    _pop(lowering, node, (owner, key), {})
+
+
+def _items(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    contents = lowering.contents[arguments[0].storage]
+    return TupleOf(tuple(TupleOf((Static(k), v)) for k, v in contents.items()))
+
+
+def _values(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return TupleOf(tuple(lowering.contents[arguments[0].storage].values()))
+
+
+def _keys(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return TupleOf(tuple(Static(k) for k in lowering.contents[arguments[0].storage]))
+
+
+def _get(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    owner, key, *given = arguments
+    default = given[0] if given else Static(None)
+    return lowering.contents[owner.storage].get(static_key(lowering, node, key), default)
+
+
+def _update(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    owner, *sources = arguments
+    for source in (*sources, new_dict(lowering, keywords)):
+        _fill(lowering, node, owner, source)
+    return Static(None)
+
+
+def _setdefault(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    owner, key, *given = arguments
+    known = static_key(lowering, node, key)
+    default = given[0] if given else Static(None)
+    contents = lowering.contents[owner.storage]
+    if known not in contents:
+        lowering.contents[owner.storage] = contents | {known: default}
+        lowering.builder.begin_statement()  # the default is in the dict, under the name it has
+    return lowering.contents[owner.storage][known]
+
+
+def _pop(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    owner, key, *given = arguments
+    known, contents = static_key(lowering, node, key), lowering.contents[owner.storage]
+    if known not in contents:
+        if given:
+            return given[0]
+        lowering.raises(node, KeyError(known), f"the dict has no key {known!r}")
+    lowering.contents[owner.storage] = {k: v for k, v in contents.items() if k != known}
+    return contents[known]
+
+
+def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return new_dict(lowering, dict(lowering.contents[arguments[0].storage]))
+
+
+def _clear(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    lowering.contents[arguments[0].storage] = {}
+    return Static(None)
+
+
+DICT_METHODS: dict[str, Handler] = {
+    "items": _items,
+    "values": _values,
+    "keys": _keys,
+    "get": _get,
+    "update": _update,
+    "setdefault": _setdefault,
+    "pop": _pop,
+    "copy": _copy,
+    "clear": _clear,
+}
+METHODS_OF: dict[type, dict[str, Handler]] = {ListRef: LIST_METHODS, DictRef: DICT_METHODS}

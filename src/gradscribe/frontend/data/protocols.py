@@ -1,0 +1,131 @@
+"""Special methods of the user's classes: what operators, indexing and `len` mean on objects.
+
+Each function gives None where no special method is concerned, and the caller goes on.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.data import instances, objects
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import ObjectRef, Static
+
+_OPERATORS: dict[Any, str] = {
+    operator.add: "add",
+    operator.sub: "sub",
+    operator.mul: "mul",
+    operator.truediv: "truediv",
+    operator.floordiv: "floordiv",
+    operator.mod: "mod",
+    operator.pow: "pow",
+    operator.matmul: "matmul",
+    operator.and_: "and",
+    operator.or_: "or",
+    operator.xor: "xor",
+    operator.lshift: "lshift",
+    operator.rshift: "rshift",
+}
+_REFLECTED: dict[Any, tuple[str, str]] = {
+    **{callee: (f"__{name}__", f"__r{name}__") for callee, name in _OPERATORS.items()},
+    operator.lt: ("__lt__", "__gt__"),
+    operator.gt: ("__gt__", "__lt__"),
+    operator.le: ("__le__", "__ge__"),
+    operator.ge: ("__ge__", "__le__"),
+    operator.eq: ("__eq__", "__eq__"),
+    operator.ne: ("__ne__", "__ne__"),
+}
+_UNARY: dict[Any, str] = {
+    operator.neg: "__neg__",
+    operator.pos: "__pos__",
+    operator.invert: "__invert__",
+    abs: "__abs__",
+    float: "__float__",
+    round: "__round__",
+}
+
+
+def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> Any:
+    """An operator of which an operand is an object, or None."""
+    if not any(map(instances.is_object, operands)):
+        return None
+    if len(operands) == 1:
+        return call(lowering, node, operands[0], _UNARY.get(callee, ""))
+    if callee not in _REFLECTED or len(operands) != 2:
+        return None
+    first, second = operands
+    name, reflected = _REFLECTED[callee]
+    tries = [(first, name, second), (second, reflected, first)]
+    if _is_more_special(second, first):
+        tries.reverse()
+    for receiver, special, other in tries:
+        result = call(lowering, node, receiver, special, other)
+        if result is not None and not _is_not_implemented(result):
+            return result
+    if callee is operator.ne:
+        same = operate(lowering, node, operator.eq, operands)
+        return None if same is None else _negated(lowering, node, same)
+    if callee is operator.eq and _by_identity(first) and _by_identity(second):
+        return Static(is_same(lowering, node, first, second))
+    return None
+
+
+def _negated(lowering: Lowering, node: Any, item: Any) -> Any:
+    from gradscribe.frontend.operators import operate as operate_on_values
+    from gradscribe.frontend.operators import truth
+
+    known = truth(lowering, item)
+    if isinstance(known, bool):
+        return Static(not known)
+    return operate_on_values(lowering, node, operator.not_, known)
+
+
+def _is_more_special(second: Any, first: Any) -> bool:
+    """Python asks the right operand first, if its class is derived from that of the left."""
+    if not (instances.is_object(first) and instances.is_object(second)):
+        return False
+    left, right = instances.class_of(first), instances.class_of(second)
+    return left is not right and issubclass(right, left)
+
+
+def _is_not_implemented(item: Any) -> bool:
+    return isinstance(item, Static) and item.value is NotImplemented
+
+
+def _by_identity(item: Any) -> bool:
+    if not instances.is_object(item):
+        return isinstance(item, Static)
+    equal: Any = instances.class_of(item).__eq__
+    return equal is object.__eq__
+
+
+def is_same(lowering: Lowering, node: Any, first: Any, second: Any) -> bool:
+    """Whether two objects are one."""
+    if not (instances.is_object(first) and instances.is_object(second)):
+        return False
+    if isinstance(first, ObjectRef) and isinstance(second, ObjectRef):
+        lowering.meet(first, compared=True)
+        lowering.meet(second, compared=True)
+        return first.target is second.target
+    if first is second or type(first) is not type(second):
+        return first is second
+    if first.storage.overlaps or second.storage.overlaps:
+        lowering.unsupported(
+            node, "whether these objects are one is not known when the function is compiled"
+        )
+    return first.storage is second.storage
+
+
+def augment(lowering: Lowering, node: Any, callee: Any, owner: Any, item: Any) -> Any:
+    """What `owner op= item` binds, or None where the class has no method for it."""
+    name = _OPERATORS.get(callee, "")
+    result = call(lowering, node, owner, f"__i{name}__", item)
+    return None if _is_not_implemented(result) else result
+
+
+def call(lowering: Lowering, node: Any, owner: Any, name: str, *arguments: Any) -> Any:
+    """`owner.name(*arguments)` for a special method, or None where the class has none."""
+    found = objects.method(lowering, owner, name)
+    return None if found is None else calls.call(lowering, node, found, arguments, {})

@@ -1,0 +1,75 @@
+"""Inlining derivative rules: ordinary Python functions, lowered into the block being built.
+
+A rule is lowered by the same frontend as the user's functions, so that its decisions
+(`if axis is None`) are taken now and only its arithmetic remains.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gradscribe.errors import GradscribeError
+from gradscribe.frontend.calls.frames import run_frame
+from gradscribe.frontend.lowering import Frame, Lowering
+from gradscribe.frontend.source import source_of
+from gradscribe.frontend.values import ListRef, Static, TupleOf
+from gradscribe.ir.builder import Builder
+from gradscribe.ir.core import Location, SliceOf, Value
+
+
+def inline(
+    builder: Builder,
+    rule: Callable[..., Any],
+    arguments: Mapping[str, Any],
+    location: Location | None = None,
+) -> Any:
+    """Append the operations of `rule(**arguments)` and return its result.
+
+    arguments: IR values, static Python objects, and tuples of those. The result has the same
+    form: a value, a static number (or None), or a tuple. Every operation is given `location`.
+    """
+    lowering = Lowering(builder)
+    source = source_of(rule.__code__)
+    given = {**_defaults(rule), **arguments}
+    names = {name: _enter(lowering, item) for name, item in given.items()}
+    frame = Frame(source, rule, names)  # type: ignore[arg-type]
+    with builder.block() as operations:  # a block of its own: what was made before keeps its name
+        try:
+            result = _leave(lowering, run_frame(lowering, None, frame))
+        except GradscribeError as error:
+            error.location = location or error.location
+            raise
+        if location is not None:
+            builder.relocate(0, location)
+    for operation in operations:
+        builder.append(operation)
+    return result
+
+
+@functools.cache
+def _defaults(rule: Callable[..., Any]) -> Mapping[str, Any]:
+    parameters = inspect.signature(rule).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+def _enter(lowering: Lowering, item: Any) -> Any:
+    if isinstance(item, Value):
+        return lowering.wrap(item)
+    if isinstance(item, (tuple, list)):
+        return TupleOf(tuple(_enter(lowering, i) for i in item))
+    if isinstance(item, SliceOf):
+        return Static(slice(item.start, item.stop, item.step))
+    return Static(item)
+
+
+def _leave(lowering: Lowering, item: Any) -> Any:
+    if isinstance(item, Static):
+        return item.value
+    if isinstance(item, TupleOf):
+        return tuple(_leave(lowering, i) for i in item.items)
+    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
+        return tuple(_leave(lowering, i) for i in lowering.contents[item.storage])
+    return lowering.value(item)

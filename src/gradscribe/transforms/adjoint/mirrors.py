@@ -1,0 +1,184 @@
+"""Mirrors of regions: a loop becomes the loop backwards, an `if` an `if` on the same condition.
+
+Cotangents of outer values pass through both: a loop accumulates them (`loop_scope`), an `if`
+yields for each what its sides make of it. The arrays whose stores are undone pass likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from gradscribe.frontend.control.bounds import bounds_of
+from gradscribe.ir.core import Block, Operation, Value
+from gradscribe.ir.types import Array
+from gradscribe.primitives.control import ENTER, EXIT, RESUMED
+from gradscribe.primitives.raising import is_attempt
+from gradscribe.transforms.adjoint.loop_scope import LoopScope
+from gradscribe.transforms.adjoint.scopes import BranchScope, Scope
+from gradscribe.transforms.cotangents import joined_type, name_of, zero
+
+Sweep = Callable[[Scope], None]
+"""Writes the mirror of a scope's block into the scope."""
+
+
+def mirror_context(scope: Scope, operation: Operation) -> None:
+    """Enter in the mirror what is resumed there, where the primal leaves it, and conversely."""
+    if operation.callee in RESUMED and not operation.operands:
+        mirrored = ENTER if operation.primitive is EXIT else EXIT
+        scope.builder.call(mirrored, dict(operation.attributes), callee=operation.callee)
+
+
+def mirror_loop(scope: Scope, loop: Operation, sweep: Sweep) -> None:
+    """Write the mirror of a loop, if a cotangent reaches it or it stores to a restored array."""
+    mirror = LoopScope(scope, loop)
+    restores = mirror.carry_restored()
+    if not mirror.carry_cotangents() and not restores:
+        return
+    with scope.builder.facts.scope():
+        sweep(mirror)
+    mirror.close()
+
+
+def mirror_if(scope: Scope, operation: Operation, sweep: Sweep) -> None:
+    """Write the mirror of an `if`, if a cotangent reaches it or it stores to a restored array."""
+    sides = [BranchScope(scope, operation, side) for side in (0, 1)]
+    restored = _enter_restored(scope, operation, sides)
+    reached = _enter_cotangents(scope, operation, sides)
+    if not reached and not restored:
+        return
+    for side in sides:
+        with _lengths_known(side):
+            sweep(side)
+        side.builder.location = scope.builder.location
+    _scatter_items(sides)
+    condition = scope.primal(_decision(scope, operation))
+    results: list[Value] = []
+    yields: tuple[list[Value], list[Value]] = ([], [])
+    for value in _outer_values(sides):
+        given = [_outgoing(side, value) for side in sides]
+        result = Value(joined_type(value, given), name_of(value))
+        scope.cotangents[value] = result
+        _yield(result, given, results, yields)
+    for value in restored:
+        given = [side.primal(value) for side in sides]
+        result = scope.imported[value] = Value(value.type, value.name)
+        _yield(result, given, results, yields)
+    blocks = [
+        Block((), tuple(side.builder.operations), tuple(given))
+        for side, given in zip(sides, yields, strict=True)
+    ]
+    if results:
+        scope.builder.emit_if(condition, blocks[0], blocks[1], results)
+
+
+def _decision(scope: Scope, operation: Operation) -> Value:
+    """What tells which side was taken: the condition; of a `try`, the result that is True on its
+    first side alone, for the condition is known only when an exception comes."""
+    if not is_attempt(operation):
+        return operation.operands[0]
+    definition = scope.context.structure.definition
+    yields = zip(*(region.yields for region in operation.regions), strict=True)
+    for result, (then, otherwise) in zip(operation.results, yields, strict=True):
+        made = [definition[value] for value in (then, otherwise) if value in definition]
+        values = [operation.attributes.get("value") for operation in made]
+        if values and values[0] is True and values[-1] in (False, None):
+            return result
+    raise AssertionError("a `try` has a result that tells whether it was completed")
+
+
+@contextmanager
+def _lengths_known(side: BranchScope) -> Iterator[None]:
+    """What is known of lengths on one side of an `if`: what its condition says, and that what it
+    yields is as long as the results."""
+    facts, operation = side.builder.facts, side.operation
+    definition = side.context.structure.definition.get
+    with facts.scope(bounds_of(definition, operation.operands[0], not side.side)):
+        for result, given in zip(operation.results, side.block.yields, strict=True):
+            if isinstance(result.type, Array) and isinstance(given.type, Array):
+                for a, b in zip(result.type.dims, given.type.dims, strict=True):
+                    facts.assume_equal(a, b)
+        yield
+
+
+def _yield(
+    result: Value,
+    given: list[Value],
+    results: list[Value],
+    yields: tuple[list[Value], list[Value]],
+) -> None:
+    results.append(result)
+    for side, value in zip(yields, given, strict=True):
+        side.append(value)
+
+
+def _enter_cotangents(scope: Scope, operation: Operation, sides: list[BranchScope]) -> bool:
+    """Hand the cotangents of the results to what each side yields."""
+    reached = False
+    for position, result in enumerate(operation.results):
+        cotangent = scope.cotangents.get(result)
+        if cotangent is None:
+            continue
+        reached = True
+        for side in sides:
+            given = side.block.yields[position]
+            if given in scope.context.active:
+                side.contribute(given, cotangent)
+    return reached
+
+
+def _enter_restored(scope: Scope, operation: Operation, sides: list[BranchScope]) -> list[Value]:
+    """Give each side the restored arrays as they are at its end; the arrays before the `if`."""
+    context = scope.context
+    before: list[Value] = []
+    for position, result in enumerate(operation.results):
+        if not context.is_restored(result):
+            continue
+        if not context.structure.stores_to(operation, context.structure.chain(result)):
+            continue
+        after = scope.primal(result)
+        entries = []
+        for side in sides:
+            given = side.block.yields[position]
+            side.imported[given] = after
+            entries.append(context.structure.entry(given, side.block))
+        if entries[0] is entries[1] and entries[0] not in before:
+            before.append(entries[0])
+    return before
+
+
+def _scatter_items(sides: list[BranchScope]) -> None:
+    """Where one side alone reads an item of a loop, add to the array's cotangent right there."""
+    for side, other in (sides, sides[::-1]):
+        for value in list(side.cotangents):
+            scope = _loop_of_item(side, value)
+            if scope is None or value in other.cotangents:
+                continue
+            if side.parent.cotangent(value) is None:
+                position = scope.block.parameters.index(value)
+                scope.scatter(position, side.cotangents.pop(value), side)
+
+
+def _loop_of_item(scope: Scope, value: Value) -> LoopScope | None:
+    """The mirrored loop of whose array `value` is an (active) item; None if it is none."""
+    loop = scope.home(value)
+    if not isinstance(loop, LoopScope) or value not in loop.block.parameters[: loop.count]:
+        return None
+    is_array = loop.shape.iterables[loop.block.parameters.index(value)] == "array"
+    return loop if is_array and value in scope.context.active else None
+
+
+def _outer_values(sides: list[BranchScope]) -> list[Value]:
+    """The values from outside whose cotangents either side changes, in a definite order."""
+    block_of = sides[0].context.structure.block_of
+    values: dict[Value, None] = {}
+    for side in sides:
+        for value in side.cotangents:
+            if block_of[value] is not side.block:
+                values[value] = None
+    return list(values)
+
+
+def _outgoing(side: BranchScope, value: Value) -> Value:
+    cotangent = side.cotangent(value)
+    return zero(side, value) if cotangent is None else cotangent

@@ -1,0 +1,245 @@
+"""Derivative rules of primitives, inlined into the reverse sweep.
+
+A rule is inlined once, on placeholders for the primal's values, which tells which of them it
+reads. Only those are then asked of the scope, and those whose shape alone is read are replaced
+by whatever has that shape.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.ir.builder import Builder
+from gradscribe.ir.core import Block, Operation, Value, map_operands
+from gradscribe.ir.types import Array
+from gradscribe.primitives.control import CONSTANT, ZEROS_LIKE
+from gradscribe.primitives.indexing import LENGTH, SIZE
+from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.transforms.adjoint.scopes import Scope
+from gradscribe.transforms.cotangents import call, constant, project
+from gradscribe.transforms.storage import derived
+from gradscribe.transforms.templates import Renewal, Template, Templates, template_of
+
+_SHAPE_READERS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
+
+
+def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Templates) -> None:
+    """Contribute to the cotangents of the operands of an operation by its primitive's rule."""
+    active = scope.context.active
+    wanted = [i for i, operand in enumerate(operation.operands) if operand in active]
+    if not wanted:
+        return
+    _refuse_complex(operation)
+    if scope.parent is not None and not operation.primitive.elementwise:
+        _relearn(scope, operation)
+    key = (operation, d_out.type)
+    if key not in templates:
+        numbers = [_known_number(scope, operand) for operand in operation.operands]
+        templates[key] = template_of(operation, numbers, d_out, scope.builder.facts)
+    instance = _Instance(scope, operation, templates[key], wanted, d_out)
+    positions: dict[Value, list[int]] = {}
+    for i in wanted:
+        positions.setdefault(operation.operands[i], []).append(i)
+    is_masked = _is_masked(scope, operation, d_out)
+    for operand, where in positions.items():
+        start = len(scope.builder.operations)
+        guarded = is_masked and operation.primitive.pole and instance.have_poles(where)
+        for cotangent in instance.cotangents(where):
+            if guarded:
+                cotangent = _guarded(scope.builder, d_out, cotangent)
+            cotangent = project(scope, cotangent, operand, start)
+            if is_masked:
+                scope.context.masked.add(cotangent)
+            scope.contribute(operand, cotangent)
+
+
+def _relearn(scope: Scope, operation: Operation) -> None:
+    """Take note again of what the operation demands of the lengths of its operands: what was
+    learned in a nested block holds only there."""
+    types = map_operands(
+        dict(operation.attributes), lambda operand: operation.operands[operand.index].type
+    )
+    operation.primitive.type_rule(scope.builder.facts, operation.callee, **types)
+
+
+def _refuse_complex(operation: Operation) -> None:
+    """Rules do not conjugate yet."""
+    for value in (*operation.operands, operation.result):
+        if np.dtype(getattr(value.type, "dtype", "float64")).kind == "c":
+            raise UnsupportedError(
+                f"`{operation.primitive.name}` of complex numbers cannot be differentiated yet",
+                "compute with the real and imaginary parts",
+                operation.location,
+            )
+
+
+def _is_masked(scope: Scope, operation: Operation, d_out: Value) -> bool:
+    """Whether the cotangents of the operands are zero where a mask has cut them off."""
+    if operation.primitive is PRIMITIVES[np.where]:
+        return True
+    keeps_zeros = operation.primitive.elementwise or operation.primitive.view
+    return keeps_zeros and d_out in scope.context.masked
+
+
+def _guarded(builder: Builder, d_out: Value, cotangent: Value) -> Value:
+    """Zero where d_out is zero, also where the partial derivative is infinite."""
+    if not isinstance(d_out.type, Array):
+        return cotangent
+    zero = constant(builder, 0.0)
+    is_zero = call(builder, operator.eq, d_out, zero)
+    return call(builder, np.where, is_zero, zero, cotangent)
+
+
+def _known_number(scope: Scope, operand: Value) -> Any:
+    definition = scope.context.structure.definition.get(operand)
+    if definition is None or definition.primitive is not CONSTANT:
+        return None
+    return definition.attributes["value"]
+
+
+class _Instance:
+    """A template on the primal's values. What the wanted results read of the primal is made
+    available at once; operations are emitted as results are asked for."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        operation: Operation,
+        template: Template,
+        wanted: Sequence[int],
+        d_out: Value,
+    ) -> None:
+        self._builder = scope.builder
+        self._template = template
+        self._elementwise = operation.primitive.elementwise
+        self._d_out = d_out
+        self._mapping: dict[Value, Value] = {template.d_out: d_out}
+        self._renewal = Renewal(template, self._mapping, derived(operation.location))
+        results = [template.results[i] for i in wanted]
+        shapes, values = _reads(_needed(template.operations, results), results)
+        placeholders = (*template.primals, template.out)  # the result may be computed again of them
+        primals = (*operation.operands, operation.result)
+        for placeholder, primal in zip(placeholders, primals, strict=True):
+            if placeholder in values:
+                self._mapping[placeholder] = scope.primal(primal)
+            elif placeholder in shapes:
+                self._mapping[placeholder] = scope.primal(scope.shaped_like(primal))
+
+    def cotangents(self, where: Sequence[int]) -> Iterator[Value]:
+        """What the rule gives an operand that stands at these positions."""
+        results = [self._result(i) for i in where]
+        for result in dict.fromkeys(results):
+            if self._elementwise:
+                cotangent = _times(self._builder, self._d_out, result, results.count(result))
+                if cotangent is not None:
+                    yield cotangent
+            elif result is not None:
+                value = result if isinstance(result, Value) else constant(self._builder, result)
+                yield from itertools.repeat(value, results.count(result))
+
+    def have_poles(self, where: Sequence[int]) -> bool:
+        """Whether the partial derivatives by these operands can be infinite."""
+        results = [self._template.results[i] for i in where]
+        needed = _needed(self._template.operations, results)
+        return any(map(_may_be_infinite(needed), needed))
+
+    def _result(self, i: int) -> Any:
+        given = self._template.results[i]
+        if not isinstance(given, Value):
+            return given
+        for operation in _needed(self._template.operations, [given]):
+            if operation.results[0] not in self._mapping:
+                self._builder.append(self._renewal.operation(operation))
+        return self._mapping[given]
+
+
+def _may_be_infinite(operations: Sequence[Operation]) -> Callable[[Operation], bool]:
+    """Whether one of these operations has a pole: not so a division by a number other than zero,
+    or a power with an exponent that is not negative."""
+    numbers = {o.results[0]: o.attributes["value"] for o in operations if o.primitive is CONSTANT}
+
+    def check(operation: Operation) -> bool:
+        primitive = operation.primitive
+        last = numbers.get(operation.operands[-1]) if operation.operands else None
+        if last is not None and primitive is PRIMITIVES[operator.truediv]:
+            return bool(last == 0)
+        if last is not None and primitive is PRIMITIVES[operator.pow]:
+            return bool(last < 0)
+        return primitive.pole
+
+    return check
+
+
+def _needed(operations: Sequence[Operation], results: Sequence[Any]) -> list[Operation]:
+    live = {result for result in results if isinstance(result, Value)}
+    needed: list[Operation] = []
+    for operation in reversed(operations):
+        if operation.primitive.effect or not live.isdisjoint(operation.results):
+            needed.append(operation)
+            live.update(operation.operands)
+            for region in operation.regions:
+                live.update(_all_reads(region))
+    return needed[::-1]
+
+
+def _all_reads(block: Block) -> Iterator[Value]:
+    yield from block.yields
+    for operation in block.operations:
+        yield from operation.operands
+        for region in operation.regions:
+            yield from _all_reads(region)
+
+
+def _reads(
+    operations: Sequence[Operation], results: Sequence[Any]
+) -> tuple[set[Value], set[Value]]:
+    """The values whose shape is read, and those that are read themselves."""
+    shapes: set[Value] = set()
+    values = {result for result in results if isinstance(result, Value)}
+    pending = list(operations)
+    while pending:
+        operation = pending.pop()
+        (shapes if operation.primitive in _SHAPE_READERS else values).update(operation.operands)
+        for region in operation.regions:
+            values.update(region.yields)
+            pending += region.operations
+    return shapes, values
+
+
+def _times(builder: Builder, cotangent: Value, partial: Any, count: int = 1) -> Value | None:
+    """cotangent * count * partial derivative; None for zero."""
+    if partial is None or (not isinstance(partial, Value) and partial == 0):
+        return None
+    if isinstance(partial, Value):
+        return _times_value(builder, cotangent, partial, count)
+    partial = partial * count
+    if partial == 1:
+        return cotangent
+    if partial == -1:
+        return call(builder, operator.neg, cotangent)
+    return call(builder, operator.mul, cotangent, constant(builder, partial))
+
+
+def _times_value(builder: Builder, cotangent: Value, partial: Value, count: int) -> Value:
+    divisor = _reciprocal_of(builder, partial)
+    if divisor is not None and count == 1:
+        return call(builder, operator.truediv, cotangent, divisor)
+    if count > 1:
+        partial = call(builder, operator.mul, constant(builder, count), partial)
+    return call(builder, operator.mul, cotangent, partial)
+
+
+def _reciprocal_of(builder: Builder, partial: Value) -> Value | None:
+    """y, where the partial derivative was just computed as 1 / y: dividing rounds once."""
+    last = builder.operations[-1] if builder.operations else None
+    if last is None or last.results != (partial,) or last.callee is not operator.truediv:
+        return None
+    one, divisor = last.operands
+    made = [o for o in builder.operations[-3:] if one in o.results and o.primitive is CONSTANT]
+    return divisor if made and made[0].attributes["value"] == 1 else None

@@ -1,0 +1,208 @@
+"""Cut a function that is joined with its adjoint in two: forward and adjoint.
+
+The *record* is what the adjoint part reads of the forward part. It is made small: constants are
+written again, and what is cheap to compute from other entries (lengths, views, integers) is
+computed again in the adjoint. Arguments are recorded as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gradscribe.ir.core import CALL, Block, Function, Operand, Operation, Parameter, Value
+from gradscribe.ir.trees import LEAF, Node, Tree
+from gradscribe.ir.types import Array
+from gradscribe.primitives.control import CONSTANT, UNDEF
+from gradscribe.primitives.indexing import LENGTH, SIZE
+from gradscribe.transforms.costs import is_cheap
+from gradscribe.transforms.definedness import possibly_undefined
+from gradscribe.transforms.records.pack_records import pack_records
+from gradscribe.transforms.records.trip_counts import count_by_records
+from gradscribe.transforms.shape_sources import choose_shape_sources
+from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.simplify.rewriter import RECORD
+
+if TYPE_CHECKING:
+    from gradscribe.transforms.adjoint import Joined
+
+_CONSTANTS = frozenset({CONSTANT, UNDEF})
+_LENGTHS = frozenset({LENGTH, SIZE})
+
+
+def split(joined: Joined) -> tuple[Function, Function, Function]:
+    """Three functions of a joined one, all simplified: forward, adjoint (see `cut`), and
+
+    gradient  (arguments, seeds) -> gradient, forward and adjoint in one
+    """
+    whole = joined.function
+    name = f"{joined.name}_gradient"
+    body = replace(whole.body, yields=joined.gradients)
+    gradient = simplify_joined(
+        replace(whole, name=name, body=body, result=joined.gradient), joined.seeds
+    )
+    return (*cut(joined), gradient)
+
+
+def simplify_joined(function: Function, seeds: Sequence[Parameter]) -> Function:
+    """`simplify` for a function that contains both primal and adjoint."""
+    leaves = [leaf for parameter in seeds for leaf in parameter.leaves]
+    function = simplify(function, leaves)
+    counted = count_by_records(function)
+    return function if counted is function else simplify(counted, leaves)
+
+
+def cut(joined: Joined) -> tuple[Function, Function]:
+    """The two halves of a joined function, simplified:
+
+    forward   (arguments) -> (result, record)
+    adjoint   (record, seeds) -> gradient
+
+    A record of one entry is that entry, of several (or none) a tuple.
+    """
+    seeds = {leaf for seed in joined.seeds for leaf in seed.leaves}
+    packed = pack_records(simplify_joined(joined.function, joined.seeds))
+    both = choose_shape_sources(packed, seeds)
+    first = [operation for operation in both.body.operations if not _is_adjoint(operation)]
+    second = [operation for operation in both.body.operations if _is_adjoint(operation)]
+    gradients = both.body.yields[len(joined.results) :]
+    first, second = _move_lengths(first, second, gradients)
+    undefined = possibly_undefined(both)
+    needs = _Needs(both.body.parameters, first, undefined)
+    needs.read(_read_in(second, gradients) - seeds)
+    record = needs.record()
+    tree: Tree = LEAF if len(record) == 1 else Node(tuple, (LEAF,) * len(record))
+    arguments = tuple(leaf for parameter in joined.parameters for leaf in parameter.leaves)
+    forward = Function(
+        f"{joined.name}_forward",
+        joined.parameters,
+        Block(arguments, tuple(first), (*both.body.yields[: len(joined.results)], *record)),
+        Node(tuple, (joined.result, tree)),
+        joined.facts,
+        joined.docstring,
+        record=len(record),
+    )
+    parameters = (Parameter(RECORD, tree, record), *joined.seeds)
+    leaves = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
+    body = Block(leaves, (*needs.recomputed(), *second), gradients)
+    adjoint = Function(
+        f"{joined.name}_adjoint",
+        parameters,
+        body,
+        joined.gradient,
+        joined.facts,
+        undefined=frozenset(undefined.intersection(record)),
+    )
+    return simplify(forward), simplify(adjoint)
+
+
+def _move_lengths(
+    first: Sequence[Operation],
+    second: Sequence[Operation],
+    gradients: Sequence[Value],
+) -> tuple[list[Operation], list[Operation]]:
+    """Take the length of an array that the adjoint does not read otherwise in the forward part."""
+    others = [operation for operation in second if operation.primitive not in _LENGTHS]
+    made = {result for operation in first for result in operation.results}
+    made -= _read_in(others, gradients)
+    moved = [o for o in second if o.primitive in _LENGTHS and o.operands[0] in made]
+    return [*first, *moved], [operation for operation in second if operation not in moved]
+
+
+def _is_adjoint(operation: Operation) -> bool:
+    return operation.location is not None and operation.location.role == "adjoint"
+
+
+def _read_in(operations: Iterable[Operation], yields: Iterable[Value]) -> set[Value]:
+    """What operations and yields read and do not define."""
+    read = set(yields)
+    defined: set[Value] = set()
+    pending = list(operations)
+    while pending:
+        operation = pending.pop()
+        read.update(operation.operands)
+        defined.update(operation.results)
+        for region in operation.regions:
+            read.update(region.yields)
+            defined.update(region.parameters)
+            pending += region.operations
+    return read - defined
+
+
+class _Needs:
+    """The values of the forward part that the adjoint reads, each recorded or recomputed."""
+
+    def __init__(
+        self, parameters: Sequence[Value], operations: Sequence[Operation], undefined: set[Value]
+    ) -> None:
+        self._parameters = parameters
+        self._operations = operations
+        self._undefined = undefined
+        self._definition = {r: operation for operation in operations for r in operation.results}
+        self._read: set[Value] = set()
+        self._again: dict[Operation, Operation] = {}
+
+    def read(self, values: Iterable[Value]) -> None:
+        """The adjoint reads these values."""
+        self._read.update(values)
+        for operation in reversed(self._operations):
+            if self._is_read(operation) and self._is_recomputed(operation):
+                self._again[operation] = operation
+                self._read.update(operation.operands)
+        for operation in self._operations:
+            if operation.primitive in _LENGTHS and operation.result in self.record():
+                self._take_from_record(operation)
+
+    def _take_from_record(self, operation: Operation) -> None:
+        """Have the adjoint ask a length of another recorded array that has it."""
+        for value in self.record():
+            if isinstance(value.type, Array) and value not in self._undefined:
+                attributes = self._length_of(value.type, operation)
+                if attributes is not None:
+                    primitive = LENGTH if "axis" in attributes else SIZE
+                    self._again[operation] = Operation(
+                        primitive, (value,), operation.results, attributes, (), operation.location
+                    )
+                    return
+
+    @staticmethod
+    def _length_of(type_: Array, operation: Operation) -> dict[str, Any] | None:
+        """How to ask an array for the length that an operation takes of another one."""
+        given = operation.operands[0].type
+        length = getattr(operation.result.type, "value", None)
+        if length in type_.dims:
+            return {"x": Operand(0), "axis": type_.dims.index(length)}
+        same = operation.primitive is SIZE and isinstance(given, Array) and given.dims == type_.dims
+        return {"x": Operand(0)} if same else None
+
+    def record(self) -> tuple[Value, ...]:
+        """The values to be recorded: arguments first, the others as they are computed."""
+        made = [result for operation in self._operations for result in operation.results]
+        again = {operation.result for operation in self._again}
+        return tuple(v for v in (*self._parameters, *made) if v in self._read and v not in again)
+
+    def recomputed(self) -> tuple[Operation, ...]:
+        """The operations that the adjoint does again, as its own."""
+        return tuple(
+            replace(again, location=replace(again.location, role="adjoint"))
+            if again.location is not None
+            else again
+            for operation in self._operations
+            if (again := self._again.get(operation)) is not None
+        )
+
+    def _is_read(self, operation: Operation) -> bool:
+        return not self._read.isdisjoint(operation.results)
+
+    def _is_recomputed(self, operation: Operation) -> bool:
+        if operation.primitive in _CONSTANTS:
+            return True
+        if operation.regions or operation.primitive is CALL or not is_cheap(operation):
+            return False
+        return all(map(self._is_at_hand, operation.operands))
+
+    def _is_at_hand(self, value: Value) -> bool:
+        definition = self._definition.get(value)
+        is_constant = definition is not None and definition.primitive in _CONSTANTS
+        return is_constant or value in self._read

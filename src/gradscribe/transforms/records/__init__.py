@@ -1,0 +1,1 @@
+"""Records: the lists by which a loop hands values to its mirror, shortened and packed."""

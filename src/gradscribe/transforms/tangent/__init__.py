@@ -1,0 +1,406 @@
+"""Forward mode: a function that computes, with its results, their derivatives along a direction.
+
+Assumes a verified function of value semantics: a primal, or a joined gradient, whose tangent is
+a second derivative. Guarantees that the operations of the function stand in the result as they
+are, in their order; each is followed by the operations of its tangent (role "tangent"). Values
+that do not depend on the active arguments have no tangent; a zero is made only where a region,
+or an operation on several tangents, must be given one.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import NoDerivativeError, UnsupportedError
+from gradscribe.frontend.inlined_rules import inline
+from gradscribe.ir.builder import Builder
+from gradscribe.ir.core import (
+    CALL,
+    IF,
+    LOOP,
+    Block,
+    Function,
+    Linearity,
+    Method,
+    Operand,
+    Operation,
+    Parameter,
+    Primitive,
+    Value,
+    map_operands,
+    walk,
+)
+from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
+from gradscribe.ir.types import (
+    Array,
+    Never,
+    RecordOf,
+    Scalar,
+    Tuple,
+    Type,
+    Undefined,
+    cotangent_type,
+    is_differentiable,
+)
+from gradscribe.ir.types import Sequence as SequenceType
+from gradscribe.primitives import control, indexing
+from gradscribe.primitives.registry import METHODS
+from gradscribe.transforms.activity import STRUCTURAL, active_values
+from gradscribe.transforms.calls import tangent_call
+from gradscribe.transforms.cotangents import call, constant, name_of
+from gradscribe.transforms.opacity import refuse_opaque
+from gradscribe.transforms.storage import store_at
+from gradscribe.transforms.tangent.regions import recorded_values, tangent_if, tangent_loop
+from gradscribe.transforms.templates import as_one_value
+
+_POSITIONS = frozenset({"shape", "index", "path", "num", "where", "shift", "k", "offset"})
+"""Parameters of linear operations whose integers are no data."""
+
+
+def differentiate(
+    function: Function,
+    active: tuple[int, ...],
+    tangent_type: Callable[[Type], Type] = cotangent_type,
+) -> Function:
+    """The tangent of a function along its active leaves (numbers of parameter leaves).
+
+    It takes the function's parameters and then, for each parameter with active leaves, its
+    tangent `d_<name>` (numbered where that is taken) of the same structure, with None at other
+    leaves. It returns (result, d_result), where d_result has the structure of the result, with
+    None for what is not differentiable. tangent_type: the type of the tangent of a parameter.
+    """
+    refuse_opaque(function, frozenset(active))
+    tangent = Tangent(function, active)
+    parameters = tuple(tangent.parameters(frozenset(active), tangent_type))
+    body = function.body
+    with tangent.builder.block() as operations:
+        tangent.block(body)
+        leaves = [value for value in body.yields if is_differentiable(value.type)]
+        d_leaves = [tangent.required(value) for value in leaves]
+    flags = iter([is_differentiable(value.type) for value in body.yields])
+    return Function(
+        f"{function.name}_tangent",
+        (*function.parameters, *parameters),
+        Block(
+            (*body.parameters, *(leaf for parameter in parameters for leaf in parameter.leaves)),
+            tuple(operations),
+            (*body.yields, *d_leaves),
+        ),
+        Node(tuple, (function.result, _keep_leaves(function.result, flags))),
+        function.facts,
+    )
+
+
+class Tangent:
+    """The tangents of one function, as they are made.
+
+    active: the values that have, or need, a tangent. builder: where operations are appended.
+    """
+
+    def __init__(self, function: Function, active: tuple[int, ...]) -> None:
+        self.builder = Builder(function.facts)
+        self.active = active_values(function, frozenset(active))
+        self.active |= set(recorded_values(function))
+        self._function = function
+        self._tangents: dict[Value, Value] = {}
+        self._undefined: set[Value] = set()
+        self._literals = {
+            operation.results[0]: operation.attributes["value"]
+            for operation in walk(function.body)
+            if operation.primitive is control.CONSTANT
+        }
+
+    def parameters(
+        self, active: frozenset[int], tangent_type: Callable[[Type], Type]
+    ) -> Iterator[Parameter]:
+        """The tangent parameters for the active leaves."""
+        numbers = iter(range(len(self._function.body.parameters)))
+        taken = {parameter.name for parameter in self._function.parameters}
+        for parameter in self._function.parameters:
+            chosen = [next(numbers) in active for _ in parameter.leaves]
+            if any(chosen):
+                name = _unused(f"d_{parameter.name}", taken)
+                tree = _keep_leaves(parameter.tree, iter(chosen))
+                leaves = [
+                    self.define(leaf, Value(tangent_type(leaf.type), name_of(leaf)))
+                    for leaf, is_active in zip(parameter.leaves, chosen, strict=True)
+                    if is_active
+                ]
+                yield Parameter(name, tree, tuple(leaves))
+
+    def define(self, value: Value, tangent: Value) -> Value:
+        """Enter the tangent of a value."""
+        self._tangents[value] = tangent
+        return tangent
+
+    def block(self, block: Block) -> None:
+        """Append the operations of a block, each followed by its tangent."""
+        for operation in block.operations:
+            if not self.active.isdisjoint(operation.results):
+                _VISITORS.get(operation.primitive, Tangent.plain)(self, operation)
+                continue
+            self.builder.append(operation)
+            if operation.primitive is control.UNDEF:
+                self._undefined.update(operation.results)
+
+    def plain(self, operation: Operation) -> None:
+        """Append an operation without regions, and its tangent."""
+        self.builder.append(operation)
+        with self.located(operation):
+            before = len(self.builder.operations)
+            tangent = self._rule(operation)
+            if tangent is not None:
+                result = operation.result
+                tangent = self._fit(tangent, result)
+                made = self.builder.operations[before:]
+                if any(tangent in other.results for other in made):
+                    tangent = self.builder.rename(tangent, name_of(result))
+                self.define(result, tangent)
+
+    @contextmanager
+    def located(self, operation: Operation) -> Iterator[None]:
+        """What is appended belongs to the tangent of an operation."""
+        outer, location = self.builder.location, operation.location
+        if location is not None:
+            location = replace(location, role="tangent")
+        self.builder.location = location
+        yield
+        self.builder.location = outer
+
+    def required(self, value: Value) -> Value:
+        """The tangent of a value: a zero of its type where it has none."""
+        tangent = self._tangents.get(value)
+        return self._zero(value) if tangent is None else tangent
+
+    def _zero(self, value: Value) -> Value:
+        type_, builder = value.type, self.builder
+        if value in self._undefined or isinstance(type_, (Never, Undefined)):
+            return builder.call(control.UNDEF, {"type": cotangent_type(type_)})
+        if isinstance(type_, Scalar):
+            exact = not type_.weak and type_.dtype not in ("float64", "complex128")
+            return constant(builder, np.dtype(type_.dtype).type(0) if exact else 0.0)
+        if isinstance(type_, Tuple):
+            items = [
+                builder.call(control.ITEM, {"x": value, "position": position})
+                for position in range(len(type_.items))
+            ]
+            return builder.call(control.TUPLE, {"items": tuple(map(self._tangent_item, items))})
+        if isinstance(type_, RecordOf):
+            raise UnsupportedError(
+                "the derivative of a recursive call along a direction that does not reach it",
+                "differentiate with respect to what the call is given, too",
+                builder.location,
+            )
+        return builder.call(control.ZEROS_LIKE, {"x": value})
+
+    def _tangent_item(self, value: Value) -> Value:
+        """What stands for a value in a tangent: its tangent; itself, if it can have none."""
+        return self.required(value) if is_differentiable(value.type) else value
+
+    def _rule(self, operation: Operation) -> Value | None:
+        """The tangent of the operation's result, as its rule gives it."""
+        primitive = operation.primitive
+        rule = _RULES.get(primitive)
+        if rule is not None:
+            return rule(self, operation)
+        if primitive.tangent is Linearity.BILINEAR:
+            return self._bilinear(operation)
+        if primitive in STRUCTURAL:
+            return self._linear(operation)
+        if primitive.tangent is Linearity.LINEAR:
+            return self._same(operation, self._linear_operands(operation))
+        if callable(primitive.tangent):
+            return self._explicit(operation, primitive.tangent)
+        if primitive.elementwise and primitive.adjoint is not None:
+            return self._elementwise(operation, primitive.adjoint)
+        raise NoDerivativeError(
+            f"no forward derivative is known of {primitive.name!r}",
+            "wrap it in a function with @gs.primitive and give its tangent.",
+            operation.location,
+        )
+
+    def _linear(self, operation: Operation) -> Value:
+        operands = list(map(self._tangent_item, operation.operands))
+        type_ = operation.results[0].type
+
+        def put_zero(number: int) -> None:
+            given = operation.operands[number].type
+            if isinstance(given, Scalar) and not is_differentiable(given):
+                operands[number] = constant(self.builder, 0.0)
+
+        if isinstance(type_, SequenceType) and is_differentiable(type_.item):
+            for name in ("items", "value"):  # integers among numbers that have tangents
+                map_operands(operation.attributes.get(name), lambda o: put_zero(o.index))
+        return self._same(operation, tuple(operands))
+
+    def _linear_operands(self, operation: Operation) -> tuple[Value, ...]:
+        """Tangents of the operands; integers that say where or how long stay as they are."""
+        operands = list(map(self._tangent_of_data, operation.operands))
+
+        def keep(operand: Operand) -> None:
+            operands[operand.index] = operation.operands[operand.index]
+
+        for name in _POSITIONS & set(operation.attributes):
+            map_operands(operation.attributes[name], keep)
+        return tuple(operands)
+
+    def _tangent_of_data(self, value: Value) -> Value:
+        """The tangent of a number or array: zero, of its own type, for integers."""
+        if is_differentiable(value.type) or not isinstance(value.type, (Scalar, Array)):
+            return self._tangent_item(value)
+        if isinstance(value.type, Scalar):
+            return constant(self.builder, 0)
+        return self.builder.call(control.ZEROS_LIKE, {"x": value})
+
+    def _bilinear(self, operation: Operation) -> Value | None:
+        total: Value | None = None
+        for position, value in enumerate(operation.operands):
+            if value in self._tangents:
+                operands = list(operation.operands)
+                operands[position] = self._tangents[value]
+                total = self._sum(total, self._same(operation, tuple(operands)))
+        return total
+
+    def _same(self, operation: Operation, operands: tuple[Value, ...]) -> Value:
+        """The operation, applied to other operands."""
+        return self.builder.emit(
+            operation.primitive, operands, operation.attributes, callee=operation.callee
+        )
+
+    def _elementwise(self, operation: Operation, rule: Callable[..., Any]) -> Value | None:
+        """The sum of partial derivatives times tangents."""
+        arguments = self._arguments(operation)
+        partials = self._inline(rule, {"out": operation.result, **arguments})
+        if len(arguments) == 1 and not isinstance(partials, tuple):
+            partials = (partials,)
+        total: Value | None = None
+        for argument, partial in zip(arguments.values(), partials, strict=True):
+            if isinstance(argument, Value) and argument in self._tangents and partial is not None:
+                term = self._times(self._tangents[argument], partial)
+                total = self._sum(total, term)
+        return total
+
+    def _times(self, tangent: Value, partial: Any) -> Value:
+        if not isinstance(partial, Value):
+            if partial == 1:
+                return tangent
+            if partial == -1:
+                return call(self.builder, operator.neg, tangent)
+            partial = constant(self.builder, partial)
+        return call(self.builder, operator.mul, tangent, partial)
+
+    def _sum(self, total: Value | None, term: Value) -> Value:
+        return term if total is None else call(self.builder, operator.add, total, term)
+
+    def _explicit(self, operation: Operation, rule: Callable[..., Any]) -> Value | None:
+        """The tangent by a rule `(out, *parameters, **d_parameters)`."""
+        accepted = inspect.signature(rule).parameters
+        arguments = {"out": operation.result, **self._arguments(operation)}
+        operands = operation.operands
+        for name, attribute in operation.attributes.items():
+            if f"d_{name}" in accepted:
+                arguments[f"d_{name}"] = map_operands(
+                    attribute, lambda operand: self._tangent_of_data(operands[operand.index])
+                )
+        arguments = {name: value for name, value in arguments.items() if name in accepted}
+        tangent = self._inline(rule, arguments)
+        tangent = as_one_value(self.builder, operation.result.type, tangent)
+        if tangent is None or isinstance(tangent, Value):
+            return tangent
+        return constant(self.builder, tangent)
+
+    def _arguments(self, operation: Operation) -> dict[str, Any]:
+        """The operation's arguments by name: values, or the numbers that literals stand for."""
+        values = [self._literals.get(operand, operand) for operand in operation.operands]
+        arguments: dict[str, Any] = map_operands(
+            dict(operation.attributes), lambda operand: values[operand.index]
+        )
+        return arguments
+
+    def _inline(self, rule: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+        return inline(self.builder, rule, dict(arguments), self.builder.location)
+
+    def _store(self, operation: Operation) -> Value:
+        """Stores are linear in the array and the stored value together."""
+        x, value = operation.operands[:2]
+        d_value = self._tangents.get(value) or constant(self.builder, 0.0)
+        return self._stored(operation, self.required(x), d_value)
+
+    def _accumulate(self, operation: Operation) -> Value | None:
+        x, value = operation.operands[:2]
+        if value not in self._tangents:
+            return self._tangents.get(x)
+        return self._stored(operation, self.required(x), self._tangents[value])
+
+    def _stored(self, operation: Operation, d_x: Value, d_value: Value) -> Value:
+        operands = operation.operands
+        path = map_operands(operation.attributes["path"], lambda operand: operands[operand.index])
+        return store_at(self.builder, operation.primitive, d_x, d_value, path)
+
+    def _fit(self, tangent: Value, value: Value) -> Value:
+        """A tangent as a rule gave it, made one of `value`: its shape, its dtype."""
+        given, wanted = tangent.type, value.type
+        if not isinstance(given, (Scalar, Array)) or not isinstance(wanted, (Scalar, Array)):
+            return tangent
+        if isinstance(wanted, Array):
+            tangent = self._broadcast(tangent, value, wanted)
+        stays = isinstance(given, Scalar) and given.weak
+        if given.dtype == wanted.dtype or stays or (isinstance(wanted, Scalar) and wanted.weak):
+            return tangent
+        if given.dtype.startswith("complex") and not wanted.dtype.startswith("complex"):
+            tangent = call(self.builder, np.real, tangent)
+        return self.builder.call(
+            METHODS["astype"],
+            {"x": tangent, "dtype": np.dtype(wanted.dtype)},
+            callee=Method("astype"),
+        )
+
+    def _broadcast(self, tangent: Value, value: Value, wanted: Array) -> Value:
+        given, facts = tangent.type, self.builder.facts
+        dims = given.dims if isinstance(given, Array) else ()
+        if list(map(facts.normalize, dims)) == list(map(facts.normalize, wanted.dims)):
+            return tangent
+        shape = tuple(
+            self.builder.call(indexing.LENGTH, {"x": value, "axis": axis})
+            if length.known is None
+            else length.known
+            for axis, length in enumerate(wanted.dims)
+        )
+        return call(self.builder, np.broadcast_to, tangent, shape=shape)
+
+
+_RULES: dict[Primitive, Callable[[Tangent, Operation], Value | None]] = {
+    indexing.STORE: Tangent._store,
+    indexing.ACCUMULATE: Tangent._accumulate,
+}
+_VISITORS: dict[Primitive, Callable[[Tangent, Operation], None]] = {
+    IF: tangent_if,
+    LOOP: tangent_loop,
+    CALL: tangent_call,
+}
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """The name, numbered if it is taken; it is taken from now on."""
+    numbered = (f"{name}_{number}" for number in itertools.count(1))
+    candidates = itertools.chain([name], numbered)
+    unused = next(candidate for candidate in candidates if candidate not in taken)
+    taken.add(unused)
+    return unused
+
+
+def _keep_leaves(tree: Tree, keep: Iterator[bool]) -> Tree:
+    """The tree with None in place of the leaves that are not kept."""
+    if isinstance(tree, Leaf):
+        return LEAF if next(keep) else Constant(None)
+    if isinstance(tree, Node):
+        return replace(tree, children=tuple(_keep_leaves(child, keep) for child in tree.children))
+    return tree

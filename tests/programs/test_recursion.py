@@ -669,6 +669,70 @@ def of_two_kinds(x, n):
     return (of_two_kinds(x, n - 1), x)
 
 
+def growing(x, n):
+    return 0.0 if n == 0 else growing((x, x), n - 1)
+
+
+def growing_lists(x, n):
+    for _ in range(2):
+        if n > 0:
+            x = growing_lists([x, x], n - 1)
+    return 0.0
+
+
+def growing_by_turns(x, n):
+    return 0.0 if n == 0 else growing_in_turn((x, x), n - 1)
+
+
+def growing_in_turn(x, n):
+    return 0.0 if n == 0 else growing_by_turns((x, x, x), n - 1)
+
+
+def longer_each_time(xs, n):
+    return xs[-1] if n == 0 else longer_each_time((*xs, xs[-1] * 1.1), n - 1)
+
+
+def turned_and_grown(x, n, a, b, c):
+    if n == 0:
+        return x
+    if x > 2:
+        return turned_and_grown(x * 0.5, n - 1, b, c, a)
+    if x > 1:
+        return turned_and_grown(x * 0.5, n - 1, a, (b,), c)
+    return turned_and_grown(x, n - 1, (a, b), (c, c), c)
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (growing, (1.0, 3)),
+        (growing_lists, (1.0, 3)),
+        (growing_by_turns, (1.0, 3)),
+        (longer_each_time, ((1.0, 2.0), 3)),
+        (turned_and_grown, (1.0, 3, 1.0, 2.0, 3.0)),
+    ],
+)
+def test_arguments_that_grow_for_ever_are_refused_soon(
+    f: Callable[..., Any], args: tuple[Any, ...]
+) -> None:
+    with pytest.raises(UnsupportedError, match=r"ever other types|nested too deeply"):
+        gs.grad(f)(*args)
+
+
+def automaton(x, n, state):
+    """Each state is a function of its own, which calls those of other states."""
+    if n == 0:
+        return x
+    after = "bcdefghijka"["abcdefghijk".index(state)]
+    if x < 0.5:
+        return automaton(x * 1.1, n - 1, after)
+    return automaton(np.cos(x), n - 1, "a") * automaton(x * x, n - 1, after)
+
+
+def test_the_passes_over_functions_that_call_each_other_are_not_multiplied() -> None:
+    gs.testing.check_grad(automaton, 0.3, 5, "a", order=1)
+
+
 @pytest.mark.parametrize(
     ("f", "args", "kind", "message", "shown"),
     [
@@ -689,3 +753,23 @@ def test_refusals_show_the_place(
     assert "test_recursion.py" in text
     assert shown in text
     assert "^" in text
+
+
+class Coupled:
+    """A recursion that reads more of its object than its result may change in type."""
+
+    def __init__(self):
+        for number in range(15):
+            setattr(self, f"c{number}", 0.1 * number + 0.2)
+
+    def value(self, x, n):
+        if n == 0:
+            return x * self.c0 * self.c1 + self.c2 * self.c3 - self.c4
+        below = self.value(x * self.c5 + BIAS * self.c6, n - 1)
+        below = below * self.c7 + self.c8 * self.c9 + self.c10 * self.c11
+        return np.tanh(WEIGHTS @ below) * self.c12 + self.c13 * self.c14
+
+
+def test_a_recursion_reads_any_number_of_attributes() -> None:
+    coupled = Coupled()
+    gs.testing.check_grad(lambda x: np.sum(coupled.value(x, 3)), BIAS, order=1)

@@ -67,6 +67,12 @@ def lower(
             "bind it to a name by a statement of its own first",
             builder.location,
         ) from None
+    except RecursionError:
+        raise UnsupportedError(
+            "calls are nested too deeply here to be compiled",
+            "write a loop over a list or an array instead of the recursion",
+            source.location(source.node),
+        ) from None
     builder.location = source.location(source.node)
     return _lowered(lowering, function, parameters, objects, result)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from gradscribe.errors import GradscribeError, UnsupportedError
-from gradscribe.frontend.calls.definitions import AlwaysRaisesError, Definition, Recursion
+from gradscribe.frontend.calls.definitions import AlwaysRaisesError, Recursion
 from gradscribe.frontend.control.carried_entry import Entry
 from gradscribe.frontend.control.name_liveness import reads_of, stores_last
 from gradscribe.frontend.data.places import Place
@@ -68,6 +68,7 @@ from gradscribe.primitives.control import (
 )
 
 if TYPE_CHECKING:
+    from gradscribe.frontend.calls.recursion import Enclosed
     from gradscribe.frontend.data.structures import Structure
 
 # Names that no Python program can have: the exits of the current frame and loop, each a
@@ -144,7 +145,8 @@ class Lowering:
     met: the objects from outside, by identity, with the paths to each. compared: those of which it
     matters which they are.
     opened: containers from outside whose items are known, by identity.
-    below: the frames that call the recursive function which is being lowered, its `definition`.
+    below: the frames that call the recursive function which is being lowered. enclosed: that
+    function, as it stands in the one that calls it.
     counts: how many items the masks take, by the number of the mask.
     cutting: whether what is computed passes no derivative on.
     contiguous: the arguments that lie in C order in the specializing call; assumed_contiguous:
@@ -188,7 +190,7 @@ class Lowering:
         self.iterated: list[Storage] = []
         self.has_alternatives = False
         self.below: tuple[Frame, ...] = ()
-        self.definition: Definition | None = None
+        self.enclosed: Enclosed | None = None
         self.cutting = False
         self.discarded: Any = None
         self.as_objects = False

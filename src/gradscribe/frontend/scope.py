@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.calls import recursion
 from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.control.carried import LateReadError
 from gradscribe.frontend.data import instances
@@ -239,8 +238,8 @@ def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> 
     """The implicit input for a variable from outside."""
     key = path.place
     if key not in lowering.captured:
-        if lowering.definition is not None:
-            recursion.captured(lowering.definition, key, value, path, name)
+        if lowering.enclosed is not None:
+            return lowering.enclosed.take(key, value, path, name)
         if lowering.capture is None:
             return Static(value)
         taken = {capture.name for capture, _ in lowering.captures}

@@ -15,6 +15,7 @@ from typing import Any
 import gast
 
 from gradscribe.errors import UnsupportedError
+from gradscribe.frontend.calls.definitions import EverOtherTypesError
 from gradscribe.frontend.control.branches import RAISED, branch, conditional
 from gradscribe.frontend.lowering import Lowering, SplitError
 from gradscribe.frontend.source import read_places
@@ -100,6 +101,8 @@ def _split(lowering: Lowering, nodes: Sequence[Any], flag: Value, lower: Lower) 
         made, depth = len(lowering.builder.operations), len(lowering.frame.loops)
         try:
             lower(lowering, nodes)
+        except EverOtherTypesError:
+            raise
         except UnsupportedError as error:
             refused.append(error)
             if len(refused) == 2:

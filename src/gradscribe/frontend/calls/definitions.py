@@ -27,6 +27,18 @@ class AlwaysRaisesError(UnsupportedError):
         self.value = value
 
 
+class EverOtherTypesError(UnsupportedError):
+    """A function calls itself with ever other types of arguments. To lower what is around it in
+    another way would but find the same again, at each level of the recursion."""
+
+    def __init__(self, name: str, location: Location | None) -> None:
+        super().__init__(
+            f"`{name}` calls itself with ever other types of arguments",
+            "pass what grows as a list of numbers or as an array, or write a loop",
+            location,
+        )
+
+
 class FoundOnStackError(Exception):
     """A frame's function was called again while the frame was being lowered."""
 
@@ -41,13 +53,6 @@ class NotYetKnownError(Exception):
     def __init__(self, definition: Definition | None, location: Location | None) -> None:
         self.definition = definition
         self.location = location
-
-
-class CapturedError(Exception):
-    """A recursive function turned out to read a variable from outside."""
-
-    def __init__(self, definition: Definition) -> None:
-        self.definition = definition
 
 
 @dataclass(frozen=True)
@@ -85,13 +90,15 @@ class Recursion:
     """The recursive functions of one lowering.
 
     nodes: the trees of those. suspects: the trees of functions that call themselves, perhaps with
-    other structures only (the parts of a tree): those calls are inlined. names: all names that
-    IR functions have.
+    other structures only (the parts of a tree): those calls are inlined. tried: what was found of
+    each in a pass over a function that calls it, where the next pass starts. names: all names
+    that IR functions have.
     """
 
     nodes: set[Any] = field(default_factory=set)
     suspects: set[Any] = field(default_factory=set)
     definitions: dict[Any, Definition] = field(default_factory=dict)
+    tried: dict[Any, Definition] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
 
     def unused_name(self, name: str) -> str:

@@ -17,7 +17,7 @@ from gradscribe.frontend.lowering import NOT_RETURNED, RETURN_VALUE, Frame, Lowe
 from gradscribe.frontend.values import Static, Unbound
 
 _PACKAGE = str(Path(__file__).parents[2])
-_DEPTH = 50
+_DEPTH = 100
 """How often a function that calls itself with other structures is inlined into itself."""
 
 
@@ -47,12 +47,14 @@ def run_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
 
 def _refuse_repetition(lowering: Lowering, node: Any, frame: Frame) -> None:
     """Raise `FoundOnStackError` if a function is called that is being lowered (for values of the
-    same structure)."""
+    same structure); refuse one that is given ever other structures."""
     tree = frame.source.node
     same = [f for f in (*lowering.below, *lowering.frames) if f.source.node is tree]
     if tree in lowering.recursion.suspects:
         frame.structure = recursion.structure_of(lowering, node, frame)
-        same = [f for f in same if f.structure == frame.structure] or same[_DEPTH:]
+        if len(same) >= _DEPTH:
+            recursion.refuse_other_types(lowering, node, frame)
+        same = [f for f in same if f.structure == frame.structure]
     for other in same:
         raise FoundOnStackError(other)
 

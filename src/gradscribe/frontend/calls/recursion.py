@@ -11,21 +11,33 @@ the paths without one return; then a call gives what those returned, until that 
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.calls.definitions import (
-    CapturedError,
     Definition,
+    EverOtherTypesError,
     NotYetKnownError,
     Result,
 )
+from gradscribe.frontend.calls.general_types import (
+    General,
+    bounds_of,
+    general_result,
+    instances,
+    symbols,
+)
 from gradscribe.frontend.data.instances import new_instance
 from gradscribe.frontend.data.results import result_tree
-from gradscribe.frontend.data.structures import Opened, Slot, Structure, opened, rebuilt
+from gradscribe.frontend.data.structures import (
+    Opened,
+    Slot,
+    Structure,
+    TooLargeError,
+    opened,
+    rebuilt,
+)
 from gradscribe.frontend.values import (
     DictRef,
     ListRef,
@@ -37,10 +49,9 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import CALL, Block, Function, Location, Operation, Parameter, Value
-from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
-from gradscribe.ir.types import Scalar, Type, map_lengths
-from gradscribe.ir.types import Sequence as SequenceType
+from gradscribe.ir.types import Type
 
 if TYPE_CHECKING:
     from gradscribe.frontend.interface import Path
@@ -49,8 +60,9 @@ if TYPE_CHECKING:
 _PASSES = 12
 """How often the type of a result may change before it is taken to grow for ever."""
 
-_VARIANTS = 16
+_VARIANTS = 40
 """For how many kinds of arguments a function may call itself."""
+
 
 _LEAVES = 500
 """Of how many numbers and arrays these may be made."""
@@ -63,10 +75,8 @@ def call(lowering: Lowering, node: Any, frame: Frame) -> Any:
     definition = definitions.get(given.key)
     if definition is None:
         same = sum(known[0] is frame.source.node for known in definitions)
-        if same >= _VARIANTS or len(given.leaves) > _LEAVES:
-            lowering.unsupported(
-                node, f"`{frame.source.name}` calls itself with ever other types of arguments"
-            )
+        if same >= _VARIANTS:
+            refuse_other_types(lowering, node, frame)
         definition = _defined(lowering, node, frame, given)
     if definition.result is None:
         raise NotYetKnownError(definition, _location(lowering, node, frame))
@@ -75,15 +85,21 @@ def call(lowering: Lowering, node: Any, frame: Frame) -> Any:
 
 def structure_of(lowering: Lowering, node: Any, frame: Frame) -> Structure:
     """The structure of what a function is called with: all but the numbers and arrays in it."""
+    return _opened(lowering, node, frame).structure
+
+
+def _opened(lowering: Lowering, node: Any, frame: Frame) -> Opened:
     closure = LocalFunction(frame.source.node, frame.outer) if frame.outer else Static(None)
     arguments = TupleOf(tuple(frame.names.values()))
-    return opened(lowering, node, TupleOf((arguments, closure))).structure
+    try:
+        return opened(lowering, node, TupleOf((arguments, closure)), _LEAVES)
+    except TooLargeError:
+        refuse_other_types(lowering, node, frame)
 
 
-def captured(definition: Definition, key: Any, value: Any, path: Path, name: str) -> NoReturn:
-    """Have the recursive function that is being lowered get a variable from outside."""
-    definition.captured[key] = (value, path, name)
-    raise CapturedError(definition)
+def refuse_other_types(lowering: Lowering, node: Any, frame: Frame) -> NoReturn:
+    """Refuse a recursion that finds no end among the types."""
+    raise EverOtherTypesError(frame.source.name, _location(lowering, node, frame))
 
 
 class _Given:
@@ -92,12 +108,11 @@ class _Given:
     def __init__(self, lowering: Lowering, node: Any, frame: Frame) -> None:
         self.lowering = lowering
         self.frame = frame
-        closure = LocalFunction(frame.source.node, frame.outer) if frame.outer else Static(None)
-        arguments = TupleOf(tuple(frame.names.values()))
-        given = opened(lowering, node, TupleOf((arguments, closure)))
+        given = _opened(lowering, node, frame)
         self.structure, self.leaves, self.storages = given.structure, given.leaves, given.storages
-        self.bounds: dict[Symbol, Affine] = {}
-        self.types = _general([leaf.type for leaf in self.leaves], lowering, self.bounds, "n")
+        general = General(lowering.builder.facts, "n")
+        self.types = tuple([general.of(leaf.type) for leaf in self.leaves])
+        self.bounds = general.bounds
         self.names = self._names_of_leaves()
         cells = tuple(id(cell) for cell in frame.function.__closure__ or ())
         self.key = (frame.source.node, cells, self.structure, self.types)
@@ -114,11 +129,11 @@ class _Given:
     def call(self, definition: Definition, result: Result) -> Any:
         """Emit the call."""
         lowering, bounds = self.lowering, dict(self.bounds)
-        captured = _captured(lowering, definition)
+        captured = _captured(lowering, definition.captured.values())
         leaves = [leaf for variable in captured for leaf in variable.leaves]
         for known, leaf in zip(definition.captured_types, leaves, strict=True):
-            bounds |= _bounds(known, leaf.type)
-        types = _instances(result.types, bounds)
+            bounds |= bounds_of(known, leaf.type)
+        types = instances(result.types, bounds)
         results = tuple(lowering.builder.named(type_) for type_ in types)
         operands = (*self.leaves, *leaves)
         attributes = {"function": definition.callee}
@@ -129,12 +144,11 @@ class _Given:
         return _item(lowering, result.tree, iter(results), overlaps)
 
 
-def _captured(lowering: Lowering, definition: Definition) -> list[Opened]:
-    """The variables from outside that a recursive function reads, as its caller has them."""
+def _captured(lowering: Lowering, variables: Iterable[tuple[Any, Path, str]]) -> list[Opened]:
+    """Variables from outside that a recursive function reads, as its caller has them."""
     from gradscribe.frontend.scope import captured_variable
 
-    items = [captured_variable(lowering, *where) for where in definition.captured.values()]
-    return [opened(lowering, None, item) for item in items]
+    return [opened(lowering, None, captured_variable(lowering, *where)) for where in variables]
 
 
 def _location(lowering: Lowering, node: Any, frame: Frame) -> Location | None:
@@ -143,61 +157,25 @@ def _location(lowering: Lowering, node: Any, frame: Frame) -> Location | None:
     return source.location(node)
 
 
-def _general(
-    types: Sequence[Type], lowering: Lowering, bounds: dict[Symbol, Affine], name: str
-) -> tuple[Type, ...]:
-    """The types without what is known of lengths and integers, but which lengths are equal (and
-    which are one, for broadcasting). bounds: receives what the new symbols stand for."""
-    facts, lengths = lowering.builder.facts, dict[Affine, Symbol]()
-    general: list[Type] = []
-
-    def length(of: Affine) -> Affine:
-        of = facts.normalize(of)
-        if of.known == 1:
-            return of
-        symbol = lengths.setdefault(of, _symbol(name, len(lengths), 0))
-        bounds[symbol] = of
-        return Affine.of(symbol)
-
-    for number, type_ in enumerate(types):
-        if isinstance(type_, Scalar) and type_.value is not None:
-            symbol = _symbol(f"{name}_integer", number, None)
-            bounds[symbol] = type_.value
-            type_ = replace(type_, value=Affine.of(symbol))
-        elif isinstance(type_, SequenceType):
-            type_ = SequenceType(map_lengths(type_.item, length))
-        else:
-            type_ = map_lengths(type_, length)
-        general.append(type_)
-    return tuple(general)
-
-
-@functools.cache
-def _symbol(kind: str, number: int, minimum: int | None) -> Symbol:
-    """The unknown of this number: the same for all functions, so that types can be compared."""
-    return Symbol(f"{kind}{number}", minimum)
-
-
 # -- the definition ----------------------------------------------------------------------------
 
 
 def _defined(lowering: Lowering, node: Any, frame: Frame, given: _Given) -> Definition:
     """Lower a recursive function until the type of its result is settled."""
     recursion = lowering.recursion
-    definition = Definition(recursion.unused_name(_identifier(frame)))
+    definition = recursion.tried.get(given.key)
+    if definition is None:
+        definition = Definition(recursion.unused_name(_identifier(frame)))
+        recursion.tried[given.key] = definition
     known = dict(recursion.definitions)
     recursion.definitions[given.key] = definition
     before = {**recursion.definitions}
     try:
         for _ in range(_PASSES):
             recursion.definitions = dict(before)
-            try:
-                result = _lower(lowering, node, frame, given, definition)
-            except CapturedError as found:
-                if found.definition is not definition:
-                    raise
-                continue
-            if result == definition.result:
+            captured = len(definition.captured)
+            result = _lower(lowering, node, frame, given, definition)
+            if result == definition.result and len(definition.captured) == captured:
                 return definition
             definition.result = result
     except BaseException:
@@ -224,17 +202,17 @@ def _lower(
 
     inner = Lowering(Builder(Facts()))
     inner.below = (*lowering.below, *lowering.frames)
-    inner.definition = definition
+    parameters = _Parameters()
+    inner.enclosed = Enclosed(lowering, inner, definition, parameters)
     inner.recursion, inner.dependencies = lowering.recursion, lowering.dependencies
     inner.parameters = lowering.parameters
     inner.met, inner.compared = lowering.met, lowering.compared
     inner.builder.location = frame.source.location(frame.source.node)
-    parameters = _Parameters()
     leaves = list(map(parameters.add, given.names, given.types))
     arguments, closure = rebuilt(inner, given.structure, leaves).items
     names = dict(zip(frame.names, arguments.items, strict=True))
-    _bind_captured(lowering, inner, definition, parameters)
     entered = dict(inner.contents)
+    inner.enclosed.take_known()
     outer = closure.frame if isinstance(closure, LocalFunction) else None
     try:
         item = inline_frame(inner, node, Frame(frame.source, frame.function, names, outer))
@@ -246,12 +224,13 @@ def _lower(
             "return a value without the call on some path, as in `if n == 0: return 1.0`",
             unknown.location,
         ) from None
+    entered |= inner.entered
     _refuse_stores(inner, frame, entered)
     tree, values = result_tree(inner, item)
     definition.function = _function(definition.name, parameters.made, inner.builder, values)
-    known = {symbol for type_ in parameters.types for symbol in _symbols(type_)}
+    known = {symbol for type_ in parameters.types for symbol in symbols(type_)}
     shares = any(may_overlap(own, e) for own in inner.storages(item) for e in entered)
-    return Result(tree, _general_result(values, inner.builder.facts, known), shares)
+    return Result(tree, general_result(values, inner.builder.facts, known), shares)
 
 
 def _function(
@@ -282,17 +261,37 @@ class _Parameters:
         return value
 
 
-def _bind_captured(
-    lowering: Lowering, inner: Lowering, definition: Definition, parameters: _Parameters
-) -> None:
-    """Give a recursive function the variables from outside that it is known to read."""
-    variables = _captured(lowering, definition)
-    leaves = [leaf.type for variable in variables for leaf in variable.leaves]
-    definition.captured_types = _general(leaves, lowering, {}, "m")
-    types = iter(definition.captured_types)
-    for (key, (_, _, name)), given in zip(definition.captured.items(), variables, strict=True):
-        own = [parameters.add(leaf.name or name, next(types)) for leaf in given.leaves]
-        inner.captured[key] = rebuilt(inner, given.structure, own)
+class Enclosed:
+    """A recursive function as it stands in the one that calls it, of which it gets the variables
+    from outside that it reads."""
+
+    def __init__(
+        self, around: Lowering, inner: Lowering, definition: Definition, parameters: _Parameters
+    ) -> None:
+        self._around, self._inner = around, inner
+        self._definition, self._parameters = definition, parameters
+        self._general = General(around.builder.facts, "m")
+        definition.captured_types = ()
+
+    def take_known(self) -> None:
+        """Take what earlier passes found that it reads."""
+        for key, (value, path, name) in self._definition.captured.items():
+            self.take(key, value, path, name)
+
+    def take(self, key: Any, value: Any, path: Path, name: str) -> Any:
+        """Have the function get a variable from outside, as a further parameter."""
+        self._definition.captured[key] = (value, path, name)
+        (given,) = _captured(self._around, [(value, path, name)])
+        types = tuple([self._general.of(leaf.type) for leaf in given.leaves])
+        self._definition.captured_types += types
+        own = [
+            self._parameters.add(leaf.name or name, type_)
+            for leaf, type_ in zip(given.leaves, types, strict=True)
+        ]
+        inner, known = self._inner, set(self._inner.contents)
+        found = inner.captured[key] = rebuilt(inner, given.structure, own)
+        inner.entered.update({s: c for s, c in inner.contents.items() if s not in known})
+        return found
 
 
 def _refuse_stores(lowering: Lowering, frame: Frame, entered: dict[Storage, Any]) -> None:
@@ -314,69 +313,6 @@ def _refuse_stores(lowering: Lowering, frame: Frame, entered: dict[Storage, Any]
 
 
 # -- results -----------------------------------------------------------------------------------
-
-
-def _general_result(values: Sequence[Value], facts: Facts, known: set[Symbol]) -> tuple[Type, ...]:
-    """The types of results in terms of the parameters' lengths and integers; other lengths are
-    numbered in order."""
-    unknown: dict[Affine, Symbol] = {}
-
-    def length(of: Affine) -> Affine:
-        of = facts.normalize(of)
-        if all(symbol in known for symbol, _ in of.terms):
-            return of
-        return Affine.of(unknown.setdefault(of, _symbol("result", len(unknown), 0)))
-
-    types: list[Type] = []
-    for value in values:
-        type_ = value.type
-        if isinstance(type_, Scalar) and type_.value is not None:
-            of = type_.value
-            is_known = of.terms and all(symbol in known for symbol, _ in of.terms)
-            type_ = type_ if is_known else replace(type_, value=None)
-        elif isinstance(type_, SequenceType):
-            type_ = SequenceType(map_lengths(type_.item, length))
-        else:
-            type_ = map_lengths(type_, length)
-        types.append(type_)
-    return tuple(types)
-
-
-def _symbols(type_: Type) -> set[Symbol]:
-    return {symbol for of in _lengths(type_) for symbol, _ in of.terms}
-
-
-def _lengths(type_: Type) -> list[Affine]:
-    """All lengths and integers in a type, but for those of lists."""
-    found: list[Affine] = []
-
-    def collect(of: Affine) -> Affine:
-        found.append(of)
-        return of
-
-    map_lengths(type_.item if isinstance(type_, SequenceType) else type_, collect)
-    return found
-
-
-def _bounds(general: Type, given: Type) -> dict[Symbol, Affine]:
-    """What the symbols of a parameter's type stand for."""
-    pairs = zip(_lengths(general), _lengths(given), strict=True)
-    return {symbol: actual for of, actual in pairs for symbol, _ in of.terms}
-
-
-def _instances(types: Sequence[Type], bounds: dict[Symbol, Affine]) -> list[Type]:
-    """The types of results in terms of the caller's lengths."""
-    fresh: dict[Symbol, Affine] = {}
-
-    def value(symbol: Symbol) -> Affine:
-        if symbol in bounds:
-            return bounds[symbol]
-        return fresh.setdefault(symbol, Affine.of(Symbol("length")))
-
-    def instance(of: Affine) -> Affine:
-        return of.substitute({symbol: value(symbol) for symbol, _ in of.terms})
-
-    return [map_lengths(type_, instance) for type_ in types]
 
 
 def _item(

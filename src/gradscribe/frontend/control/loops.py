@@ -18,7 +18,7 @@ import gast
 from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls.definitions import NotYetKnownError
+from gradscribe.frontend.calls.definitions import EverOtherTypesError, NotYetKnownError
 from gradscribe.frontend.control import first_and_rest, list_lengths
 from gradscribe.frontend.control.bounds import bounds_of, matched_lengths
 from gradscribe.frontend.control.branches import RAISED, branch
@@ -94,6 +94,8 @@ def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int
         take_back()
         _peel(lowering, node, iteration, peels)
         return
+    except EverOtherTypesError:
+        raise
     except UnsupportedError as error:
         if not (arrays and isinstance(error, AliasingError)):
             take_back()

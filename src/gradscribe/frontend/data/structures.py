@@ -7,6 +7,7 @@ not, and the IR values in it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
@@ -35,6 +36,10 @@ from gradscribe.ir.core import Value
 
 if TYPE_CHECKING:
     from gradscribe.frontend.interface import Path
+
+
+class TooLargeError(Exception):
+    """A value is made of more numbers and arrays than wanted."""
 
 
 @dataclass(frozen=True)
@@ -124,17 +129,19 @@ class Opened:
     storages: frozenset[Storage]
 
 
-def opened(lowering: Lowering, node: Any, item: Any) -> Opened:
-    """A frontend value, taken apart. node: the call that hands it over, for errors."""
-    opening = _Opening(lowering, node)
+def opened(lowering: Lowering, node: Any, item: Any, most: float = math.inf) -> Opened:
+    """A frontend value, taken apart; `TooLargeError` where it has more leaves than `most`. node:
+    the call that hands it over, for errors."""
+    opening = _Opening(lowering, node, most)
     structure = Structure(opening.open(item), opening.closures())
     return Opened(structure, opening.leaves, frozenset(opening.storages))
 
 
 class _Opening:
-    def __init__(self, lowering: Lowering, node: Any) -> None:
+    def __init__(self, lowering: Lowering, node: Any, most: float) -> None:
         self.lowering = lowering
         self.node = node
+        self.most = most
         self.leaves: list[Value] = []
         self.storages: set[Storage] = set()
         self._frames: dict[Frame, dict[str, Any]] = {}
@@ -255,6 +262,8 @@ class _Opening:
         return tuple([self.open(item) for item in items])
 
     def _leaf(self, value: Value, *, wrapped: bool) -> Slot:
+        if len(self.leaves) >= self.most:
+            raise TooLargeError
         self.leaves.append(value)
         return Slot(len(self.leaves) - 1, wrapped)
 

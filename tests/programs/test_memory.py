@@ -177,7 +177,7 @@ def jacobi_src(u, b, T):
     return np.sum(u**2)
 
 
-@keeps(2.1, LINE)
+@keeps(1.1, LINE)
 def burgers(u, T):
     u = u.copy()
     for t in range(T):
@@ -185,7 +185,7 @@ def burgers(u, T):
     return np.sum(u**2)
 
 
-@keeps(2.1, LINE)
+@keeps(1.1, LINE)
 def burgers_un(u, T):
     u = u.copy()
     for t in range(T):
@@ -212,7 +212,7 @@ def shallow(h, T):
     return np.sum(h**2)
 
 
-@keeps(4.2, LINE)
+@keeps(2.1, LINE)
 def shallow_nl(h, T):
     h = 1 + 0.1 * h
     u = np.zeros_like(h)
@@ -289,6 +289,26 @@ def dtheat(u, dt, T):
     for k in range(T):
         u[1:-1] += 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2]) + np.sin(t)
         t = t + dt
+    return np.sum(u**2)
+
+
+@keeps(1.1, LINE)
+def damped(u, T):
+    """Many intermediate values, all of one array."""
+    for t in range(T):
+        slope = u - 0.5
+        u = np.sin(u) + 0.1 * slope / (1.0 + u * u)
+    return np.sum(u**2)
+
+
+@keeps(1.1, LINE)
+def elements_of_the_last_step(u, T):
+    """What an inner loop reads is kept once for all its trips, as the array that it is read of."""
+    for t in range(T):
+        new = u.copy()
+        for i in range(1, 20):
+            new[i] = u[i - 1] * u[i + 1]
+        u = new
     return np.sum(u**2)
 
 

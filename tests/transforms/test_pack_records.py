@@ -49,14 +49,14 @@ def nested(x, n):
     for _ in range(n):
         for v in x:
             w = np.exp(v)
-            total = np.sin(total * w)
+            total = np.sin(total * w) + np.cos(total)
     return total
 
 
 def test_records_of_an_inner_loop_are_packed_where_they_are_made() -> None:
     after = pack_records(joined(nested, x5, 3))
     verify(after)
-    inner = "(float64, float64, float64)"
+    inner = "(float64, float64)"
     assert collected(after) == [[f"collected[{inner}]"], [inner]]
 
 

@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from gradscribe.codegen.interference import Interference
-from gradscribe.codegen.roles import cotangents
 from gradscribe.codegen.uses import IN_PLACE, Uses, carried
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Value, walk
+from gradscribe.ir.roles import cotangents
 from gradscribe.ir.trees import Leaf
 from gradscribe.ir.types import BOOL, Collected
 from gradscribe.primitives.control import CAUGHT
@@ -167,7 +167,8 @@ class _Naming:
         base = variable.name
         if not base:
             first = min(variable.members, key=self._order.__getitem__)
-            base = next((hints[v] for v in variable.members if v in hints), self._plain(first))
+            base = next((hints[v] for v in variable.members if v in hints), "")
+            base = base or self._plain(variable, first)
             if base == "i":
                 yield from _INDICES
         yield base
@@ -176,14 +177,14 @@ class _Naming:
             yield f"{base}_{number}"
             number += 1
 
-    def _plain(self, value: Value) -> str:
+    def _plain(self, variable: _Variable, first: Value) -> str:
         """The name of a temporary that nobody named."""
-        if isinstance(value.type, Collected):
-            return "undo" if value.name == "undo" else "steps"
-        producer = self._uses.producer.get(value)
+        if isinstance(first.type, Collected):
+            return "undo" if first.name == "undo" else "steps"
+        producer = self._uses.producer.get(first)
         if producer is not None and producer.primitive is LENGTH:
             return "n"
-        return "d_t" if value in self._cotangents else "t"
+        return "t" if self._cotangents.isdisjoint(variable.members) else "d_t"
 
 
 def _called(function: Function) -> set[str]:

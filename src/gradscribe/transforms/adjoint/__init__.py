@@ -40,6 +40,7 @@ from gradscribe.transforms.adjoint.context import Context
 from gradscribe.transforms.adjoint.lists import contribute
 from gradscribe.transforms.adjoint.mirrors import mirror_context, mirror_if, mirror_loop
 from gradscribe.transforms.adjoint.overwriting import last_written
+from gradscribe.transforms.adjoint.recomputing import Choice, choose
 from gradscribe.transforms.adjoint.rules import apply_rule
 from gradscribe.transforms.adjoint.scopes import Scope, TopScope
 from gradscribe.transforms.calls import mirror_call
@@ -94,22 +95,31 @@ def differentiate(
     seeded: the leaves of the result that have cotangents (None: all differentiable ones).
     seed_type: the type of the cotangent of a result.
     The first sweep finds which stored-to arrays the adjoint reads inside of loops; if there are
-    any, a second one undoes the stores to them.
+    any, a second one undoes the stores to them. What was kept then tells what need not be, as
+    it is soon computed again; a last sweep does that.
     """
     refuse_opaque(function, frozenset(active))
     structure = Structure(function)
     values = active_values(function, frozenset(active))
     templates: Templates = {}
     restored: frozenset[Value] = frozenset()
+    chosen: Choice | None = None
     absent = absences(function)
     while True:
         exports = Exports(structure, function.facts)
-        context = Context(function, structure, exports, values, restored, absent=absent)
+        recomputed = frozenset() if chosen is None else chosen.recomputed
+        context = Context(function, structure, exports, values, restored, recomputed, absent=absent)
         seeds = _seeds(function, seeded, seed_type)
         joined = _sweep(context, tuple(active), seeds, templates)
-        if context.wanted <= restored:
+        if not context.wanted <= restored:
+            restored |= context.wanted
+        elif chosen is not None:
             return joined
-        restored |= context.wanted
+        else:
+            chosen = choose(context)
+            if not chosen.recomputed and chosen.restored <= restored:
+                return joined
+            restored |= chosen.restored
 
 
 def _sweep(

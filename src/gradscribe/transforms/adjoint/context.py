@@ -15,10 +15,12 @@ from gradscribe.transforms.structure import Structure
 class Context:
     """What all scopes of one reverse sweep share.
 
-    restored: the arrays (chains) whose stores are undone. wanted: those found to be read by the
-    adjoint in a nested block, to be restored in the next sweep. swept: the operations whose
-    mirror is already written. masked: the cotangents that a mask has cut off where a derivative
-    may be infinite. absent: for values that may be undefined, the flags that tell.
+    restored: the arrays (chains) whose stores are undone. recomputed: the values of nested blocks
+    that are computed again in any case. wanted: the chains found to be read by the adjoint in a
+    nested block, to be restored in the next sweep. kept: the values of nested blocks that were
+    exported. swept: the operations whose mirror is already written. masked: the cotangents that a
+    mask has cut off where a derivative may be infinite. absent: for values that may be undefined,
+    the flags that tell.
     """
 
     function: Function
@@ -26,7 +28,9 @@ class Context:
     exports: Exports
     active: set[Value]
     restored: frozenset[Value]
+    recomputed: frozenset[Value] = frozenset()
     wanted: set[Value] = field(default_factory=set)
+    kept: set[Value] = field(default_factory=set)
     versions: dict[Value, set[Value]] = field(default_factory=dict)
     swept: set[Operation] = field(default_factory=set)
     masked: set[Value] = field(default_factory=set)

@@ -76,9 +76,12 @@ class LoopScope(Scope):
 
     def parameter_is_free(self, value: Value) -> bool:
         position = self.block.parameters.index(value)
-        return position < self.count and all(map(self.parent.is_free, self._operands(position)))
+        if position >= self.count:
+            return False
+        return not any(map(self.parent.effort, self._operands(position)))
 
     def export(self, value: Value) -> Value:
+        self.context.kept.add(value)
         record = self.parent.primal(self.context.exports.record(self.loop, value))
         self.records[value] = self._run_over("collected", (record,), value)
         return self.records[value].item

@@ -9,28 +9,27 @@ that came after it (for versions of an array that is restored), or by exporting 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import (
-    CALL,
-    LOOP,
     Block,
     Operation,
     Primitive,
     Value,
     map_operands,
 )
-from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Scalar, Type
-from gradscribe.primitives.control import CONSTANT, COPY, UNDEF
+from gradscribe.primitives.control import COPY
 from gradscribe.primitives.indexing import ACCUMULATE, READS, STORE, may_repeat
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.adjoint.context import Context
-from gradscribe.transforms.costs import is_cheap
+from gradscribe.transforms.costs import MOST_EFFORT, effort_of
 from gradscribe.transforms.cotangents import add, name_of, zero
+from gradscribe.transforms.same_shape import same_shaped
 from gradscribe.transforms.storage import copied, derived, store_at, view_at
 
 if TYPE_CHECKING:
@@ -41,8 +40,6 @@ _WRITABLE_VIEWS = frozenset(
     | {"reshape", "ravel", "expand_dims", "squeeze"}
 )
 """Views in which each element of the array has one place."""
-
-_CONSTANTS = frozenset({CONSTANT, UNDEF})
 
 
 class Scope:
@@ -173,13 +170,18 @@ class Scope:
         return None
 
     def is_free(self, value: Value) -> bool:
-        """Whether a primal value is available without exporting anything more."""
+        """Whether a primal value is available, with little effort and without exporting anything
+        more."""
+        return self.effort(value) <= MOST_EFFORT
+
+    def effort(self, value: Value) -> float:
+        """What it takes to make a primal value available without exporting anything more."""
         if self.known(value) is not None:
-            return True
+            return 0
         undo = self._undo(value)
         if undo is not None:
-            return undo[0].is_free(undo[1].result)
-        return self.home(value).obtains_freely(value)
+            return undo[0].effort(undo[1].result)
+        return self.home(value).effort_here(value)
 
     def obtain(self, value: Value) -> Value:
         """Make a value of this very block available."""
@@ -192,15 +194,12 @@ class Scope:
         self.context.want(value)
         return self.export(value)
 
-    def obtains_freely(self, value: Value) -> bool:
+    def effort_here(self, value: Value) -> float:
+        """`effort`, for a value of this very block that is not available yet."""
         definition = self.context.structure.definition.get(value)
         if definition is None:
-            return self.parameter_is_free(value)
-        if definition.primitive in _CONSTANTS:
-            return True
-        if definition.regions or definition.primitive is CALL or not is_cheap(definition):
-            return False
-        return all(map(self.is_free, definition.operands))
+            return 0 if self.parameter_is_free(value) else math.inf
+        return effort_of(definition) + sum(map(self.effort, definition.operands))
 
     def parameter(self, value: Value) -> Value:
         """Make a parameter of this block available."""
@@ -214,14 +213,15 @@ class Scope:
         raise NotImplementedError
 
     def _is_computed_again(self, definition: Operation) -> bool:
-        """Constants and what is cheap; views always: to keep a view is to keep its array."""
-        if definition.primitive in _CONSTANTS:
-            return True
-        if definition.regions or definition.primitive is CALL:
+        """What takes little effort; views always: to keep a view is to keep its array."""
+        effort = effort_of(definition)
+        if effort > MOST_EFFORT:
             return False
         if definition.primitive.view and isinstance(definition.result.type, Array):
-            return is_cheap(definition)
-        return is_cheap(definition) and all(map(self.is_free, definition.operands))
+            return effort == 0
+        if definition.result in self.context.recomputed:
+            return True
+        return effort + sum(map(self.effort, definition.operands)) <= MOST_EFFORT
 
     def outcome(self, flag: Value) -> bool | None:
         """What a condition is known to be on the path that this mirrors."""
@@ -289,7 +289,7 @@ class Scope:
             return
         position = store.attributes["value"].index
         stored = store.operands[position]
-        if self.is_free(stored) or not self.is_free(store.result):
+        if not self.effort(stored) or self.effort(store.result):
             return
         trial = Builder(context.facts)
         trial.location = self.builder.location
@@ -301,52 +301,12 @@ class Scope:
 
     def shaped_like(self, value: Value) -> Value:
         """A primal value of the same shape and dtype, the best to keep for those alone."""
-        candidates = list(self._same_shape(value))
+        candidates = list(same_shaped(self.context.structure, self.context.facts, value))
         for candidate in candidates:
             named = candidate.name and not self.context.structure.is_stored(candidate)
-            if self.context.is_parameter(candidate) or (named and self.is_free(candidate)):
+            if self.context.is_parameter(candidate) or (named and not self.effort(candidate)):
                 return candidate
-        return next(filter(self.is_free, candidates), value)
-
-    def _same_shape(self, value: Value) -> Iterator[Value]:
-        """The value, and those it was computed from that have its shape."""
-        pending, seen = [value], set()
-        while pending:
-            value = pending.pop(0)
-            if value in seen:
-                continue
-            seen.add(value)
-            definition = self.context.structure.definition.get(value)
-            if definition is None or definition.primitive is not UNDEF:
-                yield value
-            facts, type_ = self.context.facts, value.type
-            sources = self._shape_sources(value)
-            pending += [source for source in sources if same_shape(facts, source.type, type_)]
-
-    def _shape_sources(self, value: Value) -> tuple[Value, ...]:
-        definition = self.context.structure.definition.get(value)
-        if definition is None:
-            return self._initial(value)
-        if definition.primitive.elementwise:
-            return definition.operands
-        if definition.primitive in (STORE, ACCUMULATE, COPY):
-            return definition.operands[:1]
-        if definition.primitive is LOOP:
-            shape = definition.attributes["shape"]
-            position = definition.results.index(value) if value in definition.results else -1
-            if 0 <= position < shape.carried:
-                return (definition.operands[shape.iterable_operands + position],)
-        return ()
-
-    def _initial(self, value: Value) -> tuple[Value, ...]:
-        """For what a loop carries, what it starts with."""
-        block = self.context.structure.block_of[value]
-        loop = self.context.structure.owner.get(block)
-        if loop is None or block is not loop.regions[0]:
-            return ()
-        shape = loop.attributes["shape"]
-        position = block.parameters.index(value) - len(shape.iterables)
-        return (loop.operands[shape.iterable_operands + position],) if position >= 0 else ()
+        return next((each for each in candidates if not self.effort(each)), value)
 
 
 class TopScope(Scope):
@@ -361,8 +321,8 @@ class TopScope(Scope):
                 context.want(value)
         return value
 
-    def obtains_freely(self, value: Value) -> bool:
-        return True
+    def effort_here(self, value: Value) -> float:
+        return 0
 
     def export(self, value: Value) -> Value:
         return value
@@ -379,6 +339,7 @@ class BranchScope(Scope):
         self.builder.location = parent.builder.location
 
     def export(self, value: Value) -> Value:
+        self.context.kept.add(value)
         if value in self.block.yields:
             result = self.operation.results[self.block.yields.index(value)]
         else:
@@ -389,17 +350,6 @@ class BranchScope(Scope):
 
 def _copies() -> tuple[Primitive | None, ...]:
     return COPY, PRIMITIVES.get(np.copy)
-
-
-def same_shape(facts: Facts, a: Type, b: Type) -> bool:
-    """Whether two types are arrays (or lists) of the same shape and dtype."""
-    if a == b:
-        return True
-    if not isinstance(a, Array) or not isinstance(b, Array):
-        return False
-    return (a.dtype, a.rank, a.module) == (b.dtype, b.rank, b.module) and all(
-        facts.normalize(x) == facts.normalize(y) for x, y in zip(a.dims, b.dims, strict=True)
-    )
 
 
 def _holds(read: Type, stored: Type) -> bool:

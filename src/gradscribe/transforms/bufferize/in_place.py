@@ -8,11 +8,12 @@ at once: `x = x * t`, not `x = x.copy()` and then `x *= t`.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from gradscribe.ir.core import Function, Operand, Operation, Value, walk
 from gradscribe.ir.lengths import Facts
+from gradscribe.ir.roles import cotangents, is_derived
 from gradscribe.ir.types import Array, Type
 from gradscribe.primitives.control import COPY
 from gradscribe.primitives.indexing import ACCUMULATE, STORE, is_whole
@@ -38,39 +39,24 @@ def reusable(function: Function, aliasing: Aliasing) -> dict[Operation, int]:
     names: those of the variables whose arrays are reused."""
     operations = list(walk(function.body))
     uses = count_uses(function)
-    cotangents = _cotangents(operations)
+    derivatives = cotangents(function)
     reused: dict[Operation, int] = {}
     names: dict[Value, str] = {}
     for operation in operations:
         exchangeable = _AUGMENTED.get(operation.callee)
-        if exchangeable is None or not _derived(operation) or len(operation.operands) != 2:
+        if exchangeable is None or not is_derived(operation) or len(operation.operands) != 2:
             continue
         for number in (0, 1) if exchangeable else (0,):
             x = operation.operands[number]
             name = names.get(x, x.name)
             is_folded = not x.name and uses[x] == 1 and x not in names
-            if x not in cotangents or is_folded or operation.result.name not in ("", name):
+            if x not in derivatives or is_folded or operation.result.name not in ("", name):
                 continue
             if _may_reuse(operation, x, aliasing, function.facts):
                 reused[operation] = number
                 names[operation.result] = operation.result.name or name
                 break
     return reused
-
-
-def _derived(operation: Operation) -> bool:
-    return operation.location is not None and operation.location.role != "primal"
-
-
-def _cotangents(operations: Iterable[Operation]) -> set[Value]:
-    """The values that derived operations make and that have no name of the primal: cotangents
-    and tangents, whose names tell what they belong to and not what they are."""
-    values: set[Value] = set()
-    for operation in filter(_derived, operations):
-        values.update(operation.results)
-        for region in operation.regions:
-            values.update(region.parameters)
-    return {value for value in values if not value.name or value.name.startswith("d_")}
 
 
 def _may_reuse(operation: Operation, x: Value, aliasing: Aliasing, facts: Facts) -> bool:

@@ -9,14 +9,10 @@ from typing import Any
 import numpy as np
 
 from gradscribe.primitives import shaping
-from tests.primitives.harness import Case, case
-
-RNG = np.random.default_rng(7)
-
-
-def array(*shape: int, low: float = -2.0, high: float = 2.0) -> np.ndarray:
-    return np.asarray(RNG.uniform(low, high, size=shape))
-
+from tests.primitives.cases_selection import SELECTION
+from tests.primitives.cases_statistics import REDUCTIONS, STATISTICS
+from tests.primitives.harness import case
+from tests.primitives.samples import array, positive, regular
 
 # -- elementwise -----------------------------------------------------------------------------
 
@@ -182,60 +178,6 @@ CHOICES = [
     case("clip", array(2, 3), -1, 1),
 ]
 
-# -- reductions ------------------------------------------------------------------------------
-
-AXES = [
-    ((), None),
-    ((1,), None),
-    ((4,), None),
-    ((4,), 0),
-    ((4,), -1),
-    ((2, 3), None),
-    ((2, 3), 0),
-    ((2, 3), 1),
-    ((2, 3), (0, 1)),
-    ((2, 3, 2), (0, 2)),
-    ((2, 3, 2), (-1,)),
-    ((2, 3, 2), -2),
-    ((3, 1), 1),
-]
-
-
-def reductions(callee: Any, **keywords: Any) -> list[Case]:
-    return [
-        case(callee, array(*shape), axis=axis, keepdims=keepdims, **keywords)
-        for shape, axis in AXES
-        for keepdims in (False, True)
-    ]
-
-
-REDUCTIONS = [
-    *(
-        c
-        for callee in (np.sum, np.mean, np.prod, np.max, np.min, "sum")
-        for c in reductions(callee)
-    ),
-    *reductions(np.var),
-    *reductions(np.std)[2:],
-    *(case(callee, array(3, 4), axis=1, ddof=1) for callee in (np.var, np.std, "var")),
-    *(case(callee, array(0, 3), axis=0) for callee in (np.sum, np.prod)),
-    *(case(callee, array(0, 3), axis=1) for callee in (np.sum, np.mean, np.prod, np.max)),
-    case(np.prod, np.array([0.0, 2.0, 3.0])),
-    case(np.prod, np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 1.5]]), axis=1),
-    case(np.sum, array(0)),
-    case(np.sum, np.float64(2.0)),
-    case(np.mean, np.float64(2.0)),
-    case(np.max, np.float64(2.0)),
-    case(np.sum, array(2, 3), 1),
-    case("mean", array(2, 3)),
-    case("max", array(2, 3), 0),
-    case(np.cumsum, array(4)),
-    case(np.cumsum, array(2, 3)),
-    case(np.cumsum, array(2, 3), axis=0),
-    case(np.cumsum, array(2, 3), axis=-1),
-    case("cumsum", array(2, 3), 1),
-]
-
 # -- shaping ---------------------------------------------------------------------------------
 
 SHAPING = [
@@ -380,18 +322,6 @@ PRODUCTS = [
 
 # -- matrices ----------------------------------------------------------------------------------
 
-
-def regular(*shape: int) -> np.ndarray:
-    """Matrices that are far from singular."""
-    return array(*shape) + 4 * np.eye(shape[-1])
-
-
-def positive(*shape: int) -> np.ndarray:
-    """Symmetric matrices with positive, distinct eigenvalues."""
-    a = array(*shape)
-    return a @ np.swapaxes(a, -1, -2) + np.diag(np.arange(1.0, shape[-1] + 1))
-
-
 STACKS = [(3, 3), (2, 3, 3)]
 VECTOR_ORDERS = [None, 0, 1, 2, 3, 2.5, np.inf, -np.inf]
 MATRIX_ORDERS = [None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf]
@@ -412,17 +342,6 @@ MATRICES = [
     case(np.linalg.norm, array(2, 4, 3)),
     case(np.linalg.norm, array(2, 4, 3), axis=-1, keepdims=True),
     case(np.linalg.norm, array(4, 3), "nuc", axis=(1, 0), keepdims=True),
-]
-
-# -- sorting -----------------------------------------------------------------------------------
-
-SORTING = [
-    case(np.sort, array(5)),
-    case(np.sort, array(3, 4)),
-    case(np.sort, array(3, 4), axis=0),
-    case(np.sort, array(3, 4), axis=None),
-    case(np.take_along_axis, array(3, 4), np.array([[1, 0], [2, 2], [3, 1]]), axis=1),
-    case(np.take_along_axis, array(3, 4), np.array([[1, 0, 2, 2]]), axis=-2),
 ]
 
 # -- parts of arrays -----------------------------------------------------------------------------
@@ -479,6 +398,15 @@ SUMMATION = [
 
 ELEMENTWISE = UNARY + BINARY
 OTHERS = (
-    CHOICES + REDUCTIONS + SHAPING + SORTING + JOINING + PRODUCTS + MATRICES + PARTS + SUMMATION
+    CHOICES
+    + REDUCTIONS
+    + STATISTICS
+    + SHAPING
+    + SELECTION
+    + JOINING
+    + PRODUCTS
+    + MATRICES
+    + PARTS
+    + SUMMATION
 )
 ALL = ELEMENTWISE + OTHERS

@@ -8,6 +8,7 @@ here in `project`.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -63,17 +64,32 @@ class Case:
         """The leaves that are differentiated."""
         return [leaf for leaf in flatten((self.args, self.keywords))[1] if is_operand(leaf)]
 
+    @property
+    def values(self) -> list[np.ndarray]:
+        """The operands, and the arrays of integers and of truth values."""
+        return [leaf for leaf in flatten((self.args, self.keywords))[1] if is_value(leaf)]
+
+    def with_values(self, values: list[Any]) -> Case:
+        return self._replaced(values, is_value)
+
     def with_operands(self, operands: list[Any]) -> Case:
+        return self._replaced(operands, is_operand)
+
+    def _replaced(self, values: list[Any], chosen: Callable[[Any], bool]) -> Case:
         tree, leaves = flatten((self.args, self.keywords))
-        new = iter(operands)
+        new = iter(values)
         args, keywords = unflatten(
-            tree, iter([next(new) if is_operand(leaf) else leaf for leaf in leaves])
+            tree, iter([next(new) if chosen(leaf) else leaf for leaf in leaves])
         )
         return replace(self, args=args, keywords=keywords)
 
 
 def case(callee: Any, *args: Any, **keywords: Any) -> Case:
     return Case(callee, args, keywords)
+
+
+def is_value(leaf: Any) -> bool:
+    return isinstance(leaf, np.ndarray) or is_operand(leaf)
 
 
 def is_operand(leaf: Any) -> bool:

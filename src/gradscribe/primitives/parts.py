@@ -21,20 +21,18 @@ from gradscribe.primitives.typing import (
 # -- diagonals and triangles -----------------------------------------------------------------
 
 
-def _matrix(x):
+def _diagonal_type(facts, callee, x, offset=0, axis1=0, axis2=1):
     dims = dims_of(x)
-    if len(dims) != 2:
-        raise TypeRuleError("expected a matrix")
-    return dims
-
-
-def _diagonal_type(facts, callee, x, offset=0):
-    rows, columns = _matrix(x)
+    if len(dims) < 2:
+        raise TypeRuleError("expected a matrix, or a stack of them")
+    first, second = normalize_axes((axis1, axis2), len(dims))
+    rows, columns = dims[first], dims[second]
     if facts.equal(rows, columns) and facts.at_least(rows, abs(offset)):
         length = rows + -abs(offset)
     else:
         length = facts.derived("diagonal", rows, columns, offset)
-    return like_first(Array(x.dtype, (length,)), (length,), x)
+    others = tuple(dim for i, dim in enumerate(dims) if i not in (first, second))
+    return like_first(result_of(np.asarray, x), (*others, length), x)
 
 
 def _diagonal_matrix_type(facts, callee, x, k=0):
@@ -58,13 +56,15 @@ def _triangle_type(facts, callee, x, k=0):
     view=True,
     static=("offset",),
 )
-def diagonal(out, x, offset=0, *, d_out):
-    rows, columns = np.shape(x)
-    if offset == 0 and rows == columns:
+def diagonal(out, x, offset=0, axis1=0, axis2=1, *, d_out):
+    rows, columns = x.shape[axis1], x.shape[axis2]
+    if np.ndim(x) == 2 and offset == 0 and rows == columns:
         return np.diagflat(d_out)
     d_x = np.zeros_like(x)
-    i = np.arange(np.shape(out)[0])
-    d_x[(i - offset, i) if offset < 0 else (i, i + offset)] = d_out
+    i = np.arange(out.shape[-1])
+    i, j = (i - offset, i) if offset < 0 else (i, i + offset)
+    moved = np.moveaxis(d_x, (axis1, axis2), (-2, -1))
+    moved[..., i, j] = d_out
     return d_x
 
 

@@ -1,4 +1,4 @@
-"""Reductions over axes, and cumulative sums.
+"""Reductions over axes.
 
 Adjoints hand the cotangent of a result back to all elements that it was made of. Where
 several elements are the largest (or the smallest), they share it evenly.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.ir.types import Array, Sequence
-from gradscribe.primitives.registry import LINEAR, adjoint, constant
+from gradscribe.primitives.registry import LINEAR, adjoint, composition, constant
 from gradscribe.primitives.typing import (
     ONE,
     TypeRuleError,
@@ -17,13 +17,16 @@ from gradscribe.primitives.typing import (
     like_first,
     normalize_axes,
     number_type,
-    product,
     result_of,
 )
 
 
-def reduction_type(facts, callee, x, axis=None, keepdims=False, where=True, **options):
+def reduction_type(
+    facts, callee, x, axis=None, keepdims=False, where=True, initial=None, **options
+):
     """The axes of `axis` go, or have length one; a NumPy scalar where none is left."""
+    if dims_of(number_type(initial)):
+        raise TypeRuleError("the initial value is a number")
     x = number_type(x)
     if where is not True:
         facts.broadcast([dims_of(x), dims_of(where)])
@@ -39,12 +42,6 @@ def reduction_type(facts, callee, x, axis=None, keepdims=False, where=True, **op
     else:
         kept = tuple(dim for i, dim in enumerate(dims) if i not in axes)
     return like_first(result, kept, x)
-
-
-def _cumulative_type(facts, callee, x, axis=None, dtype=None):
-    dims = dims_of(x)
-    result = result_of(callee, x, axis=axis, dtype=dtype)
-    return like_first(result, (product(facts, dims),) if axis is None else dims, x)
 
 
 def _restore(reduced, axis, keepdims):
@@ -83,30 +80,53 @@ def _chosen(d_x, where):
 
 
 @adjoint(np.sum, methods=("sum",), type=reduction_type, tangent=LINEAR)
-def sum(out, x, axis=None, dtype=None, *, keepdims=False, where=True, d_out):
-    return _chosen(_spread(_restore(d_out, axis, keepdims), x), where)
+def sum(out, x, axis=None, dtype=None, *, keepdims=False, initial=None, where=True, d_out):
+    d_x = _chosen(_spread(_restore(d_out, axis, keepdims), x), where)
+    return d_x, None, None, None, d_out
 
 
 @adjoint(np.mean, methods=("mean",), type=reduction_type, tangent=LINEAR)
 def mean(out, x, axis=None, dtype=None, *, keepdims=False, where=True, d_out):
+    each = _restore(d_out / _count_of(x, axis, keepdims, where), axis, keepdims)
+    return _chosen(_spread(each, x), where)
+
+
+def _count_of(x, axis, keepdims, where):
+    """How many elements that take part each element of the reduced array was made of."""
     if where is True:
-        return _spread(_restore(d_out, axis, keepdims) / _count(x, axis), x)
-    count = np.sum(np.broadcast_to(where, np.shape(x)), axis=axis, keepdims=keepdims)
-    return _chosen(_spread(_restore(d_out / count, axis, keepdims), x), where)
+        return _count(x, axis)
+    taken = np.broadcast_to(where, np.shape(x))
+    return np.sum(taken, axis=axis, keepdims=keepdims, dtype=x.dtype)
 
 
 # -- products --------------------------------------------------------------------------------
 
 
-def _prod_tangent(out, x, axis=None, dtype=None, *, keepdims=False, d_x):
-    factors = _other_factors(_restore(out, axis, keepdims), x, axis)
-    return np.sum(factors * d_x, axis=axis, keepdims=keepdims)
+def _prod_tangent(
+    out, x, axis=None, dtype=None, *, keepdims=False, initial=None, where=True, d_x, d_initial=None
+):
+    product, factors = _factors(out, x, axis, keepdims, initial, where)
+    d_out = np.sum(_chosen(factors * d_x, where), axis=axis, keepdims=keepdims)
+    if initial is None:
+        return d_out
+    return d_out * initial + product * d_initial
 
 
 @adjoint(np.prod, methods=("prod",), type=reduction_type, tangent=_prod_tangent)
-def prod(out, x, axis=None, dtype=None, *, keepdims=False, d_out):
-    factors = _other_factors(_restore(out, axis, keepdims), x, axis)
-    return _restore(d_out, axis, keepdims) * factors
+def prod(out, x, axis=None, dtype=None, *, keepdims=False, initial=None, where=True, d_out):
+    product, factors = _factors(out, x, axis, keepdims, initial, where)
+    d_product = d_out if initial is None else d_out * initial
+    d_x = _chosen(_restore(d_product, axis, keepdims) * factors, where)
+    return d_x, None, None, None, None if initial is None else d_out * product
+
+
+def _factors(out, x, axis, keepdims, initial, where):
+    """The product without the initial value, and what each element is multiplied with in it."""
+    if where is not True:
+        x = np.where(where, x, 1)
+    if initial is not None:
+        out = np.prod(x, axis=axis, keepdims=keepdims)
+    return out, _other_factors(_restore(out, axis, keepdims), x, axis)
 
 
 def _other_factors(product, x, axis):
@@ -142,83 +162,95 @@ def _without_one_along(x, axis):
 # -- extrema ---------------------------------------------------------------------------------
 
 
-def _extremum_tangent(out, x, axis=None, *, keepdims=False, d_x):
-    if np.ndim(x) == 0:
+def _extremum_tangent(
+    out, x, axis=None, *, keepdims=False, initial=None, where=True, d_x, d_initial=None
+):
+    if np.ndim(x) == 0 and initial is None:
         return d_x
-    chosen = x == _restore(out, axis, keepdims)
-    count = np.sum(chosen, axis=axis, keepdims=keepdims, dtype=x.dtype)
-    return np.sum(chosen * d_x, axis=axis, keepdims=keepdims) / count
+    chosen, count = _chosen_elements(out, x, axis, keepdims, initial, where)
+    d_out = np.sum(chosen * d_x, axis=axis, keepdims=keepdims)
+    if initial is not None:
+        d_out = d_out + (out == initial) * d_initial
+    return d_out / count
 
 
-def _extremum(out, x, axis, keepdims, d_out):
-    if np.ndim(x) == 0:
+def _extremum(out, x, axis, keepdims, initial, where, d_out):
+    if np.ndim(x) == 0 and initial is None:
         return d_out
+    chosen, count = _chosen_elements(out, x, axis, keepdims, initial, where)
+    d_x = chosen * _restore(d_out / count, axis, keepdims)
+    return d_x, None, None, None if initial is None else (out == initial) * (d_out / count)
+
+
+def _chosen_elements(out, x, axis, keepdims, initial, where):
+    """Which elements are the extremum, and how many there are (with the initial value)."""
     chosen = x == _restore(out, axis, keepdims)
+    if where is not True:
+        chosen = chosen & where
     count = np.sum(chosen, axis=axis, keepdims=keepdims, dtype=x.dtype)
-    return chosen * _restore(d_out / count, axis, keepdims)
+    return chosen, count if initial is None else count + (out == initial)
 
 
 @adjoint(np.max, np.amax, methods=("max",), type=reduction_type, tangent=_extremum_tangent)
-def max(out, x, axis=None, *, keepdims=False, d_out):
-    return _extremum(out, x, axis, keepdims, d_out)
+def max(out, x, axis=None, *, keepdims=False, initial=None, where=True, d_out):
+    return _extremum(out, x, axis, keepdims, initial, where, d_out)
 
 
 @adjoint(np.min, np.amin, methods=("min",), type=reduction_type, tangent=_extremum_tangent)
-def min(out, x, axis=None, *, keepdims=False, d_out):
-    return _extremum(out, x, axis, keepdims, d_out)
+def min(out, x, axis=None, *, keepdims=False, initial=None, where=True, d_out):
+    return _extremum(out, x, axis, keepdims, initial, where, d_out)
+
+
+@adjoint(np.nanmax, type=reduction_type, tangent=_extremum_tangent)
+def nanmax(out, x, axis=None, *, keepdims=False, initial=None, where=True, d_out):
+    return _extremum(out, x, axis, keepdims, initial, where, d_out)
+
+
+@adjoint(np.nanmin, type=reduction_type, tangent=_extremum_tangent)
+def nanmin(out, x, axis=None, *, keepdims=False, initial=None, where=True, d_out):
+    return _extremum(out, x, axis, keepdims, initial, where, d_out)
 
 
 # -- moments ---------------------------------------------------------------------------------
 
 
-def _deviation(x, axis):
-    return x - np.mean(x, axis=axis, keepdims=True)
+def _deviation(x, axis, where):
+    if where is True:
+        return x - np.mean(x, axis=axis, keepdims=True)
+    return np.where(where, x - np.mean(x, axis=axis, keepdims=True, where=where), 0)
 
 
-def _freedom(x, axis, ddof):
+def _freedom(x, axis, ddof, keepdims, where):
     """The divisor of the mean square: the count less the lost degrees of freedom."""
-    if ddof == 0:
-        return _count(x, axis)
-    return _count(x, axis) - ddof
+    count = _count_of(x, axis, keepdims, where)
+    return count if ddof == 0 else count - ddof
 
 
-def _var_tangent(out, x, axis=None, *, ddof=0, keepdims=False, d_x):
-    total = np.sum(_deviation(x, axis) * d_x, axis=axis, keepdims=keepdims)
-    return 2 * total / _freedom(x, axis, ddof)
+def _var_tangent(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, d_x):
+    total = np.sum(_deviation(x, axis, where) * d_x, axis=axis, keepdims=keepdims)
+    return 2 * total / _freedom(x, axis, ddof, keepdims, where)
 
 
 @adjoint(np.var, methods=("var",), type=reduction_type, tangent=_var_tangent)
-def var(out, x, axis=None, *, ddof=0, keepdims=False, d_out):
-    scale = 2 * _restore(d_out, axis, keepdims) / _freedom(x, axis, ddof)
-    return scale * _deviation(x, axis)
+def var(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, d_out):
+    share = 2 * d_out / _freedom(x, axis, ddof, keepdims, where)
+    return _restore(share, axis, keepdims) * _deviation(x, axis, where)
 
 
-def _std_tangent(out, x, axis=None, *, ddof=0, keepdims=False, d_x):
-    total = np.sum(_deviation(x, axis) * d_x, axis=axis, keepdims=keepdims)
-    return total / (_freedom(x, axis, ddof) * _nonzero(out))
+def _std_tangent(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, d_x):
+    total = np.sum(_deviation(x, axis, where) * d_x, axis=axis, keepdims=keepdims)
+    return total / (_freedom(x, axis, ddof, keepdims, where) * _nonzero(out))
 
 
 @adjoint(np.std, methods=("std",), type=reduction_type, tangent=_std_tangent)
-def std(out, x, axis=None, *, ddof=0, keepdims=False, d_out):
-    share = d_out / (_freedom(x, axis, ddof) * _nonzero(out))
-    return _restore(share, axis, keepdims) * _deviation(x, axis)
+def std(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, d_out):
+    share = d_out / (_freedom(x, axis, ddof, keepdims, where) * _nonzero(out))
+    return _restore(share, axis, keepdims) * _deviation(x, axis, where)
 
 
 def _nonzero(out):
     """`out`, and 1 where it is zero: there all deviations are zero."""
     return out + (out == 0)
-
-
-# -- cumulative sums -------------------------------------------------------------------------
-
-
-@adjoint(np.cumsum, methods=("cumsum",), type=_cumulative_type, tangent=LINEAR)
-def cumsum(out, x, axis=None, dtype=None, *, d_out):
-    if np.ndim(x) == 0:
-        return np.sum(d_out)
-    if np.ndim(out) == 1:
-        return np.reshape(np.cumsum(d_out[::-1])[::-1], np.shape(x))
-    return np.flip(np.cumsum(np.flip(d_out, axis), axis), axis)
 
 
 # -- without derivative ----------------------------------------------------------------------
@@ -231,6 +263,8 @@ def _along_axis(x, axis=None, *, keepdims=False):
 for _callables in (
     (np.argmax,),
     (np.argmin,),
+    (np.nanargmax,),
+    (np.nanargmin,),
     (np.any,),
     (np.all,),
 ):
@@ -242,3 +276,38 @@ for _callables in (
         cheap=False,
     )
 constant(np.count_nonzero, type=reduction_type, signature=_along_axis, cheap=False)
+
+
+# -- methods of ufuncs -------------------------------------------------------------------------
+
+
+def _reduction_by(reduction):
+    def reduce(array, axis=0, dtype=None, *, keepdims=False, initial=None, where=True):
+        return reduction(
+            array, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where
+        )
+
+    return reduce
+
+
+def _choice_by(reduction):
+    def reduce(array, axis=0, *, keepdims=False, initial=None, where=True):
+        return reduction(array, axis=axis, keepdims=keepdims, initial=initial, where=where)
+
+    return reduce
+
+
+def _test_by(reduction):
+    def reduce(array, axis=0, *, keepdims=False):
+        return reduction(array, axis=axis, keepdims=keepdims)
+
+    return reduce
+
+
+for _by, _of in (
+    (_reduction_by, {np.add: np.sum, np.multiply: np.prod}),
+    (_choice_by, {np.maximum: np.max, np.minimum: np.min, np.fmax: np.nanmax, np.fmin: np.nanmin}),
+    (_test_by, {np.logical_and: np.all, np.logical_or: np.any}),
+):
+    for _ufunc, _reduction in _of.items():
+        composition(_ufunc.reduce)(_by(_reduction))

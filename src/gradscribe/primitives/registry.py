@@ -42,6 +42,9 @@ NO_RULE: set[Primitive] = set()
 METHODS: dict[str, Primitive] = {}
 """The primitive of every array method and attribute that is one (`x.sum()`, `x.T`)."""
 
+COMPOSITIONS: dict[Any, Callable[..., Any]] = {}
+"""Functions that are made of other operations, and the Python functions that say how."""
+
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 TypeRule = Callable[..., Type]
 
@@ -139,6 +142,21 @@ def constant(
     )
     register(primitive, callables, methods)
     return primitive
+
+
+def composition(*callables: Any) -> Callable[[Rule], Rule]:
+    """Operations that are made of others, as NumPy's own `np.ptp` is.
+
+    The function says how, in the operations and the order in which NumPy computes, so that the
+    result is the same to the last bit. Calls are inlined like a helper of the user's; its
+    parameters are those of the call.
+    """
+
+    def enter(function: Rule) -> Rule:
+        COMPOSITIONS.update(dict.fromkeys(callables, function))
+        return function
+
+    return enter
 
 
 def _call_signature(rule: Callable[..., Any]) -> inspect.Signature:

@@ -42,7 +42,7 @@ from gradscribe.ir.core import Linearity, Method, Primitive, Value
 from gradscribe.ir.types import Array, Sequence, Tuple
 from gradscribe.primitives.control import LEN
 from gradscribe.primitives.indexing import LENGTH
-from gradscribe.primitives.registry import METHODS, PRIMITIVES
+from gradscribe.primitives.registry import COMPOSITIONS, METHODS, PRIMITIVES
 from gradscribe.primitives.static import STATIC
 
 _ONE_TUPLE = {"reshape": "shape", "transpose": "axes"}
@@ -98,8 +98,9 @@ def _call_object(
     try:
         handler = known.BUILTINS.get(callee)
         primitive = PRIMITIVES.get(callee)
+        composition = COMPOSITIONS.get(callee)
     except TypeError:
-        handler = primitive = None
+        handler = primitive = composition = None
     if handler is not None:
         return handler(lowering, node, arguments, keywords)
     ufunc = destinations.ufunc_at(callee)
@@ -115,6 +116,8 @@ def _call_object(
         return special
     if primitive is not None and not _is_text(arguments):
         return apply_primitive(lowering, node, primitive, callee, arguments, keywords)
+    if composition is not None and not _is_static(arguments, keywords):
+        return _compose(lowering, node, callee, composition, arguments, keywords)
     if objects.can_instantiate(callee):
         return objects.instantiate(lowering, node, callee, arguments, keywords)
     if objects.dataclass_of_init(callee):
@@ -139,6 +142,10 @@ def _is_text(arguments: tuple[Any, ...]) -> bool:
     """Whether a call is given strings that are known, as in `float("1.5")`."""
     static = all(isinstance(item, Static) for item in arguments)
     return static and any(isinstance(item.value, str) for item in arguments)
+
+
+def _is_static(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    return all(isinstance(item, Static) for item in (*arguments, *keywords.values()))
 
 
 def _is_opaque_function(
@@ -354,11 +361,34 @@ def _call_local(
     return result
 
 
-def inline(lowering: Lowering, node: Any, function: Any, arguments: tuple[Any, ...]) -> Any:
-    """Call a function of the prelude: all of it belongs to the user's statement."""
+def inline(
+    lowering: Lowering,
+    node: Any,
+    function: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any] | None = None,
+) -> Any:
+    """Call a function of our own: all of it belongs to the user's statement."""
     source = replace(source_of(function.__code__), statement=lowering.builder.location, whole=True)
-    names = _bind(lowering, node, source, {}, arguments, {})
+    defaults = {name: known.static_receiver(item) for name, item in _defaults_of(function).items()}
+    names = _bind(lowering, node, source, defaults, arguments, keywords or {})
     return run_frame(lowering, node, Frame(source, function, names))
+
+
+def _compose(
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    composition: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """A call of a function that is made of other operations; its result goes to `out`."""
+    out, _, arguments, keywords = destinations.destination(callee, arguments, keywords)
+    result = inline(lowering, node, composition, arguments, keywords)
+    if out is None:
+        return result
+    return destinations.store_result(lowering, node, callee, result, out, None)
 
 
 def _inline(
@@ -371,6 +401,13 @@ def _inline(
     source = source_of(function.__code__)
     names = _bind(lowering, node, source, _defaults(lowering, function), arguments, keywords)
     return run_frame(lowering, node, Frame(source, function, names))
+
+
+@functools.cache
+def _defaults_of(function: Any) -> dict[str, Any]:
+    """The defaults of a function of our own, which nobody changes."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
 def _defaults(lowering: Lowering, function: types.FunctionType) -> dict[str, Any]:

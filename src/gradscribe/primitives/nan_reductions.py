@@ -1,0 +1,64 @@
+"""Sums, products and moments that leave out what is not a number."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradscribe.primitives.registry import composition
+
+
+def _filled(a, value):
+    return np.where(np.isnan(a), value, a)
+
+
+@composition(np.nansum)
+def nansum(a, axis=None, dtype=None, *, keepdims=False, initial=None, where=True):
+    return np.sum(
+        _filled(a, 0), axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where
+    )
+
+
+@composition(np.nanprod)
+def nanprod(a, axis=None, dtype=None, *, keepdims=False, initial=None, where=True):
+    return np.prod(
+        _filled(a, 1), axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where
+    )
+
+
+@composition(np.nancumsum)
+def nancumsum(a, axis=None, dtype=None):
+    return np.cumsum(_filled(a, 0), axis, dtype)
+
+
+@composition(np.nancumprod)
+def nancumprod(a, axis=None, dtype=None):
+    return np.cumprod(_filled(a, 1), axis, dtype)
+
+
+@composition(np.nanmean)
+def nanmean(a, axis=None, *, keepdims=False, where=True):
+    total = np.sum(_filled(a, 0), axis=axis, keepdims=keepdims, where=where)
+    return _divided(total, np.sum(~np.isnan(a), axis=axis, keepdims=keepdims, where=where))
+
+
+def _divided(total, count):
+    """The quotient in the precision of the total."""
+    quotient = total / count
+    return quotient if quotient.dtype == total.dtype else quotient.astype(total.dtype)
+
+
+@composition(np.nanvar)
+def nanvar(a, axis=None, *, ddof=0, keepdims=False, where=True):
+    numbers, a = ~np.isnan(a), _filled(a, 0)
+    count = np.sum(numbers, axis=axis, keepdims=True, where=where)
+    total = np.sum(a, axis=axis, keepdims=True, where=where)
+    deviations = np.where(numbers, (a - _divided(total, count)).astype(a.dtype), 0)
+    squares = np.sum(deviations * deviations, axis=axis, keepdims=keepdims, where=where)
+    freedom = np.reshape(count, np.shape(squares)) - ddof
+    return np.where(freedom <= 0, np.nan, _divided(squares, freedom))[()]
+
+
+@composition(np.nanstd)
+def nanstd(a, axis=None, *, ddof=0, keepdims=False, where=True):
+    variance = nanvar(a, axis, ddof=ddof, keepdims=keepdims, where=where)
+    return np.where(variance == 0, 0, np.sqrt(np.where(variance == 0, 1, variance)))[()]

@@ -1,0 +1,54 @@
+"""Functions that are made of other operations: to the last bit NumPy's, and differentiable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.compiler.eager_calls import function_of_call
+from gradscribe.ir.core import Operand
+from gradscribe.ir.trees import flatten
+from gradscribe.primitives.registry import COMPOSITIONS
+from tests.primitives.compositions import ALL
+from tests.primitives.harness import Case, is_operand
+
+
+def function_of(case: Case) -> Any:
+    """The call as a function, with source, of its arrays."""
+    count = len(case.values)
+    places = case.with_values([Operand(i) for i in range(count)])
+    return function_of_call(case.callee, places.args, places.keywords, count)
+
+
+def assert_same_bits(results: Any, expected: Any) -> None:
+    leaves, others = flatten(results)[1], flatten(expected)[1]
+    assert len(leaves) == len(others)
+    for result, wanted in zip(leaves, others, strict=True):
+        assert np.shape(result) == np.shape(wanted)
+        assert np.asarray(result).dtype == np.asarray(wanted).dtype
+        np.testing.assert_array_equal(result, wanted)
+
+
+@pytest.mark.parametrize("case", ALL, ids=str)
+def test_a_composition_gives_the_bits_of_numpy_and_both_derivatives(case: Case) -> None:
+    function = function_of(case)
+    value, _ = gs.vjp(function, *case.values)
+    assert_same_bits(value, case())
+    gs.testing.check_grad(function, *case.values)
+
+
+@pytest.mark.parametrize("case", ALL, ids=str)
+def test_single_precision_stays_single(case: Case) -> None:
+    single = case.with_operands([x.astype(np.float32) for x in case.operands])
+    value, pullback = gs.vjp(function_of(single), *single.values)
+    assert_same_bits(value, single())
+    for x, cotangent in zip(single.values, pullback(value), strict=True):
+        assert not is_operand(x) or np.asarray(cotangent).dtype == np.float32
+
+
+def test_every_composition_is_tested() -> None:
+    tested = {case.callee for case in ALL}
+    assert not [callee for callee in COMPOSITIONS if callee not in tested]

@@ -436,10 +436,143 @@ def item_of_a_changed_list(x, n):
     return np.sum(L[0])
 
 
+def descent(a, b, c, n):
+    ps = [a, b, c]
+    for _ in range(n):
+        slopes = [np.sin(p) + p for p in ps]
+        for p, g in zip(ps, slopes, strict=True):
+            p -= 0.1 * g
+        for i in range(len(ps)):
+            ps[i] = ps[i] - 0.01 * slopes[i]
+    return np.sum(ps[0]) + 2 * np.sum(ps[1]) + np.sum(ps[2] ** 2)
+
+
+def row_at_run_time(a, b, k):
+    rows = [a * 1, b * 1]
+    first = rows[0]
+    rows[k][0] = 3.0 * first[1]
+    return np.sum(first * rows[1])
+
+
+def rows_with_names(a, b, n):
+    a = a * 1
+    rows = [a, b * 1]
+    for i in range(n):
+        rows[i][0] *= rows[i - 1][1]
+    return np.sum(a) + 2 * np.sum(rows[1])
+
+
+def rows_of_an_argument(rows, k):
+    for row in rows:
+        row *= 2
+    rows[k][1] += rows[0][0]
+    return np.sum(rows[0]) + np.prod(rows[1])
+
+
+def literal_table(x, n):
+    T = [[0.0, 1.0], [x[0], 0.0]]
+    for i in range(n):
+        T[i % 2][(i + 1) % 2] += x[i % 3] * (i + 1)
+    T[0][0] = T[1][0] * 3
+    return T[0][0] + T[1][0] * T[0][1]
+
+
+def buckets(x):
+    found = [[], [], []]
+    for i in range(len(x)):
+        found[i % 2].append(x[i] ** 2)
+    return sum(found[0]) * sum(found[1]) + len(found[2])
+
+
+def grown_from_its_last(a, b, n):
+    L = [a * 1]
+    for i in range(n):
+        L.append(L[-1] * b)
+        L[i][0] *= 2
+    L[1][1] += L[2][0]
+    return sum(np.sum(v) for v in L)
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (descent, (x3, x3 * 2, x3 + 1, 3)),
+        (row_at_run_time, (x3, x3 + 1, 0)),
+        (row_at_run_time, (x3, x3 + 1, 1)),
+        (rows_with_names, (x3, x3 + 1, 2)),
+        (rows_of_an_argument, ([x3, x3 + 1], 1)),
+        (literal_table, (x3, 3)),
+        (buckets, (x3,)),
+        (grown_from_its_last, (x3, x3 + 1, 3)),
+    ],
+    ids=lambda p: getattr(p, "__name__", ""),
+)
+def test_items_of_a_list_are_changed_each_for_itself(function: Any, args: Any) -> None:
+    check(function, *args)
+
+
+def test_an_argument_list_that_holds_one_array_twice_is_refused_at_the_call() -> None:
+    gradient = gs.grad(rows_of_an_argument)
+    gradient([x3, x3 + 1], 1)
+    for second in (x3, x3[:]):
+        with pytest.raises(errors.AliasingError, match="two of its items share memory"):
+            gradient([x3, second], 1)
+
+
+def added_to_each(rows, v):
+    for row in rows:
+        row += v
+    return np.sum(rows[0] * rows[1])
+
+
+def added_and_replaced(rows, v):
+    for row in rows:
+        row += v
+    rows[0] = v
+    return np.sum(rows[0])
+
+
+def test_items_of_a_list_of_tensors_are_changed_in_place() -> None:
+    v = gs.tensor(x3, requires_grad=True)
+    rows = [gs.tensor(x3), gs.tensor(x3 + 1)]
+    first, second = rows
+    result = gs.differentiable(added_to_each)(rows, v)
+    assert rows[0] is first and rows[1] is second
+    np.testing.assert_array_equal(first.detach().numpy(), x3 * 2)
+    (result + first.sum()).backward()
+    np.testing.assert_allclose(v.grad.numpy(), 4 * x3 + 2)
+
+
+def test_a_list_of_tensors_that_is_changed_with_its_items_is_refused() -> None:
+    v = gs.tensor(x3, requires_grad=True)
+    with pytest.raises(errors.AliasingError, match="changes a list and items of it"):
+        gs.differentiable(added_and_replaced)([gs.tensor(x3)], v)
+
+
+def tuple_swapped_in_a_loop(a, b, n):
+    a, b = a * 1, b * 1
+    pair = (a, b)
+    for _ in range(n):
+        pair = (pair[1], pair[0])
+        pair[0][0] = 5 * pair[1][1]
+    return np.sum(a) + 2 * np.sum(b)
+
+
+def list_of_an_outer_array(a, b, n):
+    b = b * 1
+    L = [a * 1, a * 2]
+    for _ in range(n):
+        L = [b for _ in range(n)]
+    L[0][0] = 5.0
+    return np.sum(b)
+
+
 @pytest.mark.parametrize(
     ("function", "args"),
     [
         (row_kept_outside, (x3,)),
+        (tuple_swapped_in_a_loop, (x3, x3, 3)),
+        (list_of_an_outer_array, (x3, x3, 3)),
         (row_changed_after_append, (x3, 3)),
         (array_in_two_lists, (x3, 3)),
         (item_of_a_changed_list, (x3, 3)),

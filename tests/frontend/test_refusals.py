@@ -22,12 +22,6 @@ def ambiguous_branch(x, s):
     return np.sum(y) + np.sum(w)
 
 
-def ambiguous_item(xs):
-    x = xs[0]
-    x[0] = 1.0
-    return np.sum(xs[0])
-
-
 def aliased_in_loop(x, n):
     u = x * 1
     v = x * 2
@@ -49,7 +43,6 @@ def reshaped_store(x):
     ("function", "args"),
     [
         (ambiguous_branch, (x5, 1.0)),
-        (ambiguous_item, ([x5, x5 * 2],)),
         (aliased_in_loop, (x5, 3)),
         (reshaped_store, (np.ones((3, 4)),)),
     ],

@@ -72,6 +72,7 @@ class _Call:
         ]
         self._is_new = not any(self._existing)
         self._stored = primal.lowered.stored
+        self._distinct = primal.lowered.distinct
         self._write_back = WriteBack(primal) if primal.lowered.changes else None
         results = primal.lowered.effectful.body.yields
         returns_lists = any(isinstance(value.type, SequenceType) for value in results)
@@ -117,7 +118,7 @@ class _Call:
         """The leaves, with copies of those that the caller will find changed."""
         self._primal.check_stored([unwrapped(leaf) for leaf in leaves])
         return [
-            _as_it_was(leaf) if position in self._stored else leaf
+            _as_it_was(leaf, position in self._distinct) if position in self._stored else leaf
             for position, leaf in enumerate(leaves)
         ]
 
@@ -154,8 +155,10 @@ def _refuse_logs(types: Sequence[Type], leaves: Sequence[Any]) -> None:
             )
 
 
-def _as_it_was(leaf: Any) -> Any:
-    """A copy of an array that will be changed."""
+def _as_it_was(leaf: Any, with_items: bool) -> Any:
+    """A copy of an array or list that will be changed."""
+    if with_items and isinstance(leaf, (list, tuple)):
+        return type(leaf)(_as_it_was(item, with_items) for item in leaf)
     return as_it_was(leaf) if isinstance(leaf, Tensor) else copied(leaf)
 
 

@@ -7,14 +7,17 @@ its new place in the graph, with its views and its base.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from gradscribe.compiler import Primal
 from gradscribe.compiler.entry import Values, argument, steps_text
 from gradscribe.compiler.leaves import builder
 from gradscribe.errors import AliasingError
-from gradscribe.ir.trees import count_leaves
+from gradscribe.ir.trees import count_leaves, flatten
 from gradscribe.runtime.inplace import refuse_expanded, refuse_leaf, take_over
 from gradscribe.runtime.tensor import Tensor
 
@@ -28,6 +31,9 @@ class WriteBack:
         self._targets = _getter(argument(c.argument) + steps_text(c.steps) for c in changes)
         self._containers = _getter(primal.containers)
         self._changes_containers = any(change.leaf is None for change in changes)
+        of_items = [change.leaf in primal.lowered.distinct for change in changes]
+        self._of_items = of_items
+        self._changes_twice = any(map(operator.and_, of_items, [c.rearranged for c in changes]))
         self._steps: list[tuple[Callable[[Sequence[Any]], Any], slice]] = []
         start = len(primal.function.body.yields)
         for change in changes:
@@ -37,10 +43,15 @@ class WriteBack:
 
     def check(self, values: Values) -> None:
         """Refuse, before the call, what cannot be changed."""
-        for target in self._targets(values):
-            if isinstance(target, Tensor):
-                refuse_leaf(target)
-                refuse_expanded(target.array)
+        for target, of_items in zip(self._targets(values), self._of_items, strict=True):
+            for tensor in flatten(target)[1] if of_items else [target]:
+                if isinstance(tensor, Tensor):
+                    refuse_leaf(tensor)
+                    refuse_expanded(tensor.array)
+        if self._changes_twice:
+            raise AliasingError(
+                f"`{self._name}` changes a list and items of it", "pass the items as a tuple"
+            )
         if self._changes_containers:
             containers = self._containers(values)
             if len({*map(id, containers)}) < len(containers):
@@ -51,8 +62,9 @@ class WriteBack:
     def __call__(self, values: Values, leaves: Sequence[Any]) -> None:
         """Store what the changed objects hold in the end, which is found among all leaves of the
         result and the changes."""
-        for target, (build, where) in zip(self._targets(values), self._steps, strict=True):
-            _store(target, build(leaves[where]))
+        steps = zip(self._targets(values), self._of_items, self._steps, strict=True)
+        for target, of_items, (build, where) in steps:
+            (_store_items if of_items else _store)(target, build(leaves[where]))
 
 
 def _getter(expressions: Iterable[str]) -> Callable[[Values], tuple[Any, ...]]:
@@ -60,6 +72,18 @@ def _getter(expressions: Iterable[str]) -> Callable[[Values], tuple[Any, ...]]:
         f"lambda a: ({''.join(f'{text}, ' for text in expressions)})"
     )
     return function
+
+
+def _store_items(target: Any, contents: Any) -> None:
+    """Store what the items of a list hold at the end, in those items."""
+    if isinstance(target, (list, tuple)) and isinstance(target[0], _CHANGEABLE):
+        for item, below in zip(target, contents, strict=True):
+            _store_items(item, below)
+    else:
+        _store(target, contents)
+
+
+_CHANGEABLE = (Tensor, np.ndarray, list, tuple)
 
 
 def _store(target: Any, contents: Any) -> None:

@@ -13,10 +13,7 @@ from dataclasses import dataclass
 from types import CellType, FunctionType
 from typing import Any
 
-import numpy as np
-
 from gradscribe.compiler.keys import Key, contents_of, key_of
-from gradscribe.errors import AliasingError, ReadOnlyError
 from gradscribe.frontend.interface import Capture, Dependency, Path, Step
 from gradscribe.ir.lengths import Affine, Guard, Source, Symbol
 
@@ -76,10 +73,6 @@ class Entry:
 def steps_text(steps: Iterable[Step]) -> str:
     """What is written after an object for these attributes and items of it."""
     return "".join(f".{step}" if kind == "attribute" else f"[{step!r}]" for kind, step in steps)
-
-
-_MAX_WORK: Any = 10_000
-"""How hard `np.shares_memory` may try (its stub knows only the two special values)."""
 
 
 def argument(number: int) -> str:
@@ -191,39 +184,3 @@ def _symbol(symbol: Symbol, sources: Mapping[Source, str]) -> str:
         return f"({symbol.formula.text(parts)})"
     assert symbol.source is not None, "guards are relations between arguments"
     return sources[symbol.source]
-
-
-def refuse_read_only(names: Sequence[str], leaves: Sequence[Any], stored: Sequence[int]) -> None:
-    """Refuse a call in which an argument that is stored to cannot be."""
-    for target in stored:
-        leaf = leaves[target]
-        if isinstance(leaf, np.ndarray) and not leaf.flags.writeable:
-            raise ReadOnlyError(
-                f"assignment destination is read-only: `{names[target]}` is stored to",
-                "pass a copy of it",
-            )
-
-
-def refuse_overlap(names: Sequence[str], leaves: Sequence[Any], stored: Sequence[int]) -> None:
-    """Refuse a call in which an argument that is stored to shares memory with another one."""
-    for target in stored:
-        for other, leaf in enumerate(leaves):
-            if other != target and _overlap(leaves[target], leaf):
-                raise AliasingError(
-                    f"`{names[target]}` is stored to, and shares memory with `{names[other]}`",
-                    "pass a copy of one of them",
-                )
-
-
-def _overlap(a: Any, b: Any) -> bool:
-    if a is b and isinstance(a, list):
-        return True
-    for x, y in ((a, b), (b, a)):
-        if isinstance(x, (list, tuple)):
-            return any(_overlap(item, y) for item in x)
-    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
-        return False
-    try:
-        return np.shares_memory(a, b, max_work=_MAX_WORK)
-    except RuntimeError:  # NumPy's TooHardError: who cannot tell must refuse
-        return True

@@ -15,11 +15,12 @@ from typing import Any
 
 from gradscribe import frontend
 from gradscribe.compiler.derivatives import Derivatives, of_flat
-from gradscribe.compiler.entry import Entry, Values, argument, refuse_overlap, refuse_read_only
+from gradscribe.compiler.entry import Entry, Values, argument
 from gradscribe.compiler.keys import KEYS, Key, key_of
 from gradscribe.compiler.leaves import Layout, builder, container_expressions, flattener, is_wrapped
 from gradscribe.compiler.signatures import ArgumentTypes, Binder, bound, parameter_location
 from gradscribe.compiler.specialization import Specialization
+from gradscribe.compiler.stored import refuse_overlap, refuse_read_only
 from gradscribe.errors import ArgumentError, GradscribeError
 from gradscribe.frontend.interface import Argument, Lowered, RunTimeObject
 from gradscribe.ir.core import Function, Location
@@ -161,8 +162,8 @@ class Primal:
     def check_stored(self, leaves: Sequence[Any]) -> None:
         """Refuse a call whose stored-to arguments are read-only, or share memory with others."""
         try:
-            refuse_read_only(self._types.names, leaves, self.lowered.stored)
-            refuse_overlap(self._types.names, leaves, self.lowered.stored)
+            refuse_read_only(self._types.names, leaves, self.lowered)
+            refuse_overlap(self._types.names, leaves, self.lowered)
         except GradscribeError as error:
             error.location = self.location
             raise

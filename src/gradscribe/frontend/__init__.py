@@ -117,6 +117,7 @@ def _lowered(
         tuple(found for found, _ in lowering.captures),
         tuple(lowering.dependencies.values()),
         effects.stored,
+        effects.distinct,
         tuple(n for n, leaf in enumerate(values) if leaf in lowering.assumed_contiguous),
     )
 

@@ -23,12 +23,14 @@ from gradscribe.ir.trees import LEAF, Leaf, Node, Tree
 class Effects:
     """changes: what the function changes. leaves: the values of their leaves at the end.
     origins: for each leaf of the result, then of the changes, the argument leaf that it is, or is a
-    view of (None: a new one). stored: the numbers of the changed argument leaves."""
+    view of (None: a new one). stored: the numbers of the changed argument leaves. distinct: those
+    of the lists whose items are changed, each for itself."""
 
     changes: tuple[Change, ...]
     leaves: tuple[Value, ...]
     origins: tuple[Origin | None, ...]
     stored: tuple[int, ...]
+    distinct: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +94,21 @@ def effects_of(
         if contents is item.contents and item.storage not in lowering.stored:
             continue
         if isinstance(contents, Value):
-            changes.append(Change(item.argument, item.steps, LEAF, item.leaf))
+            rearranged = item.storage in lowering.rearranged
+            changes.append(Change(item.argument, item.steps, LEAF, item.leaf, rearranged))
             leaves.append(contents)
             items.append(None)
             continue
         held = (DictRef if isinstance(contents, dict) else ListRef)(item.storage)
         tree, values = result_tree(lowering, held)
-        changes.append(Change(item.argument, item.steps, tree, item.leaf))
+        changes.append(Change(item.argument, item.steps, tree, item.leaf, True))
         leaves += values
         items += _leaves(lowering, held)
     stored = tuple(c.leaf for c in changes if c.leaf is not None)
     known: dict[Any, int] = {item.storage: item.leaf for item in given if item.leaf is not None}
     known |= {leaf: number for number, leaf in enumerate(parameters)}
-    return Effects(tuple(changes), tuple(leaves), tuple(_origins(items, known)), stored)
+    distinct = tuple(leaf for memory, leaf in known.items() if memory in lowering.distinct)
+    return Effects(tuple(changes), tuple(leaves), tuple(_origins(items, known)), stored, distinct)
 
 
 def _leaves(lowering: Lowering, item: Any) -> Iterator[Any]:

@@ -96,12 +96,14 @@ class Change:
         and the way from there. leaf: its number, if it is one leaf.
     tree: what it holds at the end: a `Leaf` for an array or a list of one item type, otherwise
         the structure of the list or dict.
+    rearranged: whether a list gets other items, or the same in another order.
     """
 
     argument: int
     steps: tuple[Step, ...]
     tree: Tree
     leaf: int | None
+    rearranged: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,8 @@ class Lowered:
 
     function: parameters are the arguments in order, then the captures in order.
     stored: numbers of the leaves that are stored into; their memory must not overlap that of
-        any other leaf of the call. contiguous: leaves assumed to be C-contiguous.
+        any other leaf of the call. distinct: lists among those whose items are stored into; no two
+        items may share memory. contiguous: leaves assumed to be C-contiguous.
     origins: for each leaf of the result, then of all changes, the argument leaf that it is, or
         is a view of (None: it is a new one). effectful: the function that returns just the new
         ones, as one tuple.
@@ -134,6 +137,7 @@ class Lowered:
     captures: tuple[Capture, ...] = ()
     dependencies: tuple[Dependency, ...] = ()
     stored: tuple[int, ...] = ()
+    distinct: tuple[int, ...] = ()
     contiguous: tuple[int, ...] = ()
 
     @property

@@ -40,6 +40,7 @@ from gradscribe.frontend.values import (
     Storage,
     TupleOf,
     Unbound,
+    may_overlap,
 )
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Location, Operation, Parameter, Primitive, Value
@@ -137,6 +138,8 @@ class Lowering:
     """The context that all handlers of the frontend are given.
 
     parameters: the names of the arguments of the whole function.
+    stored: the memory that is stored to. distinct: lists whose items are stored to, each for
+    itself. rearranged: lists that get other items.
     entered: the contents of captured variables when they were met: they are there in every state,
     also in one before that.
     added: attributes that were stored after their object was made, as (the object, the contents
@@ -178,6 +181,8 @@ class Lowering:
         self.opened: dict[int, Any] = {}
         self.dependencies: dict[Any, Dependency] = {}
         self.stored: set[Storage] = set()
+        self.distinct: set[Storage] = set()
+        self.rearranged: set[Storage] = set()
         self.numbering = Numbering(builder.definition)
         self.counts: dict[int, Affine] = {}
         self.contiguous: set[Value] = set()
@@ -358,16 +363,16 @@ class Lowering:
         present = set[Storage]() if before else set(storage.holds)
         start = 0 if before or not self.trips else self.trips[-1]
         for item in items:
-            held = [other for other in self.storages(item) if other is not storage]
+            held = {other for other in self.storages(item) if other is not storage}
             for other in held:
-                is_new = max(storage.serial, other.serial) >= start
-                if not is_new or other.overlaps or other in present:
+                oldest = min(one.serial for one in (other, *other.overlaps))
+                is_new = max(storage.serial, oldest) >= start
+                if not is_new or any(may_overlap(other, one) for one in present):
                     storage.levels = 0
             if isinstance(item, ListRef):
                 storage.levels = min(storage.levels, 1 + item.storage.levels)
-            for other in held:
-                present |= other.reached
-        storage.holds |= present
+            present |= held
+        storage.holds |= {reached for one in present for reached in one.reached} - {storage}
 
     def undefined(self, type_: Type) -> Value:
         """A value that is never read, of this type."""

@@ -28,6 +28,7 @@ from gradscribe.frontend.data import instances
 from gradscribe.frontend.interface import Argument, Capture, Dependency, Path, RunTimeObject
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Frame, Lowering
 from gradscribe.frontend.values import (
+    ALL,
     BoundMethod,
     DictRef,
     ListRef,
@@ -300,7 +301,10 @@ def bind(
             if len(leaves) in argument.contiguous:
                 lowering.contiguous.add(value)
             leaves.append(value)
-            return lowering.wrap(value)
+            found = lowering.wrap(value)
+            if isinstance(found, ListRef):
+                found.storage.levels = ALL  # which is checked at each call, where it matters
+            return found
         return _structure(lowering, tree, name, given, path, build)
 
     found = build(argument.tree, argument.name, names, Path(position))
@@ -350,7 +354,7 @@ def _structure(
         )
     ]
     if tree.cls is list:
-        storage = Storage(name)
+        storage = Storage(name, levels=ALL)
         lowering.contents[storage] = tuple(items)
         return ListRef(storage)
     if tree.cls is dict:

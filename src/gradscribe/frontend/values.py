@@ -42,6 +42,10 @@ def same_static(a: Any, b: Any) -> bool:
     return isinstance(a, (bool, int, complex, str, bytes, slice)) and bool(a == b)
 
 
+ALL = 99
+"""More levels than lists have."""
+
+
 @dataclass(eq=False, slots=True)
 class Storage:
     """A piece of memory.
@@ -78,7 +82,12 @@ def may_overlap(a: Storage, b: Storage) -> bool:
         return True
     if a.family is not None and a.family is b.family:
         return bool(a.tokens & b.tokens)
-    return a in b.overlaps or b in a.overlaps or bool(a.overlaps & b.overlaps)
+    return any(
+        one is other or (one.family is not None and bool(one.tokens & other.tokens))
+        for one in (a, *a.overlaps)
+        for other in (b, *b.overlaps)
+        if one is other or one.family is other.family
+    )
 
 
 def may_hold(container: Storage, item: Storage) -> bool:

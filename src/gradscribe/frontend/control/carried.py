@@ -6,6 +6,7 @@ apart into leaves; a leaf becomes an initial value, a body parameter, a yield an
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable
 from collections.abc import Sequence as SequenceOf
@@ -15,8 +16,8 @@ from typing import Any
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import contiguity as layout
 from gradscribe.frontend import kinds
-from gradscribe.frontend.control.carried_entry import Entry, flag_of, leaf_name
-from gradscribe.frontend.control.carried_parts import held, is_carried, is_memory
+from gradscribe.frontend.control.carried_entry import Entry, Part, Path, flag_of, leaf_name
+from gradscribe.frontend.control.carried_parts import held, is_carried, is_memory, reached
 from gradscribe.frontend.control.carried_types import CarriedTypes
 from gradscribe.frontend.data import places
 from gradscribe.frontend.kinds import Choice, Kind, kind_of
@@ -211,16 +212,30 @@ class Carried:
             leaves += below
         return leaves
 
-    def start_survivors(self) -> None:
+    def restart(self) -> None:
+        """Prepare the state before the loop for lowering it once more."""
+        self._start_survivors()
+        lists = [entry for entry in self.entries if entry.mode == "list" and is_memory(entry.key)]
+        for entry in lists:
+            places.open_list(self.lowering, entry.key)
+            entry.mode, entry.types, entry.parts = "leaves", None, {}
+        if lists:
+            self.entry = self.lowering.fork()
+            self.entries = [
+                entry
+                for entry in self.entries
+                if not (is_memory(entry.key) and places.is_settled(self.entry, entry.key))
+            ]
+
+    def _start_survivors(self) -> None:
         """Give the names that survive a trip, and have no value before the first one, a start:
-        undefined, of the types that a trip gives them. To be called before the loop is lowered
-        once more."""
+        undefined, of the types that a trip gives them."""
         survivors = [entry for entry in self.entries if entry.mode == "survivor"]
         for entry in survivors:
             like = self.end_state.names[entry.key]
             types = [map_lengths(t, self._unknown) for t in entry.types or ()]
             values = iter(list(map(self.lowering.undefined, types)))
-            start = self._rebuilt(like, entry, values, frozenset(entry.overlaps))
+            start = self._rebuilt(like, entry, values)
             self.lowering.frame.names[entry.key] = start
             entry.mode, entry.types = "leaves", None
         if survivors:
@@ -281,30 +296,22 @@ class Carried:
         else:
             self.lowering.frame.names[key] = item
 
-    def _rebind(
-        self, entry: Entry, values: Any, overlaps: frozenset[Storage] = frozenset()
-    ) -> None:
+    def _rebind(self, entry: Entry, values: Any) -> None:
         start = self._start(entry.key)
-        shared = frozenset(entry.overlaps) | overlaps
         if entry.mode == "either":
-            self._rebind_either(entry, start, values, shared)
-            return
-        if is_memory(entry.key):
-            shared |= frozenset(s for r in self._reached(entry, start) for s in r.reached)
-            self.lowering.contents[entry.key] = self._rebuilt(start, entry, values, shared)
-            return
-        if isinstance(start, (Ref, ListRef, InstanceRef)):
-            shared |= {start.storage} | start.storage.overlaps
-        self._bind_item(entry.key, self._rebuilt(start, entry, values, shared))
+            self._rebind_either(entry, start, values)
+        elif is_memory(entry.key):
+            self.lowering.contents[entry.key] = self._rebuilt(start, entry, values)
+        else:
+            self._bind_item(entry.key, self._rebuilt(start, entry, values))
 
-    def _rebind_either(
-        self, entry: Entry, start: Any, values: Any, overlaps: frozenset[Storage]
-    ) -> None:
+    def _rebind_either(self, entry: Entry, start: Any, values: Any) -> None:
         lowering = self.lowering
         assert entry.choice is not None
+        memory = entry.memory(())
+        tokens, overlaps = frozenset(memory.tokens), frozenset(memory.overlaps)
         for storage in lowering.storages(start):
             overlaps |= {storage} | storage.overlaps
-        tokens = frozenset(entry.tokens)
         lowering.has_alternatives = True
         either = kinds.rebuilt(
             entry.choice,
@@ -367,51 +374,66 @@ class Carried:
                 self.lengths.first(leaf.type) if leaf else Never() for leaf in leaves
             ]
 
-    def _rebuilt(self, like: Any, entry: Entry, values: Any, overlaps: frozenset[Storage]) -> Any:
-        """A value of the structure of `like`, its leaves taken from values."""
-        lowering = self.lowering
-        again: Callable[[Any], Any] = lambda i: self._rebuilt(i, entry, values, overlaps)  # noqa: E731
+    def _rebuilt(self, like: Any, entry: Entry, values: Any, path: Path = ()) -> Any:
+        """A value of the structure of `like`, its leaves taken from values. path: where it is in
+        what is carried."""
+        again: Callable[[Any, Any], Any] = lambda key, item: self._rebuilt(  # noqa: E731
+            item, entry, values, (*path, key)
+        )
         if isinstance(like, TupleOf):
-            return TupleOf(tuple(map(again, like.items)), like.cls)
+            return TupleOf(tuple(itertools.starmap(again, enumerate(like.items))), like.cls)
         if isinstance(like, InstanceRef):
-            return self._rebuilt_object(like, entry, values, overlaps)
+            return self._rebuilt_object(like, entry, values, path)
         if not is_carried(like):
             return like
         if isinstance(like, (ListRef, DictRef)):
-            tokens = frozenset(entry.tokens)
-            holds = like.storage.holds
-            storage = Storage(leaf_name(entry.key), overlaps, self._family, tokens, holds)
-            below = lowering.contents.get(like.storage)
-            if below is None:
-                below = self.end_state.contents[like.storage]
-            lowering.contents[storage] = again(below)
-            return type(like)(storage)
+            return self._rebuilt_container(like, entry, values, path)
         if isinstance(like, dict):
-            return {key: again(below) for key, below in like.items()}
+            return {key: again(key, below) for key, below in like.items()}
         if isinstance(like, tuple) and entry.mode != "list":
-            return tuple(map(again, like))
+            return tuple(itertools.starmap(again, enumerate(like)))
         value = next(values)
-        inside = isinstance(like, tuple) or (is_memory(entry.key) and isinstance(like, Value))
-        if inside or isinstance(like, Value):
+        if isinstance(like, (tuple, Value)):
             return value
-        return lowering.wrap(value, overlaps, self._family, frozenset(entry.tokens))
+        return self.lowering.wrap(value, *self._memory(like, entry, path))
+
+    def _memory(self, like: Any, entry: Entry, path: Path) -> tuple[Any, Any, Any]:
+        """The overlaps, family and tokens of what may be `like`, or what a trip leaves here."""
+        part = entry.memory(path)
+        storage = getattr(like, "storage", None)
+        own = frozenset() if storage is None else {storage} | storage.overlaps
+        return own | part.overlaps, self._family, frozenset(part.tokens)
+
+    def _rebuilt_container(
+        self, like: ListRef | DictRef, entry: Entry, values: Any, path: Path
+    ) -> ListRef | DictRef:
+        lowering, part, old = self.lowering, entry.memory(path), like.storage
+        storage = Storage(leaf_name(entry.key), *self._memory(like, entry, path))
+        storage.holds = old.holds | part.holds
+        storage.levels = min(old.levels, part.levels)
+        below = lowering.contents.get(old)
+        if below is None:
+            below = self.end_state.contents[old]
+        lowering.contents[storage] = self._rebuilt(below, entry, values, path)
+        return type(like)(storage)
 
     def _rebuilt_object(
-        self, like: InstanceRef, entry: Entry, values: Any, overlaps: frozenset[Storage]
+        self, like: InstanceRef, entry: Entry, values: Any, path: Path
     ) -> InstanceRef:
         """An object with the attributes of `like`, which it may be."""
-        lowering, tokens = self.lowering, frozenset(entry.tokens)
+        lowering = self.lowering
 
-        def storage(name: str, of: Storage) -> Cell:
-            return Cell(name, overlaps | {of}, self._family, tokens)
+        def cell(name: str, of: InstanceRef | DictRef, path: Path) -> Cell:
+            return Cell(name, *self._memory(of, entry, path))
 
-        owner = InstanceRef(like.cls, storage("", like.storage), {})
+        owner = InstanceRef(like.cls, cell("", like, path), {})
         lowering.contents[owner.storage] = {}
-        for name, cell in like.cells.items():
-            held = lowering.contents.get(cell) or self.end_state.contents.get(cell)
+        for name, old in like.cells.items():
+            held = lowering.contents.get(old) or self.end_state.contents.get(old)
             if held is not None:
-                own = owner.cells[name] = storage(name, cell)
-                lowering.contents[own] = self._rebuilt(held, entry, values, overlaps)
+                below = (*path, name)
+                own = owner.cells[name] = cell(name, DictRef(old), below)
+                lowering.contents[own] = self._rebuilt(held, entry, values, below)
         return owner
 
     # -- after the body ------------------------------------------------------------------------
@@ -429,8 +451,10 @@ class Carried:
         for storage, contents in self.entry.contents.items():
             if places.is_settled(self.entry, storage) and places.is_settled(lowering, storage):
                 continue
-            if storage not in carried and lowering.contents[storage] is not contents:
-                self.entries.append(Entry(storage))
+            end = lowering.contents[storage]
+            if storage not in carried and end is not contents:
+                is_opened = isinstance(contents, tuple) and isinstance(end, Value)
+                self.entries.append(Entry(storage, "list" if is_opened else "leaves"))
                 settled = False
         self.ends = {}
         with lowering.inside(operations):
@@ -566,10 +590,6 @@ class Carried:
         same_length = isinstance(end, tuple) and len(end) == len(start)
         if known and not same_length and isinstance(end, (tuple, Value)):
             entry.mode, entry.types = "list", None
-            if isinstance(entry.key, Storage):
-                self.lowering.hold(entry.key, start, before=True)
-                later = end if isinstance(end, tuple) else ()
-                self.lowering.hold(entry.key, [item for item in later if item not in start])
             return True
         return False
 
@@ -637,34 +657,24 @@ class Carried:
         settled = not self._share_tokens(self._end)
         known = set(self.entry.contents)
         for entry in self.entries:
-            for storage in self._reached(entry, self._end(entry.key)):
+            for path, storage in reached(self.lowering, entry.key, self._end(entry.key)):
                 holders = {other for other in known if may_hold(other, storage)}
-                shared = (({storage} | storage.overlaps) & known | holders) - entry.overlaps
-                if shared:
-                    entry.overlaps |= shared
-                    settled = False
+                overlaps = ({storage} | storage.overlaps) & known | holders
+                found = Part(overlaps, set(), {*storage.holds} & known, storage.levels)
+                settled = entry.part(path).widen(found) and settled
         return settled
-
-    def _reached(self, entry: Entry, item: Any) -> list[Storage]:
-        """The storages that a name reaches, or what is held in a storage."""
-        if not is_memory(entry.key):
-            return list(self.lowering.storages(item))
-        if isinstance(item, Value):
-            return []
-        below = item.values() if isinstance(item, dict) else item
-        return [storage for part in below for storage in self.lowering.storages(part)]
 
     def _share_tokens(self, item_of: Callable[[Any], Any]) -> bool:
         """Give entries whose memory may overlap a common token; whether any was new."""
         found = [
-            (entry, storage)
+            (entry.part(path), storage)
             for entry in self.entries
-            for storage in self._reached(entry, item_of(entry.key))
+            for path, storage in reached(self.lowering, entry.key, item_of(entry.key))
         ]
         new = False
         for position, (one, a) in enumerate(found):
             for other, b in found[position + 1 :]:
-                if may_overlap(a, b) and not (one.tokens & other.tokens):
+                if not (one.tokens & other.tokens) and _may_share(a, b):
                     token = len(self._tokens)
                     self._tokens.append(token)
                     one.tokens.add(token)
@@ -720,7 +730,7 @@ class Carried:
                 self._rebind(entry, values)
             elif entry.types:
                 end = held(self.end_state.names, self.end_state.contents, entry.key)
-                rebuilt = self._rebuilt(end, entry, values, frozenset(entry.overlaps))
+                rebuilt = self._rebuilt(end, entry, values)
                 self._bind_item(entry.key, rebuilt)
             else:
                 self._bind_item(entry.key, Unbound(f"`{leaf_name(entry.key)}` is set in a loop"))
@@ -731,6 +741,11 @@ class Carried:
         """At the beginning of a region: what was read of a list that is carried."""
         after = () if self.end_state is self.entry else (self.end_state,)
         places.renew(self.lowering, self.entry, after)
+
+
+def _may_share(a: Storage, b: Storage) -> bool:
+    """Whether two storages may be the same memory, or one of them a list that holds the other."""
+    return may_overlap(a, b) or may_hold(a, b) or may_hold(b, a)
 
 
 def _is_name(key: Any) -> bool:

@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gradscribe.frontend.values import Static, Storage
+from gradscribe.frontend.values import ALL, Static, Storage
 from gradscribe.ir.types import Type
 
 if TYPE_CHECKING:
     from gradscribe.frontend.kinds import Choice, Kind
+
+Path = tuple[Any, ...]
+
+
+@dataclass(eq=False)
+class Part:
+    """What is known of the memory that one part of a carried value refers to (see `Storage`)."""
+
+    overlaps: set[Storage] = field(default_factory=set)
+    tokens: set[int] = field(default_factory=set)
+    holds: set[Storage] = field(default_factory=set)
+    levels: int = ALL
+
+    def widen(self, other: Part) -> bool:
+        """Take in what else it may be; whether that was known."""
+        wide = self.joined(other)
+        known = (self.overlaps, self.holds) == (wide.overlaps, wide.holds)
+        known = known and self.levels == wide.levels
+        self.overlaps, self.holds, self.levels = wide.overlaps, wide.holds, wide.levels
+        return known
+
+    def joined(self, other: Part) -> Part:
+        """What is known of memory that may be either."""
+        return Part(
+            self.overlaps | other.overlaps,
+            self.tokens | other.tokens,
+            self.holds | other.holds,
+            min(self.levels, other.levels),
+        )
 
 
 @dataclass(eq=False)
 class Entry:
     """One carried name or storage. mode: how it enters the body.
 
-    contiguous: the leaves of which it is assumed that they lie in C order. strided: those that do
-    not.
+    parts: what each part refers to. contiguous: the leaves of which it is assumed that they lie in
+    C order. strided: those that do not.
 
     leaves: it is taken apart; types are those of the leaves. list: a list of known structure
     that becomes one of unknown length. object: one object, as long as no trip binds another.
@@ -33,8 +63,7 @@ class Entry:
     key: Any
     mode: str = "leaves"
     types: list[Type] | None = None
-    overlaps: set[Storage] = field(default_factory=set)
-    tokens: set[int] = field(default_factory=set)
+    parts: dict[Path, Part] = field(default_factory=dict)
     reason: str = ""
     count: int = 0
     contiguous: set[int] = field(default_factory=set)
@@ -43,6 +72,17 @@ class Entry:
     found: Kind | Choice | None = None
     found_types: list[Type] = field(default_factory=list)
     survives: bool = False
+
+    def part(self, path: Path) -> Part:
+        """The part at a path through the tuples, lists and objects of the value."""
+        return self.parts.setdefault(path, Part())
+
+    def memory(self, path: Path) -> Part:
+        """The same, of a value that a region begins with; a list of unknown length, and what is of
+        two kinds, is one part of all that it ever was."""
+        if self.mode in ("list", "either"):
+            return functools.reduce(Part.joined, self.parts.values(), Part())
+        return self.part(path)
 
 
 def flag_of(item: Any) -> Any:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gradscribe.frontend.lowering import PLAIN_NUMBERS
+from gradscribe.frontend.control.carried_entry import Path
+from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
 from gradscribe.frontend.values import (
     BoundMethod,
     Cell,
+    DictRef,
+    InstanceRef,
+    ListRef,
     LocalFunction,
     ObjectRef,
     PartialOf,
     Static,
     Storage,
+    TupleOf,
     Unbound,
 )
+from gradscribe.ir.core import Value
 
 
 def is_carried(item: Any) -> bool:
@@ -39,3 +45,36 @@ def held(names: Mapping[str, Any], contents: Mapping[Storage, Any], key: Any) ->
 
 
 _MISSING = Unbound("")
+
+
+def reached(lowering: Lowering, key: Any, item: Any) -> Iterator[tuple[Path, Storage]]:
+    """The storages that a name reaches (or, of memory, what is held in it), each with the path of
+    the part that it belongs to."""
+    if not is_memory(key):
+        yield from _reached(lowering, item, (), set())
+    elif not isinstance(item, Value):
+        yield from _below(lowering, item, (), set())
+
+
+def _reached(
+    lowering: Lowering, item: Any, path: Path, seen: set[Storage]
+) -> Iterator[tuple[Path, Storage]]:
+    if isinstance(item, TupleOf):
+        yield from _below(lowering, item.items, path, seen)
+    elif not isinstance(item, (ListRef, DictRef, InstanceRef)):
+        yield from ((path, storage) for storage in lowering.storages(item))
+    elif item.storage not in seen:
+        yield path, item.storage
+        if isinstance(item, InstanceRef):
+            cells = {cell.name: DictRef(cell) for cell in lowering.cells(item)}
+            yield from _below(lowering, cells, path, seen | {item.storage})
+        elif not isinstance(lowering.contents[item.storage], Value):
+            yield from _below(lowering, lowering.contents[item.storage], path, seen)
+
+
+def _below(
+    lowering: Lowering, items: Any, path: Path, seen: set[Storage]
+) -> Iterator[tuple[Path, Storage]]:
+    pairs = items.items() if isinstance(items, dict) else enumerate(items)
+    for key, item in pairs:
+        yield from _reached(lowering, item, (*path, key), seen)

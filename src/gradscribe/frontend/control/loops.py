@@ -414,7 +414,7 @@ def _settled(lowering: Lowering, node: Any, columns: _Columns | None, carried: C
         lowering.restore(carried.entry)
         del lowering.builder.operations[made:]
         del lowering.frame.loops[depth:]
-        carried.start_survivors()
+        carried.restart()
         made = len(lowering.builder.operations)
 
 

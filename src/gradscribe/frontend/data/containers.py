@@ -36,7 +36,6 @@ def _changes(method: Handler) -> Handler:
                 "this changes a list while a loop runs over it",
                 "loop over a copy of it, as in `for x in xs[:]`, or use `while`",
             )
-        lowering.stored.add(storage)
         with places.changing(lowering, storage, items=True):
             return method(lowering, node, arguments, keywords)
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gradscribe.frontend.values import Storage
+from gradscribe.frontend.values import ListRef, Ref, Storage
 from gradscribe.ir.core import Value
 from gradscribe.primitives.control import GET, SET
 
@@ -41,6 +41,27 @@ def put(lowering: Lowering, item: Storage, owner: Storage, value: Value, index: 
     lowering.places[item] = Place(owner, lowering.contents[owner], value, index)
 
 
+def open_list(lowering: Lowering, owner: Storage) -> None:
+    """Make a list whose items are known one by one a run-time value. The arrays and lists that were
+    its items are the items at their places from now on."""
+    contents = lowering.contents[owner]
+    if isinstance(contents, Value):
+        return
+    for item in contents:
+        if isinstance(item, ListRef):
+            open_list(lowering, item.storage)
+    lowering.hold(owner, contents, before=True)
+    read = {item: p for item, p in lowering.places.items() if p.contents is contents}
+    known = [place.value for place in read.values()]
+    value = lowering.contents[owner] = known[0] if known else lowering.value(ListRef(owner))
+    for item, place in read.items():
+        put(lowering, item, owner, value, place.index)
+    for index, item in enumerate(contents if owner.levels else ()):
+        whole = isinstance(item, ListRef) or (isinstance(item, Ref) and not item.path)
+        if whole and not is_settled(lowering, item.storage):
+            put(lowering, item.storage, owner, value, index)
+
+
 def is_settled(state: Lowering | State, item: Storage) -> bool:
     """Whether this storage is certainly the item at its place."""
     place = state.places.get(item)
@@ -59,6 +80,9 @@ def changing(lowering: Lowering, item: Storage, items: bool = False) -> Iterator
     """Around what gives a storage new contents: the lists that it is an item of change with it, and
     so do the other items of those that have been read. items: what changes is which items the
     list has, so that those read before lose their places."""
+    if items:
+        lowering.stored.add(item)
+        lowering.rearranged.add(item)
     found = lowering.places
     settled = [
         other
@@ -80,6 +104,7 @@ def changing(lowering: Lowering, item: Storage, items: bool = False) -> Iterator
         lowering.contents[place.owner] = made
         lowering.places[item] = Place(place.owner, made, made, place.index)
         lowering.stored.add(place.owner)
+        lowering.distinct.add(place.owner)
         item = place.owner
         changed.add(item)
     _read_again(lowering, [other for other in settled if other not in changed])

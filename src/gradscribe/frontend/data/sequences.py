@@ -10,16 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import ListRef, Static, Storage, TupleOf
+from gradscribe.frontend.values import ALL, ListRef, Static, Storage, TupleOf
 from gradscribe.ir.core import Primitive, SliceOf, Value
 from gradscribe.ir.types import Scalar, Sequence
 from gradscribe.primitives.lists import JOIN, REPEAT, SECTION
 
 _FEW = 16
 """So many items of `x * n` are followed one by one."""
-
-ALL = 99
-"""More levels than lists have."""
 
 
 def new_list(lowering: Lowering, items: tuple[Any, ...], name: str = "") -> ListRef:

@@ -188,7 +188,6 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
 
 def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, item: Any) -> None:
     check_store(lowering, node, owner.storage, memory=False)
-    lowering.stored.add(owner.storage)
     contents = lowering.contents[owner.storage]
     if isinstance(contents, tuple) and isinstance(index, Static) and isinstance(index.value, int):
         items = list(contents)
@@ -196,6 +195,7 @@ def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, it
             items[index.value] = item
         except IndexError as error:
             lowering.unsupported(node, f"this item cannot be stored: {error}")
+        lowering.stored.add(owner.storage)
         lowering.contents[owner.storage] = tuple(items)
         return
     if isinstance(index, slice):
@@ -300,6 +300,8 @@ def check_store(
     memory: whether the elements of an array change; where a list gets another item, only that
     list does, and those that may hold it.
     """
+    if places.is_settled(lowering, storage):
+        places.open_list(lowering, lowering.places[storage].owner)
     root, depth = places.root(lowering, storage), _depth(lowering, storage)
     for name, bound in _live(lowering):
         for part in _parts(lowering, bound, ()):

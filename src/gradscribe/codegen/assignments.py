@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradscribe.codegen.rewriting import name, names_in, same, without_minus
-from gradscribe.ir.core import Location
+from gradscribe.ir.core import Location, Operation
 from gradscribe.ir.types import Array, Scalar, Type
 
 _COMMUTATIVE = (ast.Add, ast.Mult)
@@ -19,16 +19,24 @@ def assign(target: ast.expr, value: ast.expr) -> ast.stmt:
     return ast.Assign([target], value)
 
 
-def assign_name(target: str, value: ast.expr, type_: Type, derived: bool) -> ast.stmt:
+def assign_name(target: str, value: ast.expr, numbers: bool, derived: bool) -> ast.stmt:
     """`target = value`; for numbers, `target += other` where value is `target + other`.
 
     derived: the statement is not the user's, so that operands may change places.
     """
-    if isinstance(type_, Scalar):
+    if numbers:
         in_place = augmented(name(target), value, derived)
         if in_place is not None:
             return in_place
     return assign(name(target), value)
+
+
+def computes_with_numbers(operation: Operation | None) -> bool:
+    """Whether no operand can be changed in place. The sum of arrays without axes is a number, too,
+    but their `+=` changes the array."""
+    return operation is not None and all(
+        isinstance(value.type, Scalar) for value in (*operation.operands, *operation.results)
+    )
 
 
 def augmented(target: ast.expr, value: ast.expr, derived: bool) -> ast.AugAssign | None:
@@ -59,11 +67,14 @@ def casts_in_place(value: Type, array: Type) -> bool:
 
 @dataclass(frozen=True)
 class Move:
-    """An assignment to a variable, one of several that happen at once."""
+    """An assignment to a variable, one of several that happen at once.
+
+    numbers: whether the value is computed with numbers alone.
+    """
 
     target: str
     value: ast.expr
-    type: Type
+    numbers: bool
     location: Location | None
 
     @property

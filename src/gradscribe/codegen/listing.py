@@ -6,7 +6,13 @@ import ast
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from gradscribe.codegen.assignments import Move, assign, assign_name, in_order
+from gradscribe.codegen.assignments import (
+    Move,
+    assign,
+    assign_name,
+    computes_with_numbers,
+    in_order,
+)
 from gradscribe.codegen.expressions import Expressions
 from gradscribe.codegen.plan import Plan
 from gradscribe.codegen.rewriting import name
@@ -80,7 +86,7 @@ class Listing:
             first = group[0]
             if len(group) == 1:
                 derived = is_derived(first.location)
-                statement = assign_name(first.target, first.value, first.type, derived)
+                statement = assign_name(first.target, first.value, first.numbers, derived)
             else:
                 targets = ast.Tuple([name(move.target) for move in group], ast.Store())
                 values = ast.Tuple([move.value for move in group], ast.Load())
@@ -100,7 +106,8 @@ class Listing:
         made = producer is not None and producer.primitive is not CONSTANT
         if made and value in self.plan.folded:
             location = producer.location or location  # type: ignore[union-attr]
-        return [Move(self.plan.names.of[result], expression, result.type, location)]
+        numbers = computes_with_numbers(producer)
+        return [Move(self.plan.names.of[result], expression, numbers, location)]
 
 
 def derived_only(location: Location | None) -> Location | None:

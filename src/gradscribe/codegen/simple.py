@@ -15,6 +15,7 @@ from gradscribe.codegen.assignments import (
     assign_name,
     augmented,
     casts_in_place,
+    computes_with_numbers,
 )
 from gradscribe.codegen.heads import target
 from gradscribe.codegen.listing import Listing, is_derived
@@ -43,7 +44,8 @@ def _assign(listing: Listing, operation: Operation) -> None:
     bound = target(listing.plan, result)
     if isinstance(bound, ast.Name):
         derived = is_derived(operation.location)
-        statement = assign_name(bound.id, expression, result.type, derived)
+        numbers = computes_with_numbers(operation)
+        statement = assign_name(bound.id, expression, numbers, derived)
     else:
         statement = assign(bound, expression)
     listing.add(statement, operation.location)

@@ -251,7 +251,7 @@ class Statements(Listing):
             return Exit(None)
         left, ended = (
             tuple(
-                Move(self.plan.names.of[mark], ast.Constant(value), mark.type, loop.location)
+                Move(self.plan.names.of[mark], ast.Constant(value), False, loop.location)
                 for mark in used
             )
             for value in (False, True)

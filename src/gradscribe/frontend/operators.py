@@ -78,6 +78,8 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
             lowering.raises(node, error)
     if any(map(opaque.is_opaque, operands)):
         return opaque.operate(lowering, node, callee, operands)
+    if callee is operator.mod and _is_text(operands[0]):
+        return opaque.shown(lowering, *operands)
     special = protocols.operate(lowering, node, callee, operands)
     if special is not None:
         return special
@@ -93,6 +95,11 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
                 node, f"the operator `{callee.__name__}` is not supported on these operands"
             )
     return calls.apply_primitive(lowering, node, PRIMITIVES[callee], callee, operands, {})
+
+
+def _is_text(item: Any) -> bool:
+    """Whether this is a string that is known."""
+    return isinstance(item, Static) and isinstance(item.value, str)
 
 
 def _equal_in_every_call(lowering: Lowering, a: Any, b: Any) -> bool | None:

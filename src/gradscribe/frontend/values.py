@@ -17,6 +17,9 @@ from typing import Any
 from gradscribe.frontend.interface import Path
 from gradscribe.ir.core import Value
 
+_CONSTANTS = (bool, int, float, complex, str, bytes, slice)
+"""Two objects of one of these types that are equal mean the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class Static:
@@ -25,7 +28,9 @@ class Static:
     value: Any
 
     def __hash__(self) -> int:
-        return id(self.value)
+        if isinstance(self.value, slice):
+            return hash(slice)
+        return hash(self.value) if isinstance(self.value, _CONSTANTS) else id(self.value)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Static) and same_static(self.value, other.value)
@@ -39,7 +44,7 @@ def same_static(a: Any, b: Any) -> bool:
         return False
     if isinstance(a, float):
         return bool(a == b and str(a) == str(b))
-    return isinstance(a, (bool, int, complex, str, bytes, slice)) and bool(a == b)
+    return isinstance(a, _CONSTANTS) and bool(a == b)
 
 
 ALL = 99

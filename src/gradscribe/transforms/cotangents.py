@@ -79,8 +79,15 @@ def _zero_if_there(scope: Scope, value: Value, flag: Value, outcome: bool) -> Va
 def add(builder: Builder, a: Value, b: Value, value: Value) -> Value:
     """The sum of two cotangents of one value."""
     if isinstance(a.type, (Scalar, Array)):
-        return call(builder, operator.add, a, b, name=name_of(value))
+        total = call(builder, operator.add, a, b, name=name_of(value))
+        is_unboxed = isinstance(value.type, Array) and isinstance(total.type, Scalar)
+        return _boxed(builder, total) if is_unboxed else total
     return builder.call(ADD_ITEMS, {"x": a, "y": b}, name=name_of(value))
+
+
+def _boxed(builder: Builder, number: Value) -> Value:
+    """The sum of arrays without axes, which NumPy gives as a scalar, as such an array."""
+    return call(builder, np.asarray, number, name=number.name)
 
 
 def carried_type(type_: Type) -> Type:

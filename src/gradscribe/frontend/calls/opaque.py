@@ -9,6 +9,7 @@ refused when the function is differentiated.
 
 from __future__ import annotations
 
+import operator
 import sys
 import time
 import types
@@ -80,6 +81,9 @@ def call(
     """A call of a function without rule and source, at run time."""
     name = getattr(callee, "__qualname__", repr(callee))
     given = (*arguments, *keywords.values())
+    text = getattr(callee, "__self__", None)
+    if isinstance(text, str):
+        return _in_text(lowering, Method(callee.__name__), (Static(text), *arguments), keywords)
     if callee in _ITERATORS:
         lowering.unsupported(
             node,
@@ -196,6 +200,21 @@ def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...
     if any(may_vary(lowering, item) for item in operands):
         refuse(lowering, node)
     return emit(lowering, callee, operands, {}, Opaque())
+
+
+def shown(lowering: Lowering, text: Static, values: Any) -> Any:
+    """`text % values`."""
+    items = values.items if isinstance(values, TupleOf) else ()
+    if items and all(isinstance(item, Static) for item in items):
+        return Static(text.value % tuple(item.value for item in items))
+    return _in_text(lowering, operator.mod, (text, values), {})
+
+
+def _in_text(
+    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    """A text that shows values; nobody expects a derivative of it."""
+    return emit(lowering, callee, arguments, keywords, Opaque(str))
 
 
 def refuse(lowering: Lowering, node: Any) -> None:

@@ -106,9 +106,12 @@ def dict_of_pairs(pairs: Any) -> Any:
 
 
 def end_of_part(array: Any, number: Any, count: Any, axis: Any) -> Any:
+    if number == 1 and array.shape[axis] % count != 0:
+        raise ValueError("array split does not result in an equal division")
     length = array.shape[axis] // count
     return length if number == 1 else number * length
 
 
 def part(array: Any, start: Any, stop: Any, axis: Any) -> Any:
-    return array[(slice(None),) * axis + (slice(start, stop),)]
+    axes_before = axis if axis >= 0 else axis + array.ndim
+    return array[(slice(None),) * axes_before + (slice(start, stop),)]

@@ -273,8 +273,6 @@ class Merge:
         if isinstance(a, ListRef) and isinstance(b, ListRef) and a.storage is b.storage:
             return _Same(a)
         for side, other in ((a, b), (b, a)):
-            if side is ABSENT and isinstance(other, Static):
-                return _Same(other)
             if isinstance(side, Unbound):
                 return self._with_unbound(side, other, name, side is b)
         if isinstance(a, Either) or isinstance(b, Either):
@@ -368,6 +366,8 @@ class Merge:
     def _with_unbound(self, missing: Unbound, other: Any, name: str, second: bool) -> Any:
         if isinstance(other, Unbound):
             return _Same(missing if missing.loop is not None else other)
+        if missing is ABSENT and isinstance(other, Static):
+            return _Same(other)
         if missing.loop is not None:
             missing.loop[1].survives = True
         if isinstance(other, TupleOf):

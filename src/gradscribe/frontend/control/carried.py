@@ -637,9 +637,11 @@ class Carried:
             if not self.lengths.generalizes(assumed, found):
                 self._uncounted.add(key)
             return False
+        if entry.mode != "leaves":
+            return False
         before = self._parameters[entry.key][position].type
         start = self._inits.get(entry.key, [leaf])[position].type
-        if entry.mode != "leaves" or not is_integer(before) or not is_integer(start):
+        if not is_integer(before) or not is_integer(start):
             return False
         if before.value is None or start.value is None or found.value is None:
             return False

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.core import Operand, Operation, SliceOf, Value
 from gradscribe.ir.lengths import Affine, Symbol
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type, is_integer
@@ -55,6 +55,8 @@ def _item(lowering: Lowering, node: Any, item: Any) -> Any:
         return item
     if isinstance(item, (ListRef, TupleOf)):
         return _list(lowering, node, item)
+    if isinstance(item, Iteration) and item.kind == "range" and not item.reversed:
+        return lowering.load(_as_arange(lowering, node, item))
     if isinstance(item, Ref):
         value = lowering.load(item)
         if _indexes(value.type):
@@ -64,6 +66,19 @@ def _item(lowering: Lowering, node: Any, item: Any) -> Any:
         "only integers, slices, None, `...`, masks and integer arrays are supported as index",
         "convert it, as in `x[idx.astype(int)]`",
     )
+
+
+def _as_arange(lowering: Lowering, node: Any, item: Iteration) -> Ref:
+    """The array that NumPy makes of a range."""
+    from gradscribe.frontend.calls.dispatch import apply_primitive
+
+    start, stop, step = item.parts
+    bounds: tuple[Any, ...] = item.parts
+    if isinstance(step, Static) and step.value == 1:
+        from_zero = isinstance(start, Static) and start.value == 0
+        bounds = (stop,) if from_zero else (start, stop)
+    made: Ref = apply_primitive(lowering, node, PRIMITIVES[np.arange], np.arange, bounds, {})
+    return made
 
 
 def _list(lowering: Lowering, node: Any, item: Any) -> Any:

@@ -1,0 +1,163 @@
+"""Idioms of numerical programs: texts that show values, ranges as indices, states with names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.frontend.oracles import check
+
+x4 = np.array([0.5, -1.5, 2.0, 0.25])
+A34 = np.linspace(-1.0, 2.0, 12).reshape(3, 4) ** 3
+labels = np.array([0, 2, 1])
+
+
+# -- texts ----------------------------------------------------------------------------------
+
+
+def shows_progress(x, n):
+    for i in range(n):
+        x = np.tanh(x) * 1.5
+        if i % 2 == 0:
+            print("iteration %d / %d: loss %f" % (i, n, x.sum()))
+            print("cost after {}: {:.3f}, {name}".format(i, np.squeeze(x.sum()), name=n))
+            print("mean %.2f" % x.mean(), ", ".join(["%.1f" % v for v in x]))
+    return x.sum()
+
+
+def test_texts_that_show_values_are_no_obstacle(capsys: pytest.CaptureFixture[str]) -> None:
+    check(shows_progress, x4, 3)
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[:6] == shown[6:12]
+
+
+def key_by_percent(p):
+    total = 0.0
+    for i in (1, 2):
+        total += p["W%d" % i].sum() * p["%s%d" % ("b", i)] + p["W{}".format(i)][0]
+    return total
+
+
+def test_a_text_of_known_parts_is_a_key() -> None:
+    check(key_by_percent, {"W1": x4, "W2": x4 * 2, "b1": 0.5, "b2": 2.0})
+
+
+# -- indices --------------------------------------------------------------------------------
+
+
+def picked_by_range(scores, y):
+    n = scores.shape[0]
+    p = np.exp(scores)
+    p[range(n), y] -= 1
+    p[range(0, n, 2)] *= 2
+    return p[range(1, n), 0].sum() + np.log(p[range(n), list(y)] ** 2).sum()
+
+
+def test_a_range_is_an_index_as_an_array_is() -> None:
+    check(picked_by_range, A34, labels)
+
+
+# -- parts ----------------------------------------------------------------------------------
+
+
+def heads(x):
+    qkv = np.split(x, 2, axis=-1)
+    first, second = [np.split(part, 2, axis=-1) for part in qkv]
+    left, right = np.split(second[0], [1], -2)
+    return (first[0] * first[1]).sum() + left.sum() * right.sum()
+
+
+def test_split_counts_axes_from_the_end_too() -> None:
+    check(heads, A34)
+
+
+def uneven(x):
+    try:
+        a, b = np.split(x, 2)
+    except ValueError:
+        return x.sum()
+    return (a * b).sum()
+
+
+def test_split_into_unequal_parts_raises_as_in_numpy() -> None:
+    check(uneven, A34)
+    check(uneven, A34[:2])
+
+
+# -- states with names ------------------------------------------------------------------------
+
+
+def hysteresis(x, threshold):
+    state = "low"
+    counts = {"low": 0, "high": 0}
+    total = 0.0
+    for v in x:
+        if state == "low" and v > threshold:
+            state = "high"
+        elif state == "high" and v < -threshold:
+            state = "low"
+        counts[state] += 1
+        total += v * (2 if state == "high" else 0.5)
+    return total + counts["high"]
+
+
+def test_a_state_machine_has_as_many_states_as_it_names() -> None:
+    check(hysteresis, x4, 0.2)
+
+
+def reaction_rates(c, k):
+    index = {"A": 0, "B": 1, "C": 2}
+    reactions = [({"A": 1}, {"B": 1}), ({"B": 1}, {"A": 1}), ({"A": 1, "B": 1}, {"C": 1})]
+    for _ in range(2):
+        change = np.zeros(3)
+        for number, (reactants, products) in enumerate(reactions):
+            rate = k[number]
+            for name, order in reactants.items():
+                rate = rate * c[index[name]] ** order
+                change[index[name]] -= rate
+            for name in products:
+                change[index[name]] += rate
+        c = c + 0.1 * change
+    return (c**2).sum()
+
+
+def test_dicts_of_other_keys_in_each_trip_of_an_inner_loop() -> None:
+    check(reaction_rates, np.array([1.0, 0.5, 0.25]), np.array([0.8, 0.1, 0.3]))
+
+
+# -- arrays without axes ----------------------------------------------------------------------
+
+
+def costs_without_axes(x, n):
+    costs = []
+    for _ in range(n):
+        x = np.tanh(x) * 1.5
+        costs.append(np.squeeze(np.sum(x**2, keepdims=True)))
+    return costs[-1] * costs[0] + costs[-1]
+
+
+def test_lists_of_arrays_without_axes_have_derivatives() -> None:
+    check(costs_without_axes, A34, 3)
+
+
+def renamed_sum(x):
+    c = x[0:1].reshape(())
+    c = c + 1
+    return c * x[0]
+
+
+def test_a_sum_under_the_name_of_an_array_without_axes_does_not_change_it() -> None:
+    check(renamed_sum, x4)
+
+
+def test_equal_strings_are_one_kind() -> None:
+    from gradscribe.frontend.values import Static
+
+    def value(text: Any) -> Static:
+        return Static(text)
+
+    assert hash(value("".join(["lo", "w"]))) == hash(value("low"))
+    assert value("".join(["lo", "w"])) == value("low")
+    assert value(1) != value(True)

@@ -15,7 +15,7 @@ demo: $(INSTALLED) ## differentiate the tutorial's functions, and train with the
 	$(BIN)/python -m examples.demo
 
 test: $(INSTALLED) ## run the test suite, on all cores
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 fuzz: $(INSTALLED) ## check 50,000 generated programs
 	$(BIN)/python -m tests.properties.fuzz 50000

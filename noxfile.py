@@ -11,4 +11,4 @@ PYTHONS = ["3.10", "3.11", "3.12", "3.13"]
 def tests(session: nox.Session) -> None:
     """Install the package with what its tests need, and run them."""
     session.install(".[test,viz]")
-    session.run("pytest", "-n", "auto", *session.posargs)
+    session.run("pytest", "-n", "auto", "--dist", "worksteal", *session.posargs)

@@ -443,6 +443,21 @@ def rk(x):
     return y.sum()
 
 
+@program(x, 1.3)
+def functions_defined_in_nested_loops(x, s):
+    for k in range(2):
+        for e in x:
+
+            def damped(r):
+                return np.tanh(r) * s
+
+            def power(n):
+                return e if n == 0 else 0.5 * power(n - 1)
+
+            s = s + damped(e) + power(2)
+    return s
+
+
 @pytest.mark.parametrize(("function", "args"), PROGRAMS, ids=[f.__name__ for f, _ in PROGRAMS])
 def test_program(function: Any, args: Any) -> None:
     assert gs.vjp(function, *args)[0] == function(*args)

@@ -3,6 +3,7 @@ change an array."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import types
@@ -91,8 +92,11 @@ def _position_of_out(callee: Any) -> int | None:
     """By which position `out` may be given."""
     if isinstance(callee, np.ufunc):
         return callee.nin if callee.nout == 1 else None
-    if isinstance(callee, Method):
-        return None
+    return None if isinstance(callee, Method) else _position_in_signature(callee)
+
+
+@functools.lru_cache(maxsize=1024)
+def _position_in_signature(callee: Any) -> int | None:
     try:
         parameters = list(inspect.signature(callee).parameters.values())
     except (TypeError, ValueError):

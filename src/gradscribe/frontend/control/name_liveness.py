@@ -72,6 +72,8 @@ class _Liveness:
             return out - _bound(node.targets) | reads_of(node)
         if isinstance(node, gast.AnnAssign) and node.value is not None:
             return out - _bound([node.target]) | reads_of(node)
+        if isinstance(node, (gast.FunctionDef, gast.ClassDef)):
+            return (out | reads_of(*node.body)) - {node.name} | _reads_of_head(node)
         if isinstance(node, gast.If):
             inside = self.block(node.body, out) | self.block(node.orelse, out)
             return inside | reads_of(node.test)
@@ -94,6 +96,12 @@ class _Liveness:
             if before == head:
                 return head
             head = before
+
+
+def _reads_of_head(node: Any) -> Names:
+    """What is read where a function or class is defined, before it has its name."""
+    head = gast.iter_child_nodes(node)
+    return reads_of(*(child for child in head if child not in node.body))
 
 
 def _bound(targets: Iterable[Any]) -> Names:

@@ -185,8 +185,9 @@ class _Rewriter:
                 self._replace(operation, self._replaced[operation])
                 continue
             rewritten = self._with_copied_operands(operation, views.operands(operation))
-            regions = tuple(map(self._region, operation.regions))
-            rewritten = replace(rewritten, regions=regions)
+            if operation.regions:
+                regions = tuple(map(self._region, operation.regions))
+                rewritten = replace(rewritten, regions=regions)
             views.pass_by(operation, self._reused.get(operation))
             if operation in self._reused:
                 self._reuse(rewritten, self._reused[operation])
@@ -214,7 +215,8 @@ class _Rewriter:
             deep = self._copies.operands.get((operation, number))
             if deep is not None:
                 operands[number] = self._deep_copy(value) if deep else self._copy(value)
-        return replace(operation, operands=tuple(operands))
+        same = operands == list(operation.operands)
+        return operation if same else replace(operation, operands=tuple(operands))
 
     def _copied_result(self, operation: Operation) -> Value:
         """The copy takes the place (and the name) of the result, which is returned."""

@@ -454,7 +454,8 @@ REFUSED = {
     "generators": "manual_seed Generator",
     "settings and classes": (
         "set_default_dtype set_printoptions set_grad_enabled is_grad_enabled inference_mode "
-        "is_inference_mode_enabled Tensor Size"
+        "is_inference_mode_enabled is_inference Tensor Size is_anomaly_enabled "
+        "is_anomaly_check_nan_enabled set_anomaly_enabled"
     ),
 }
 

@@ -11,7 +11,7 @@
 the Tensor API that PyTorch users know. `gs.testing`, `gs.autograd` and `gs.errors` are modules.
 """
 
-from gradscribe import autograd, errors, testing
+from gradscribe import autograd, errors, testing, utils
 from gradscribe.api import (
     DifferentiableFunction,
     Specialization,
@@ -41,6 +41,7 @@ __all__ = [
     "primitive",
     "stop_gradient",
     "testing",
+    "utils",
     "value_and_grad",
     "vjp",
 ]

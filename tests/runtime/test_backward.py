@@ -55,7 +55,7 @@ def test_next_functions():
     assert z.grad_fn.name() == "AddBackward0"
     assert first is y.grad_fn
     assert number == 0
-    assert second.name() == "AccumulateGrad"
+    assert second.name() == "torch::autograd::AccumulateGrad"
     assert second.variable is b
     (to_w, _), to_x = y.grad_fn.next_functions
     assert to_w.variable is w

@@ -18,6 +18,7 @@ class Polar:
     record_outputs = ()
     higher_inputs = (0, 1)
     linear = False
+    keeps_values = True
 
     def __init__(self):
         self.seeds = []

@@ -23,6 +23,7 @@ from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.runtime.eager import apply_compiled, compiled_kernel
 from gradscribe.runtime.grad_mode import no_grad
 from gradscribe.runtime.inplace import as_it_was
+from gradscribe.runtime.modes import MODES, tangent_of
 from gradscribe.runtime.operation import Kernel
 from gradscribe.runtime.tensor import Tensor
 
@@ -35,6 +36,8 @@ def recorded_call(
     argnums: the parameters that are differentiated (None: all; captured Tensors among them).
     plain: runs the user's own function, for calls in which none of these requires a gradient.
     """
+    if MODES and any(_has_tangent(leaf) for leaf in flatten(values)[1]):
+        return plain()
     while True:
         primal, matched = target.program.find(values)
         leaves = primal.layout.leaves(matched)
@@ -49,6 +52,10 @@ def recorded_call(
             if primal.match(values) is None:
                 continue  # compiling has assumed what does not hold for this call
         return call(matched, leaves)
+
+
+def _has_tangent(leaf: Any) -> bool:
+    return isinstance(leaf, Tensor) and tangent_of(leaf) is not None
 
 
 def _requires_grad(leaf: Any) -> bool:
@@ -211,6 +218,8 @@ class ListDerivatives:
         items = _items(leaves)
         self.name = inner.name
         self.linear = inner.linear
+        self.keeps_values = inner.keeps_values
+        self.locate = inner.locate
         self.active = tuple(
             i for leaf in inner.active for i in self._spans[leaf] if _requires_grad(items[i])
         )

@@ -18,7 +18,7 @@ from gradscribe.compiler.entry import Values, argument, steps_text
 from gradscribe.compiler.leaves import builder
 from gradscribe.errors import AliasingError
 from gradscribe.ir.trees import count_leaves, flatten
-from gradscribe.runtime.inplace import refuse_expanded, refuse_leaf, take_over
+from gradscribe.runtime.inplace import refuse_leaf, refuse_store, take_over
 from gradscribe.runtime.tensor import Tensor
 
 
@@ -47,7 +47,7 @@ class WriteBack:
             for tensor in flatten(target)[1] if of_items else [target]:
                 if isinstance(tensor, Tensor):
                     refuse_leaf(tensor)
-                    refuse_expanded(tensor.array)
+                    refuse_store(tensor)
         if self._changes_twice:
             raise AliasingError(
                 f"`{self._name}` changes a list and items of it", "pass the items as a tuple"

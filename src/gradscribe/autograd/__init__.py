@@ -3,18 +3,23 @@
 Only names stand here; the code is in `gradscribe.runtime`.
 """
 
+from gradscribe.autograd import anomaly_mode as anomaly_mode
+from gradscribe.autograd import forward_ad as forward_ad
 from gradscribe.autograd import function as function
+from gradscribe.autograd import functional as functional
 from gradscribe.autograd import grad_mode as grad_mode
+from gradscribe.autograd import graph as graph
+from gradscribe.runtime.anomaly import detect_anomaly, set_detect_anomaly
 from gradscribe.runtime.backward import backward, grad
 from gradscribe.runtime.function import Function
 from gradscribe.runtime.grad_mode import (
     enable_grad,
-    inference_mode,
     is_grad_enabled,
     no_grad,
     set_grad_enabled,
 )
 from gradscribe.runtime.gradcheck import GradcheckError, gradcheck, gradgradcheck
+from gradscribe.runtime.inference import inference_mode
 from gradscribe.runtime.variable import Variable
 
 __all__ = [
@@ -22,6 +27,7 @@ __all__ = [
     "GradcheckError",
     "Variable",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "grad",
     "gradcheck",
@@ -29,5 +35,6 @@ __all__ = [
     "inference_mode",
     "is_grad_enabled",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]

@@ -2,9 +2,9 @@
 
 from gradscribe.runtime.grad_mode import (
     enable_grad,
-    inference_mode,
     no_grad,
     set_grad_enabled,
 )
+from gradscribe.runtime.inference import inference_mode
 
 __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]

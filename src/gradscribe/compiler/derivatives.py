@@ -79,6 +79,14 @@ class Derivatives:
             self._orders[n] = function
         return function
 
+    def locate(self, statement: str) -> tuple[str, int] | None:
+        """File and line of a statement of the user's function."""
+        for operation in walk(self._stages.primal.body):
+            location = operation.location
+            if location is not None and location.statement == statement:
+                return location.filename, location.line
+        return None
+
     # -- what the record refers to ---------------------------------------------------------------
 
     @cached_property
@@ -90,6 +98,11 @@ class Derivatives:
     def record_outputs(self) -> tuple[int, ...]:
         """The out leaves whose memory the record refers to."""
         return tuple(self._shared(self._out_leaves))
+
+    @property
+    def keeps_values(self) -> bool:
+        """Whether the adjoint reads more of the record than types and shapes."""
+        return bool(self._record_leaves)
 
     @cached_property
     def higher_inputs(self) -> tuple[int, ...]:

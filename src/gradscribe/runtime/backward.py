@@ -11,10 +11,10 @@ import numpy as np
 
 from gradscribe.runtime.engine import Root, Run, Sinks
 from gradscribe.runtime.grad_mode import is_grad_enabled
-from gradscribe.runtime.node import AccumulateGrad, accumulate
+from gradscribe.runtime.node import AccumulateGrad, Edge, GradientEdge, accumulate
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap
 
-Tensors = Tensor | Sequence[Tensor]
+Tensors = Tensor | GradientEdge | Sequence[Tensor | GradientEdge]
 
 
 def backward(
@@ -93,20 +93,28 @@ def grad(
             "but got: allow_unused=False."
         )
     wanted = as_tensors(inputs)
+    if not wanted:
+        raise ValueError("grad requires non-empty inputs.")
     if is_grads_batched:
         return _batched(outputs, wanted, grad_outputs, retain_graph, create_graph, allow_unused)
-    for tensor in wanted:
-        if not tensor.requires_grad:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
+    edges = [_edge_of_input(tensor) for tensor in wanted]
     found: list[Tensor | None] = [None] * len(wanted)
     sinks: Sinks = {}
-    for position, tensor in enumerate(wanted):
-        node, index = edge_of(tensor)
+    for position, (node, index) in enumerate(edges):
         assert node is not None
         sinks.setdefault(node, []).append((index, partial(_keep, found, position)))
     roots = _roots(as_tensors(outputs), as_gradients(grad_outputs, outputs), create_graph)
     Run(create_graph if retain_graph is None else retain_graph, create_graph, sinks).run(roots)
     return _finished(found, wanted, bool(allow_unused) or materialize_grads, materialize_grads)
+
+
+def _edge_of_input(tensor: Tensor | GradientEdge) -> Edge:
+    """Where the gradient of a Tensor arrives that is differentiated by."""
+    if isinstance(tensor, GradientEdge):
+        return tensor
+    if not tensor.requires_grad:
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return edge_of(tensor)
 
 
 def _keep(found: list[Tensor | None], position: int, cotangent: Any) -> None:
@@ -164,9 +172,9 @@ def _accumulating_sinks(inputs: Sequence[Tensor], create_graph: bool) -> Sinks:
     """For `backward(inputs=...)`: leaves accumulate as ever, other Tensors in a sink."""
     sinks: Sinks = {}
     for tensor in inputs:
-        if not tensor.requires_grad:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
-        node, index = edge_of(tensor)
+        if isinstance(tensor, GradientEdge):
+            raise RuntimeError("GradientEdges as `inputs` of `backward()` are not supported")
+        node, index = _edge_of_input(tensor)
         assert node is not None
         waiting = sinks.setdefault(node, [])
         sink = partial(_accumulate_copy, node, tensor, create_graph)
@@ -184,9 +192,9 @@ def _accumulate_copy(node: Any, tensor: Tensor, create_graph: bool, cotangent: A
     accumulate(tensor, own, create_graph)
 
 
-def as_tensors(tensors: Tensors) -> Sequence[Tensor]:
+def as_tensors(tensors: Tensors) -> Sequence[Any]:
     """One Tensor or several, as a sequence."""
-    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    return (tensors,) if isinstance(tensors, (Tensor, GradientEdge)) else tuple(tensors)
 
 
 def as_gradients(gradients: Any, tensors: Tensors) -> Sequence[Tensor | None]:
@@ -194,9 +202,13 @@ def as_gradients(gradients: Any, tensors: Tensors) -> Sequence[Tensor | None]:
     count = len(as_tensors(tensors))
     if gradients is None:
         return (None,) * count
-    if isinstance(gradients, (Tensor, np.ndarray, int, float)):
-        return (gradients,)  # type: ignore[return-value]
-    return tuple(gradients)
+    given = tuple(gradients) if isinstance(gradients, (tuple, list)) else (gradients,)
+    for gradient in given:
+        if gradient is not None and not isinstance(gradient, Tensor):
+            raise TypeError(
+                f"gradients can be either Tensors or None, but got {type(gradient).__name__}"
+            )
+    return given
 
 
 def _roots(
@@ -206,6 +218,10 @@ def _roots(
         raise RuntimeError(f"got {len(tensors)} tensors and {len(gradients)} gradients")
     roots: list[Root] = []
     for position, (tensor, gradient) in enumerate(zip(tensors, gradients, strict=True)):
+        if isinstance(tensor, GradientEdge):
+            assert gradient is not None, "a GradientEdge needs its gradient to be given"
+            roots.append((tensor, gradient if create_graph else gradient.array))
+            continue
         seed = _seed(position, tensor, gradient)
         if not tensor.requires_grad:
             raise RuntimeError(
@@ -227,10 +243,6 @@ def _seed(position: int, tensor: Tensor, gradient: Tensor | None) -> Tensor:
                 f"but got torch.{array.dtype.name}"
             )
         return wrap(np.ones(array.shape, array.dtype))
-    if not isinstance(gradient, Tensor):
-        raise TypeError(
-            f"gradients can be either Tensors or None, but got {type(gradient).__name__}"
-        )
     if gradient.array.shape != array.shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{position}] has a shape of {gradient.shape} and "

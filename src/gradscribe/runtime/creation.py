@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime import dtypes
+from gradscribe.runtime.modes import MODES, tell_made
 from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Array, Tensor, legacy_array, wrap
 
@@ -31,6 +32,8 @@ def finished(
         )
     tensor = wrap(array)
     tensor.needs_grad = bool(requires_grad)
+    if MODES:
+        tell_made(tensor)
     return tensor
 
 

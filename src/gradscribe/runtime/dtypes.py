@@ -74,6 +74,14 @@ def dtype_name(dtype: Dtype) -> str:
     return f"torch.{dtype.name}"
 
 
+def c_name(dtype: Dtype) -> str:
+    """The dtype as PyTorch's core calls it: `double`."""
+    return _C_NAMES.get(dtype, str(dtype))
+
+
+_C_NAMES = {float64: "double", float32: "float", int64: "long", int32: "int"}
+
+
 def type_name(dtype: Dtype | None) -> str:
     """The name of Tensors of this dtype: `torch.DoubleTensor`."""
     return f"torch.{'Tensor' if dtype is None else TYPED_TENSORS.get(dtype, 'Tensor')}"

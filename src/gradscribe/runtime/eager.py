@@ -23,7 +23,10 @@ import numpy as np
 
 from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.grad_mode import grad_enabled
+from gradscribe.runtime.inference import SAVED
 from gradscribe.runtime.kernel import Derivatives, Kernel, signature
+from gradscribe.runtime.modes import MODES, tell_finished, tell_recorded
+from gradscribe.runtime.node_names import node_name
 from gradscribe.runtime.operation import node_class
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
 from gradscribe.runtime.views import Step, View, steps_to
@@ -125,11 +128,22 @@ KERNELS: dict[Hashable, Kernel] = {}
 _MOST_KERNELS = 1 << 14
 
 
-def apply(operation: Operation, operands: Sequence[Any], static: tuple[Any, ...] = ()) -> Tensor:
+def apply(
+    operation: Operation,
+    operands: Sequence[Any],
+    static: tuple[Any, ...] = (),
+    *,
+    watched: bool = True,
+) -> Tensor:
     """Run an operation on Tensors, arrays and numbers, and record it where that is wanted.
 
-    static: the values of `operation.parameters`, hashable.
+    static: the values of `operation.parameters`, hashable. watched: whether the modes that are
+    on are told.
     """
+    if MODES and watched:
+        result = apply(operation, operands, static, watched=False)
+        tell_finished(operation, operands, static, result)
+        return result
     for operand in operands:
         if (
             isinstance(operand, Tensor)
@@ -224,23 +238,19 @@ def _new_kernel(
     kernel = Kernel(
         derivatives,
         operation.name,
-        node_class(_node_name(operation, operands)),
+        node_class(node_name(operation.name, operands, kwargs)),
         tuple(positions) if operation.wraps_numbers else tuple(tensors),
         len(leaves),
         tuple(constants),
         _stand_ins(leaves, active) if derivatives.linear else None,
     )
+    kernel.call = operation, static
+    if any(p in kernel.checked and operands[p].needs_grad is None for p in tensors):
+        raise RuntimeError(SAVED)
     if len(KERNELS) >= _MOST_KERNELS:
         KERNELS.clear()
     KERNELS[key] = kernel
     return kernel
-
-
-def _node_name(operation: Operation, operands: Sequence[Any]) -> str:
-    """The name that PyTorch gives the node: that of `1 - x` is a reflected one."""
-    if operation.name == "Sub" and not isinstance(operands[0], Tensor):
-        return "RsubBackward1"
-    return f"{operation.name}Backward0"
 
 
 def _abstracted(value: Any, constants: list[int], first: int) -> Any:
@@ -269,11 +279,17 @@ def _mark_view(
 ) -> None:
     """Share the version of the viewed Tensor, where the result is a view indeed."""
     viewed = operands[0]
-    base = result.array.base
-    if base is None or not isinstance(viewed, Tensor):
+    if not isinstance(viewed, Tensor):
         return
-    if base is viewed.array or base is viewed.array.base:
+    array, original = result.array, viewed.array
+    if (
+        array is original
+        or array.base is original
+        or (array.base is not None and array.base is original.base)
+    ):
         result.counter = viewed.counter
+        if viewed.needs_grad is None:
+            result.needs_grad = None
         result.view_of = View(*steps_to(viewed, Step(operation, operands[1:], static)))
 
 
@@ -323,4 +339,6 @@ def apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[Any, ...]:
     if kernel.checks_outputs:
         counters += [getattr(result, "counter", None) for result in results]
         expected += [0] * len(results)
+    if MODES:
+        tell_recorded(node)
     return tuple(results)

@@ -14,19 +14,26 @@ an exception leaves nothing behind.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime import anomaly
 from gradscribe.runtime.grad_mode import enter_mode, leave_mode
-from gradscribe.runtime.hooks import checked_result, run_hooks
+from gradscribe.runtime.hooks import checked_results, run_hooks
 from gradscribe.runtime.node import AccumulateGrad, Edge, Node, NodeState, accumulate
 from gradscribe.runtime.tensor import Tensor, wrap
 
 Root = tuple[Edge, Any]
 Sink = Callable[[Any], None]
 Sinks = dict[Node, list[tuple[int, Sink]]]
+
+
+_current: ContextVar[Run | None] = ContextVar("gradscribe_backward_run", default=None)
+current_run = _current.get
+"""The innermost run that is under way here."""
 
 
 class Run:
@@ -40,23 +47,38 @@ class Run:
         self.retain_graph = retain_graph
         self.create_graph = create_graph
         self.sinks = sinks
+        self.anomaly = anomaly.current()
         self.leading: set[Node] | None = None
         self.pending: dict[Node, list[Any]] = {}
         self.heap: list[tuple[int, Node]] = []
+        self.roots: list[Node] = []
+        self.callbacks: list[Callable[[], Any]] = []
+        self._reached: set[Node] | None = None
 
     def run(self, roots: Sequence[Root]) -> None:
         """Send the roots' cotangents (arrays, or with create_graph Tensors) through the graph."""
         if self.sinks is not None:
             self.leading = leading_to(self.sinks, [edge[0] for edge, _ in roots if edge[0]])
+        self.roots = [edge[0] for edge, _ in roots if edge[0]]
         token = enter_mode(self.create_graph)
+        outer = _current.set(self)
         try:
             for edge, cotangent in roots:
                 self.deliver(edge, cotangent, fresh=False)
             while self.heap:
                 node = heappop(self.heap)[1]
                 self.visit(node, self.pending.pop(node))
+            for callback in self.callbacks:
+                callback()
         finally:
+            _current.reset(outer)
             leave_mode(token)
+
+    def will_visit(self, node: Node | None) -> bool:
+        """Whether a node is run, or has been."""
+        if self._reached is None:
+            self._reached = reached_from(self.roots)
+        return node in self._reached and (self.leading is None or node in self.leading)
 
     def deliver(self, edge: Edge, cotangent: Any, fresh: bool) -> None:
         """Add a cotangent to those that wait for a node.
@@ -70,8 +92,8 @@ class Run:
             return
         waiting = self.pending.get(node)
         if waiting is None:
-            waiting = self.pending[node] = [None] * node.output_count
-            heappush(self.heap, (-node.sequence, node))
+            waiting = self.pending[node] = [None] * node.cotangent_count
+            heappush(self.heap, (-node.sequence_nr, node))
         present = waiting[index]
         if present is not None:
             waiting[index] = present + cotangent
@@ -82,7 +104,7 @@ class Run:
 
     def visit(self, node: Node, cotangents: list[Any]) -> None:
         """Run one node, with its hooks, and pass the results on."""
-        state = node.state
+        state = node.own_hooks
         if state is not None:
             cotangents = self._before(state, cotangents)
         if type(node) is AccumulateGrad and node.variable._leaf is not None:
@@ -93,13 +115,16 @@ class Run:
                 sink(cotangents[index])
             if not self._continues(node):
                 return
-        edges = node.edges
-        results = node.backward(cotangents, self.create_graph)
+        edges = node.next_edges
+        if self.anomaly is None:
+            results = node.backward(cotangents, self.create_graph)
+        else:
+            results = self.anomaly.backward(node, cotangents, self.create_graph)
         if state is not None and state.hooks:
-            results = self._after(state, results, cotangents)
+            results = self._after(node, state, results, cotangents)
         if not self.retain_graph:
             node.release()
-        fresh = node.fresh
+        fresh = node.returns_fresh
         for edge, result in zip(edges, results, strict=True):
             if result is not None and edge[0] is not None:
                 self.deliver(edge, result, fresh)
@@ -107,7 +132,7 @@ class Run:
     def _continues(self, node: Node) -> bool:
         """Whether a node with a sink leads to another one."""
         assert self.leading is not None
-        return any(target in self.leading for target, _ in node.edges)
+        return any(target in self.leading for target, _ in node.next_edges)
 
     def _before(self, state: NodeState, cotangents: list[Any]) -> list[Any]:
         """The cotangents after the hooks of the output Tensors and of the node."""
@@ -130,19 +155,16 @@ class Run:
         return self._hidden(run_hooks(hooks, _shown(cotangent))) if hooks else cotangent
 
     def _after(
-        self, state: NodeState, results: Sequence[Any], cotangents: list[Any]
+        self, node: Node, state: NodeState, results: Sequence[Any], cotangents: list[Any]
     ) -> Sequence[Any]:
-        """The node's results after its hooks."""
-        shown = tuple(map(_shown, results))
+        """The node's results after its hooks, which see one for each input."""
+        shown = tuple(map(_shown, node.arranged_by_input(results)))
         for hook in tuple(state.hooks.values()):
             changed = hook(shown, tuple(map(_shown, cotangents)))
             if changed is not None:
                 given = changed if isinstance(changed, tuple) else (changed,)
-                shown = tuple(
-                    new if new is None or old is None else checked_result(hook, new, old)
-                    for new, old in zip(given, shown, strict=True)
-                )
-        return [self._hidden(item) for item in shown]
+                shown = checked_results(hook, given, shown)
+        return [self._hidden(item) for item in node.arranged_by_edge(shown)]
 
     def _hidden(self, shown: Any) -> Any:
         """What flows between nodes, for a Tensor that a hook has seen."""
@@ -161,21 +183,33 @@ def _own(cotangent: Any) -> Any:
     return cotangent.clone() if isinstance(cotangent, Tensor) else np.array(cotangent)
 
 
+def reached_from(roots: Iterable[Node]) -> set[Node]:
+    """The roots, and all nodes below them."""
+    reached: set[Node] = set()
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node not in reached:
+            reached.add(node)
+            stack.extend(target for target, _ in node.next_edges if target is not None)
+    return reached
+
+
 def leading_to(goals: Iterable[Node], roots: Iterable[Node]) -> set[Node]:
     """The nodes below the roots from which a goal is reached, the goals included."""
     leading = set(goals)
     seen: set[Node] = set()
-    stack = [(root, iter(root.edges)) for root in roots]
+    stack = [(root, iter(root.next_edges)) for root in roots]
     seen.update(node for node, _ in stack)
     while stack:
         node, edges = stack[-1]
         for target, _ in edges:
             if target is not None and target not in seen:
                 seen.add(target)
-                stack.append((target, iter(target.edges)))
+                stack.append((target, iter(target.next_edges)))
                 break
         else:
             stack.pop()
-            if any(target in leading for target, _ in node.edges):
+            if any(target in leading for target, _ in node.next_edges):
                 leading.add(node)
     return leading

@@ -20,14 +20,19 @@ recorded, which is all that double backward needs.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from gradscribe.runtime import dtypes
+from gradscribe.runtime import dtypes, dual
 from gradscribe.runtime.grad_mode import enter_mode, grad_enabled, leave_mode
+from gradscribe.runtime.hooks import Hook
+from gradscribe.runtime.inference import SAVED as INFERENCE_SAVED
+from gradscribe.runtime.inference import is_inference
+from gradscribe.runtime.modes import MODES, tell_recorded
 from gradscribe.runtime.node import (
     FREED_GRAPH,
     NO_EDGE,
@@ -36,6 +41,7 @@ from gradscribe.runtime.node import (
     modified_in_place,
     next_sequence,
 )
+from gradscribe.runtime.saved import Packed
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
 
 Metadata = tuple[tuple[int, ...], dtypes.Dtype]
@@ -43,22 +49,53 @@ Metadata = tuple[tuple[int, ...], dtypes.Dtype]
 
 class _Saved:
     """One saved Tensor: an input as it was, or an output without its node (which would be a
-    cycle); None where None was saved."""
+    cycle); None where None was saved. Packed, only what the hook made of it, and its edge."""
 
-    __slots__ = ("expected", "index", "tensor")
+    __slots__ = ("content", "edge", "expected", "index", "tensor")
 
     def __init__(self, tensor: Tensor | None, index: int | None) -> None:
         self.index = index
         self.tensor = tensor
-        self.expected = 0 if tensor is None else tensor.counter[0]
-        if tensor is not None and index is not None:
-            self.tensor = tensor.detach()
+        self.content: Packed | None = None
+        self.edge: Edge = NO_EDGE
+        self.expected = 0
+        if tensor is not None:
+            if is_inference(tensor):
+                raise RuntimeError(INFERENCE_SAVED)
+            self.expected = tensor.counter[0]
+            if index is not None:
+                self.tensor = tensor.detach()
+
+    def register_hooks(self, pack_hook: Hook, unpack_hook: Hook) -> None:
+        """Pack this one Tensor with hooks of its own."""
+        self.pack(lambda array: Packed(array, pack_hook, unpack_hook))
+
+    def pack(self, pack: Callable[[Any], Packed]) -> None:
+        """Keep what a pack hook makes of the Tensor in its place."""
+        if self.tensor is not None:
+            self.edge = edge_of(self.tensor) if self.tensor.requires_grad else NO_EDGE
+            self.content, self.tensor = pack(self.tensor.array), None
 
     def unpack(self, node: FunctionNode) -> Tensor | None:
-        """The Tensor, if it was not modified since."""
-        tensor = self.tensor
-        if tensor is None:
+        """The Tensor, in its place in the graph, if it was not modified since."""
+        edge: Edge = self.edge
+        if self.index is not None and node.gives_gradient(self.index):
+            edge = node, self.index
+        if self.content is not None:
+            array, (producer, index) = self.content.get(), edge
+            return wrap(array) if producer is None else wrap_result(array, producer, index)
+        if self.tensor is None:
             return None
+        self._check_version(node)
+        if edge[0] is None:
+            return self.tensor
+        output = wrap_result(self.tensor.array, edge[0], edge[1])
+        output.counter = self.tensor.counter
+        return output
+
+    def _check_version(self, node: FunctionNode) -> None:
+        tensor = self.tensor
+        assert tensor is not None
         if tensor.counter[0] != self.expected:
             producer: Edge = (node, self.index) if self.index is not None else NO_EDGE
             if self.index is None and tensor.node is not None:
@@ -70,23 +107,18 @@ class _Saved:
                 tensor.counter[0],
                 self.expected,
             )
-        if self.index is None or not node.gives_gradient(self.index):
-            return tensor
-        output = wrap_result(tensor.array, node, self.index)
-        output.counter = tensor.counter
-        return output
 
 
 class FunctionNode(Node):
     """The node of a custom Function, and the `ctx` that its methods get."""
 
-    function: ClassVar[type[Function]]
+    _forward_cls: ClassVar[type[Function]]
     needs_input_grad: tuple[bool, ...]
 
     def __init__(self, inputs: Sequence[Any]) -> None:
-        self.state = None
-        self.sequence = next_sequence()
-        self.edges: list[Edge] = []
+        self.own_hooks = None
+        self.sequence_nr = next_sequence()
+        self.next_edges: list[Edge] = []
         self.needs_input_grad = tuple(
             isinstance(value, Tensor) and value.requires_grad for value in inputs
         )
@@ -101,6 +133,8 @@ class FunctionNode(Node):
         self._dirty: tuple[Tensor, ...] = ()
         self._non_differentiable: tuple[Tensor, ...] = ()
         self._materialize_grads = True
+        self._for_forward: tuple[Tensor | None, ...] | None = None
+        self._in_jvp = False
 
     # --- what forward and backward may call -----------------------------------------------
 
@@ -108,14 +142,27 @@ class FunctionNode(Node):
         """Keep these inputs, outputs or intermediate Tensors for `backward`."""
         self._to_save = tensors
 
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep these inputs or outputs for `jvp`."""
+        self._for_forward = tensors
+
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What `save_for_backward` kept."""
+        """What `save_for_backward` kept; in `jvp`, what `save_for_forward` kept."""
+        if self._in_jvp and self._for_forward is not None:
+            return self._for_forward
         if self._saved is None:
             raise RuntimeError(FREED_GRAPH)
         return tuple(saved.unpack(self) for saved in self._saved)
 
     saved_variables = saved_tensors
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[_Saved, ...]:
+        """What was kept, each with `register_hooks`."""
+        if self._saved is None:
+            raise RuntimeError(FREED_GRAPH)
+        return tuple(self._saved)
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Tell that `forward` changed these inputs in place; they must be among the outputs."""
@@ -132,12 +179,12 @@ class FunctionNode(Node):
     # --- what the engine calls ------------------------------------------------------------
 
     @property
-    def output_count(self) -> int:  # type: ignore[override]
+    def cotangent_count(self) -> int:  # type: ignore[override]
         return len(self._output_types)
 
     @property
     def next_functions(self) -> tuple[Edge, ...]:
-        pairs = zip(self.edges, self._tensor_inputs, strict=True)
+        pairs = zip(self.next_edges, self._tensor_inputs, strict=True)
         return tuple(edge for edge, is_tensor in pairs if is_tensor)
 
     def gives_gradient(self, index: int) -> bool:
@@ -162,7 +209,21 @@ class FunctionNode(Node):
                 wrap(np.zeros(*kind)) if gradient is None and kind is not None else gradient
                 for gradient, kind in zip(gradients, self._output_types, strict=True)
             )
-        results = self.function.backward(self, *gradients)
+        results = self._forward_cls._backward_rule()(self, *gradients)
+        return tuple(results) if isinstance(results, (tuple, list)) else (results,)
+
+    def run_jvp(self, inputs: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
+        """The user's `jvp` on the inputs' tangents; its results as a tuple."""
+        if self._materialize_grads:
+            inputs = tuple(
+                wrap(np.zeros(*kind)) if tangent is None and kind is not None else tangent
+                for tangent, kind in zip(inputs, self._input_types, strict=True)
+            )
+        self._in_jvp = True
+        try:
+            results = self._forward_cls.jvp(self, *inputs)
+        finally:
+            self._in_jvp = False
         return tuple(results) if isinstance(results, (tuple, list)) else (results,)
 
     def _checked(self, results: tuple[Tensor | None, ...]) -> list[Tensor | None]:
@@ -188,7 +249,7 @@ class FunctionNode(Node):
             )
         if not isinstance(result, Tensor):
             raise TypeError(f"{self.name()}: expected Tensor or None, got {type(result).__name__}")
-        if self.edges[position][0] is None:
+        if self.next_edges[position][0] is None:
             return None
         shape, dtype = kind
         if result.array.shape != shape:
@@ -212,6 +273,17 @@ class FunctionNode(Node):
         axes = (*range(extra), *spread)
         return result.sum(axes).reshape(shape) if axes else result
 
+    def arranged_by_input(self, gradients: Sequence[Any]) -> list[Any]:
+        return [g for g, is_tensor in zip(gradients, self._tensor_inputs, strict=True) if is_tensor]
+
+    def arranged_by_edge(self, gradients: Sequence[Any]) -> list[Any]:
+        rest = iter(gradients)
+        return [next(rest) if is_tensor else None for is_tensor in self._tensor_inputs]
+
+    def pack_saved(self, pack: Callable[[Any], Packed]) -> None:
+        for saved in self._saved or ():
+            saved.pack(pack)
+
     def release(self) -> None:
         if self._saved:
             self._saved = None
@@ -234,7 +306,7 @@ class Function:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         name = f"{cls.__name__}Backward"
-        cls._node_class = type(name, (FunctionNode,), {"function": cls})
+        cls._node_class = type(name, (FunctionNode,), {"_forward_cls": cls})
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -250,6 +322,28 @@ class Function:
             "You must implement either the backward or vjp method for your custom "
             "autograd.Function to use it with backward mode AD."
         )
+
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """Compute the tangent of each output from those of the inputs of forward."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with "
+            "forward mode AD."
+        )
+
+    @classmethod
+    def _backward_rule(cls) -> Callable[..., Any]:
+        """`backward`, or `vjp` where the class has that."""
+        if cls.vjp is Function.vjp:
+            return cls.backward
+        if cls.backward is not Function.backward:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+                "should only implement one of them."
+            )
+        return cls.vjp
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -268,14 +362,20 @@ class Function:
         """Run forward, and record it if an input requires a gradient."""
         node = cls._node_class(inputs)
         recording = grad_enabled() and any(node.needs_input_grad)
+        level = dual.current_level()
         token = enter_mode(False)
         try:
-            outputs = cls._run_forward(node, inputs, kwargs)
+            with contextlib.nullcontext() if level is None else level.paused():
+                outputs = cls._run_forward(node, inputs, kwargs)
         finally:
             leave_mode(token)
         is_tuple = isinstance(outputs, tuple)
         listed = list(outputs) if is_tuple else [outputs]
         finished = _finish(node, inputs, listed, recording)
+        if MODES:
+            if recording:
+                tell_recorded(node)
+            _attach_tangents(node, inputs, finished)
         return tuple(finished) if is_tuple else finished[0]
 
     @classmethod
@@ -299,7 +399,7 @@ def _finish(
             )
         tensor.counter[0] += _is_in(tensor, inputs)
     if recording:
-        node.edges = [
+        node.next_edges = [
             edge_of(value) if needed else NO_EDGE
             for value, needed in zip(inputs, node.needs_input_grad, strict=True)
         ]
@@ -336,6 +436,19 @@ def _wire(
     return output
 
 
+def _attach_tangents(node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    """In a dual level, give the outputs the tangents that `jvp` computes."""
+    level = dual.current_level()
+    if level is None:
+        return
+    tangents = [level.tangent(value) for value in inputs]
+    if all(tangent is None for tangent in tangents):
+        return
+    for output, tangent in zip(outputs, node.run_jvp(tangents), strict=True):
+        if isinstance(output, Tensor) and tangent is not None:
+            level.attach(output, tangent)
+
+
 def _refuse_dirty_leaves(node: FunctionNode) -> None:
     for tensor in node._dirty:
         if tensor.requires_grad and tensor.is_leaf:
@@ -360,13 +473,13 @@ class _OnceDifferentiable(Node):
     """The node of gradients that cannot be differentiated again."""
 
     def __init__(self, tensors: Sequence[Tensor], count: int) -> None:
-        self.edges = [edge_of(tensor) for tensor in tensors]
-        self.sequence = next_sequence()
-        self.state = None
+        self.next_edges = [edge_of(tensor) for tensor in tensors]
+        self.sequence_nr = next_sequence()
+        self.own_hooks = None
         self.count = count
 
     @property
-    def output_count(self) -> int:  # type: ignore[override]
+    def cotangent_count(self) -> int:  # type: ignore[override]
         return self.count
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:

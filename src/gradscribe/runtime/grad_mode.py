@@ -1,4 +1,4 @@
-"""Whether operations are recorded: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`.
+"""Whether operations are recorded: `no_grad`, `enable_grad`, `set_grad_enabled`.
 
 The mode is a context variable, so threads and asynchronous tasks each have their own. The
 context managers are decorators, too, of functions and of generator functions.
@@ -13,8 +13,9 @@ from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Any, TypeVar
 
+import numpy as np
+
 _enabled: ContextVar[bool] = ContextVar("gradscribe_grad_enabled", default=True)
-_inference: ContextVar[bool] = ContextVar("gradscribe_inference_mode", default=False)
 
 grad_enabled = _enabled.get
 """`is_grad_enabled` for the call path."""
@@ -27,11 +28,6 @@ def is_grad_enabled() -> bool:
     return _enabled.get()
 
 
-def is_inference_mode_enabled() -> bool:
-    """Whether the innermost `inference_mode` is on."""
-    return _inference.get()
-
-
 def enter_mode(enabled: bool) -> Token[bool]:
     """Set the mode; `leave_mode` with the token sets it back."""
     return _enabled.set(enabled)
@@ -40,7 +36,7 @@ def enter_mode(enabled: bool) -> Token[bool]:
 leave_mode = _enabled.reset
 
 
-class _Mode:
+class GradMode:
     """A context manager that is also a decorator: each call of the function runs in the mode."""
 
     _previous: bool
@@ -60,9 +56,9 @@ class _Mode:
     ) -> None:
         _enabled.set(self._previous)
 
-    def clone(self) -> _Mode:
+    def clone(self) -> GradMode:
         """A fresh manager of the same mode, for one call of a decorated function."""
-        return _Mode(self.enabled)
+        return GradMode(self.enabled)
 
     def __call__(self, function: Decorated) -> Decorated:
         if inspect.isgeneratorfunction(function):
@@ -77,7 +73,7 @@ class _Mode:
 
 
 def _decorate_generator(
-    manager: Callable[[], _Mode], function: Callable[..., Any]
+    manager: Callable[[], GradMode], function: Callable[..., Any]
 ) -> Callable[..., Any]:
     """Run each stretch between two `yield`s in the mode, and the consumer outside it."""
 
@@ -104,7 +100,7 @@ def _decorate_generator(
     return decorated
 
 
-class no_grad(_Mode):
+class no_grad(GradMode):
     """Operations inside are not recorded. Also a decorator, with or without parentheses."""
 
     def __new__(cls, function: Any = None) -> Any:
@@ -118,7 +114,7 @@ class no_grad(_Mode):
         super().__init__(False)
 
 
-class enable_grad(_Mode):
+class enable_grad(GradMode):
     """Operations inside are recorded, also within `no_grad`. Also a decorator."""
 
     def __new__(cls, function: Any = None) -> Any:
@@ -132,10 +128,15 @@ class enable_grad(_Mode):
         super().__init__(True)
 
 
-class set_grad_enabled(_Mode):
+class set_grad_enabled(GradMode):
     """Set the mode now: for good as a plain call, for the block as a context manager."""
 
     def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, (bool, np.bool_)):
+            raise TypeError(
+                "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
+                f"{type(mode).__name__}"
+            )
         super().__init__(bool(mode))
         self._previous = _enabled.get()
         _enabled.set(self.enabled)
@@ -147,30 +148,5 @@ class set_grad_enabled(_Mode):
         _enabled.set(self._previous)
         return super().__call__(function)
 
-
-class inference_mode(_Mode):
-    """Like `no_grad`, and `is_inference_mode_enabled()` says so."""
-
-    def __new__(cls, mode: Any = True) -> Any:
-        instance = super().__new__(cls)
-        if not callable(mode):
-            return instance
-        instance.__init__()  # type: ignore[misc]
-        return instance(mode)
-
-    def __init__(self, mode: bool = True) -> None:
-        super().__init__(not mode)
-        self.mode = mode
-
-    def __enter__(self) -> None:
-        self._token = _inference.set(self.mode)
-        self._previous = _enabled.get()
-        if self.mode:
-            _enabled.set(False)
-
-    def __exit__(self, *_: Any) -> None:
-        _inference.reset(self._token)
-        _enabled.set(self._previous)
-
-    def clone(self) -> _Mode:
-        return inference_mode(self.mode)
+    def __repr__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.enabled})"

@@ -47,12 +47,27 @@ def run_hooks(hooks: HookTable, gradient: Any) -> Any:
 
 def checked_result(hook: Hook, result: Any, gradient: Any) -> Any:
     """The result of a hook, refused where it is no Tensor or does not fit the gradient."""
-    name = getattr(hook, "__name__", type(hook).__name__)
     if type(result) is not type(gradient):
-        raise TypeError(
-            f"hook '{name}' has changed the type of value "
-            f"(was {type(gradient).__name__} got {type(result).__name__})"
-        )
+        raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
     if result.shape != gradient.shape:
-        raise RuntimeError(f"hook '{name}' has changed the size of value")
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
     return result
+
+
+def checked_results(
+    hook: Hook, results: tuple[Any, ...], gradients: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """The results of a hook of a node, one for each of the gradients."""
+    if len(results) != len(gradients):
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has returned an incorrect number of values "
+            f"(got {len(results)}, but expected {len(gradients)})"
+        )
+    return tuple(
+        new if new is None or old is None else checked_result(hook, new, old)
+        for new, old in zip(results, gradients, strict=True)
+    )
+
+
+def _name(hook: Hook) -> str:
+    return getattr(hook, "__name__", type(hook).__name__)

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime import dtypes
+from gradscribe.runtime import dtypes, inference
 from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.kernel import as_array
+from gradscribe.runtime.modes import MODES, tell_copied, tell_recorded, tell_stored
 from gradscribe.runtime.node import NO_EDGE, Edge, Node, next_sequence
 from gradscribe.runtime.tensor import Array, Tensor, edge_of, wrap
 from gradscribe.runtime.views import Step, Steps, take, take_array
@@ -27,11 +28,14 @@ LEAF_IN_PLACE = "a leaf Variable that requires grad is being used in an in-place
 def update(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Tensor:
     """`target = function(target, ...)`, in the memory of target."""
     if not is_recorded(target, args):
-        store(target, function(wrap(target.array), *args, **kwargs).array)
+        if MODES:
+            store(target, function(as_it_was(target), *args, **kwargs))
+        else:
+            store(target, function(wrap(target.array), *args, **kwargs))
         return target
     refuse_leaf(target)
     result = function(as_it_was(target), *args, **kwargs)
-    store(target, result.array)
+    store(target, result)
     _take_place(target, result)
     return target
 
@@ -41,6 +45,8 @@ def as_it_was(target: Tensor) -> Tensor:
     original = wrap(target.array.copy())
     original.node, original.index = target.grad_fn, target.index
     original.needs_grad = target.requires_grad
+    if MODES:
+        tell_copied(target, original)
     return original
 
 
@@ -55,7 +61,7 @@ def _take_place(target: Tensor, result: Tensor) -> None:
 def take_over(target: Tensor, result: Tensor) -> None:
     """Store a result in the memory of target, and put target in its place in the graph."""
     recorded = target.requires_grad or result.needs_grad
-    store(target, result.array)
+    store(target, result)
     if recorded:
         _take_place(target, result)
 
@@ -82,17 +88,19 @@ def assign(target: Tensor, value: Any) -> Tensor:
     recorded = is_recorded(target, (value,))
     if recorded:
         refuse_leaf(target)
-    refuse_expanded(target.array)
+    refuse_store(target)
     target.array[...] = value.array if isinstance(value, Tensor) else value
     target.counter[0] += 1
+    if MODES:
+        tell_stored(target, ..., value)
     if recorded:
         overwrite(target, _value_edge(value, target.array))
     return target
 
 
-def store(target: Tensor, value: Array) -> None:
-    """Put a value of the same shape into the memory of target."""
-    array = target.array
+def store(target: Tensor, result: Tensor) -> None:
+    """Put the elements of a Tensor of the same shape into the memory of target."""
+    array, value = target.array, result.array
     if value.shape != array.shape:
         raise RuntimeError(
             f"output with shape {list(array.shape)} doesn't match the broadcast shape "
@@ -102,14 +110,18 @@ def store(target: Tensor, value: Array) -> None:
         raise RuntimeError(
             f"result type {_kind(value)} can't be cast to the desired output type {_kind(array)}"
         )
-    refuse_expanded(array)
+    refuse_store(target)
     array[...] = value
     target.counter[0] += 1
+    if MODES:
+        tell_stored(target, ..., result)
 
 
-def refuse_expanded(array: Array) -> None:
-    """Raise the error for a store into broadcast memory (which NumPy makes read-only)."""
-    if not array.flags.writeable:
+def refuse_store(target: Tensor) -> None:
+    """Raise the error for a store into broadcast memory (which NumPy makes read-only), or into
+    an inference Tensor."""
+    inference.refuse_store(target)
+    if not target.array.flags.writeable:
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a "
             "single memory location. Please clone() the tensor before performing the operation."
@@ -130,6 +142,8 @@ def overwrite(target: Tensor, value: Edge, region: Steps = ()) -> None:
     base.node = CopySlices((edge, value), steps, base.array.shape)
     base.index = 0
     base.needs_grad = True
+    if MODES:
+        tell_recorded(base.node)
 
 
 class CopySlices(Node):
@@ -137,14 +151,14 @@ class CopySlices(Node):
 
     __slots__ = ("shape", "steps")
 
-    fresh = True
+    returns_fresh = True
 
     def __init__(self, edges: tuple[Edge, Edge], steps: Steps, shape: tuple[int, ...]) -> None:
-        self.edges = edges
+        self.next_edges = edges
         self.steps = steps
         self.shape = shape
-        self.sequence = next_sequence()
-        self.state = None
+        self.sequence_nr = next_sequence()
+        self.own_hooks = None
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         (d_base,) = cotangents
@@ -177,9 +191,11 @@ def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
     recorded = is_recorded(target, (value,))
     if recorded:
         refuse_leaf(target)
-    refuse_expanded(target.array)
+    refuse_store(target)
     target.array[place] = value.array if isinstance(value, Tensor) else value
     target.counter[0] += 1
+    if MODES:
+        tell_stored(target, place, value)
     if recorded:
         overwrite(target, _value_edge(value, target.array[place]), (step,))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
+    from gradscribe.runtime.eager import Operation
     from gradscribe.runtime.operation import OperationNode
 
 Convert = Callable[[Any], Any]
@@ -45,6 +46,10 @@ class Derivatives(Protocol):
         """The positions of the leaves whose elements a derivative of higher order reads."""
 
     @property
+    def keeps_values(self) -> bool:
+        """Whether the adjoint reads more of the record than types and shapes."""
+
+    @property
     def linear(self) -> bool:
         """Whether the adjoint reads nothing that depends on an active leaf. Then no derivative
         of second or higher order reads more of an active leaf than its type and shape."""
@@ -56,6 +61,9 @@ class Derivatives(Protocol):
     def adjoint(self, record: Any, *cotangents: Any) -> Sequence[Any]:
         """The cotangents of the active leaves, from one cotangent for each of `outputs`. Leaves
         its arguments as they are."""
+
+    def locate(self, statement: str) -> tuple[str, int] | None:
+        """File and line of a statement of the user's function."""
 
     def order(self, n: int) -> Callable[..., Sequence[Any]]:
         """F_n as `(*leaves, *cotangents, *w_1, ..., *w_{n-1})`, where each w_i has one value for
@@ -71,6 +79,7 @@ class Kernel:
     constants: numbers that are passed after the leaves (the integers of an index).
     stand_ins: what is kept in place of each leaf (None: the leaf itself); None: keep all.
     converters: for each output, what makes a cotangent of the type that the code expects.
+    call: of an eager operation, the operation and its static arguments.
     checked: the positions, among the leaves and then the outputs, whose memory is recorded.
     """
 
@@ -78,6 +87,7 @@ class Kernel:
         "_kept",
         "active",
         "adjoint",
+        "call",
         "checked",
         "checks_outputs",
         "constants",
@@ -113,6 +123,7 @@ class Kernel:
         self.inputs = inputs
         self.constants = constants
         self.stand_ins = stand_ins
+        self.call: tuple[Operation, tuple[Any, ...]] | None = None
         self._kept: tuple[int, ...] | None = None
         outputs = (arity + position for position in derivatives.record_outputs)
         self.checked = (*derivatives.record_inputs, *outputs)
@@ -134,7 +145,7 @@ class Kernel:
         """Remember, from the first call, the types of the outputs and whether values are kept."""
         self.converters = tuple(converter(out[position]) for position in self.outputs)
         self.shapes = tuple(signature(out[position]) for position in self.outputs)
-        self.records = holds_arrays(record)
+        self.records = self.derivatives.keeps_values and holds_arrays(record)
 
     def plain_outputs(self, out: Sequence[Any]) -> Sequence[int]:
         """The positions of arrays and NumPy's numbers among the out leaves without cotangent."""

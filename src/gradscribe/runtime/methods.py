@@ -131,7 +131,7 @@ def _to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, **_: An
     for argument in args:
         if isinstance(argument, Tensor):
             dtype = argument.array.dtype
-        elif argument not in ("cpu", None):
+        elif argument is not None and argument != "cpu":
             dtype = argument
     return self if dtype is None else functions.to_dtype(self, dtype)
 

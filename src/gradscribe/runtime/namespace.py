@@ -5,6 +5,11 @@ import math
 import numpy as np
 
 from gradscribe.runtime import dtypes
+from gradscribe.runtime.anomaly import (
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_anomaly_enabled,
+)
 from gradscribe.runtime.creation import (
     TYPED_CONSTRUCTORS,
     arange,
@@ -181,12 +186,11 @@ from gradscribe.runtime.functions import (
 )
 from gradscribe.runtime.grad_mode import (
     enable_grad,
-    inference_mode,
     is_grad_enabled,
-    is_inference_mode_enabled,
     no_grad,
     set_grad_enabled,
 )
+from gradscribe.runtime.inference import inference_mode, is_inference, is_inference_mode_enabled
 from gradscribe.runtime.printing import set_printoptions
 from gradscribe.runtime.randomness import (
     Generator,
@@ -360,7 +364,10 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "is_grad_enabled",
+    "is_inference",
     "is_inference_mode_enabled",
     "is_tensor",
     "isfinite",
@@ -432,6 +439,7 @@ __all__ = [
     "rint",
     "round",
     "rsqrt",
+    "set_anomaly_enabled",
     "set_default_dtype",
     "set_grad_enabled",
     "set_printoptions",

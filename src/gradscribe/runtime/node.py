@@ -13,9 +13,9 @@ engine relies on it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 import numpy as np
@@ -33,6 +33,13 @@ next_sequence = itertools.count(1).__next__
 _next_leaf_sequence = itertools.count(-1, -1).__next__
 
 
+class GradientEdge(NamedTuple):
+    """Where the gradient of a Tensor goes: may stand for it in `grad` and `backward`."""
+
+    node: Node
+    output_nr: int
+
+
 class NodeState:
     """What few nodes have: hooks, Tensors that retain their gradient, metadata."""
 
@@ -47,25 +54,36 @@ class NodeState:
 
 
 class Node:
-    """Base of all nodes. edges: for each gradient that `backward` returns, where it goes."""
+    """Base of all nodes. next_edges: for each gradient that `backward` returns, where it goes."""
 
-    __slots__ = ("__weakref__", "edges", "sequence", "state")
+    __slots__ = ("__weakref__", "next_edges", "own_hooks", "sequence_nr")
 
-    edges: Sequence[Edge]
-    sequence: int
-    state: NodeState | None
+    next_edges: Sequence[Edge]
+    sequence_nr: int
+    own_hooks: NodeState | None
 
-    output_count = 1
+    cotangent_count = 1
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
-        """The gradients along `edges`; arrays, or with create_graph Tensors; None is zero."""
+        """The gradients along `next_edges`; arrays, or with create_graph Tensors; None is zero."""
         raise NotImplementedError
 
     def release(self) -> None:
         """Free what was kept for `backward`."""
 
+    def pack_saved(self, pack: Callable[[Any], Any]) -> None:
+        """Replace each array that is kept for `backward` by what pack makes of it."""
+
+    def arranged_by_input(self, gradients: Sequence[Any]) -> list[Any]:
+        """Gradients along `next_edges`, arranged like `next_functions`."""
+        return list(gradients)
+
+    def arranged_by_edge(self, gradients: Sequence[Any]) -> list[Any]:
+        """Gradients arranged like `next_functions`, along `next_edges`."""
+        return list(gradients)
+
     @property
-    def fresh(self) -> bool:
+    def returns_fresh(self) -> bool:
         """Whether `backward` returns arrays that nothing else refers to."""
         return False
 
@@ -76,7 +94,7 @@ class Node:
     @property
     def next_functions(self) -> tuple[Edge, ...]:
         """For each Tensor that went in: its node (None: needs no gradient) and output number."""
-        return tuple(self.edges)
+        return tuple(self.next_edges)
 
     @property
     def requires_grad(self) -> bool:
@@ -87,11 +105,14 @@ class Node:
         """A dictionary for the user's own notes."""
         return self.own_state().metadata
 
+    def _sequence_nr(self) -> int:
+        return self.sequence_nr
+
     def own_state(self) -> NodeState:
         """The rarely needed part of the node, made when first asked for."""
-        if self.state is None:
-            self.state = NodeState()
-        return self.state
+        if self.own_hooks is None:
+            self.own_hooks = NodeState()
+        return self.own_hooks
 
     def register_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after the node has run; it may return new
@@ -115,9 +136,9 @@ class Node:
         """`backward` on Tensors, recorded if the grad mode says so."""
         from gradscribe.runtime.tensor import wrap
 
-        if len(gradients) != self.output_count:
+        if len(gradients) != self.cotangent_count:
             raise TypeError(
-                f"{self.name()} expected {self.output_count} arguments, got {len(gradients)}"
+                f"{self.name()} expected {self.cotangent_count} arguments, got {len(gradients)}"
             )
         if grad_enabled():
             return tuple(self.backward(list(gradients), True))
@@ -139,9 +160,9 @@ class AccumulateGrad(Node):
 
     def __init__(self, variable: Tensor) -> None:
         self.variable = variable
-        self.edges = ()
-        self.state = None
-        self.sequence = _next_leaf_sequence()
+        self.next_edges = ()
+        self.own_hooks = None
+        self.sequence_nr = _next_leaf_sequence()
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         (gradient,) = cotangents
@@ -150,6 +171,9 @@ class AccumulateGrad(Node):
             for hook in tuple(self.variable.leaf_state().post_accumulate.values()):
                 hook(self.variable)
         return ()
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
 
     def tensor_hooks(self, index: int) -> HookTable:
         return self.variable.leaf_state().hooks
@@ -163,7 +187,7 @@ def accumulate(variable: Tensor, gradient: Any, create_graph: bool) -> None:
     from gradscribe.runtime.tensor import Tensor, wrap
 
     with _accumulating:
-        present = variable.grad
+        present = variable._grad
         if isinstance(gradient, Tensor):
             variable.grad = gradient if present is None else present + gradient
         elif present is None:

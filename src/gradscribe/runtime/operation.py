@@ -14,7 +14,7 @@ outputs of a `HigherNode`, one class for every n.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -25,6 +25,7 @@ from gradscribe.runtime import dtypes
 from gradscribe.runtime.kernel import Convert, as_array, converter, signature
 from gradscribe.runtime.kernel import Derivatives as Derivatives
 from gradscribe.runtime.kernel import Kernel as Kernel
+from gradscribe.runtime.modes import MODES, tell_recorded
 from gradscribe.runtime.node import (
     FREED_GRAPH,
     NO_EDGE,
@@ -33,6 +34,7 @@ from gradscribe.runtime.node import (
     modified_in_place,
     next_sequence,
 )
+from gradscribe.runtime.saved import Packed, PackedLeaves, PackedRecord, packed
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
 
 
@@ -47,7 +49,16 @@ def _higher_node_class(name: str) -> type[HigherNode]:
     return type(name, (HigherNode,), {"__slots__": (), "__module__": "builtins"})
 
 
-_FREED: Any = object()
+class Freed:
+    """In place of a record that has been freed. A record may be kept in another form (as this
+    one, or packed); `get` gives it back."""
+
+    def get(self) -> Any:
+        raise RuntimeError(FREED_GRAPH)
+
+
+FREED = Freed()
+_KEPT = (Freed, PackedRecord)
 
 
 class OperationNode(Node):
@@ -61,7 +72,7 @@ class OperationNode(Node):
 
     __slots__ = ("counters", "expected", "kernel", "leaves", "record", "shapes")
 
-    fresh = True
+    returns_fresh = True
 
     def __init__(
         self,
@@ -74,45 +85,45 @@ class OperationNode(Node):
         shapes: Sequence[Any],
     ) -> None:
         self.kernel = kernel
-        self.edges = edges
+        self.next_edges = edges
         self.leaves = leaves
         self.record = record
         self.counters = counters
         self.expected = expected
         self.shapes = shapes
-        self.sequence = next_sequence()
-        self.state = None
+        self.sequence_nr = next_sequence()
+        self.own_hooks = None
 
     @property
-    def output_count(self) -> int:  # type: ignore[override]
+    def cotangent_count(self) -> int:  # type: ignore[override]
         return len(self.kernel.outputs)
 
     @property
     def next_functions(self) -> tuple[Edge, ...]:
-        active = dict(zip(self.kernel.active, self.edges, strict=True))
+        active = dict(zip(self.kernel.active, self.next_edges, strict=True))
         return tuple(active.get(position, NO_EDGE) for position in self.kernel.inputs)
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         record = self.record
-        if record is _FREED:
-            raise RuntimeError(FREED_GRAPH)
+        if type(record) in _KEPT:
+            record = record.get()
         kernel = self.kernel
         if kernel.checked:
             self.check_versions(kernel.checked)
         if create_graph:
-            return self._backward_recorded(cotangents)
+            return self._backward_recorded(record, cotangents)
         if len(cotangents) == 1:
             return kernel.adjoint(record, kernel.converters[0](cotangents[0]))
         return kernel.adjoint(record, *converted(cotangents, kernel.converters, self.shapes))
 
-    def _backward_recorded(self, cotangents: list[Any]) -> Sequence[Any]:
+    def _backward_recorded(self, record: Any, cotangents: list[Any]) -> Sequence[Any]:
         kernel = self.kernel
         derivatives = kernel.derivatives
         self.check_versions(kernel.kept)
         seeds = converted(cotangents, kernel.converters, self.shapes or [None])
-        own_edges = [NO_EDGE] * len(self.edges) if derivatives.linear else self.edges
+        own_edges = [NO_EDGE] * len(self.next_edges) if derivatives.linear else self.next_edges
         edges = [*own_edges, *map(_edge, cotangents)]
-        results = kernel.adjoint(self.record, *seeds)
+        results = kernel.adjoint(record, *seeds)
         if all(node is None for node, _ in edges):
             return [None if r is None else wrap(as_array(r)) for r in results]
         seed_counters = [None if c is None else c.counter for c in cotangents]
@@ -126,6 +137,8 @@ class OperationNode(Node):
             [*self.counters[:arity], *seed_counters],
             [*self.expected[:arity], *(0 if c is None else c[0] for c in seed_counters)],
         )
+        if MODES:
+            tell_recorded(node)
         return [
             None if r is None else wrap_result(as_array(r), node, i) for i, r in enumerate(results)
         ]
@@ -140,7 +153,7 @@ class OperationNode(Node):
     def _modified(self, position: int, found: int) -> RuntimeError:
         arity = len(self.leaves)
         if position < arity:
-            active = dict(zip(self.kernel.active, self.edges, strict=True))
+            active = dict(zip(self.kernel.active, self.next_edges, strict=True))
             shape, dtype = signature(self.leaves[position])
             producer = active.get(position, NO_EDGE)
         else:
@@ -153,11 +166,30 @@ class OperationNode(Node):
 
     def release(self) -> None:
         if self.kernel.records:
-            self.record = _FREED
+            self.record = FREED
             self.leaves = [None] * len(self.leaves)
 
-    def name(self) -> str:
-        return type(self).__name__
+    def pack_saved(self, pack: Callable[[Any], Packed]) -> None:
+        if self.kernel.records:
+            self.record = PackedRecord(packed(self.record, pack))
+            self.leaves = PackedLeaves(packed(list(self.leaves), pack))
+            self.counters = [None] * len(self.counters)
+
+    def arranged_by_input(self, gradients: Sequence[Any]) -> list[Any]:
+        found = dict(zip(self.kernel.active, gradients, strict=True))
+        return [found.get(position) for position in self.kernel.inputs]
+
+    def arranged_by_edge(self, gradients: Sequence[Any]) -> list[Any]:
+        found = dict(zip(self.kernel.inputs, gradients, strict=True))
+        return [found.get(position) for position in self.kernel.active]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith(("_saved_", "_raw_saved_")):
+            from gradscribe.runtime.saved_values import SavedTensor, saved_value
+
+            find = SavedTensor if name.startswith("_raw") else saved_value
+            return find(self, name.removeprefix("_raw").removeprefix("_saved_"))
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
 class HigherNode(Node):
@@ -170,7 +202,7 @@ class HigherNode(Node):
 
     __slots__ = ("counters", "directions", "expected", "kernel", "order", "point")
 
-    fresh = True
+    returns_fresh = True
 
     def __init__(
         self,
@@ -186,34 +218,36 @@ class HigherNode(Node):
         self.order = order
         self.point = point
         self.directions = directions
-        self.edges = edges
+        self.next_edges = edges
         self.counters = counters
         self.expected = expected
-        self.sequence = next_sequence()
-        self.state = None
+        self.sequence_nr = next_sequence()
+        self.own_hooks = None
 
     @property
-    def output_count(self) -> int:  # type: ignore[override]
+    def cotangent_count(self) -> int:  # type: ignore[override]
         return len(self.kernel.active) + len(self.kernel.outputs)
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
-        if self.point is _FREED:
+        if self.point is None:
             raise RuntimeError(FREED_GRAPH)
         self._check_versions()
-        cotangents += [None] * (self.output_count - len(cotangents))
+        cotangents += [None] * (self.cotangent_count - len(cotangents))
         direction = self._direction(cotangents)
-        width = self.output_count
+        width = self.cotangent_count
         new_edges = [*map(_edge, cotangents)] if create_graph else []
         raised = [*self.directions, direction]
-        results = self._evaluate(self.order + 1, raised, [*self.edges, *new_edges], create_graph)
+        results = self._evaluate(
+            self.order + 1, raised, [*self.next_edges, *new_edges], create_graph
+        )
         for i in range(len(self.directions)):
             span = slice((i + 1) * width, (i + 2) * width)
-            if all(node is None for node, _ in self.edges[span]):
+            if all(node is None for node, _ in self.next_edges[span]):
                 results += [None] * width
                 continue
             replaced = [*self.directions]
             replaced[i] = direction
-            edges = [*self.edges]
+            edges = [*self.next_edges]
             if create_graph:
                 edges[span] = new_edges
             results += self._evaluate(self.order, replaced, edges, create_graph)
@@ -231,6 +265,8 @@ class HigherNode(Node):
         node = _higher_node_class(name)(
             self.kernel, order, self.point, directions, edges, self.counters, self.expected
         )
+        if MODES:
+            tell_recorded(node)
         return [
             None if r is None else wrap_result(as_array(r), node, i) for i, r in enumerate(results)
         ]
@@ -255,7 +291,7 @@ class HigherNode(Node):
                 )
 
     def release(self) -> None:
-        self.point = _FREED
+        self.point = None  # type: ignore[assignment]
         self.directions = []
 
 

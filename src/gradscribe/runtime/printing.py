@@ -52,13 +52,15 @@ def set_printoptions(
     OPTIONS.sci_mode = sci_mode
 
 
-def tensor_text(array: Array, node: Any, requires_grad: bool) -> str:
+def tensor_text(array: Array, node: Any, requires_grad: bool, tangent: Any = None) -> str:
     """`tensor([1., 2.], grad_fn=<MulBackward0>)`."""
     suffixes = _type_suffixes(array)
     if node is not None:
         suffixes.append(f"grad_fn=<{node.name()}>")
     elif requires_grad:
         suffixes.append("requires_grad=True")
+    if tangent is not None:
+        suffixes.append(f"tangent={tangent}")
     body = _array_text(array, len(PREFIX)) if array.size else "[]"
     return _with_suffixes(PREFIX + body, suffixes)
 

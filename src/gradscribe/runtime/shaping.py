@@ -14,7 +14,7 @@ from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Tensor, wrap
 
-_VIEW = enter_row(Operation("View", np.reshape, ("shape",), positional=True, view=True))
+VIEW = enter_row(Operation("View", np.reshape, ("shape",), positional=True, view=True))
 _EXPAND = enter_row(Operation("Expand", np.broadcast_to, ("shape",), positional=True, view=True))
 _PERMUTE = enter_row(Operation("Permute", np.transpose, ("axes",), view=True))
 _TRANSPOSE = enter_row(Operation("Transpose", np.swapaxes, ("axis1", "axis2"), view=True))
@@ -26,7 +26,7 @@ _UNSQUEEZE = enter_row(Operation("Unsqueeze", np.expand_dims, ("axis",), view=Tr
 
 def reshape(input: Tensor, *shape: Any) -> Tensor:
     """The same elements in another shape; a view where that is possible."""
-    return apply(_VIEW, (input,), (sizes(shape),))
+    return apply(VIEW, (input,), (sizes(shape),))
 
 
 def view(input: Tensor, *shape: Any) -> Tensor:

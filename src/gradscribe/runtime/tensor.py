@@ -10,6 +10,7 @@ increases; a node that kept a value compares the counter with what it was.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -18,6 +19,8 @@ import numpy as np
 
 from gradscribe.runtime import dtypes
 from gradscribe.runtime.hooks import Hook, HookTable, RemovableHandle
+from gradscribe.runtime.inference import is_inference, refuse_requiring
+from gradscribe.runtime.modes import tangent_of
 from gradscribe.runtime.node import AccumulateGrad, Edge, Node
 from gradscribe.runtime.printing import tensor_text
 from gradscribe.runtime.size import Size, sizes
@@ -26,6 +29,15 @@ if TYPE_CHECKING:
     from gradscribe.runtime.views import View
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+
+_GRAD_OF_NON_LEAF = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+    "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
+    "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
+    "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
+    "github.com/pytorch/pytorch/pull/30531 for more informations."
+)
 
 
 class LeafState:
@@ -60,8 +72,9 @@ class Tensor:
     """The node that made this Tensor; as the user sees it, `grad_fn`."""
     index: int
     """Which output of the node it is."""
-    needs_grad: bool
-    """`requires_grad`, where no in-place operation on a base can have changed it."""
+    needs_grad: bool | None
+    """`requires_grad`, where no in-place operation on a base can have changed it; None for an
+    inference Tensor, so that kernels tell it apart."""
     counter: list[int]
     """The version, shared by views of the same memory."""
     view_of: View | None
@@ -82,7 +95,7 @@ class Tensor:
         """Whether gradients are computed with respect to this Tensor, or through it."""
         if self.view_of is not None:
             self.view_of.refresh(self)
-        return self.needs_grad
+        return self.needs_grad or False
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -102,6 +115,8 @@ class Tensor:
             raise RuntimeError(
                 "only Tensors of floating point and complex dtype can require gradients"
             )
+        if requires_grad:
+            refuse_requiring(self)
         self.needs_grad = bool(requires_grad)
         return self
 
@@ -125,6 +140,8 @@ class Tensor:
     @property
     def grad(self) -> Tensor | None:
         """The gradient that `backward` has accumulated here; None before."""
+        if self._grad is None and self.node is not None and not self.retains_grad:
+            warnings.warn(_GRAD_OF_NON_LEAF, stacklevel=2)
         return self._grad
 
     @grad.setter
@@ -147,27 +164,31 @@ class Tensor:
     @property
     def retains_grad(self) -> bool:
         """Whether `retain_grad` was called on this intermediate result."""
-        if self.node is None or self.node.state is None:
+        if self.node is None or self.node.own_hooks is None:
             return False
-        retained = self.node.state.retained.get(self.index)
+        retained = self.node.own_hooks.retained.get(self.index)
         return retained is not None and retained() is self
 
     def register_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(gradient)` when the gradient of this Tensor is computed; what it returns,
         if not None, is used in its place."""
-        if not self.requires_grad:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        self._check_hookable()
         if self.node is not None:
             return RemovableHandle(self.node.tensor_hooks(self.index), hook)
         return RemovableHandle(self.leaf_state().hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(leaf)` whenever a gradient has been accumulated in this leaf."""
+        self._check_hookable()
         if not self.is_leaf:
             raise RuntimeError(
                 "post accumulate grad hooks cannot be registered on non-leaf tensors"
             )
         return RemovableHandle(self.leaf_state().post_accumulate, hook)
+
+    def _check_hookable(self) -> None:
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
 
     def leaf_state(self) -> LeafState:
         """Hooks and the accumulator of a leaf, made when first asked for."""
@@ -182,12 +203,16 @@ class Tensor:
 
     @data.setter
     def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         self.array = value.array
 
     def detach(self) -> Tensor:
         """The same memory outside the graph; changes through it are noticed by `backward`."""
         detached = wrap(self.array)
         detached.counter = self.counter
+        if self.needs_grad is None:
+            detached.needs_grad = None
         return detached
 
     def detach_(self) -> Tensor:
@@ -197,14 +222,21 @@ class Tensor:
                 "Can't detach views in-place. Use detach() instead. If you are using "
                 "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set "
                 "as True, gradients are views of DDP buckets, and hence detach_() cannot be "
-                "called on these gradients."
+                "called on these gradients. To fix this error, please refer to the "
+                "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
         self.node, self.index, self.needs_grad = None, 0, False
         return self
 
     @property
     def _version(self) -> int:
+        if is_inference(self):
+            raise RuntimeError("Inference tensors do not track version counter.")
         return self.counter[0]
+
+    def is_inference(self) -> bool:
+        """Whether this Tensor was made in inference mode."""
+        return is_inference(self)
 
     @property
     def _base(self) -> Tensor | None:
@@ -318,13 +350,18 @@ class Tensor:
         raise RuntimeError(f"Boolean value of Tensor with {reason} is ambiguous")
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._only_element())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._only_element())
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._only_element())
+
+    def _only_element(self) -> Any:
+        if self.array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self.array.item()
 
     def __index__(self) -> int:
         if self.array.size != 1 or self.array.dtype.kind not in "iub":
@@ -354,7 +391,7 @@ class Tensor:
         return object.__format__(self, specification)
 
     def __repr__(self) -> str:
-        return tensor_text(self.array, self.grad_fn, self.needs_grad)
+        return tensor_text(self.array, self.grad_fn, self.requires_grad, tangent_of(self))
 
     if TYPE_CHECKING:  # attached by methods.py
 
@@ -432,9 +469,13 @@ def _check_gradient(tensor: Tensor, gradient: Any) -> None:
         raise RuntimeError("can't assign Variable as its own grad")
     if gradient.array.dtype != tensor.array.dtype:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{dtypes.dtype_name(gradient.dtype)}' to "
-            f"a tensor with dtype '{dtypes.dtype_name(tensor.dtype)}'. Please ensure that the "
-            "gradient and the tensor have the same dtype"
+            f"attempting to assign a gradient with dtype '{dtypes.c_name(gradient.dtype)}' to a "
+            f"tensor with dtype '{dtypes.c_name(tensor.dtype)}'. Please ensure that the gradient "
+            "and the tensor have the same dtype"
         )
     if gradient.array.shape != tensor.array.shape:
-        raise RuntimeError("assigned grad has data of a different size")
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(gradient.shape)}' to a tensor of size "
+            f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same "
+            "size"
+        )

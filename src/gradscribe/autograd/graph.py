@@ -1,0 +1,24 @@
+"""`gs.autograd.graph`: nodes, edges, hooks on several Tensors, hooks on what is saved."""
+
+from gradscribe.runtime.graph import (
+    get_gradient_edge,
+    increment_version,
+    register_multi_grad_hook,
+)
+from gradscribe.runtime.node import GradientEdge, Node
+from gradscribe.runtime.saved import (
+    disable_saved_tensors_hooks,
+    save_on_cpu,
+    saved_tensors_hooks,
+)
+
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]

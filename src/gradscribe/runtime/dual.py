@@ -1,0 +1,223 @@
+"""Forward mode on Tensors: `forward_ad`'s dual levels.
+
+A dual level knows the tangent of each Tensor that has one, and gives a tangent to the result of
+each operation on such. The tangent of an operation is taken from its adjoint: J^T u is linear in
+u, and its derivative by u along v is J v. So tangents can be differentiated by a backward, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+from weakref import ref
+
+import numpy as np
+
+from gradscribe.runtime import dtypes, shaping
+from gradscribe.runtime.backward import grad
+from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.grad_mode import enter_mode, grad_enabled, leave_mode
+from gradscribe.runtime.modes import MODES, Mode
+from gradscribe.runtime.tensor import Tensor, wrap
+
+
+class UnpackedDualTensor(NamedTuple):
+    """What `unpack_dual` returns."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+class _Level(Mode):
+    """The tangents of one level, by the identity of their Tensors."""
+
+    def __init__(self) -> None:
+        self._tangents: dict[int, tuple[ref[Tensor], Tensor]] = {}
+        self._paused = False
+
+    def tangent(self, tensor: Any) -> Tensor | None:
+        """The tangent of a Tensor, or None."""
+        if self._paused:
+            return None
+        entry = self._tangents.get(id(tensor))
+        return None if entry is None or entry[0]() is not tensor else entry[1]
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Within the block, no Tensor has a tangent."""
+        self._paused, before = True, self._paused
+        try:
+            yield
+        finally:
+            self._paused = before
+
+    def attach(self, tensor: Tensor, tangent: Tensor) -> None:
+        """Give a Tensor this tangent."""
+        key = id(tensor)
+        self._tangents[key] = ref(tensor, lambda _: self._tangents.pop(key, None)), tangent
+
+    def finished(
+        self, operation: Operation, operands: Sequence[Any], static: tuple[Any, ...], out: Tensor
+    ) -> None:
+        tangents = [self.tangent(operand) for operand in operands]
+        if any(tangent is not None for tangent in tangents):
+            tangent = _tangent_of_result(operation, operands, static, out, tangents)
+            if tangent is not None:
+                self.attach(out, tangent)
+
+    def copied(self, tensor: Tensor, copy: Tensor) -> None:
+        tangent = self.tangent(tensor)
+        if tangent is not None:
+            self.attach(copy, tangent.clone())
+
+    def stored(self, target: Tensor, place: Any, value: Any) -> None:
+        given = self.tangent(value)
+        own = self.tangent(target)
+        if own is None:
+            if given is None:
+                return
+            own = self._new_tangent(target)
+        own[place] = 0 if given is None else given.clone()
+
+    def _new_tangent(self, target: Tensor) -> Tensor:
+        """Zeros for a Tensor without tangent: for a view, the same view of its base's."""
+        if target.view_of is None:
+            own = wrap(np.zeros_like(target.array))
+        else:
+            base = target.view_of.base
+            own = self.tangent(base) or self._new_tangent(base)
+            for step in target.view_of.steps:
+                own = step.on_tensor(own)
+        self.attach(target, own)
+        return own
+
+
+_levels: list[_Level] = []
+
+
+def current_level() -> _Level | None:
+    """The innermost level, if there is one."""
+    return _levels[-1] if _levels else None
+
+
+def enter_dual_level() -> int:
+    """Enter a level; returns its number."""
+    if _levels:
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    level = _Level()
+    _levels.append(level)
+    MODES.append(level)
+    return len(_levels) - 1
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Leave a level, whose tangents are gone then."""
+    if not _levels or (level is not None and level != len(_levels) - 1):
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created. This "
+            "is not supported."
+        )
+    MODES.remove(_levels.pop())
+
+
+@contextlib.contextmanager
+def dual_level() -> Iterator[int]:
+    """Within the block, Tensors may have tangents."""
+    number = enter_dual_level()
+    try:
+        yield number
+    finally:
+        exit_dual_level(level=number)
+
+
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
+    """The Tensor (a view of it) with a tangent, which what is computed of it will have, too."""
+    present = current_level()
+    if present is None:
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
+            "enter_dual_level() first."
+        )
+    for name, given in (("primal", tensor), ("tangent", tangent)):
+        if not dtypes.is_differentiable(given.dtype):
+            raise ValueError(
+                f"Expected {name} to be floating point or complex, but got: "
+                f"{dtypes.dtype_name(given.dtype)}"
+            )
+    if tensor.shape != tangent.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original "
+            f"Tensor, this is not supported. Tensor is of size {list(tensor.shape)} while the "
+            f"given forward gradient is of size {list(tangent.shape)}."
+        )
+    dual = shaping.view_as(tensor, tensor)
+    present.attach(dual, tangent)
+    return dual
+
+
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+    """The Tensor without its tangent, and the tangent (None where it has none)."""
+    present = current_level()
+    tangent = None if present is None else present.tangent(tensor)
+    if tangent is None:
+        return UnpackedDualTensor(tensor, None)
+    primal = apply(shaping.VIEW, (tensor,), (tensor.array.shape,), watched=False)
+    return UnpackedDualTensor(primal, tangent)
+
+
+def _tangent_of_result(
+    operation: Operation,
+    operands: Sequence[Any],
+    static: tuple[Any, ...],
+    out: Tensor,
+    tangents: Sequence[Tensor | None],
+) -> Tensor | None:
+    """The tangent of an operation's result; None where it has no derivative."""
+    if not operation.differentiable or not dtypes.is_differentiable(out.array.dtype):
+        return None
+    if operation.view and tangents[0] is not None:
+        return apply(operation, (tangents[0], *operands[1:]), static, watched=False)
+    recording = grad_enabled() and any(
+        isinstance(value, Tensor) and value.requires_grad for value in (*operands, *tangents)
+    )
+    token = enter_mode(True)
+    try:
+        varied = [
+            operand if tangent is None else _stand_in(operand, recording)
+            for operand, tangent in zip(operands, tangents, strict=True)
+        ]
+        again = apply(operation, varied, static, watched=False)
+        moving = [i for i, tangent in enumerate(tangents) if tangent is not None]
+        directions = [t for t in tangents if t is not None]
+        return forward_product(again, [varied[i] for i in moving], directions, recording)
+    finally:
+        leave_mode(token)
+
+
+def _stand_in(operand: Tensor, recording: bool) -> Tensor:
+    """A place of its own in the graph for one operand, so that derivatives by it are its alone."""
+    if recording and operand.requires_grad:
+        return apply(shaping.VIEW, (operand,), (operand.array.shape,), watched=False)
+    return operand.detach().requires_grad_()
+
+
+def forward_product(
+    out: Tensor, inputs: Sequence[Tensor], tangents: Sequence[Tensor], recording: bool
+) -> Tensor:
+    """J v for the recorded function that gave `out` of the inputs."""
+    zeros = wrap(np.zeros_like(out.array))
+    if not out.requires_grad:
+        return zeros
+    weight = wrap(np.zeros_like(out.array)).requires_grad_()
+    rows = grad(out, inputs, weight, create_graph=True, allow_unused=True)
+    pairs = [
+        (row, t)
+        for row, t in zip(rows, tangents, strict=True)
+        if row is not None and row.requires_grad
+    ]
+    if not pairs:
+        return zeros
+    reached, directions = zip(*pairs, strict=True)
+    (product,) = grad(reached, weight, directions, create_graph=recording, allow_unused=True)
+    return zeros if product is None else product

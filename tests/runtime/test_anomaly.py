@@ -1,0 +1,99 @@
+"""`detect_anomaly`: which operation of the forward run a failing backward belongs to."""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.autograd import Function, detect_anomaly, set_detect_anomaly
+
+
+class Failing(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        raise RuntimeError("some error in backward")
+
+
+def warned(call, error):
+    """The text of the warning that comes with an error."""
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+        warnings.simplefilter("always")
+        with pytest.raises(RuntimeError, match=error):
+            call()
+    return str(caught[-1].message)
+
+
+def anomalous():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return detect_anomaly()
+
+
+def test_an_error_tells_where_the_operation_was_called():
+    with anomalous():
+        y = Failing.apply(gs.ones(1, requires_grad=True))
+        text = warned(y.backward, "some error in backward")
+    assert text.startswith("Error detected in FailingBackward. Traceback of forward call that")
+    assert text.rstrip().endswith("y = Failing.apply(gs.ones(1, requires_grad=True))")
+
+
+def test_a_nan_tells_which_node_made_it():
+    with anomalous():
+        root = gs.zeros(1, requires_grad=True).sqrt()
+        text = warned((root * 0).backward, "Function 'SqrtBackward0' returned nan values in its 0t")
+    assert text.rstrip().endswith("root = gs.zeros(1, requires_grad=True).sqrt()")
+
+
+def test_without_forward_information_it_says_so():
+    y = Failing.apply(gs.ones(1, requires_grad=True))
+    with anomalous():
+        text = warned(y.backward, "some error")
+    assert text.startswith("Error detected in FailingBackward. No forward pass information avail")
+
+
+def test_a_double_backward_tells_of_both_runs():
+    with anomalous():
+        x = gs.ones(1, requires_grad=True)
+        square = (x - 1).pow(1.5)
+        (first,) = gs.autograd.grad(square, x, create_graph=True)
+        text = warned(lambda: gs.autograd.grad(first * 0, x), "returned nan values")
+    assert "Previous calculation that induced" in text
+    assert "square = (x - 1).pow(1.5)" in text
+
+
+def test_a_compiled_function_tells_the_line_of_the_user():
+    @gs.differentiable
+    def distance(x):
+        square = np.sum(x * x)
+        root = np.sqrt(square)
+        return root * x[0]
+
+    with anomalous():
+        y = distance(gs.zeros(2, requires_grad=True))
+        text = warned(y.backward, "Function 'DistanceBackward' returned nan values in its 0th")
+    line = inspect.getsourcelines(distance)[1] + 3
+    assert f'File "{__file__}", line {line}, whose derivative is NaN' in text
+    assert "root = np.sqrt(square)" in text
+
+
+def test_check_nan_may_be_off():
+    x = gs.zeros(1, requires_grad=True)
+    with set_detect_anomaly(True, check_nan=False), np.errstate(all="ignore"):
+        (x.sqrt() * 0).backward()
+    assert np.isnan(x.grad.array).all()
+
+
+def test_the_mode_is_on_within_the_block_only():
+    with pytest.warns(UserWarning, match="Anomaly Detection has been enabled"):
+        detect_anomaly()
+    assert not gs.is_anomaly_enabled()
+    set_detect_anomaly(True)
+    assert gs.is_anomaly_enabled()
+    set_detect_anomaly(False)
+    assert not gs.is_anomaly_enabled()

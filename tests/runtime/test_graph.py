@@ -1,0 +1,59 @@
+"""`gs.autograd.graph`: edges as arguments, hooks on several Tensors, versions."""
+
+import pytest
+
+import gradscribe as gs
+from gradscribe.autograd.graph import (
+    get_gradient_edge,
+    increment_version,
+    register_multi_grad_hook,
+)
+
+
+def test_a_multi_grad_hook_waits_for_all_that_a_backward_computes():
+    a, b = gs.rand(2, requires_grad=True), gs.rand(2, requires_grad=True)
+    c, d = a * b, a * b
+    seen = []
+    handle = register_multi_grad_hook(
+        (a, b, c, d), lambda grads: seen.append([g is not None for g in grads])
+    )
+    c.sum().backward(retain_graph=True)
+    c.sum().backward(inputs=(a,), retain_graph=True)
+    d.sum().backward(retain_graph=True)
+    assert seen == [
+        [True, True, True, False],
+        [True, False, True, False],
+        [True, True, False, True],
+    ]
+    handle.remove()
+    c.sum().backward()
+    assert len(seen) == 3
+
+
+def test_a_multi_grad_hook_of_mode_any_takes_the_first():
+    a, b = gs.rand(2, requires_grad=True), gs.rand(2, requires_grad=True)
+    seen = []
+    register_multi_grad_hook((a, b), seen.append, mode="any")
+    (a * b).sum().backward()
+    assert len(seen) == 1
+    with pytest.raises(ValueError, match="Expects mode to be one of"):
+        register_multi_grad_hook((a,), seen.append, mode="some")
+
+
+def test_an_edge_stands_for_its_tensor():
+    x = gs.ones(2, requires_grad=True)
+    assert gs.autograd.grad((x * 2).sum(), get_gradient_edge(x))[0].tolist() == [2, 2]
+    edge = get_gradient_edge(x * 3)
+    assert edge.node.name() == "MulBackward0"
+    assert gs.autograd.grad(edge, x, gs.ones(2))[0].tolist() == [3, 3]
+    with pytest.raises(RuntimeError, match="not possible to get the gradient edge"):
+        get_gradient_edge(gs.ones(2))
+
+
+def test_increment_version_tells_of_a_change():
+    x = gs.ones(2, requires_grad=True)
+    y = x * x
+    increment_version(x)
+    assert x._version == 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()

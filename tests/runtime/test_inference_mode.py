@@ -1,0 +1,68 @@
+"""`inference_mode`: Tensors that can never take part in differentiation."""
+
+import pytest
+
+import gradscribe as gs
+
+
+@pytest.fixture
+def inferred():
+    with gs.inference_mode():
+        return gs.ones(3)
+
+
+def test_all_that_is_made_inside_is_an_inference_tensor():
+    x = gs.ones(3, requires_grad=True)
+    with gs.inference_mode():
+        assert gs.is_inference_mode_enabled()
+        assert (x * 2).is_inference()
+        assert gs.zeros(2).is_inference()
+        assert not (x * 2).requires_grad
+        assert not x.is_inference()
+        assert not x.view(3).is_inference()
+    assert not gs.is_inference_mode_enabled()
+
+
+def test_what_is_made_of_it_outside_is_none(inferred):
+    assert not inferred.clone().is_inference()
+    assert not (inferred + 1).is_inference()
+    assert inferred.view(3).is_inference()
+    assert inferred[0].is_inference()
+
+
+def test_it_cannot_be_saved_for_backward(inferred):
+    x = gs.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+        x * inferred
+    assert (x + inferred).requires_grad
+    assert (x * inferred.clone()).requires_grad
+
+
+def test_it_cannot_be_changed_outside(inferred):
+    message = "Inplace update to inference tensor outside InferenceMode is not allowed"
+    first = inferred[0]
+    for change in (lambda: inferred.add_(1), lambda: inferred.zero_(), lambda: first.fill_(2)):
+        with pytest.raises(RuntimeError, match=message):
+            change()
+    assert inferred.tolist() == [1, 1, 1]
+    with gs.inference_mode():
+        inferred.add_(1)
+    assert inferred.tolist() == [2, 2, 2]
+
+
+def test_it_has_no_version_and_requires_no_gradient(inferred):
+    with pytest.raises(RuntimeError, match="Inference tensors do not track version counter"):
+        inferred._version
+    with pytest.raises(RuntimeError, match="Setting requires_grad=True on inference tensor"):
+        inferred.requires_grad_()
+
+
+def test_it_is_a_decorator_and_can_be_turned_off():
+    @gs.inference_mode()
+    def double(x):
+        return x * 2
+
+    assert double(gs.ones(1)).is_inference()
+    with gs.inference_mode(), gs.inference_mode(False):
+        assert not gs.is_inference_mode_enabled()
+        assert (gs.ones(1, requires_grad=True) * 2).requires_grad

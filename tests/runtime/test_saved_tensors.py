@@ -1,0 +1,190 @@
+"""Hooks on what is saved for a backward, `_saved_*`, and checkpoints."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.autograd import Function, graph
+from gradscribe.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential
+
+
+def leaf(*values):
+    return gs.tensor(values, requires_grad=True)
+
+
+def test_nodes_tell_what_they_saved():
+    a, b = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    product, power = a * b, a.pow(2)
+    assert product.grad_fn._saved_self is a
+    assert product.grad_fn._saved_other is b
+    assert power.grad_fn._saved_exponent == 2
+    result = a.exp()
+    assert gs.equal(result.grad_fn._saved_result, result)
+    assert a.sum(0, keepdim=True).grad_fn._saved_keepdim is True
+    product.sum().backward()
+    with pytest.raises(RuntimeError, match="directly access saved tensors after they have"):
+        product.grad_fn._saved_self
+
+
+def test_what_only_needs_shapes_saves_nothing():
+    x = leaf(1.0, 2.0)
+    total = (x + 1).sum()
+    total.backward()
+    total.backward()
+    assert x.grad.tolist() == [2, 2]
+
+
+def test_pack_and_unpack_hooks_stand_between():
+    a, b = leaf(1.0, 1.0), leaf(2.0, 2.0)
+    with graph.saved_tensors_hooks(lambda x: 2 * x, lambda x: 2 * x):
+        product = a * b
+    product.sum().backward()
+    assert a.grad.tolist() == [8, 8]
+    assert b.grad.tolist() == [4, 4]
+
+
+def test_saved_tensors_may_be_packed_as_anything():
+    x = leaf(1.0, 2.0)
+    files = {}
+
+    def pack(tensor):
+        files[len(files)] = tensor.detach().numpy().copy()
+        return len(files) - 1
+
+    with graph.saved_tensors_hooks(pack, lambda name: gs.from_numpy(files[name])):
+        y = (x * x).exp()
+    y.sum().backward()
+    assert np.allclose(x.grad.array, 2 * x.array * y.array)
+
+
+def test_custom_and_compiled_functions_are_packed_too():
+    class Square(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (x,) = ctx.saved_tensors
+            return 2 * x * gradient
+
+    @gs.differentiable
+    def square(x):
+        return x * x
+
+    for function in (Square.apply, square):
+        x = leaf(3.0)
+        with graph.saved_tensors_hooks(lambda t: t * 10, lambda t: t):
+            y = function(x)
+        y.backward(gs.ones(1))
+        assert x.grad.tolist() == [60]
+
+
+def test_packed_values_are_not_checked_for_changes():
+    x = leaf(0.0)
+    with graph.save_on_cpu():
+        y = x.exp()
+    y.add_(1)
+    y.sum().backward()
+    assert x.grad.tolist() == [1]
+
+
+def test_one_saved_tensor_may_have_hooks_of_its_own():
+    x = leaf(3.0)
+    y = x**2
+    y.grad_fn._raw_saved_self.register_hooks(lambda t: t * 2, lambda t: t)
+    y.backward(gs.ones(1))
+    assert x.grad.tolist() == [12]
+
+
+def test_hooks_that_do_not_fit_are_refused():
+    x = leaf(3.0)
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: 3):
+        y = x * x
+    with pytest.raises(TypeError, match="unpack_hook expected to be a Tensor but got result of"):
+        y.backward(gs.ones(1))
+    with (
+        pytest.raises(RuntimeError, match="pack hook is modifying its input in place"),
+        graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t),
+    ):
+        x.exp()
+    with graph.disable_saved_tensors_hooks("not here"), pytest.raises(RuntimeError, match="not he"):
+        graph.save_on_cpu().__enter__()
+
+
+def sines(a, b):
+    sines.runs += 1
+    return (a * b).exp().sin()
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_a_checkpoint_runs_the_function_again(use_reentrant):
+    x = leaf(0.5, 1.0)
+    sines.runs = 0
+    y = checkpoint(sines, x, x, use_reentrant=use_reentrant)
+    assert sines.runs == 1
+    y.sum().backward()
+    assert sines.runs == 2
+    square = x.array**2
+    assert np.allclose(x.grad.array, np.cos(np.exp(square)) * np.exp(square) * 2 * x.array)
+
+
+def test_a_checkpoint_keeps_nothing_of_its_inside():
+    kept = []
+
+    def inside(x):
+        y = x * x
+        kept.append(y.array)
+        return (y.exp() * y).sum()
+
+    x = gs.ones(10, requires_grad=True)
+    y = checkpoint(inside, x, use_reentrant=False)
+    array = kept.pop()
+    gc.collect()
+    holders = [r for r in gc.get_referrers(array) if isinstance(r, (tuple, list))]
+    assert not [r for r in holders if r is not kept]
+    y.backward()
+    assert np.allclose(x.grad.array, 4 * np.e)
+
+
+def test_a_checkpoint_can_be_run_backward_twice_and_by_grad():
+    x = leaf(0.5)
+    sines.runs = 0
+    y = checkpoint(sines, x, x, use_reentrant=False)
+    y.sum().backward(retain_graph=True)
+    y.sum().backward()
+    (first,) = gs.autograd.grad(checkpoint(sines, x, x, use_reentrant=False), x, create_graph=True)
+    assert gs.allclose(first * 2, x.grad)
+    assert gs.autograd.grad(first, x)[0].shape == (1,)
+    with pytest.raises(RuntimeError, match=r"use_reentrant=True, .* is incompatible with .grad"):
+        gs.autograd.grad(checkpoint(sines, x, x, use_reentrant=True), x)
+
+
+def test_a_checkpoint_draws_the_same_random_numbers_again():
+    x = gs.ones(5, requires_grad=True)
+    y = checkpoint(lambda a: a * gs.randn(5), x, use_reentrant=False)
+    after = gs.randn(1)
+    y.sum().backward()
+    assert gs.equal(x.grad, y.detach())
+    assert not gs.equal(gs.randn(1), after)
+
+
+def test_a_second_run_that_saves_less_is_an_error():
+    runs = []
+
+    def changing(x):
+        runs.append(1)
+        return x.exp() * x if len(runs) == 1 else x * 2
+
+    y = checkpoint(changing, leaf(1.0), use_reentrant=False)
+    with pytest.raises(CheckpointError, match="A different number of tensors was saved"):
+        y.backward()
+
+
+def test_checkpoint_sequential_applies_one_after_the_other():
+    x = leaf(0.5)
+    y = checkpoint_sequential([gs.sin, gs.cos, gs.exp], 2, x, use_reentrant=False)
+    assert gs.equal(y, x.sin().cos().exp())

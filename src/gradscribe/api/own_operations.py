@@ -24,9 +24,13 @@ from gradscribe.api.differentiable import differentiable, has_tensor
 from gradscribe.api.directional import vjp
 from gradscribe.compiler.eager_calls import function_of_call
 from gradscribe.errors import ArgumentError
-from gradscribe.frontend.calls import own_rules
+from gradscribe.frontend import scope
+from gradscribe.frontend.calls import builtins, own_rules
+from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.own_rules import Adjoint, OwnRules, Tangent
 from gradscribe.frontend.calls.trials import type_by_trial
+from gradscribe.frontend.interface import Path
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.ir.core import Operand, Primitive
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Type
@@ -52,22 +56,27 @@ class OwnOperation:
                 f"`{function.__name__}` has a variable number of arguments",
                 "give a primitive parameters with names, or one that is a tuple",
             )
-        names = list(signature.parameters)
-        adjoint = _rule(Adjoint(self._rules), names, ["d_out"])
-        tangent = _rule(Tangent(self._rules), names, [f"d_{name}" for name in names])
+        self._signature = signature.replace(return_annotation=inspect.Signature.empty)
+        self._primitive: Primitive
+        self._register()
+
+    def _register(self) -> None:
+        """Make a primitive with the rules as they are now: another one each time, for what was
+        compiled with other rules is not used again."""
+        names = list(self._signature.parameters)
         self._primitive = Primitive(
-            function.__name__,
+            self._rules.name,
             self._type,
-            signature.replace(return_annotation=inspect.Signature.empty),
-            adjoint=adjoint,
-            tangent=tangent,
+            self._signature,
+            adjoint=_rule(Adjoint(self._rules), names, ["d_out"]),
+            tangent=_rule(Tangent(self._rules), names, [f"d_{name}" for name in names]),
             callee=self,
         )
         register(self._primitive, (self,), ())
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if grad_enabled() and (has_tensor(args) or has_tensor(keywords)):
-            bound = self._primitive.signature.bind(*args, **keywords)  # type: ignore[union-attr]
+            bound = self._signature.bind(*args, **keywords)
             count = len(bound.arguments)
             operands = dict(zip(bound.arguments, map(Operand, range(count)), strict=True))
             call = function_of_call(self, (), operands, count)
@@ -77,20 +86,22 @@ class OwnOperation:
     def adjoint(self, rule: Rule) -> Rule:
         """Give the rule of reverse mode: `(out, *parameters, *, d_out)`, which returns a cotangent
         for each parameter (None for no derivative)."""
-        self._rules.rules["adjoint"] = rule
-        return rule
+        return self._enter("adjoint", rule)
 
     def tangent(self, rule: Rule) -> Rule:
         """Give the rule of forward mode: `(out, *parameters, *, d_x, …)`, with the tangent `d_…` of
         each parameter; it returns that of out. (Without it, the adjoint is transposed.)"""
-        self._rules.rules["tangent"] = rule
-        return rule
+        return self._enter("tangent", rule)
 
     def like(self, stand_in: Rule) -> Rule:
         """Give a function of the same parameters that returns something of the same type: it is
         called on examples instead of the operation itself."""
-        self._rules.rules["like"] = stand_in
-        return stand_in
+        return self._enter("like", stand_in)
+
+    def _enter(self, kind: str, rule: Rule) -> Rule:
+        self._rules.rules[kind] = rule
+        self._register()
+        return rule
 
     def _type(self, facts: Facts, callee: Any, **arguments: Any) -> Type:
         function = self._rules.rules.get("like", self._rules.function)
@@ -122,4 +133,14 @@ def primitive(function: Callable[..., Any]) -> OwnOperation:
     return OwnOperation(function)
 
 
+def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """A call in compiled code, which holds as long as the operation has these rules."""
+    callee, *given = arguments
+    operation: OwnOperation = callee.value
+    primitive = operation._primitive
+    scope.depend(lowering, Path(operation, (("attribute", "_primitive"),)), primitive)
+    return calls.apply_primitive(lowering, node, primitive, operation, tuple(given), keywords)
+
+
 own_rules.PULLBACKS.append(vjp)
+builtins.OBJECTS[OwnOperation] = _call

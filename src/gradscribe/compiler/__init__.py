@@ -16,7 +16,7 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -32,25 +32,41 @@ from gradscribe.primitives.registry import PRIMITIVES
 __all__ = ["Derivatives", "Primal", "Target", "argument_numbers", "derivatives", "target_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Target:
     """A callable reduced to a function with source: what to compile, and how calls reach it.
 
-    first: values that go before the arguments of a call (`self`, those of a partial).
+    first: values that go before the arguments of a call (`self`, those of a partial). special:
+    whether the function is `__call__` of the class of the first of these.
     """
 
     function: FunctionType
     program: Program
-    bind: Callable[..., tuple[Any, ...]]
+    bind: FunctionType
     first: tuple[Any, ...] = ()
     keywords: tuple[tuple[str, Any], ...] = ()
+    special: bool = False
 
     def values(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Values:
         """The function, and one value for each of its parameters."""
+        function = self.function
+        if (
+            function.__code__ is not self.program.code
+            or function.__defaults__ is not self.bind.__defaults__
+            or function.__kwdefaults__ is not self.bind.__kwdefaults__
+            or (self.special and type(self.first[0]).__call__ is not function)
+        ):
+            self._follow()
         if self.first or self.keywords:
             args = self.first + args
             keywords = {**dict(self.keywords), **keywords}
         return self.function, *bound(self.bind, self.function, args, keywords)
+
+    def _follow(self) -> None:
+        """The function, or the class of the object, was changed in place since the last call."""
+        changed: Any = type(self.first[0]).__call__ if self.special else self.function
+        found = target_of(changed)
+        self.function, self.program, self.bind = found.function, found.program, found.bind
 
     def parameter(self, argnum: int) -> int:
         """The number of the parameter that the caller counts as `argnum`."""
@@ -86,11 +102,11 @@ def target_of(function: Callable[..., Any]) -> Target:
     if isinstance(function, MethodType):
         inner = target_of(function.__func__)
         return _with(inner, (function.__self__, *inner.first), dict(inner.keywords))
-    if hasattr(function, "__gradscribe_transform__"):
+    if inspect.getattr_static(function, "__gradscribe_transform__", None) is not None:
         own: Target = function.target  # type: ignore[attr-defined]
         count = len(own.program.binder.names) - len(own.first)
         return target_of(_calling(function, count))
-    wrapped = getattr(function, "__gradscribe_function__", None)
+    wrapped = inspect.getattr_static(function, "__gradscribe_function__", None)
     if wrapped is not None:
         return target_of(wrapped)
     if not callable(function):
@@ -99,7 +115,7 @@ def target_of(function: Callable[..., Any]) -> Target:
         return target_of(_function_of_primitive(function))
     call = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(call, FunctionType):
-        return target_of(MethodType(call, function))
+        return replace(target_of(MethodType(call, function)), special=True)
     name = getattr(function, "__name__", repr(function))
     raise SourceNotFoundError(
         f"`{name}` is no Python function, so there is no source to differentiate",
@@ -125,7 +141,7 @@ def _calling(callee: Any, count: int) -> FunctionType:
 
 
 def _with(target: Target, first: tuple[Any, ...], keywords: Mapping[str, Any]) -> Target:
-    return Target(target.function, target.program, target.bind, first, tuple(keywords.items()))
+    return replace(target, first=first, keywords=tuple(keywords.items()))
 
 
 def derivatives(

@@ -8,6 +8,7 @@ expressions over `a`, the tuple of all values of a call.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import CellType, FunctionType
@@ -96,10 +97,12 @@ class _Names:
             self._enter_cells(expression, function)
 
     def _enter_cells(self, expression: str, function: Any) -> None:
-        inner = getattr(function, "__gradscribe_function__", None)
+        inner = inspect.getattr_static(function, "__gradscribe_function__", None)
         if inner is not None:
             self._enter_cells(f"{expression}.__gradscribe_function__", inner)
-        for number, cell in enumerate(getattr(function, "__closure__", None) or ()):
+        if not isinstance(function, FunctionType):
+            return
+        for number, cell in enumerate(function.__closure__ or ()):
             if id(cell) not in self._cells:
                 text = self._cells[id(cell)] = f"{expression}.__closure__[{number}]"
                 self._enter_cells(f"{text}.cell_contents", contents_of(cell))
@@ -155,6 +158,18 @@ def _two_objects(names: _Names, dependency: Dependency) -> str:
     return f"{names.path(dependency.path)} is not {names.path(dependency.value)}"
 
 
+def _has_attribute(names: _Names, dependency: Dependency) -> str:
+    return f"hasattr({names.path(dependency.path)}, {dependency.value!r})"
+
+
+def _has_no_attribute(names: _Names, dependency: Dependency) -> str:
+    return f"not {_has_attribute(names, dependency)}"
+
+
+def _without_key(names: _Names, dependency: Dependency) -> str:
+    return f"{dependency.value!r} not in {names.path(dependency.path)}"
+
+
 _CHECKS: dict[str, Callable[[_Names, Dependency], str]] = {
     "identity": _same_object,
     "equality": _equal,
@@ -164,6 +179,9 @@ _CHECKS: dict[str, Callable[[_Names, Dependency], str]] = {
     "keys": _same_keys,
     "same": _one_object,
     "other": _two_objects,
+    "present": _has_attribute,
+    "absent": _has_no_attribute,
+    "without": _without_key,
 }
 
 

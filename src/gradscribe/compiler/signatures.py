@@ -47,7 +47,7 @@ class Binder:
         exec(text, namespace)
         self._code: CodeType = namespace["bind"].__code__
 
-    def of(self, function: FunctionType) -> Callable[..., tuple[Any, ...]]:
+    def of(self, function: FunctionType) -> FunctionType:
         """The binder with this function's name and defaults."""
         bind = FunctionType(self._code, {}, function.__name__, function.__defaults__)
         bind.__kwdefaults__ = function.__kwdefaults__

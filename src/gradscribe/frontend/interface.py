@@ -71,6 +71,21 @@ class Capture:
     path: Path
 
 
+DependencyKind = Literal[
+    "identity",
+    "equality",
+    "class",
+    "code",
+    "length",
+    "keys",
+    "same",
+    "other",
+    "present",
+    "absent",
+    "without",
+]
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Dependency:
     """Something resolved when compiling, which must still hold at each later call.
@@ -78,14 +93,14 @@ class Dependency:
     identity: the path leads to `value` itself (helpers, modules). equality: to an equal value
     (strings, flags, None). class: to an object whose class is `value`. code: to a function
     whose `__code__` is `value`. length, keys: to a container of so many items, of these keys.
-    same, other: to the very object, or to another one, than the path `value` does.
+    same, other: to the very object, or to another one, than the path `value` does. present,
+    absent: to an object that has, or has not, an attribute `value`. without: to a dict without
+    the key `value`.
     """
 
     path: Path
     value: Any
-    kind: Literal["identity", "equality", "class", "code", "length", "keys", "same", "other"] = (
-        "identity"
-    )
+    kind: DependencyKind = "identity"
 
 
 @dataclass(frozen=True, eq=False, slots=True)

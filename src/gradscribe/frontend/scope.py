@@ -12,6 +12,7 @@ import collections
 import dataclasses
 import enum
 import functools
+import inspect
 import itertools
 import operator
 import random
@@ -25,7 +26,14 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.control.carried import LateReadError
 from gradscribe.frontend.data import instances
-from gradscribe.frontend.interface import Argument, Capture, Dependency, Path, RunTimeObject
+from gradscribe.frontend.interface import (
+    Argument,
+    Capture,
+    Dependency,
+    DependencyKind,
+    Path,
+    RunTimeObject,
+)
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Frame, Lowering
 from gradscribe.frontend.values import (
     ALL,
@@ -51,6 +59,9 @@ _RESOLVED = (
     type(np.sum),
     type,
 )
+HOLDERS = (type, types.ModuleType, types.FunctionType)
+"""Static objects of these classes have attributes that may change."""
+
 GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 """Objects of these classes are run-time values."""
 
@@ -109,6 +120,7 @@ def _outside(lowering: Lowering, node: Any, function: types.FunctionType, name: 
         value = function.__globals__[name]
         return external(lowering, value, Path(function.__globals__, (("item", name),)), name)
     if hasattr(builtins, name):
+        depend(lowering, Path(function.__globals__), name, "without")
         return Static(getattr(builtins, name))
     return lowering.unsupported(node, f"the name `{name}` is not defined", "define it")
 
@@ -121,6 +133,9 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     if value is None or isinstance(value, (str, bytes, bool, np.dtype)) or value is Ellipsis:
         depend(lowering, path, value, "equality")
         return Static(value)
+    if isinstance(value, (set, frozenset)) and not lowering.as_objects and _is_constant(value):
+        depend(lowering, path, type(value)(value), "equality")
+        return Static(frozenset(value))
     if lowering.as_objects and isinstance(value, (list, dict, set, collections.deque)):
         return ObjectRef(value, path, name, grown=True)
     if _is_input(value):
@@ -136,11 +151,21 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     if isinstance(value, functools.partial):
         return partial_of(lowering, value, path, name)
     found = ObjectRef(value, path, name=name)
-    return opened(lowering, found) if hasattr(value, "_fields") else found
+    return opened(lowering, found) if hasattr(type(value), "_fields") else found
+
+
+def _is_constant(value: Any) -> bool:
+    """Whether this is a plain constant, or a set or tuple of those."""
+    if isinstance(value, (set, frozenset, tuple)):
+        return all(map(_is_constant, value))
+    return value is None or isinstance(value, (*_BY_VALUE, int, float, complex))
 
 
 def partial_of(
-    lowering: Lowering, value: functools.partial[Any], path: Path, name: str
+    lowering: Lowering,
+    value: functools.partial[Any] | functools.partialmethod[Any],
+    path: Path,
+    name: str,
 ) -> PartialOf:
     """A partial from outside: the arrays and numbers that it holds are inputs."""
     given, named = (_below(path, "attribute", step) for step in ("args", "keywords"))
@@ -193,10 +218,10 @@ def _name_of_item(owner: ObjectRef, key: Any) -> str:
 
 
 def is_library(owner: Any) -> bool:
-    """Whether a module or class is part of Python or of an installed numerical library: its
-    attributes do not change."""
+    """Whether a module, class or function is part of Python or of an installed numerical library:
+    its attributes do not change."""
     name = owner.__name__ if isinstance(owner, types.ModuleType) else owner.__module__
-    top = name.partition(".")[0]
+    top = (name or "").partition(".")[0]
     return top in _LIBRARIES or (top in sys.stdlib_module_names and top != "__main__")
 
 
@@ -231,7 +256,7 @@ def _is_input(value: Any) -> bool:
     _, leaves = flatten(value, dataclasses.is_dataclass)
     classes = (*PLAIN_NUMBERS, np.ndarray, *GENERATORS)
     return bool(leaves) and all(
-        isinstance(leaf, classes) or hasattr(leaf, "requires_grad") for leaf in leaves
+        isinstance(leaf, classes) or hasattr(type(leaf), "requires_grad") for leaf in leaves
     )
 
 
@@ -278,9 +303,10 @@ def captured_object(lowering: Lowering, item: ObjectRef) -> Any:
     return found.value.target if isinstance(found, Static) else found
 
 
-def depend(lowering: Lowering, path: Path, value: Any, kind: Any = "identity") -> None:
+def depend(lowering: Lowering, path: Path, value: Any, kind: DependencyKind = "identity") -> None:
     """Note that the path must lead to this value (of this class, …) in each call."""
-    lowering.dependencies[path.place] = Dependency(path, value, kind)
+    names = value if kind in ("present", "absent", "without") else None
+    lowering.dependencies[path.place, kind, names] = Dependency(path, value, kind)
 
 
 def bind(
@@ -327,9 +353,11 @@ def _constant(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
 
 def _is_transformed(value: Any) -> bool:
     """Whether this is a function that gradscribe has wrapped: decorated, or a gradient."""
-    is_wrapped = hasattr(value, "__gradscribe_function__")
-    is_operation = hasattr(value, "__gradscribe_primitive__")
-    return is_wrapped or is_operation or hasattr(value, "__gradscribe_transform__")
+    return any(inspect.getattr_static(value, mark, None) is not None for mark in _MARKS)
+
+
+_MARKS = ("__gradscribe_function__", "__gradscribe_primitive__", "__gradscribe_transform__")
+"""Attributes of what gradscribe has wrapped (objects may have a `__getattr__` for any name)."""
 
 
 def _below(path: Path, kind: Any, step: Any) -> Path:

@@ -157,7 +157,8 @@ def _source_in(filename: str, code: CodeType) -> Source:
     lines, functions = _parsed_file(filename, _stamp(code))
     found = [f for f in functions.get(code.co_firstlineno, ()) if f.name == code.co_name]
     if len(found) > 1:
-        found = [f for f in found if _same_code(f.node, code)]
+        same = [f for f in found if _same_code(f.node, code)]
+        found = sorted(same, key=lambda f: _extent_of(f.node), reverse=True)  # the innermost first
     if not found or not _is_compiled_from(code, lines):
         raise SourceNotFoundError(
             f"the source of `{code.co_name}` (line {code.co_firstlineno} of {filename}) "
@@ -320,12 +321,16 @@ def _parsed_file(
 
 
 def _same_code(node: Any, code: CodeType) -> bool:
-    """Whether this lambda is the one that the code was compiled from: from Python 3.11 on the
-    code knows the columns of its body; before, compiling the lambda must give the same code."""
+    """Whether this lambda may be the one that the code was compiled from: from Python 3.11 on the
+    code knows columns, which must all lie in its body (those in the body of a lambda in it belong
+    to that one); before, compiling the lambda must give the same code."""
     if sys.version_info >= (3, 11):
-        body = node.body
-        extent = (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset)
-        return extent in set(code.co_positions())
+        start, end = _extent_of(node.body)
+        return all(
+            start <= (line, column) and (last_line, last_column) <= end
+            for line, last_line, column, last_column in code.co_positions()
+            if column is not None and (column, last_column) != (0, 0)
+        )
     module = compile(ast.Expression(node), code.co_filename, "eval")
     candidates = [c for c in module.co_consts if isinstance(c, CodeType)]
     return any(
@@ -336,6 +341,10 @@ def _same_code(node: Any, code: CodeType) -> bool:
         == [x for x in code.co_consts if not isinstance(x, CodeType)]
         for c in candidates
     )
+
+
+def _extent_of(node: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
 
 
 def _is_compiled_from(code: CodeType, lines: tuple[str, ...]) -> bool:

@@ -321,8 +321,13 @@ def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
     """Whether the value will have an attribute at run time."""
     if instances.is_object(item):
         return objects.get(lowering, node, item, name) is not None
-    if isinstance(item, (Static, ObjectRef)):
-        return hasattr(item.value if isinstance(item, Static) else item.target, name)
+    if isinstance(item, Static):
+        is_known = hasattr(item.value, name)
+        if isinstance(item.value, scope.HOLDERS) and not scope.is_library(item.value):
+            scope.depend(lowering, Path(item.value), name, "present" if is_known else "absent")
+        return is_known
+    if isinstance(item, ObjectRef):
+        return hasattr(item.target, name)
     if isinstance(item, TupleOf) and name in field_names(item.cls):
         return True
     return hasattr(class_of(lowering, node, item), name)

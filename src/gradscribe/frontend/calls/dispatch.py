@@ -399,6 +399,8 @@ def _inline(
     keywords: dict[str, Any],
 ) -> Any:
     source = source_of(function.__code__)
+    if not scope.is_library(function):
+        scope.depend(lowering, Path(function, (("attribute", "__code__"),)), function.__code__)
     names = _bind(lowering, node, source, _defaults(lowering, function), arguments, keywords)
     return run_frame(lowering, node, Frame(source, function, names))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import types
 from typing import Any
 
 import numpy as np
@@ -60,7 +59,7 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
         what = f"`{owner!r}` has no attribute `{name}`"
         lowering.raises(node, AttributeError(what), what)
     value = getattr(owner, name)
-    if not isinstance(owner, (type, types.ModuleType)) or scope.is_library(owner):
+    if not isinstance(owner, scope.HOLDERS) or scope.is_library(owner):
         return Static(value)
     kind = inspect.getattr_static(owner, name, None) if isinstance(owner, type) else None
     if isinstance(owner, type) and isinstance(kind, (staticmethod, classmethod)):
@@ -73,10 +72,9 @@ def _namedtuple_attribute(lowering: Lowering, node: Any, owner: TupleOf, name: s
     fields: tuple[str, ...] = getattr(owner.cls, "_fields", ())
     if name in fields:
         return owner.items[fields.index(name)]
-    kind = inspect.getattr_static(owner.cls, name, None)
-    if isinstance(kind, property):
-        return calls.call(lowering, node, Static(kind.fget), (owner,), {})
-    return Static(fields) if fields and name == "_fields" else None
+    if name in vars(tuple) or name in known.NAMEDTUPLE_METHODS or name == "_make":
+        return None
+    return objects.of_class(lowering, node, owner, owner.cls, name)
 
 
 def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> Any:

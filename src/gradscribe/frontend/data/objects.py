@@ -12,6 +12,7 @@ import dataclasses
 import functools
 import inspect
 import types
+from dataclasses import replace
 from typing import Any
 
 from gradscribe.frontend import scope
@@ -32,6 +33,7 @@ from gradscribe.frontend.values import (
     Cell,
     InstanceRef,
     ObjectRef,
+    PartialOf,
     Static,
     Super,
     Unbound,
@@ -63,17 +65,26 @@ def get(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
     cls = class_of(owner)
     kind = inspect.getattr_static(cls, name, _MISSING)
     if isinstance(kind, property):
-        _depend_on_class(lowering, cls, name, kind)
-        return calls.call(lowering, node, Static(kind.fget), (owner,), {})
+        return of_class(lowering, node, owner, cls, name)
     own = _own(lowering, node, owner, name)
     if own is not None:
         return own
+    if isinstance(owner, ObjectRef) and hasattr(owner.target, "__dict__"):
+        steps = (*owner.path.steps, ("attribute", "__dict__"))
+        scope.depend(lowering, Path(owner.path.root, steps), name, "without")
     if isinstance(kind, functools.cached_property):
         _depend_on_class(lowering, cls, name, kind)
         item = calls.call(lowering, node, Static(kind.func), (owner,), {})
         set_attribute(lowering, owner, name, item)
         return item
-    return None if kind is _MISSING else _of_class(lowering, node, owner, cls, name, kind)
+    return of_class(lowering, node, owner, cls, name)
+
+
+def _is_missing(lowering: Lowering, cls: type, name: str, kind: Any) -> bool:
+    """Whether a class has nothing under a name; then it must stay so."""
+    if kind is _MISSING and not scope.is_library(cls) and not hasattr(cls, name):
+        scope.depend(lowering, Path(cls), name, "absent")
+    return kind is _MISSING
 
 
 def _own(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
@@ -101,8 +112,14 @@ def _is_slot(target: Any, name: str) -> bool:
     return is_member and hasattr(target, name)
 
 
-def _of_class(lowering: Lowering, node: Any, owner: Object, cls: type, name: str, kind: Any) -> Any:
-    """An attribute of the class, as it is seen through an object of it."""
+def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) -> Any:
+    """An attribute of the class, as it is seen through an object of it, or None."""
+    kind = inspect.getattr_static(cls, name, _MISSING)
+    if _is_missing(lowering, cls, name, kind):
+        return None
+    if isinstance(kind, property):
+        _depend_on_class(lowering, cls, name, kind)
+        return calls.call(lowering, node, Static(kind.fget), (owner,), {})
     if isinstance(kind, types.FunctionType):
         _depend_on_class(lowering, cls, name, kind)
         return BoundMethod(owner, name, kind)
@@ -111,7 +128,7 @@ def _of_class(lowering: Lowering, node: Any, owner: Object, cls: type, name: str
     if isinstance(kind, (types.MethodDescriptorType, types.WrapperDescriptorType)):
         return BoundMethod(owner, name)
     if isinstance(kind, functools.partialmethod):
-        lowering.unsupported(node, "`partialmethod` is not supported", "write the method out")
+        return _partial_method(lowering, owner, cls, name, kind)
     inner = getattr(kind, "__gradscribe_function__", None)
     if isinstance(inner, types.FunctionType):
         _depend_on_class(lowering, cls, name, kind)
@@ -121,11 +138,29 @@ def _of_class(lowering: Lowering, node: Any, owner: Object, cls: type, name: str
         return BoundMethod(owner, name, kind.__wrapped__)
     getter = inspect.getattr_static(type(kind), "__get__", None)
     if isinstance(getter, types.FunctionType):
-        descriptor = ObjectRef(kind, Path(cls, (("attribute", "__dict__"), ("item", name))))
+        place = _place_in_class(cls, name)
+        scope.depend(lowering, place, kind)
+        _depend_on_class(lowering, type(kind), "__get__", getter)
+        descriptor = ObjectRef(kind, place)
         return calls.call(lowering, node, Static(getter), (descriptor, owner, Static(cls)), {})
     if isinstance(owner, ObjectRef) and not isinstance(cls.__dict__.get(name, kind), type(kind)):
         return None
     return scope.external(lowering, getattr(cls, name), Path(cls, (("attribute", name),)), name)
+
+
+def _partial_method(
+    lowering: Lowering, owner: Any, cls: type, name: str, kind: functools.partialmethod[Any]
+) -> PartialOf:
+    place = _place_in_class(cls, name)
+    scope.depend(lowering, place, kind)
+    partial = scope.partial_of(lowering, kind, place, name)
+    return replace(partial, arguments=(owner, *partial.arguments))
+
+
+def _place_in_class(cls: type, name: str) -> Path:
+    """Where a class, or a base of it, holds what it has under a name."""
+    base = next(base for base in cls.__mro__ if name in base.__dict__)
+    return Path(base, (("attribute", "__dict__"), ("item", name)))
 
 
 def of_static_class(lowering: Lowering, node: Any, cls: type, name: str, kind: Any) -> Any:
@@ -139,7 +174,8 @@ def of_static_class(lowering: Lowering, node: Any, cls: type, name: str, kind: A
 
 
 def _depend_on_class(lowering: Lowering, cls: type, name: str, kind: Any) -> None:
-    scope.depend(lowering, Path(cls, (("attribute", name),)), kind)
+    if not scope.is_library(cls):
+        scope.depend(lowering, Path(cls, (("attribute", name),)), kind)
 
 
 def method(lowering: Lowering, owner: Any, name: str) -> BoundMethod | None:
@@ -147,8 +183,8 @@ def method(lowering: Lowering, owner: Any, name: str) -> BoundMethod | None:
     if not is_object(owner):
         return None
     cls = class_of(owner)
-    kind = inspect.getattr_static(cls, name, None)
-    if not isinstance(kind, types.FunctionType):
+    kind = inspect.getattr_static(cls, name, _MISSING)
+    if _is_missing(lowering, cls, name, kind) or not isinstance(kind, types.FunctionType):
         return None
     _depend_on_class(lowering, cls, name, kind)
     return BoundMethod(owner, name, kind)
@@ -205,6 +241,7 @@ def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> No
         calls.call(lowering, node, Static(kind.fset), (owner, item), {})
         return
     own_store = inspect.getattr_static(cls, "__setattr__")
+    _depend_on_class(lowering, cls, "__setattr__", own_store)
     if is_frozen(cls):
         lowering.unsupported(
             node,

@@ -1,0 +1,325 @@
+"""What a compiled function depends on is changed in place, as in a notebook: the next call is of
+the program as it is then."""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import typing
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import gradscribe as gs
+
+X = 1.7
+
+
+def follows(f: Callable[[float], float], *changes: Callable[[], Any]) -> None:
+    """Value and gradient, of plain numbers and of Tensors, are those of f before and after each of
+    these changes."""
+    gradient, value_and_gradient = gs.grad(f), gs.value_and_grad(f)
+    decorated = gs.differentiable(f)
+    for change in (lambda: None, *changes):
+        change()
+        slope = (f(X + 1e-6) - f(X - 1e-6)) / 2e-6
+        x = gs.tensor(X, requires_grad=True)
+        result = decorated(x)
+        result.backward()
+        value, again = value_and_gradient(X)
+        assert value == result.item() == f(X)
+        assert gradient(X) == again == gs.grad(f)(X)
+        np.testing.assert_allclose([again, x.grad.item()], slope, rtol=1e-6)
+
+
+def setting(owner: Any, name: str, value: Any) -> Callable[[], None]:
+    return lambda: setattr(owner, name, value)
+
+
+def deleting(owner: Any, name: str) -> Callable[[], None]:
+    return lambda: delattr(owner, name)
+
+
+def twice(x):
+    return 2.0 * x
+
+
+def cubed(x):
+    return x**3
+
+
+# -- functions -----------------------------------------------------------------------------------
+
+
+def test_the_code_of_a_function_or_of_a_helper():
+    def helper(x):
+        return x * 2.0
+
+    def f(x):
+        return helper(x) + x
+
+    follows(helper, setting(helper, "__code__", cubed.__code__))
+    follows(f, setting(helper, "__code__", twice.__code__))
+
+
+def test_defaults():
+    def f(x, k=2.0, *, m=3.0, g=np.sin):
+        return x * k * m + g(x)
+
+    changes = [
+        setting(f, "__defaults__", (5.0,)),
+        setting(f, "__kwdefaults__", {"m": 7.0, "g": np.cos}),
+        setting(f, "__defaults__", (-1.0,)),
+    ]
+    follows(lambda x: f(x), *changes)
+    follows(f, *changes)
+
+
+def test_attributes_of_functions():
+    def f(x):
+        return x * f.scale if getattr(f, "scaled", False) else x * x
+
+    follows(
+        f,
+        setting(f, "scale", 2.0),
+        setting(f, "scaled", True),
+        setting(f, "scale", 5.0),
+        setting(f, "scaled", False),
+    )
+
+
+def test_a_global_that_hides_a_builtin():
+    source = "def f(x):\n    return sum([x, x]) * abs(x)\n"
+    linecache.cache["hiding.py"] = (len(source), None, source.splitlines(True), "hiding.py")
+    namespace: dict[str, Any] = {}
+    exec(compile(source, "hiding.py", "exec"), namespace)
+    follows(
+        namespace["f"],
+        lambda: namespace.update(sum=lambda items: items[0] ** 2),
+        lambda: namespace.update(abs=np.sin),
+        lambda: namespace.pop("sum"),
+    )
+
+
+def test_variables_of_closures():
+    factor, function = 2.0, np.sin
+
+    def f(x):
+        return factor * function(x)
+
+    def change(a, b):
+        nonlocal factor, function
+        factor, function = a, b
+
+    follows(
+        lambda x: f(x) * x,
+        lambda: change(3.0, np.sin),
+        lambda: change(3, np.cos),
+        lambda: change(3, cubed),
+    )
+
+
+def test_what_containers_hold():
+    table = {"a": 1.0, "f": np.sin, "nested": {"k": 2.0}}
+    functions, chosen = [np.cos], {1, 2}
+
+    def f(x):
+        total = table["a"] * table["f"](x) * table["nested"]["k"]
+        for function in functions:
+            total = total + function(x)
+        return total if 2 in chosen else total * x
+
+    follows(
+        f,
+        lambda: table.update(a=3.0),
+        lambda: table.update(f=np.tanh),
+        lambda: table.update(nested={"k": 5.0, "unused": 1}),
+        lambda: functions.append(cubed),
+        lambda: functions.__setitem__(0, twice),
+        lambda: chosen.discard(2),
+        lambda: chosen.add(2),
+    )
+
+
+def test_the_rule_of_a_primitive():
+    @gs.primitive
+    def square(x):
+        return x * x
+
+    @square.adjoint
+    def _(out, x, *, d_out):
+        return 2.0 * x * d_out
+
+    def f(x):
+        return square(x) * x
+
+    assert gs.grad(f)(2.0) == 12.0
+
+    @square.adjoint
+    def _(out, x, *, d_out):
+        return 100.0 * d_out
+
+    assert gs.grad(f)(2.0) == 204.0
+
+
+# -- classes and their objects -------------------------------------------------------------------
+
+
+def test_methods_properties_and_constants():
+    class Spring:
+        stiffness = 2.0
+        kind = "linear"
+
+        def __init__(self):
+            self.length = 1.5
+
+        def force(self, x):
+            return x * self.length * self.stiffness
+
+        @property
+        def double(self):
+            return self.length * 2
+
+        @staticmethod
+        def law(x):
+            return x * 3
+
+        @classmethod
+        def scaled(cls, x):
+            return x * cls.stiffness
+
+        def chosen(self, x):
+            return x if self.kind == "linear" else x * x
+
+        def __call__(self, x):
+            return self.force(x) + self.double
+
+        def __add__(self, other):
+            return self.length + other
+
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, index):
+            return self.length * (index + 1)
+
+    class Stiff(Spring):
+        def force(self, x):
+            return super().force(x) + x
+
+    spring, stiff = Spring(), Stiff()
+    follows(
+        lambda x: spring(x) * spring.law(x) + spring.scaled(x) + stiff.force(x),
+        setting(Spring, "force", lambda self, x: x**3 * self.length),
+        setting(Spring, "double", property(lambda self: self.length * 5)),
+        setting(Spring, "double", 7.0),
+        setting(Spring, "law", staticmethod(cubed)),
+        setting(Spring, "stiffness", 5.0),
+        setting(Spring, "scaled", classmethod(lambda cls, x: x**2 * cls.stiffness)),
+        setting(Stiff, "force", lambda self, x: x**2),
+        setting(Spring, "__call__", lambda self, x: x * self.length),
+        setting(Stiff, "stiffness", -1.0),
+        deleting(Stiff, "force"),
+    )
+    follows(
+        lambda x: (spring + x) * len(spring) * spring[1],
+        setting(Spring, "__add__", lambda self, other: self.length * other),
+        setting(Spring, "__len__", lambda self: 5),
+        setting(Spring, "__getitem__", lambda self, index: 10.0 * index),
+    )
+    follows(
+        lambda x: spring.chosen(x) + spring.force(x),
+        setting(Spring, "kind", "square"),
+        setting(spring, "kind", "linear"),
+        deleting(spring, "kind"),
+        setting(spring, "force", lambda x: x * 9),
+        deleting(spring, "force"),
+        setting(spring, "length", np.float64(4.0)),
+        setting(spring, "__class__", Stiff),
+    )
+
+
+def test_what_was_not_there_before():
+    class Plain:
+        def __init__(self, v=2.0):
+            self.v = v
+
+        def keep(self, x):
+            self.kept = x
+            return self.kept
+
+    class Open:
+        def __getattr__(self, name):
+            return 3.0
+
+    plain, opened = Plain(), Open()
+    follows(
+        lambda x: (x * 2 if plain else x) + getattr(plain, "extra", 5.0) * x,
+        setting(plain, "extra", 7.0),
+        deleting(plain, "extra"),
+        setting(Plain, "extra", -1.0),
+        setting(Plain, "__bool__", lambda self: False),
+    )
+    follows(
+        lambda x: x * 2 if hasattr(Plain, "flag") else plain.keep(x) * Plain(x).v,
+        setting(Plain, "__setattr__", lambda self, n, v: object.__setattr__(self, n, 2 * v)),
+        setting(Plain, "flag", True),
+    )
+    follows(
+        lambda x: opened.anything * x,
+        setting(Open, "__getattr__", lambda self, name: 4.0),
+        setting(opened, "anything", 7.0),
+        deleting(opened, "anything"),
+        setting(Open, "anything", 9.0),
+    )
+
+
+def test_methods_of_namedtuples_and_descriptors():
+    class Point(typing.NamedTuple):
+        a: float
+        b: float
+        scale = 2.0
+
+        def norm(self):
+            return (self.a**2 + self.b) * self.scale
+
+        @classmethod
+        def diagonal(cls, a):
+            return cls(a, a)
+
+    class Two:
+        def __get__(self, owner, cls):
+            return 2.0
+
+    class Holder:
+        two = Two()
+        halved = functools.partialmethod(lambda self, k, x: k * x * self.two, 0.5)
+
+    holder = Holder()
+    follows(
+        lambda x: Point(x, 2.0).norm() + Point.diagonal(x).norm(),
+        setting(Point, "norm", lambda self: self.a**3 * self.scale),
+        setting(Point, "scale", 4.0),
+    )
+    follows(
+        lambda x: holder.two * x + holder.halved(x),
+        setting(Two, "__get__", lambda self, owner, cls: 5.0),
+        setting(Holder, "halved", functools.partialmethod(lambda self, k, x: k * x**2, 3.0)),
+    )
+
+
+def test_the_call_of_an_object_that_is_differentiated_itself():
+    class Square:
+        def __call__(self, x):
+            return x * x
+
+    gradient = gs.grad(Square())
+    assert gradient(2.0) == 4.0
+    Square.__call__ = lambda self, x: x**3
+    assert gradient(2.0) == 12.0
+
+
+def test_two_lambdas_of_one_line_with_conditions():
+    pieces = [lambda x: x * 2 if x < 1 else x * 3, lambda x: x and x * 5]
+    assert [gs.grad(piece)(1.5) for piece in pieces] == [3.0, 5.0]

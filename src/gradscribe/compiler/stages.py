@@ -41,10 +41,11 @@ class Stages:
     def joined(self) -> adjoint.Joined:
         """Primal and adjoint in one. What is not seeded is returned, and not differentiated."""
         refuse_consuming_loops(self.primal)
+        primal = simplify(self.primal)
         if self.seeded is None:
-            return adjoint.differentiate(self.primal, self.active)
-        joined = adjoint.differentiate(only_results(self.primal, self.seeded), self.active)
-        return replace(joined, results=self.primal.body.yields, result=self.primal.result)
+            return adjoint.differentiate(primal, self.active)
+        joined = adjoint.differentiate(only_results(primal, self.seeded), self.active)
+        return replace(joined, results=primal.body.yields, result=primal.result)
 
     @cached_property
     def _pair(self) -> tuple[Function, Function]:

@@ -15,9 +15,9 @@ import numpy as np
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Method, Value
 from gradscribe.ir.lengths import Affine
-from gradscribe.ir.types import Array, Scalar, Tuple, Type, cotangent_type, join
+from gradscribe.ir.types import Array, Scalar, Tuple, Type, cotangent_type, is_differentiable, join
 from gradscribe.ir.types import Sequence as ListType
-from gradscribe.primitives.control import ADD_ITEMS, CONSTANT, UNDEF, ZEROS_LIKE
+from gradscribe.primitives.control import ADD_ITEMS, CONSTANT, ITEM, TUPLE, UNDEF, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
 
@@ -47,8 +47,10 @@ def zero(scope: Scope, value: Value) -> Value:
     """A zero cotangent of a value, made in a scope."""
     type_ = value.type
     if isinstance(type_, Scalar):
-        exact = not type_.weak and type_.dtype not in ("float64", "complex128")
-        return constant(scope.builder, np.dtype(type_.dtype).type(0) if exact else 0.0)
+        return constant(scope.builder, _zero_of(type_))
+    if isinstance(type_, Tuple) and all(isinstance(item, Scalar) for item in type_.items):
+        items = tuple(constant(scope.builder, _zero_of(item)) for item in type_.items)
+        return scope.builder.call(TUPLE, {"items": items}, name=name_of(value))
     for flag, outcome in scope.context.absent.get(value, ()):
         known = scope.outcome(flag)
         if known == outcome:
@@ -57,6 +59,14 @@ def zero(scope: Scope, value: Value) -> Value:
             return _zero_if_there(scope, value, flag, outcome)
     like = scope.primal(scope.shaped_like(value))
     return scope.builder.call(ZEROS_LIKE, {"x": like}, name=name_of(value))
+
+
+def _zero_of(type_: Type) -> Any:
+    """Zero as the cotangent of a number (or beside one, in a tuple, of a whole number)."""
+    assert isinstance(type_, Scalar)
+    if not type_.weak and type_.dtype not in ("float64", "complex128"):
+        return np.dtype(type_.dtype).type(0)
+    return 0.0 if is_differentiable(type_) else 0
 
 
 def _zero_if_there(scope: Scope, value: Value, flag: Value, outcome: bool) -> Value:
@@ -82,12 +92,21 @@ def add(builder: Builder, a: Value, b: Value, value: Value) -> Value:
         total = call(builder, operator.add, a, b, name=name_of(value))
         is_unboxed = isinstance(value.type, Array) and isinstance(total.type, Scalar)
         return _boxed(builder, total) if is_unboxed else total
+    if isinstance(a.type, Tuple) and isinstance(b.type, Tuple):
+        items = tuple(_item_sum(builder, a, b, i) for i in range(len(a.type.items)))
+        return builder.call(TUPLE, {"items": items}, name=name_of(value))
     return builder.call(ADD_ITEMS, {"x": a, "y": b}, name=name_of(value))
 
 
 def _boxed(builder: Builder, number: Value) -> Value:
     """The sum of arrays without axes, which NumPy gives as a scalar, as such an array."""
     return call(builder, np.asarray, number, name=number.name)
+
+
+def _item_sum(builder: Builder, a: Value, b: Value, position: int) -> Value:
+    """The sum of these items of two cotangents of one tuple."""
+    x, y = (builder.call(ITEM, {"x": each, "position": position}) for each in (a, b))
+    return add(builder, x, y, Value(x.type)) if is_differentiable(x.type) else x
 
 
 def carried_type(type_: Type) -> Type:

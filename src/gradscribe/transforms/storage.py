@@ -27,7 +27,7 @@ from gradscribe.ir.core import (
     map_operands,
 )
 from gradscribe.ir.lengths import Affine, Facts, Symbol
-from gradscribe.ir.types import INT, Array, Collected, RecordOf, Scalar
+from gradscribe.ir.types import BOOL, INT, Array, Collected, RecordOf, Scalar
 from gradscribe.primitives.control import CONSTANT, UNDEF
 from gradscribe.primitives.indexing import LENGTH, STORE
 from gradscribe.primitives.registry import PRIMITIVES
@@ -51,6 +51,7 @@ class Exports:
         self._facts = facts
         self._loops: dict[Operation, _LoopExports] = {}
         self._branches: dict[Operation, tuple[dict[Value, Value], dict[Value, Value]]] = {}
+        self._completed: dict[Operation, Value] = {}
         self._overwritten: dict[Operation, tuple[list[Operation], Value]] = {}
         self._calls: dict[Operation, tuple[Callee, Value]] = {}
 
@@ -77,6 +78,12 @@ class Exports:
         if value not in results:
             results[value] = self._new(operation, Value(value.type, value.name))
         return results[value]
+
+    def completed(self, attempt: Operation) -> Value:
+        """Whether the first side of a `try` was completed."""
+        if attempt not in self._completed:
+            self._completed[attempt] = self._new(attempt, Value(BOOL))
+        return self._completed[attempt]
 
     def record_of_call(self, call: Operation, forward: Callee) -> Value:
         """The record of a call, which is then one of `forward`."""
@@ -119,6 +126,8 @@ class Exports:
                     operations += before
                 elif operation in self._branches:
                     operation_ = self._with_branch_values(operation_, self._branches[operation])
+                if operation in self._completed:
+                    operation_ = self._with_flag(operation_, self._completed[operation])
                 operations.append(operation_)
             elif operation in self._calls:
                 forward, record = self._calls[operation]
@@ -183,6 +192,16 @@ class Exports:
             regions=tuple(regions),
         )
         return counted, before
+
+    def _with_flag(self, attempt: Operation, flag: Value) -> Operation:
+        """The `try` with True as one more result of its first side, and False of its second."""
+        regions = []
+        for region, outcome in zip(attempt.regions, (True, False), strict=True):
+            value, attributes = Value(BOOL), {"value": outcome}
+            constant = Operation(CONSTANT, (), (value,), attributes, location=attempt.location)
+            operations = (*region.operations, constant)
+            regions.append(Block(region.parameters, operations, (*region.yields, value)))
+        return replace(attempt, results=(*attempt.results, flag), regions=tuple(regions))
 
     def _with_branch_values(
         self, operation: Operation, exports: tuple[dict[Value, Value], dict[Value, Value]]

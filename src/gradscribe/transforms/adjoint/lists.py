@@ -50,7 +50,7 @@ def _append(scope: Scope, operation: Operation, d_out: Value) -> None:
 def _pop(scope: Scope, operation: Operation, d_out: Value) -> None:
     x = operation.operands[0]
     if x in scope.context.active:
-        zeros = _zeros_of_item(scope, x, -1)
+        zeros = _zeros_of_item(scope, operation, -1)
         arguments = {"x": d_out, "value": zeros}
         scope.contribute(x, scope.builder.call(APPEND, arguments, name=name_of(x)))
 
@@ -116,7 +116,7 @@ def _delete(scope: Scope, operation: Operation, d_out: Value) -> None:
     x = _operand(operation, "x")
     if x in scope.context.active:
         index = _static(scope, operation, "index")
-        arguments = {"x": d_out, "index": index, "value": _zeros_of_item(scope, x, index)}
+        arguments = {"x": d_out, "index": index, "value": _zeros_of_item(scope, operation, index)}
         scope.contribute(x, scope.builder.call(INSERT, arguments, name=name_of(x)))
 
 
@@ -167,10 +167,15 @@ def _section(scope: Scope, x: Value, index: SliceOf, value: Value) -> Value:
     return scope.builder.call(SECTION, {"x": x, "index": index}, name=name_of(value))
 
 
-def _zeros_of_item(scope: Scope, x: Value, index: Any) -> Value:
-    item_type = x.type.item  # type: ignore[attr-defined]
-    if isinstance(item_type, Scalar):
+def _zeros_of_item(scope: Scope, operation: Operation, index: Any) -> Value:
+    """Zeros like the item that an operation takes out of a list."""
+    x = operation.operands[0]
+    if isinstance(x.type.item, Scalar):  # type: ignore[attr-defined]
         return constant(scope.builder, 0.0)
+    reads = (o for o in scope.block.operations if o.primitive is GET and o.operands[0] is x)
+    for read in reads:
+        if _static(scope, read, "index") == index:
+            return zero(scope, read.result)
     item = scope.builder.call(GET, {"x": scope.primal(x), "index": index})
     return scope.builder.call(ZEROS_LIKE, {"x": item})
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gradscribe.ir.core import CALL, LOOP, Block, Operation, Value, walk
-from gradscribe.ir.types import Array
+from gradscribe.ir.types import Array, Scalar
 from gradscribe.transforms.adjoint.context import Context
 from gradscribe.transforms.costs import MOST_EFFORT, effort_of
 from gradscribe.transforms.structure import STORES
@@ -53,6 +53,8 @@ def choose(context: Context) -> Choice:
         if len(found.sources) == 1:
             by_source.setdefault(next(iter(found.sources)), []).append(value)
     for source, values in by_source.items():
+        if not isinstance(source.type, (Scalar, Array)):
+            continue  # a list that is kept is copied
         if _is_overwritten(context, source):
             if _is_better_restored(context, source, values):
                 restored.add(context.structure.chain(source))

@@ -199,7 +199,11 @@ class Scope:
         definition = self.context.structure.definition.get(value)
         if definition is None:
             return 0 if self.parameter_is_free(value) else math.inf
-        return effort_of(definition) + sum(map(self.effort, definition.operands))
+        effort = effort_of(definition)
+        for operand in definition.operands:
+            if effort <= MOST_EFFORT:
+                effort += self.effort(operand)
+        return effort
 
     def parameter(self, value: Value) -> Value:
         """Make a parameter of this block available."""
@@ -221,7 +225,7 @@ class Scope:
             return effort == 0
         if definition.result in self.context.recomputed:
             return True
-        return effort + sum(map(self.effort, definition.operands)) <= MOST_EFFORT
+        return self.effort_here(definition.result) <= MOST_EFFORT
 
     def outcome(self, flag: Value) -> bool | None:
         """What a condition is known to be on the path that this mirrors."""

@@ -238,3 +238,51 @@ def test_derivatives_in_a_branch_say_which_test_of_the_program_they_belong_to() 
             d_x = d_total * 2 * x  # total = np.sum(x * x)
             return d_x, d_bound
         """)
+
+
+def newton(a, b):
+    x = 2.0
+    for _ in range(20):
+        fx = x**3 - a * x - b
+        if abs(fx) < 1e-10:
+            return x
+        x = x - fx / (3 * x**2 - a)
+    raise RuntimeError("no convergence")
+
+
+def test_record_of_a_trip_that_is_left_is_appended_before_the_break() -> None:
+    assert sources(newton, 1.7, 0.6).forward_source == block("""
+        def newton_forward(a, b):
+            steps = []
+            x = 2.0
+            for _ in range(20):
+                fx = x**3 - a * x - b
+                if abs(fx) < 1e-10:
+                    steps.append((x, True, None))
+                    result = x
+                    break
+                t = fx / (3 * x**2 - a)
+                x_1 = x - t
+                steps.append((x, False, t))
+                x = x_1
+            else:
+                raise RuntimeError("no convergence")
+            return result, (a, steps)
+        """)
+
+
+def test_trips_are_counted_where_they_begin() -> None:
+    assert sources(search, x5, 1.0).forward_source == block("""
+        def search_forward(values, target):
+            trips = 0
+            for i, v in enumerate(values):
+                trips += 1
+                if v > target:
+                    result = v * i
+                    branch = False
+                    break
+            else:
+                branch = True
+            result = -1.0 if branch else result
+            return result, (values, target, branch, trips)
+        """)

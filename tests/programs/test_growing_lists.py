@@ -1,4 +1,4 @@
-"""Lists that loops append to and pop from: right derivatives, and no copy of a list in each trip."""
+"""Lists that loops append to and pop from: right derivatives, no copy of a list in each trip."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gradscribe.codegen.pushes import sink_pushes
 from gradscribe.codegen.rereading import reread
 from gradscribe.ir.core import (
     IF,
@@ -72,6 +73,7 @@ class _Normalizer:
                 operations.append(replace(operation, regions=regions))
             else:
                 operations.append(self._with_shapes(operation))
+        operations = sink_pushes(operations, self._reads)
         return Block(block.parameters, tuple(reread(operations, self._reads)), block.yields)
 
     def _loop(self, operation: Operation) -> Iterator[Operation]:
@@ -90,7 +92,7 @@ class _Normalizer:
             yield Operation(STACK, (), (record,), attributes, (), operation.location)
         body = Block(
             body.parameters,
-            _with_pushes(body, pairs, operation),
+            tuple(sink_pushes(_with_pushes(body, pairs, operation), self._reads)),
             body.yields[: len(body.yields) - shape.collects],
         )
         yield Operation(
@@ -146,9 +148,7 @@ class _Normalizer:
         return array if found == [(array, axis) for axis in range(array.type.rank)] else None
 
 
-def _with_pushes(
-    body: Block, pairs: list[tuple[Value, Value]], loop: Operation
-) -> tuple[Operation, ...]:
+def _with_pushes(body: Block, pairs: list[tuple[Value, Value]], loop: Operation) -> list[Operation]:
     """The body's operations, with a push of each value right after it is made."""
     position = {r: n + 1 for n, o in enumerate(body.operations) for r in o.results}
     pushes: dict[int, list[Operation]] = {}
@@ -160,7 +160,7 @@ def _with_pushes(
     for number, operation in enumerate(body.operations, 1):
         operations.append(operation)
         operations += pushes.get(number, ())
-    return tuple(operations)
+    return operations
 
 
 def _in_trip_order(record: Value, loop: Operation) -> Operation:

@@ -22,6 +22,9 @@ from gradscribe.ir.core import IF, LOOP, Block, Operation, Value
 from gradscribe.primitives.control import CAUGHT, ENTER, EXIT, attempted
 from gradscribe.primitives.raising import is_attempt
 
+_REPEATED_MOVES = 2
+"""So many moves at the end of a trip may stand before a `break`, too."""
+
 _LEAVING = (ast.Break, ast.Raise, ast.Return, ast.Continue)
 
 
@@ -234,11 +237,16 @@ class Statements(Listing):
         again = body.yields[shape.carried]
         marks = self._marks(loop)
         others = [phi for phi in carried(loop) if phi[3] not in marks]
-        moves = [
-            m for _, p, v, _ in others if p in self.plan.carried for m in self.move(p, v, loop)
-        ]
-        readers = 1 + len(marks)
-        leave = Leave(again) if self._decides(body, again, moves, readers) else None
+        moves = tuple(
+            move
+            for _, parameter, value, _ in others
+            if parameter in self.plan.carried
+            for move in self.move(parameter, value, loop)
+            if move.is_needed
+        )
+        repeated = len(moves) <= _REPEATED_MOVES
+        decides = repeated and self._decides(body, again, [], 1 + len(marks))
+        leave = Leave(again, moves) if decides else None
         used = [mark for mark in marks if self.plan.is_used(mark)]
         if not used:
             return Exit(leave, tuple(marks))
@@ -256,7 +264,7 @@ class Statements(Listing):
             )
             for value in (False, True)
         )
-        return Exit(Leave(again, left), tuple(marks), ended=ended)
+        return Exit(Leave(again, (*moves, *left)), tuple(marks), ended=ended)
 
     def _ends_by_test(self, loop: Operation) -> bool:
         """Whether the loop's condition is tested in its body, by a `break` of its own."""
@@ -340,8 +348,7 @@ class Statements(Listing):
         moves = [move for move in moves if move.is_needed]
         if leave is not None or not shape.exits:
             self.block(body, leave)
-            if leave is None:
-                self.add_moves(moves)
+            self.add_moves(moves)
             return
         self.block(body)
         again = self.write.value(body.yields[shape.carried])

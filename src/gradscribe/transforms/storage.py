@@ -69,7 +69,7 @@ class Exports:
         exports = self._loops.setdefault(loop, _LoopExports())
         if exports.trips is None:
             type_ = replace(INT, value=Affine.of(Symbol("trips", 0)))
-            exports.trips = self._new(loop, Value(type_))
+            exports.trips = self._new(loop, Value(type_, "trips"))
         return exports.trips
 
     def out_of_branch(self, operation: Operation, side: int, value: Value) -> Value:
@@ -173,12 +173,13 @@ class Exports:
         with builder.block() as counting:
             one = builder.call(CONSTANT, {"value": 1})
             add = PRIMITIVES[operator.add]
-            after = builder.call(add, {"x": counters[0], "y": one}, callee=operator.add)
+            arguments = {"x": counters[0], "y": one}
+            after = builder.call(add, arguments, name="trips", callee=operator.add)
         body, *conditions = loop.regions
         carried = shape.carried
         body = Block(
             (*body.parameters, counters[0]),
-            (*body.operations, *counting),
+            (*counting, *body.operations),
             (*body.yields[:carried], after, *body.yields[carried:]),
         )
         regions = [body]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.primitives import shaping
-from tests.primitives.cases_selection import SELECTION
+from tests.primitives.cases_selection import INTERPOLATION, SELECTION
 from tests.primitives.cases_statistics import REDUCTIONS, STATISTICS
 from tests.primitives.harness import case
 from tests.primitives.samples import array, positive, regular
@@ -58,6 +58,13 @@ DOMAINS: dict[Any, tuple[float, float]] = {
     np.trunc: (0.1, 0.9),
     np.fix: (0.1, 0.9),
     np.rint: (0.1, 0.4),
+    np.sinc: (-2, 2),
+    np.i0: (-3, 3),
+    np.nan_to_num: (-2, 2),
+    np.real: (-2, 2),
+    np.imag: (-2, 2),
+    np.conjugate: (-2, 2),
+    np.spacing: (1.1, 1.9),
     np.round: (0.1, 0.4),
     "round": (0.1, 0.4),
 }
@@ -119,6 +126,8 @@ BINARY_CALLEES = [
     np.power,
     np.float_power,
     np.logaddexp,
+    np.logaddexp2,
+    np.nextafter,
     np.hypot,
     np.arctan2,
     np.copysign,
@@ -311,6 +320,15 @@ PRODUCTS = [
     case(np.outer, array(3), array(4)),
     case(np.outer, array(2, 3), array(4)),
     case(np.outer, array(3), np.float64(2.0)),
+    case(np.vecdot, array(2, 3), array(3)),
+    case(np.linalg.vecdot, array(2, 3), array(2, 3), axis=0),
+    case(np.matvec, array(2, 3), array(3)),
+    case(np.matvec, array(5, 2, 3), array(4, 1, 3)),
+    case(np.vecmat, array(2), array(2, 3)),
+    case(np.vecmat, array(4, 1, 2), array(5, 2, 3)),
+    case(np.linalg.multi_dot, (array(2, 3), array(3, 4))),
+    case(np.linalg.multi_dot, (array(3), array(3, 4), array(4, 2))),
+    case(np.linalg.multi_dot, (array(3), array(3, 4), array(4, 2), array(2))),
     case(np.vdot, array(3), array(3)),
     case(np.vdot, array(2, 3), array(2, 3)),
     case(np.trace, array(3, 3)),
@@ -335,6 +353,7 @@ MATRICES = [
         for a in STACKS
         for b in [(3,), (3, 2), (2, 3, 4)]
     ),
+    *(case(np.linalg.pinv, array(*s)) for s in [(3, 3), (4, 3), (3, 4), (2, 4, 3)]),
     *(case(np.linalg.norm, array(4), ord) for ord in VECTOR_ORDERS),
     *(case(np.linalg.norm, array(4, 3), ord, axis=1) for ord in VECTOR_ORDERS),
     *(case(np.linalg.norm, array(4, 3), ord) for ord in MATRIX_ORDERS),
@@ -403,6 +422,7 @@ OTHERS = (
     + STATISTICS
     + SHAPING
     + SELECTION
+    + INTERPOLATION
     + JOINING
     + PRODUCTS
     + MATRICES

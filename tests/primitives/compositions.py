@@ -97,4 +97,102 @@ STATISTICS = [
     case(np.corrcoef, array(5), array(5)),
 ]
 
-ALL: list[Case] = REARRANGING + REDUCING + STATISTICS
+ROW, POINTS = array(5), np.cumsum(array(5, low=0.2, high=2))
+MATRIX = array(3, 3)
+
+CALCULUS = [
+    case(np.ediff1d, array(2, 3)),
+    case(np.ediff1d, ROW, to_end=array(2), to_begin=np.float64(1.5)),
+    case(np.trapezoid, ROW),
+    case(np.trapezoid, array(4, 5), POINTS, axis=1),
+    case(np.trapezoid, array(4, 5), array(4, 5), axis=0),
+    case(np.trapezoid, array(4, 5), dx=np.float64(0.3), axis=0),
+    case(np.gradient, array(4, 5)),
+    case(np.gradient, array(4, 5), np.float64(0.3), axis=1),
+    case(np.gradient, array(4, 5), 2.0, POINTS),
+    case(np.gradient, ROW, 0.5, edge_order=2),
+    case(np.gradient, ROW, POINTS, edge_order=2),
+    case(np.unwrap, 4 * ROW),
+    case(np.unwrap, 4 * array(3, 4), axis=0),
+]
+
+POLYNOMIALS = [
+    case(np.polyval, ROW, np.float64(0.7)),
+    case(np.polyval, ROW, array(2, 3)),
+    case(np.polyadd, array(2), ROW),
+    case(np.polysub, ROW, array(3)),
+    case(np.polymul, ROW, array(2)),
+    case(np.polyder, ROW, 2),
+    case(np.polyint, ROW, 2),
+    case(np.polyint, ROW, 2, k=[1.0, np.float64(0.5)]),
+    case(np.poly, array(4)),
+    case(np.vander, ROW),
+    case(np.vander, np.array([1.0, 0.0, 2.0]), 4, increasing=True),
+    case(np.polyfit, POINTS, ROW, 2),
+    case(np.polyfit, POINTS, array(5, 2), 1, w=WEIGHTS),
+]
+
+SELECTION = [
+    case(np.take, array(3, 4), np.array([2, 0, 0])),
+    case(np.take, array(3, 4), np.array([[2, 0, 0]]), axis=-1),
+    case(np.take, array(3, 4), 1, axis=1),
+    case(np.take, array(3, 4), np.array([5, -1]), axis=0, mode="clip"),
+    case(np.take, array(3, 4), np.array([5, -1]), axis=0, mode="wrap"),
+    case(np.delete, ROW, 1),
+    case(np.delete, array(3, 4), [0, 2], axis=1),
+    case(np.insert, ROW, 2, np.float64(1.5)),
+    case(np.insert, array(3, 4), -1, array(4), axis=0),
+    case(np.insert, array(3, 4), 1, array(3), axis=1),
+    case(np.compress, ROW > 0, array(3, 5), axis=1),
+    case(np.extract, array(3, 4) > 0, array(3, 4)),
+    case(np.select, [array(4) > 0.5, array(4) > 0], [array(4), 3.0], np.float64(1.5)),
+    case(np.select, [array(4) > 0.5], [array(2, 4)]),
+    case(np.piecewise, ROW, [ROW < 0, ROW > 1], [np.exp, 2.0, np.sin]),
+]
+
+PADDING = [
+    case(np.pad, array(2, 3), 1),
+    case(np.pad, array(2, 3), (1, 2), constant_values=np.float64(1.5)),
+    case(np.pad, array(2, 3), ((0, 1), (2, 0)), constant_values=((1.0, 2.0), (3.0, 4.0))),
+    *(
+        case(np.pad, array(3, 4), ((4, 1), (0, 6)), mode)
+        for mode in ("edge", "reflect", "symmetric", "wrap", "maximum", "minimum")
+    ),
+    *(case(np.pad, array(3, 4), (1, 2), mode) for mode in ("mean", "median")),
+    case(np.pad, array(4), (2, 3), "linear_ramp", end_values=np.float64(1.5)),
+]
+
+LINEAR_ALGEBRA = [
+    *(case(np.kron, array(*a), array(*b)) for a, b in [((3,), (2,)), ((2, 3), (2,)), ((), (3,))]),
+    *(case(np.linalg.matrix_power, MATRIX, n) for n in (-2, 0, 1, 2, 3, 6)),
+    case(np.linalg.tensorsolve, array(6, 2, 3), array(6)),
+    case(np.linalg.tensorinv, array(2, 3, 6)),
+    *(case(np.linalg.cond, MATRIX, p) for p in (None, -2, 1, "fro")),
+    case(np.linalg.vector_norm, array(2, 3)),
+    case(np.linalg.vector_norm, array(2, 3), axis=1, ord=3, keepdims=True),
+    case(np.linalg.matrix_norm, array(2, 3, 4)),
+    case(np.linalg.matrix_norm, array(3, 4), ord=2),
+    case(np.linalg.trace, array(2, 3, 3), offset=1),
+]
+
+COMPONENTS = [
+    case(np.angle, array(4)),
+    case(np.angle, array(4), deg=True),
+    case(np.divmod, array(4), np.float64(0.7)),
+    case(np.modf, array(4)),
+    case(np.modf, np.float64(-1.5)),
+    case(np.digitize, array(4), np.array([-1.0, 0.0, 1.0])),
+    case(np.digitize, array(4), np.array([1.0, 0.0, -1.0]), right=True),
+]
+
+ALL: list[Case] = [
+    *REARRANGING,
+    *REDUCING,
+    *STATISTICS,
+    *CALCULUS,
+    *POLYNOMIALS,
+    *SELECTION,
+    *PADDING,
+    *LINEAR_ALGEBRA,
+    *COMPONENTS,
+]

@@ -32,15 +32,19 @@ def assert_same_bits(results: Any, expected: Any) -> None:
         np.testing.assert_array_equal(result, wanted)
 
 
+FIRST = {case.callee: case for case in reversed(ALL)}
+"""One call of each function."""
+
+
 @pytest.mark.parametrize("case", ALL, ids=str)
 def test_a_composition_gives_the_bits_of_numpy_and_both_derivatives(case: Case) -> None:
     function = function_of(case)
     value, _ = gs.vjp(function, *case.values)
     assert_same_bits(value, case())
-    gs.testing.check_grad(function, *case.values)
+    gs.testing.check_grad(function, *case.values, order=2 if FIRST[case.callee] is case else 1)
 
 
-@pytest.mark.parametrize("case", ALL, ids=str)
+@pytest.mark.parametrize("case", FIRST.values(), ids=str)
 def test_single_precision_stays_single(case: Case) -> None:
     single = case.with_operands([x.astype(np.float32) for x in case.operands])
     value, pullback = gs.vjp(function_of(single), *single.values)

@@ -50,6 +50,21 @@ def orthonormal_and_triangular(a: Any) -> Any:
     return np.sum(q**3) + np.sum(r**2 * WEIGHTS)
 
 
+def least_squares(a: Any) -> Any:
+    solution, residuals, _, values = np.linalg.lstsq(a, np.sin(a[:, 0] * 3 + np.arange(4.0)))
+    return np.sum(solution**2) + np.sum(residuals * 2.0) + np.sum(values**3)
+
+
+def least_squares_of_columns(a: Any) -> Any:
+    solution, residuals, _, _ = np.linalg.lstsq(a, np.exp(a[:, ::-1] ** 2))
+    return np.sum(solution * np.exp(solution)) + np.sum(residuals**2)
+
+
+def mantissas(a: Any) -> Any:
+    mantissa, exponent = np.frexp(a)
+    return np.sum(mantissa**2 * exponent)
+
+
 USES: list[tuple[Callable[[Any], Any], Any, Any]] = [
     (slogdet, np.linalg.slogdet, regular(3, 3)),
     (slogdet, np.linalg.slogdet, regular(2, 3, 3)),
@@ -63,6 +78,10 @@ USES: list[tuple[Callable[[Any], Any], Any, Any]] = [
     (orthonormal_and_triangular, np.linalg.qr, regular(3, 3)),
     (orthonormal_and_triangular, np.linalg.qr, array(5, 3)),
     (orthonormal_and_triangular, np.linalg.qr, array(2, 4, 3)),
+    (least_squares, np.linalg.lstsq, array(4, 3)),
+    (least_squares, np.linalg.lstsq, array(4, 5)),
+    (least_squares_of_columns, np.linalg.lstsq, array(4, 2)),
+    (mantissas, np.frexp, array(2, 3)),
 ]
 TESTED = {PRIMITIVES[callee] for _, callee, _ in USES}
 

@@ -199,8 +199,15 @@ def index(lowering: Lowering, node: Any) -> Any:
         parts = (node.lower, node.upper, node.step)
         return slice(*(None if part is None else expression(lowering, part) for part in parts))
     if isinstance(node, gast.Tuple):
-        return TupleOf(tuple(index(lowering, item) for item in node.elts))
+        return TupleOf(tuple(part for item in node.elts for part in _indices(lowering, item)))
     return expression(lowering, node)
+
+
+def _indices(lowering: Lowering, node: Any) -> tuple[Any, ...]:
+    """One item of an index, or those of a starred one."""
+    if isinstance(node, gast.Starred):
+        return calls.unpacked(lowering, node, expression(lowering, node.value))
+    return (index(lowering, node),)
 
 
 def _attribute(lowering: Lowering, node: Any) -> Any:

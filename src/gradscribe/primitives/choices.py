@@ -104,6 +104,24 @@ def where(out, condition, x, y, *, d_out):
     return None, np.where(condition, d_out, 0), np.where(condition, 0, d_out)
 
 
+def _nan_to_num_type(facts, callee, x, copy=True, nan=0.0, posinf=None, neginf=None):
+    return elementwise_type(facts, callee, x=x)
+
+
+def _nan_to_num_tangent(out, x, copy=True, nan=0.0, posinf=None, neginf=None, *, d_x):
+    return np.where(np.isfinite(x), d_x, 0)
+
+
+@adjoint(
+    np.nan_to_num,
+    type=_nan_to_num_type,
+    tangent=_nan_to_num_tangent,
+    static=("copy", "nan", "posinf", "neginf"),
+)
+def nan_to_num(out, x, copy=True, nan=0.0, posinf=None, neginf=None, *, d_out):
+    return np.where(np.isfinite(x), d_out, 0)
+
+
 # -- conversions of numbers ------------------------------------------------------------------
 
 

@@ -161,6 +161,11 @@ def logaddexp(out, x, y):
     return np.exp(x - out), np.exp(y - out)
 
 
+@elementwise(np.logaddexp2)
+def logaddexp2(out, x, y):
+    return np.exp2(x - out), np.exp2(y - out)
+
+
 @elementwise(np.hypot, math.hypot)
 def hypot(out, x, y):
     r = out + (out == 0)
@@ -255,6 +260,20 @@ def erfc(out, x):
     return -2 / math.sqrt(math.pi) * np.exp(-x * x)
 
 
+@elementwise(np.sinc)
+def sinc(out, x):
+    near = np.abs(x) < 0.03
+    s = (np.pi * x) ** 2
+    series = -(np.pi**2) * x * (1 / 3 - s * (1 / 30 - s * (1 / 840 - s / 45360)))
+    return np.where(near, series, (np.cos(np.pi * x) - out) / np.where(near, 1, x))
+
+
+@elementwise(np.i0)
+def i0(out, x):
+    nodes = np.cos(np.pi / 128 * (np.arange(64) + 0.5)).astype(out.dtype)
+    return np.mean(nodes * np.sinh(np.expand_dims(x, -1) * nodes), axis=-1)  # I_1, A&S 9.6.19
+
+
 # -- absolute values, signs and rounding -----------------------------------------------------
 
 
@@ -286,6 +305,16 @@ def ceil(out, x):
 @elementwise(np.trunc, np.fix)
 def trunc(out, x):
     return None
+
+
+@elementwise(np.spacing)
+def spacing(out, x):
+    return None
+
+
+@elementwise(np.nextafter)
+def nextafter(out, x, y):
+    return 1, None
 
 
 @elementwise(np.rint)

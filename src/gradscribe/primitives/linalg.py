@@ -13,7 +13,7 @@ import operator
 import numpy as np
 
 from gradscribe.ir.types import Array
-from gradscribe.primitives.registry import BILINEAR, LINEAR, adjoint
+from gradscribe.primitives.registry import BILINEAR, LINEAR, adjoint, composition
 from gradscribe.primitives.typing import (
     TypeRuleError,
     dims_of,
@@ -193,6 +193,48 @@ def _reshaped(x, like):
     return x if np.ndim(x) == np.ndim(like) else np.reshape(x, np.shape(like))
 
 
+# -- products of stacks of vectors -------------------------------------------------------------
+
+
+def _newer(name):
+    """A function that NumPy has only in newer versions."""
+    return (getattr(np, name),) if hasattr(np, name) else ()
+
+
+def _vecdot_type(facts, callee, x, y, *, axis=-1):
+    dims = facts.broadcast([dims_of(x), dims_of(y)])
+    (along,) = normalize_axes(axis, len(dims))
+    return _product_type(callee, x, y, (*dims[:along], *dims[along + 1 :]))
+
+
+@adjoint(*_newer("vecdot"), np.linalg.vecdot, type=_vecdot_type, tangent=BILINEAR)
+def vecdot(out, x, y, *, axis=-1, d_out):
+    d_out = np.expand_dims(d_out, axis)
+    return d_out * y, d_out * x
+
+
+def _matvec_type(facts, callee, x, y):
+    a, b = dims_of(x), dims_of(y)
+    _contract(facts, a[-1], b[-1])
+    return _product_type(callee, x, y, (*facts.broadcast([a[:-2], b[:-1]]), a[-2]))
+
+
+@adjoint(*_newer("matvec"), type=_matvec_type, tangent=BILINEAR)
+def matvec(out, x, y, *, d_out):
+    return d_out[..., None] * y[..., None, :], (d_out[..., None, :] @ x)[..., 0, :]
+
+
+def _vecmat_type(facts, callee, x, y):
+    a, b = dims_of(x), dims_of(y)
+    _contract(facts, a[-1], b[-2])
+    return _product_type(callee, x, y, (*facts.broadcast([a[:-1], b[:-2]]), b[-1]))
+
+
+@adjoint(*_newer("vecmat"), type=_vecmat_type, tangent=BILINEAR)
+def vecmat(out, x, y, *, d_out):
+    return (y @ d_out[..., None])[..., 0], x[..., None] * d_out[..., None, :]
+
+
 # -- trace -----------------------------------------------------------------------------------
 
 
@@ -202,3 +244,20 @@ def trace(out, x, offset=0, axis1=0, axis2=1, *, d_out):
     if np.ndim(x) == 2:
         return d_out * (diagonal if axis1 % 2 == 0 else diagonal.T)
     return np.moveaxis(d_out[..., None, None] * diagonal, (-2, -1), (axis1, axis2))
+
+
+# -- by NumPy's other names ----------------------------------------------------------------------
+
+
+@composition(np.kron)
+def kron(a, b):
+    a, b = np.asarray(a), np.asarray(b)
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return a * b
+    rank = max(np.ndim(a), np.ndim(b))
+    outer = (1,) * (rank - np.ndim(a)) + np.shape(a)
+    inner = (1,) * (rank - np.ndim(b)) + np.shape(b)
+    of_a, of_b, whole = (), (), ()
+    for n, m in zip(outer, inner):  # noqa: B905
+        of_a, of_b, whole = (*of_a, n, 1), (*of_b, 1, m), (*whole, n * m)
+    return np.reshape(np.reshape(a, of_a) * np.reshape(b, of_b), whole)

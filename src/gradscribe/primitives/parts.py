@@ -83,7 +83,12 @@ def triu(out, x, k=0, *, d_out):
     return np.triu(d_out, k)
 
 
-# -- neighbours ------------------------------------------------------------------------------
+# -- sections and neighbours ---------------------------------------------------------------------
+
+
+def section(x, axis, start, stop):
+    """x[start:stop] along an axis."""
+    return x[(slice(None),) * (axis % np.ndim(x)) + (slice(start, stop),)]
 
 
 def _rolled_type(facts, callee, x, shift, axis=None):

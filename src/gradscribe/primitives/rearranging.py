@@ -78,21 +78,24 @@ def _of_each(arrays, function):
 
 
 def _vector(x):
-    return np.reshape(x, (1,)) if np.ndim(x) == 0 else np.asarray(x)
+    x = np.asarray(x)
+    return np.reshape(x, (1,)) if np.ndim(x) == 0 else x
 
 
 def _matrix(x):
+    x = np.asarray(x)
     if np.ndim(x) == 0:
         return np.reshape(x, (1, 1))
-    return np.asarray(x)[None, :] if np.ndim(x) == 1 else np.asarray(x)
+    return x[None, :] if np.ndim(x) == 1 else x
 
 
 def _stack(x):
+    x = np.asarray(x)
     if np.ndim(x) == 0:
         return np.reshape(x, (1, 1, 1))
     if np.ndim(x) == 1:
-        return np.asarray(x)[None, :, None]
-    return np.asarray(x)[:, :, None] if np.ndim(x) == 2 else np.asarray(x)
+        return x[None, :, None]
+    return x[:, :, None] if np.ndim(x) == 2 else x
 
 
 @composition(np.broadcast_arrays)

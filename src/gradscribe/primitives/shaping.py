@@ -268,7 +268,15 @@ def copy(out, x, *, d_out):
     return d_out
 
 
-@adjoint(np.asarray, np.asanyarray, type=_copy_type, tangent=LINEAR, view=True, cheap=True)
+@adjoint(
+    np.asarray,
+    np.asanyarray,
+    np.asarray_chkfinite,
+    type=_copy_type,
+    tangent=LINEAR,
+    view=True,
+    cheap=True,
+)
 def asarray(out, x, dtype=None, *, d_out):
     return d_out
 

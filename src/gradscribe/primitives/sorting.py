@@ -54,6 +54,9 @@ def take_along_axis(out, x, index, axis, *, d_out):
     return d_x
 
 
+# -- sorted --------------------------------------------------------------------------------------
+
+
 def _sort_tangent(out, x, axis=-1, kind=None, *, stable=None, d_x):
     if np.ndim(x) == 1:
         return d_x[np.argsort(x)]
@@ -69,3 +72,28 @@ def sort(out, x, axis=-1, kind=None, *, stable=None, d_out):
     if axis is None:
         return np.reshape(d_out[np.argsort(np.argsort(np.ravel(x)))], np.shape(x))
     return np.take_along_axis(d_out, np.argsort(np.argsort(x, axis), axis), axis)
+
+
+# -- partly sorted -------------------------------------------------------------------------------
+
+
+def _partition_type(facts, callee, a, kth, axis=-1):
+    return _sorted_type(facts, np.sort, a, axis)
+
+
+def _sources(out, a, axis):
+    """Which elements of `a` stand where in `out`, told by their values."""
+    return np.take_along_axis(np.argsort(a, axis), np.argsort(np.argsort(out, axis), axis), axis)
+
+
+def _partition_tangent(out, a, kth, axis=-1, *, d_a):
+    if axis is None:
+        return np.ravel(d_a)[_sources(out, np.ravel(a), 0)]
+    return np.take_along_axis(d_a, _sources(out, a, axis), axis)
+
+
+@adjoint(np.partition, type=_partition_type, tangent=_partition_tangent, static=("kth",))
+def partition(out, a, kth, axis=-1, *, d_out):
+    if axis is None:
+        return np.reshape(d_out[_sources(np.ravel(a), out, 0)], np.shape(a))
+    return np.take_along_axis(d_out, _sources(a, out, axis), axis)

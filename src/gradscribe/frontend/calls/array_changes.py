@@ -72,11 +72,34 @@ def change_each(x: Any, index: Any, values: Any, operation: Any) -> None:
             x[i] = operation(x[i], value)
 
 
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+    """`np.put_along_axis(arr, indices, values, axis)`."""
+    places: tuple[Any, ...] = ()
+    for a, n in enumerate(np.shape(indices)):
+        if a == axis % np.ndim(arr):
+            places = (*places, indices)
+        else:
+            shape = (1,) * a + (n,) + (1,) * (np.ndim(arr) - a - 1)
+            places = (*places, np.reshape(np.arange(n), shape))
+    arr[places] = values
+
+
+def partition(a: Any, kth: Any, axis: Any = -1) -> None:
+    """`a.partition(kth)`."""
+    a[...] = np.partition(a, kth, axis)
+
+
 FUNCTIONS: dict[Any, Callable[..., None]] = {
     np.put: put,
     np.copyto: copyto,
     np.fill_diagonal: fill_diagonal,
     np.place: place,
     np.putmask: putmask,
+    np.put_along_axis: put_along_axis,
 }
-METHODS: dict[str, Callable[..., None]] = {"fill": fill, "sort": sort, "put": put}
+METHODS: dict[str, Callable[..., None]] = {
+    "fill": fill,
+    "sort": sort,
+    "put": put,
+    "partition": partition,
+}

@@ -30,7 +30,7 @@ from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.array_changes import METHODS as CHANGES
 from gradscribe.frontend.calls.destinations import change
 from gradscribe.frontend.data import dicts, instances, objects, protocols, sequences, subscripts
-from gradscribe.frontend.data.indices import nonzero, open_mesh
+from gradscribe.frontend.data.indices import as_array, nonzero, open_mesh
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering, is_number
 from gradscribe.frontend.values import (
@@ -297,11 +297,12 @@ def _is_none(item: Any) -> bool:
 def _shape(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     from gradscribe.frontend.data.attributes import shape_of
 
-    return TupleOf(()) if is_number(arguments[0]) else shape_of(lowering, arguments[0])
+    array = as_array(lowering, node, arguments[0])
+    return TupleOf(()) if is_number(array) else shape_of(lowering, array)
 
 
 def _ndim(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    type_ = lowering.value(arguments[0]).type
+    type_ = lowering.value(as_array(lowering, node, arguments[0])).type
     return Static(type_.rank if isinstance(type_, Array) else 0)
 
 

@@ -1,0 +1,76 @@
+"""The components of numbers: real and imaginary, whole and fraction, mantissa and exponent."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradscribe.ir.types import Tuple
+from gradscribe.primitives.registry import LINEAR, adjoint, composition
+from gradscribe.primitives.typing import (
+    elementwise_type,
+    number_type,
+)
+
+# -- real and imaginary --------------------------------------------------------------------------
+
+
+@adjoint(np.real, methods=("real",), type=elementwise_type, tangent=LINEAR, view=True, cheap=True)
+def real(out, x, *, d_out):
+    return d_out
+
+
+@adjoint(np.imag, methods=("imag",), type=elementwise_type, tangent=LINEAR, view=True)
+def imag(out, x, *, d_out):
+    return d_out * 1j if np.asarray(x).dtype.kind == "c" else None
+
+
+@adjoint(np.conjugate, methods=("conj", "conjugate"), type=elementwise_type, tangent=LINEAR)
+def conjugate(out, x, *, d_out):
+    return np.conjugate(d_out)
+
+
+@composition(np.angle)
+def angle(z, deg=False):
+    angles = np.arctan2(np.imag(z), np.real(z))
+    return angles * (180 / np.pi) if deg else angles
+
+
+# -- whole and fraction --------------------------------------------------------------------------
+
+
+@composition(np.divmod)
+def divmod_(x, y):
+    return np.floor_divide(x, y), np.remainder(x, y)
+
+
+@composition(np.modf)
+def modf(x):
+    whole = np.trunc(x)
+    return np.copysign(np.where(np.isinf(x), 0, x - whole), x)[()], whole
+
+
+# -- mantissa and exponent -----------------------------------------------------------------------
+
+
+def _frexp_type(facts, callee, x):
+    x = number_type(x)
+    mantissa = elementwise_type(facts, _mantissa, x=x)
+    exponent = elementwise_type(facts, _exponent, x=x)
+    return Tuple((mantissa, exponent))
+
+
+def _mantissa(x):
+    return np.frexp(x)[0]
+
+
+def _exponent(x):
+    return np.frexp(x)[1]
+
+
+def _frexp_tangent(out, x, *, d_x):
+    return np.ldexp(d_x, -out[1]), out[1]
+
+
+@adjoint(np.frexp, type=_frexp_type, tangent=_frexp_tangent)
+def frexp(out, x, *, d_out):
+    return np.ldexp(d_out[0], -out[1])

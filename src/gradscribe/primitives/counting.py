@@ -1,0 +1,89 @@
+"""Integers that tell of arrays: places in sorted order, bins, counts.
+
+They have no derivative; counts of weighted elements have one in the weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradscribe.ir.types import Array
+from gradscribe.primitives.registry import adjoint, composition, constant
+from gradscribe.primitives.typing import (
+    TypeRuleError,
+    dims_of,
+    elementwise_type,
+    like_first,
+    number_type,
+    result_of,
+    same_length,
+    unknown_length,
+)
+
+# -- places ------------------------------------------------------------------------------------
+
+
+def _searchsorted(a, v, side="left", sorter=None):
+    """Signature of searchsorted."""
+
+
+def _searchsorted_type(facts, callee, a, v, side="left", sorter=None):
+    v = number_type(v)
+    result = result_of(callee, a, v)
+    return like_first(result, dims_of(v), a) if isinstance(result, Array) else result
+
+
+constant(np.searchsorted, type=_searchsorted_type, signature=_searchsorted, cheap=False)
+
+
+@composition(np.digitize)
+def digitize(x, bins, right=False):
+    side = "left" if right else "right"
+    if bins[0] <= bins[-1]:
+        return np.searchsorted(bins, x, side)
+    return bins.shape[0] - np.searchsorted(bins[::-1], x, side)
+
+
+def _argpartition(a, kth, axis=-1):
+    """Signature of argpartition."""
+
+
+def _argpartition_type(facts, callee, a, kth, axis=-1):
+    return like_first(result_of(np.argsort, a), dims_of(a), a)
+
+
+constant(np.argpartition, type=_argpartition_type, signature=_argpartition, cheap=False)
+
+
+def _lexsort(operands, axis=-1):
+    """Signature of lexsort."""
+
+
+def _lexsort_type(facts, callee, operands, axis=-1):
+    if not isinstance(operands, (tuple, list)):
+        raise TypeRuleError("the keys are a tuple of arrays")
+    return like_first(result_of(np.argsort, operands[0]), dims_of(operands[0]), *operands)
+
+
+constant(np.lexsort, type=_lexsort_type, signature=_lexsort, cheap=False)
+
+for _test in (np.isposinf, np.isneginf):
+    constant(_test, type=elementwise_type, signature=lambda x: None)
+
+# -- counts ------------------------------------------------------------------------------------
+
+
+def _bincount_type(facts, callee, x, weights=None, minlength=0):
+    if weights is not None:
+        same_length(facts, dims_of(x)[0], dims_of(weights)[0], "elements and weights")
+        return like_first(Array("float64", ()), (unknown_length(),), x)
+    return like_first(Array("int64", ()), (unknown_length(),), x)
+
+
+def _bincount_tangent(out, x, weights=None, minlength=0, *, d_weights=None):
+    return np.bincount(x, d_weights, minlength)
+
+
+@adjoint(np.bincount, type=_bincount_type, tangent=_bincount_tangent)
+def bincount(out, x, weights=None, minlength=0, *, d_out):
+    return None, None if weights is None else d_out[x]

@@ -1,0 +1,145 @@
+"""Arrays made longer at their ends, and windows that slide over them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from gradscribe.primitives.registry import LINEAR, adjoint, composition
+from gradscribe.primitives.typing import (
+    TypeRuleError,
+    dims_of,
+    length_of,
+    like_first,
+    normalize_axes,
+    result_of,
+)
+
+# -- padding -----------------------------------------------------------------------------------
+
+
+@composition(np.pad)
+def pad(array, pad_width, mode="constant", *, constant_values=0, end_values=0):
+    array = np.asarray(array)
+    rank = np.ndim(array)
+    widths = _pairs(pad_width, rank)
+    values = _pairs(end_values if mode == "linear_ramp" else constant_values, rank)
+    for axis in tuple(range(rank)):
+        before, after = widths[axis]
+        array = _padded(array, axis, before, after, mode, values[axis])
+    return array
+
+
+def _pairs(given, rank):
+    """What is given for both ends of all axes, of each axis alike, or of each end."""
+    if not isinstance(given, (tuple, list)):
+        return ((given, given),) * rank
+    if not isinstance(given[0], (tuple, list)):
+        return ((given[0], given[-1]),) * rank
+    return given * rank if len(given) == 1 else given
+
+
+def _padded(x, axis, before, after, mode, values):
+    """The array padded along one axis."""
+    if mode in ("edge", "wrap", "reflect", "symmetric"):
+        return x[(slice(None),) * axis + (_source(x.shape[axis], before, after, mode),)]
+    if mode == "linear_ramp":
+        first, last = _ramps(x, axis, before, after, values)
+    else:
+        first, last = _ends(x, axis, mode, values)
+        first, last = _stretched(x, axis, before, first), _stretched(x, axis, after, last)
+    return np.concatenate((first, x, last), axis=axis)
+
+
+def _source(n, before, after, mode):
+    """Which of n elements stands at each place of the padded ones."""
+    place = np.arange(-before, n + after)
+    if mode == "edge":
+        return np.clip(place, 0, n - 1)
+    if mode == "wrap":
+        return np.mod(place, n)
+    if mode == "symmetric":
+        place = np.mod(place, 2 * n)
+        return np.minimum(place, 2 * n - 1 - place)
+    place = np.mod(place, np.maximum(2 * n - 2, 1))
+    return np.minimum(place, 2 * n - 2 - place)
+
+
+def _ends(x, axis, mode, values):
+    """What is put before and after all elements along an axis."""
+    if mode == "constant":
+        return values
+    if mode == "maximum":
+        value = np.max(x, axis=axis, keepdims=True)
+    elif mode == "minimum":
+        value = np.min(x, axis=axis, keepdims=True)
+    elif mode == "mean":
+        value = np.mean(x, axis=axis, keepdims=True)
+    elif mode == "median":
+        value = np.median(x, axis=axis, keepdims=True)
+    else:
+        raise NotImplementedError("this mode of padding has no rule")
+    return value, value
+
+
+def _stretched(x, axis, count, value):
+    """The value, or the elements of length one along the axis, so many times."""
+    part = np.broadcast_to(value, (*x.shape[:axis], count, *x.shape[axis + 1 :]))
+    return part if part.dtype == x.dtype else part.astype(x.dtype)
+
+
+def _ramps(x, axis, before, after, values):
+    """Evenly spaced numbers from the given values to the first, and from the last, element."""
+    form = (1,) * axis + (-1,) + (1,) * (np.ndim(x) - axis - 1)
+    up = _ramp(_edge(x, axis, 0), before, values[0], form)
+    return up, np.flip(_ramp(_edge(x, axis, -1), after, values[1], form), axis)
+
+
+def _ramp(edge, count, value, form):
+    step = (edge - value) / max(count, 1)
+    return np.reshape(np.arange(count, dtype=edge.dtype), form) * step + value
+
+
+def _edge(x, axis, place):
+    return np.expand_dims(x[(slice(None),) * axis + (place,)], axis)
+
+
+# -- windows -----------------------------------------------------------------------------------
+
+
+def _windows_type(facts, callee, x, window_shape, axis=None):
+    dims = list(dims_of(x))
+    lengths = window_shape if isinstance(window_shape, (tuple, list)) else (window_shape,)
+    axes = normalize_axes(axis, len(dims))
+    if len(axes) != len(lengths):
+        raise TypeRuleError("there is one length for each axis that a window slides over")
+    for a, length in zip(axes, lengths, strict=True):
+        dims[a] = dims[a] - length_of(length) + 1
+        dims.append(length_of(length))
+    return like_first(result_of(np.asarray, x), tuple(dims), x)
+
+
+@adjoint(
+    sliding_window_view,
+    type=_windows_type,
+    tangent=LINEAR,
+    view=True,
+    static=("window_shape",),
+)
+def windows(out, x, window_shape, axis=None, *, d_out):
+    rank = np.ndim(x)
+    axes = tuple(range(rank)) if axis is None else axis
+    for a in (axes if isinstance(axes, tuple) else (axes,))[::-1]:
+        d_out = _summed_windows(d_out, a % rank)
+    return d_out
+
+
+def _summed_windows(d_out, axis):
+    """The cotangent of what windows, the last axis, slide over."""
+    count, width = d_out.shape[axis], d_out.shape[-1]
+    shape = (*d_out.shape[:axis], count + width - 1, *d_out.shape[axis + 1 : -1])
+    d_x = np.zeros(shape, dtype=d_out.dtype)
+    rows, d_rows = np.moveaxis(d_x, axis, 0), np.moveaxis(d_out, axis, 0)
+    for k in range(width):
+        rows[k : k + count] += d_rows[..., k]
+    return d_x

@@ -1,0 +1,95 @@
+"""Polynomials by their coefficients, the highest power first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradscribe.primitives.registry import composition
+
+
+@composition(np.polyval)
+def polyval(p, x):
+    x = np.asarray(x)
+    y = np.zeros_like(x)
+    for coefficient in np.asarray(p):
+        y = y * x + coefficient
+    return y
+
+
+@composition(np.polyadd)
+def polyadd(a1, a2):
+    a1, a2 = np.atleast_1d(a1, a2)
+    return _lengthened(a1, a2) + _lengthened(a2, a1)
+
+
+@composition(np.polysub)
+def polysub(a1, a2):
+    a1, a2 = np.atleast_1d(a1, a2)
+    return _lengthened(a1, a2) - _lengthened(a2, a1)
+
+
+def _lengthened(p, other):
+    """The coefficients, as many as those of the longer of two polynomials."""
+    missing = np.maximum(other.shape[0] - p.shape[0], 0)
+    return np.concatenate((np.zeros(missing, dtype=p.dtype), p))
+
+
+@composition(np.polymul)
+def polymul(a1, a2):
+    return np.convolve(np.atleast_1d(a1), np.atleast_1d(a2))
+
+
+@composition(np.polyder)
+def polyder(p, m=1):
+    p = np.asarray(p)
+    for _ in (None,) * m:
+        p = p[:-1] * np.arange(p.shape[0] - 1, 0, -1)
+    return p
+
+
+@composition(np.polyint)
+def polyint(p, m=1, k=None):
+    p = np.asarray(p)
+    for i, _ in enumerate((None,) * m):
+        p = np.concatenate((p / np.arange(p.shape[0], 0, -1), _constant(k, i)))
+    return p
+
+
+def _constant(k, i):
+    """The constant of integration of step i, as an array."""
+    if k is None:
+        return np.zeros(1)
+    k = np.atleast_1d(k)
+    return k if k.shape[0] == 1 else k[i : i + 1]
+
+
+@composition(np.poly)
+def poly(seq_of_zeros):
+    zeros = np.atleast_1d(seq_of_zeros)
+    coefficients = np.ones(1, dtype=zeros.dtype)
+    for zero in zeros:
+        coefficients = np.convolve(coefficients, np.array([1, -zero], dtype=zeros.dtype))
+    return coefficients
+
+
+@composition(np.vander)
+def vander(x, N=None, increasing=False):
+    x = np.asarray(x, dtype=np.promote_types(x.dtype, int))
+    count = x.shape[0] if N is None else N
+    factors = np.broadcast_to(x[:, None], (x.shape[0], count - 1))
+    ones = np.ones((x.shape[0], 1), dtype=x.dtype)
+    powers = np.concatenate((ones, np.cumprod(factors, axis=1)), axis=1)
+    return powers if increasing else powers[:, ::-1]
+
+
+@composition(np.polyfit)
+def polyfit(x, y, deg, rcond=None, *, w=None):
+    powers = np.vander(np.asarray(x) + 0.0, deg + 1)
+    y = np.asarray(y) + 0.0
+    if w is not None:
+        powers = powers * w[:, None]
+        y = y * (w if np.ndim(y) == 1 else w[:, None])
+    scale = np.sqrt(np.sum(powers * powers, axis=0))
+    if rcond is None:
+        rcond = np.shape(x)[0] * np.finfo(powers.dtype).eps
+    return (np.linalg.lstsq(powers / scale, y, rcond)[0].T / scale).T

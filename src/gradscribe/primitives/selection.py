@@ -1,0 +1,169 @@
+"""Elements taken of arrays, repeated, left out, put in: by index, by condition, by choice."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradscribe.ir.types import Array
+from gradscribe.primitives.parts import section
+from gradscribe.primitives.registry import adjoint, composition
+from gradscribe.primitives.static import known
+from gradscribe.primitives.typing import (
+    TypeRuleError,
+    dims_of,
+    length_of,
+    like_first,
+    normalize_axes,
+    number_type,
+    product,
+    result_of,
+    unknown_length,
+)
+
+# -- by index ------------------------------------------------------------------------------------
+
+
+@composition(np.take)
+def take(a, indices, axis=None, *, mode="raise"):
+    a = np.ravel(a) if axis is None else np.asarray(a)
+    along = 0 if axis is None else axis % np.ndim(a)
+    if mode == "wrap":
+        indices = np.mod(indices, a.shape[along])
+    if mode == "clip":
+        indices = np.clip(indices, 0, a.shape[along] - 1)
+    taken = a[(slice(None),) * along + (indices,)]
+    return np.copy(taken) if np.ndim(indices) == 0 and np.ndim(a) > 1 else taken
+
+
+@composition(np.delete)
+def delete(arr, obj, axis=None):
+    arr = np.ravel(arr) if axis is None else arr
+    along = 0 if axis is None else axis % np.ndim(arr)
+    keep = np.ones(arr.shape[along], dtype=bool)
+    keep[obj] = False
+    return arr[(slice(None),) * along + (keep,)]
+
+
+@composition(np.insert)
+def insert(arr, obj, values, axis=None):
+    arr = np.ravel(arr) if axis is None else arr
+    along = 0 if axis is None else axis % np.ndim(arr)
+    if np.ndim(obj) > 0:
+        raise NotImplementedError("insert at several places: call it for each, or concatenate")
+    at = obj + arr.shape[along] if obj < 0 else obj
+    head, tail = section(arr, along, None, at), section(arr, along, at, None)
+    return np.concatenate((head, _fitting(values, head, along), tail), axis=along)
+
+
+def _fitting(values, part, axis):
+    """Values to be put in at one place, with the axes and the precision of the array."""
+    rank = np.ndim(part)
+    values = np.asarray(values)
+    values = np.reshape(values, (1,) * (rank - np.ndim(values)) + np.shape(values))
+    values = np.moveaxis(values, 0, axis)
+    shape = (*part.shape[:axis], values.shape[axis], *part.shape[axis + 1 :])
+    values = np.broadcast_to(values, shape)
+    return values if values.dtype == part.dtype else values.astype(part.dtype)
+
+
+def _repeat_type(facts, callee, a, repeats, axis=None):
+    a = number_type(a)
+    dims = dims_of(a) if axis is not None else (product(facts, dims_of(a)),)
+    (along,) = normalize_axes(0 if axis is None else axis, len(dims))
+    length = unknown_length()
+    if not isinstance(repeats, Array):
+        length = product(facts, (dims[along], length_of(repeats)))
+    result = result_of(np.ravel, a)
+    return like_first(result, (*dims[:along], length, *dims[along + 1 :]), a)
+
+
+def _repeat_tangent(out, a, repeats, axis=None, *, d_a):
+    return np.repeat(d_a, repeats, axis)
+
+
+@adjoint(np.repeat, methods=("repeat",), type=_repeat_type, tangent=_repeat_tangent)
+def repeat(out, a, repeats, axis=None, *, d_out):
+    rows = np.ravel(a) if axis is None else a
+    along = 0 if axis is None else axis % np.ndim(rows)
+    if np.ndim(repeats) == 0:
+        apart = np.reshape(d_out, (*rows.shape[: along + 1], repeats, *rows.shape[along + 1 :]))
+        d_rows = np.sum(apart, axis=along + 1)
+    else:
+        d_rows = np.zeros_like(rows)
+        index = np.repeat(np.arange(rows.shape[along]), repeats)
+        np.add.at(d_rows, (*(slice(None),) * along, index), d_out)
+    return np.reshape(d_rows, np.shape(a))
+
+
+# -- by condition --------------------------------------------------------------------------------
+
+
+@composition(np.compress)
+def compress(condition, a, axis=None):
+    return take(a, np.flatnonzero(condition), axis)
+
+
+@composition(np.extract)
+def extract(condition, arr):
+    return np.ravel(arr)[np.flatnonzero(np.ravel(condition))]
+
+
+@composition(np.select)
+def select(condlist, choicelist, default=0):
+    choices = _alike((*choicelist, default))
+    result = choices[-1]
+    for condition, choice in tuple(zip(condlist, choices))[::-1]:  # noqa: B905
+        result = np.where(condition, choice, result)
+    return result
+
+
+def _alike(choices):
+    """Arrays and numbers, the numbers of the dtype of the first array that there is."""
+    arrays, alike = (), ()
+    for choice in choices:
+        arrays = (*arrays, choice) if np.ndim(choice) > 0 else arrays
+    for choice in choices:
+        if known(choice) and len(arrays) > 0 and arrays[0].dtype.kind == "f":
+            choice = np.asarray(choice, dtype=arrays[0].dtype)
+        alike = (*alike, choice)
+    return alike
+
+
+@composition(np.piecewise)
+def piecewise(x, condlist, funclist):
+    x = np.asarray(x)
+    conditions = tuple(condlist) if isinstance(condlist, (list, tuple)) else (condlist,)
+    if len(conditions) == len(funclist) - 1:
+        others = ~conditions[0]
+        for condition in conditions[1:]:
+            others = others & ~condition
+        conditions = (*conditions, others)
+    y = np.zeros_like(x)
+    for condition, function in zip(conditions, funclist):  # noqa: B905
+        y[condition] = function(x[condition]) if callable(function) else function
+    return y
+
+
+# -- by choice -----------------------------------------------------------------------------------
+
+
+def _choose_type(facts, callee, a, arrays):
+    if not isinstance(arrays, (tuple, list)):
+        raise TypeRuleError("the choices are a tuple or list of arrays")
+    items = tuple(map(number_type, arrays))
+    result = result_of(callee, a, items)
+    if not isinstance(result, Array):
+        return result
+    return like_first(result, facts.broadcast(map(dims_of, (a, *items))), a, *items)
+
+
+def _choose_tangent(out, a, arrays, *, d_arrays):
+    return np.choose(a, d_arrays)
+
+
+@adjoint(np.choose, type=_choose_type, tangent=_choose_tangent)
+def choose(out, a, arrays, *, d_out):
+    parts = ()
+    for i, _ in enumerate(arrays):
+        parts = (*parts, np.where(a == i, d_out, 0))
+    return None, parts

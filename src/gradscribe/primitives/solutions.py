@@ -1,0 +1,217 @@
+"""Pseudoinverses and least squares, powers and chains of matrices, what is made of norms.
+
+Pseudoinverse and least squares: Golub and Pereyra, "The differentiation of pseudo-inverses and
+nonlinear least squares problems whose variables separate" (1973), for matrices of full rank.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradscribe.ir.types import Array, Scalar, Tuple
+from gradscribe.primitives.registry import adjoint, composition
+from gradscribe.primitives.static import static
+from gradscribe.primitives.typing import (
+    TypeRuleError,
+    dims_of,
+    like_first,
+    result_of,
+    same_length,
+    unknown_length,
+)
+
+
+def _transposed(a):
+    return a.T if np.ndim(a) == 2 else np.swapaxes(a, -1, -2)
+
+
+# -- pseudoinverses and least squares ------------------------------------------------------------
+
+
+def _pinv_type(facts, callee, a, rcond=None, hermitian=False):
+    dims = dims_of(a)
+    if len(dims) < 2:
+        raise TypeRuleError("expected a matrix or a stack of matrices")
+    return like_first(result_of(callee, a), (*dims[:-2], dims[-1], dims[-2]), a)
+
+
+def _pinv_tangent(out, a, rcond=None, hermitian=False, *, d_a):
+    outside_columns = d_a - a @ (out @ d_a)
+    outside_rows = d_a - (d_a @ out) @ a
+    change = out @ _transposed(out) @ _transposed(outside_columns) - out @ d_a @ out
+    return change + _transposed(outside_rows) @ _transposed(out) @ out
+
+
+@adjoint(np.linalg.pinv, type=_pinv_type, tangent=_pinv_tangent, static=("rcond", "hermitian"))
+def pinv(out, a, rcond=None, hermitian=False, *, d_out):
+    by_rows = _transposed(d_out) @ out @ _transposed(out)
+    by_columns = _transposed(out) @ out @ _transposed(d_out)
+    d_a = by_rows - a @ (out @ by_rows) + by_columns - (by_columns @ out) @ a
+    return d_a - _transposed(out) @ d_out @ _transposed(out)
+
+
+def _lstsq_type(facts, callee, a, b, rcond=None):
+    (m, n), right = dims_of(a), dims_of(b)
+    same_length(facts, m, right[0], "matrix and right side")
+    of = result_of(np.linalg.solve, a, b)
+    wide = facts.at_least(n - m, 0)
+    k = facts.derived("shorter", m, n) if wide is None else m if wide else n
+    solution = like_first(of, (n, *right[1:]), a, b)
+    residuals = like_first(of, (unknown_length(),), a, b)
+    rank = Scalar("int64", weak=False)
+    return Tuple((solution, residuals, rank, like_first(of, (k,), a)))
+
+
+def _columns(b):
+    return b[:, None] if np.ndim(b) == 1 else b
+
+
+def _lstsq_tangent(out, a, b, rcond=None, *, d_a, d_b):
+    x, squares, rank, s = out
+    inverse = np.linalg.pinv(a)
+    xs, bs = _columns(x), _columns(b)
+    rest = bs - a @ xs
+    change = 0.0
+    d_s = np.zeros_like(s)
+    if d_a is not None:
+        u, _, vh = np.linalg.svd(a, full_matrices=False)
+        d_s = np.sum(u * (d_a @ vh.T), axis=0)
+        change = inverse @ (inverse.T @ (d_a.T @ rest)) - inverse @ (d_a @ xs)
+        outer = d_a.T @ (inverse.T @ xs)
+        change = change + outer - inverse @ (a @ outer)
+    if d_b is not None:
+        change = change + inverse @ _columns(d_b)
+    moved = (0.0 if d_b is None else _columns(d_b)) - (0.0 if d_a is None else d_a @ xs)
+    d_squares = 2 * np.sum(rest * moved, axis=0)[: squares.shape[0]]
+    return np.reshape(change, np.shape(x)), d_squares, rank, d_s
+
+
+@adjoint(np.linalg.lstsq, type=_lstsq_type, tangent=_lstsq_tangent)
+def lstsq(out, a, b, rcond=None, *, d_out):
+    (x, squares, _, _), (d_x, d_squares, _, d_s) = out, d_out
+    inverse = np.linalg.pinv(a)
+    xs, d_xs = _columns(x), _columns(d_x)
+    rest = _columns(b) - a @ xs
+    weights = np.zeros(xs.shape[1], dtype=x.dtype)
+    weights[: squares.shape[0]] = d_squares
+    d_b = inverse.T @ d_xs
+    d_a = rest @ (inverse @ d_b).T - d_b @ xs.T
+    free = d_xs - inverse @ (a @ d_xs)
+    d_a = d_a + (inverse.T @ xs) @ free.T
+    u, _, vh = np.linalg.svd(a, full_matrices=False)
+    d_a = d_a + (u * d_s) @ vh - 2 * (rest * weights) @ xs.T
+    return d_a, np.reshape(d_b + 2 * rest * weights, np.shape(b))
+
+
+# -- powers and chains ---------------------------------------------------------------------------
+
+
+@static
+def _bits(n):
+    """The binary digits of a number, the lowest first."""
+    return tuple(n >> i & 1 for i in range(n.bit_length()))
+
+
+@composition(np.linalg.matrix_power)
+def matrix_power(a, n):
+    if n == 0:
+        return np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), np.shape(a)) + 0 * a
+    if n < 0:
+        a, n = np.linalg.inv(a), -n
+    if n == 3:
+        return (a @ a) @ a
+    square, result = None, None
+    for bit in _bits(n):
+        square = a if square is None else square @ square
+        if bit:
+            result = square if result is None else result @ square
+    return result
+
+
+def _chain_type(facts, callee, arrays):
+    if not isinstance(arrays, (tuple, list)) or len(arrays) < 2:
+        raise TypeRuleError("expected a tuple or list of at least two arrays")
+    dims = dims_of(arrays[0])
+    for x in arrays[1:]:
+        same_length(facts, dims[-1], dims_of(x)[0], "the lengths that are multiplied and summed")
+        dims = dims[:-1] + dims_of(x)[1:]
+    result = result_of(callee, list(arrays))
+    return like_first(result, dims, *arrays) if isinstance(result, Array) else result
+
+
+def _chain_tangent(out, arrays, *, d_arrays):
+    total = 0.0
+    for i, d_x in enumerate(d_arrays):
+        total = total + np.linalg.multi_dot((*arrays[:i], d_x, *arrays[i + 1 :]))
+    return total
+
+
+@adjoint(np.linalg.multi_dot, type=_chain_type, tangent=_chain_tangent)
+def multi_dot(out, arrays, *, d_out):
+    if np.ndim(arrays[0]) == 1:
+        d_out = d_out[None]
+    if np.ndim(arrays[-1]) == 1:
+        d_out = d_out[..., None]
+    parts = ()
+    for i, x in enumerate(arrays):
+        d_x = d_out
+        if i > 0:
+            d_x = _chain(arrays[:i]).T @ d_x
+        if i < len(arrays) - 1:
+            d_x = d_x @ _chain(arrays[i + 1 :], last=True).T
+        parts = (*parts, np.reshape(d_x, np.shape(x)))
+    return (parts,)
+
+
+def _chain(arrays, last=False):
+    """The product as a matrix: a row, or for the last of a chain a column, if it is a vector."""
+    whole = arrays[0] if len(arrays) == 1 else np.linalg.multi_dot(arrays)
+    if np.ndim(whole) == 1:
+        return whole[:, None] if last else whole[None]
+    return whole
+
+
+@composition(np.linalg.tensorsolve)
+def tensorsolve(a, b):
+    shape = a.shape[np.ndim(b) - np.ndim(a) :]
+    return np.reshape(np.linalg.solve(np.reshape(a, (b.size, b.size)), np.ravel(b)), shape)
+
+
+@composition(np.linalg.tensorinv)
+def tensorinv(a, ind=2):
+    count = 1
+    for n in a.shape[ind:]:
+        count = count * n
+    inverse = np.linalg.inv(np.reshape(a, (count, count)))
+    return np.reshape(inverse, (*a.shape[ind:], *a.shape[:ind]))
+
+
+# -- of norms and singular values ----------------------------------------------------------------
+
+
+@composition(np.linalg.cond)
+def cond(x, p=None):
+    if p is None or p == 2 or p == -2:
+        s = np.linalg.svd(x, compute_uv=False)
+        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    inverse = np.linalg.inv(x if x.dtype == np.float64 else x.astype(np.float64))
+    both = np.linalg.norm(x, p, axis=(-2, -1)) * np.linalg.norm(inverse, p, axis=(-2, -1))
+    return both if both.dtype == x.dtype else both.astype(x.dtype)
+
+
+@composition(np.linalg.vector_norm)
+def vector_norm(x, *, axis=None, keepdims=False, ord=2):
+    if axis is None:
+        norm = np.linalg.norm(np.ravel(x), ord)
+        return np.reshape(norm, (1,) * np.ndim(x)) if keepdims else norm
+    return np.linalg.norm(x, ord, axis=axis, keepdims=keepdims)
+
+
+@composition(np.linalg.matrix_norm)
+def matrix_norm(x, *, keepdims=False, ord="fro"):
+    return np.linalg.norm(x, ord, axis=(-2, -1), keepdims=keepdims)
+
+
+@composition(np.linalg.trace)
+def trace(x, *, offset=0):
+    return np.trace(x, offset, axis1=-2, axis2=-1)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.frontend.oracles import check
+import gradscribe as gs
+from tests.frontend.oracles import agrees, check
 
 x4 = np.array([0.5, -1.5, 2.0, 0.25])
 A34 = np.linspace(-1.0, 2.0, 12).reshape(3, 4) ** 3
@@ -161,3 +162,140 @@ def test_equal_strings_are_one_kind() -> None:
     assert hash(value("".join(["lo", "w"]))) == hash(value("low"))
     assert value("".join(["lo", "w"])) == value("low")
     assert value(1) != value(True)
+
+
+# -- dicts with computed keys ------------------------------------------------------------------
+
+
+def states_by_time(W, xs):
+    hs = {}
+    hs[-1] = np.zeros(len(W))
+    for t in range(len(xs)):
+        hs[t] = np.tanh(W @ hs[t - 1] + xs[t])
+    return hs[len(xs) - 1].sum() + hs[0][0]
+
+
+def table_by_pairs(a, b):
+    table = {}
+    for i in range(len(a)):
+        table[i, -1] = float("inf")
+    for j in range(len(b)):
+        table[-1, j] = float("inf")
+    table[-1, -1] = 0
+    for i in range(len(a)):
+        for j in range(len(b)):
+            best = min(table[i - 1, j], table[i, j - 1], table[i - 1, j - 1])
+            table[i, j] = (a[i] - b[j]) ** 2 + best
+    return table[len(a) - 1, len(b) - 1]
+
+
+def grouped(x, keys):
+    sums, counts = {}, {}
+    for v, k in zip(x, keys):
+        if k in sums:
+            sums[k] += v
+        else:
+            sums[k] = v
+        counts[k] = counts.get(k, 0) + 1
+    return sum((s / counts[k]) ** 2 for k, s in sums.items()) + len(sums)
+
+
+def grouped_by_exceptions(x):
+    d = {}
+    for i in range(len(x)):
+        try:
+            d[i // 2] += x[i]
+        except KeyError:
+            d[i // 2] = x[i]
+    return sum(v**2 for v in d.values())
+
+
+def one_hot_columns(W, inputs):
+    xs = {}
+    s = 0
+    for t in range(len(inputs)):
+        xs[t] = np.zeros((4, 1))
+        xs[t][inputs[t]] = 1
+        s += (W @ xs[t]).sum() * (t + 1)
+    return s**2
+
+
+def stored_through_an_item(x):
+    d = {}
+    for i in range(len(x)):
+        d[i] = x * i
+    w = d[2]
+    w[0] = 5.0
+    return (d[2] * d[3]).sum()
+
+
+def appended_to_items(x):
+    groups = {i: [] for i in range(3)}
+    for i in range(len(x)):
+        groups[i % 3].append(x[i])
+    return sum(sum(groups[i]) ** 2 for i in range(3))
+
+
+def taken_out(x, n):
+    d = {}
+    for i in range(n):
+        d[i * i] = x[i] ** 2
+    del d[1]
+    first = d.pop(0)
+    return first * sum(d.values()) + d.setdefault(7, x[0])
+
+
+class Recorder:
+    def __init__(self, w):
+        self.w = w
+        self.cache = {}
+
+    def run(self, x):
+        for i in range(len(x)):
+            self.cache[i] = np.tanh(self.w * x[i])
+        return sum(self.cache[i] for i in range(len(x)))
+
+
+def recorded(w, x):
+    return Recorder(w).run(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (states_by_time, (np.eye(3) + 0.5, A34.T)),
+        (table_by_pairs, (x4, x4[:3] * 2)),
+        (grouped, (x4, np.array([3, 1, 3, 1]))),
+        (grouped_by_exceptions, (x4,)),
+        (one_hot_columns, (A34, [0, 2, 3, 1])),
+        (stored_through_an_item, (x4,)),
+        (appended_to_items, (x4,)),
+        (taken_out, (x4, 4)),
+        (recorded, (0.7, x4)),
+    ],
+    ids=lambda part: getattr(part, "__name__", ""),
+)
+def test_dicts_with_computed_keys(function: Any, args: tuple[Any, ...]) -> None:
+    agrees(function, *args)
+
+
+def test_a_computed_key_that_is_missing_raises_as_in_python() -> None:
+    def missing(x, n):
+        d = {}
+        for i in range(n):
+            d[i] = x[i]
+        return d[n]
+
+    with pytest.raises(KeyError):
+        gs.vjp(missing, x4, 3)
+
+
+def test_a_dict_with_computed_keys_is_not_returned() -> None:
+    def by_number(x):
+        d = {}
+        for i in range(len(x)):
+            d[i] = x[i]
+        return d
+
+    with pytest.raises(gs.errors.UnsupportedError, match="keys are computed cannot be returned"):
+        gs.vjp(by_number, x4)

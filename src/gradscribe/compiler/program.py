@@ -22,7 +22,7 @@ from gradscribe.compiler.signatures import ArgumentTypes, Binder, bound, paramet
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.compiler.stored import refuse_overlap, refuse_read_only
 from gradscribe.errors import ArgumentError, GradscribeError
-from gradscribe.frontend.interface import Argument, Lowered, RunTimeObject
+from gradscribe.frontend.interface import Argument, Lowered, Place, RunTimeKeyError, RunTimeObject
 from gradscribe.ir.core import Function, Location
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import is_differentiable
@@ -70,17 +70,38 @@ class Program:
         return self._lower(values, key, sampled or (True,) * (len(values) - 1))
 
     def _lower(self, values: Values, key: Key, sampled: Sequence[bool]) -> tuple[Primal, Values]:
-        primal = Primal(self, values, sampled)
+        primal = self._primal(values, sampled)
         matched = primal.match(values)
         assert matched is not None, "a lowering holds for the call that it was made for"
         self.primals.setdefault(key, []).insert(0, primal)
         return primal, matched
 
+    def _primal(
+        self,
+        values: Values,
+        sampled: Sequence[bool],
+        keyed: frozenset[Place] = frozenset(),
+    ) -> Primal:
+        """A new lowering; once more, where a dict is found to have computed keys."""
+        try:
+            return Primal(self, values, sampled, keyed)
+        except RunTimeKeyError as error:
+            if error.place is None or error.place in keyed:
+                raise
+            found = error.place
+        return self._primal(values, sampled, keyed | {found})
+
 
 class Primal:
     """One lowering of a program, and its specializations by active leaves."""
 
-    def __init__(self, program: Program, values: Values, sampled: Sequence[bool]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        values: Values,
+        sampled: Sequence[bool],
+        keyed: frozenset[Place],
+    ) -> None:
         function, *arguments = values
         self.program = program
         self.user_function: FunctionType = function
@@ -97,7 +118,9 @@ class Primal:
             for number, (name, value, use) in enumerate(zip(names, arguments, sampled, strict=True))
         ]
         self.facts = Facts(self._types.samples)
-        self.lowered: Lowered = frontend.lower(function, self.arguments, self.facts, self._capture)
+        self.lowered: Lowered = frontend.lower(
+            function, self.arguments, self.facts, self._capture, keyed
+        )
         self._entry = Entry(
             function,
             len(arguments),

@@ -18,7 +18,7 @@ from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.data.objects import identities
 from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.effects import Given, effects_of, given_by
-from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered
+from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered, Place
 from gradscribe.frontend.lowering import Frame, Lowering, SplitError
 from gradscribe.frontend.source import Source, source_of
 from gradscribe.ir.builder import Builder
@@ -36,17 +36,19 @@ def lower(
     arguments: Sequence[Argument],
     facts: Facts,
     capture: CaptureCallback,
+    keyed: frozenset[Place] = frozenset(),
 ) -> Lowered:
     """The IR of a function for arguments of these types.
 
     arguments: one for each parameter, in order. facts: holds the samples of the specializing
-    call, and receives the guards. capture: types an implicit input (see `interface`).
+    call, and receives the guards. capture: types an implicit input (see `interface`). keyed: the
+    places of the dicts whose keys were found to be known at run time only (`RunTimeKeyError`).
 
     Raises `UnsupportedError` (or one of its kinds) for what cannot be compiled, and
     `SourceNotFoundError` where there is no source.
     """
     builder = Builder(facts)
-    lowering = Lowering(builder, capture)
+    lowering = Lowering(builder, capture, keyed)
     arguments = tuple(arguments)  # captures are added to the caller's list
     lowering.parameters = tuple(argument.name for argument in arguments)
     source = source_of(function.__code__)

@@ -13,6 +13,7 @@ import gast
 
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import keyed_dicts
 from gradscribe.frontend.control import comprehensions
 from gradscribe.frontend.control.branches import conditional
 from gradscribe.frontend.data import containers
@@ -28,7 +29,6 @@ from gradscribe.frontend.values import (
     DictRef,
     Either,
     Static,
-    Storage,
     TupleOf,
 )
 from gradscribe.ir.types import Scalar
@@ -172,21 +172,16 @@ def _set(lowering: Lowering, node: Any) -> Any:
 
 
 def _dict(lowering: Lowering, node: Any) -> Any:
-    items: dict[Any, Any] = {}
+    pairs: list[tuple[Any, Any]] = []
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
             other = scope.opened(lowering, expression(lowering, value))
             if not isinstance(other, DictRef):
                 lowering.unsupported(node, "`**` of this value is not supported in a dict display")
-            items |= lowering.contents[other.storage]
+            pairs += [(Static(k), item) for k, item in lowering.contents[other.storage].items()]
             continue
-        known = expression(lowering, key)
-        if not isinstance(known, Static):
-            lowering.unsupported(key, "dict keys must be known when the function is compiled")
-        items[known.value] = expression(lowering, value)
-    storage = Storage()
-    lowering.contents[storage] = items
-    return DictRef(storage)
+        pairs.append((expression(lowering, key), expression(lowering, value)))
+    return keyed_dicts.new_dict(lowering, node, pairs)
 
 
 def _subscript(lowering: Lowering, node: Any) -> Any:

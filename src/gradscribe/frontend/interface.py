@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Function
 from gradscribe.ir.trees import Tree, count_leaves
 from gradscribe.ir.types import Type
@@ -39,6 +40,17 @@ class RunTimeObject:
     (given to a `CaptureCallback` in place of the object)."""
 
     target: Any
+
+
+Place = tuple[str, int, int]
+"""Where in the source a dict is made: file, line and column."""
+
+
+class RunTimeKeyError(UnsupportedError):
+    """A dict of known keys is given one that is computed. place: where that dict is made, if the
+    function can be lowered with run-time keys for it."""
+
+    place: Place | None = None
 
 
 Step = tuple[Literal["attribute", "item"], Any]

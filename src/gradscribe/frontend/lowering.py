@@ -22,6 +22,7 @@ from gradscribe.frontend.control.carried_entry import Entry
 from gradscribe.frontend.control.name_liveness import reads_of, stores_last
 from gradscribe.frontend.data.places import Place
 from gradscribe.frontend.interface import Capture, CaptureCallback, Dependency
+from gradscribe.frontend.interface import Place as DictPlace
 from gradscribe.frontend.numbering import Numbering
 from gradscribe.frontend.source import Source
 from gradscribe.frontend.values import (
@@ -138,6 +139,7 @@ class Lowering:
     """The context that all handlers of the frontend are given.
 
     parameters: the names of the arguments of the whole function.
+    keyed: the places in the source that make dicts whose keys are known at run time only.
     stored: the memory that is stored to. distinct: lists whose items are stored to, each for
     itself. rearranged: lists that get other items.
     entered: the contents of captured variables when they were met: they are there in every state,
@@ -164,8 +166,14 @@ class Lowering:
     that is being handled.
     """
 
-    def __init__(self, builder: Builder, capture: CaptureCallback | None = None) -> None:
+    def __init__(
+        self,
+        builder: Builder,
+        capture: CaptureCallback | None = None,
+        keyed: frozenset[DictPlace] = frozenset(),
+    ) -> None:
         self.builder = builder
+        self.keyed = keyed
         self.capture = capture
         self.parameters: tuple[str, ...] = ()
         self.frames: list[Frame] = []

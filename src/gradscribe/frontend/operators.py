@@ -16,7 +16,7 @@ import numpy as np
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import array_likes, opaque, prelude
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.data import instances, protocols, sequences
+from gradscribe.frontend.data import instances, keyed, protocols, sequences
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import (
     BoundMethod,
@@ -32,6 +32,7 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.core import Value
 from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import BOOL, Scalar
+from gradscribe.primitives.control import RUN
 from gradscribe.primitives.registry import PRIMITIVES
 
 BINARY: dict[type, Callable[..., Any]] = {
@@ -239,8 +240,9 @@ def membership(lowering: Lowering, node: Any, wanted: bool, item: Any, container
         if isinstance(known, bool):
             return Static(known is wanted)
         return found if wanted else operate(lowering, node, operator.not_, found)
-    if isinstance(container, DictRef) and isinstance(item, Static):
-        return Static((item.value in lowering.contents[container.storage]) is wanted)
+    if isinstance(container, DictRef):
+        key = keyed.known_key(lowering, node, container, item)
+        return Static((key in lowering.contents[container.storage]) is wanted)
     if isinstance(container, Static) and isinstance(item, Static):
         return Static((item.value in container.value) is wanted)
     items = getattr(container, "items", None)
@@ -249,7 +251,11 @@ def membership(lowering: Lowering, node: Any, wanted: bool, item: Any, container
     if isinstance(container, Static) and isinstance(container.value, (frozenset, range, tuple)):
         items = tuple(map(Static, container.value))
     if isinstance(container, (ListRef, Ref)) and not isinstance(items, tuple):
-        found = calls.inline(lowering, node, prelude.contains, (container, item))
+        if sequences.holds_numbers(lowering, container):
+            arguments = (container, item)
+            found = opaque.emit(lowering, operator.contains, arguments, {}, BOOL, RUN)
+        else:
+            found = calls.inline(lowering, node, prelude.contains, (container, item))
         return found if wanted else operate(lowering, node, operator.not_, found)
     if not isinstance(items, tuple):
         lowering.unsupported(node, "`in` is not supported on this container")

@@ -17,6 +17,7 @@ import gast
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls.definitions import EverOtherTypesError
 from gradscribe.frontend.control.branches import RAISED, branch, conditional
+from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.lowering import Lowering, SplitError
 from gradscribe.frontend.source import read_places
 from gradscribe.frontend.values import Either, Static
@@ -104,6 +105,8 @@ def _split(lowering: Lowering, nodes: Sequence[Any], flag: Value, lower: Lower) 
         except EverOtherTypesError:
             raise
         except UnsupportedError as error:
+            if isinstance(error, RunTimeKeyError) and error.place is not None:
+                raise
             refused.append(error)
             if len(refused) == 2:
                 raise refused[0] from None

@@ -284,11 +284,12 @@ def _delete(lowering: Lowering, node: Any) -> None:
             objects.delete(lowering, target, owner, target.attr)
             continue
         owner = expression(lowering, target.value) if isinstance(target, gast.Subscript) else None
+        place = None if owner is None else index(lowering, target.slice)
         if isinstance(owner, ListRef):
-            containers.delete_item(lowering, target, (owner, index(lowering, target.slice)), {})
+            containers.delete_item(lowering, target, (owner, place), {})
         elif isinstance(owner, DictRef):
-            dicts.delete_key(lowering, target, owner, index(lowering, target.slice))
-        else:
+            dicts.delete_key(lowering, target, owner, place)
+        elif protocols.call(lowering, target, owner, "__delitem__", place) is None:
             lowering.unsupported(target, "only names and items of lists and dicts can be deleted")
 
 

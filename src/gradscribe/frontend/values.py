@@ -59,7 +59,8 @@ class Storage:
     of the very objects that it holds (besides the items that are known one by one). family:
     storages of one family (what a loop carries) are disjoint, unless they share a token.
     levels: of a list (of lists …), in how many levels of it no object is twice, for certain.
-    serial: storages are numbered as they are made.
+    place: of a dict, where in the source it is made. serial: storages are numbered as they are
+    made.
     """
 
     name: str = ""
@@ -68,6 +69,7 @@ class Storage:
     tokens: frozenset[int] = frozenset()
     holds: frozenset[Storage] = frozenset()
     levels: int = 0
+    place: tuple[str, int, int] | None = None
     serial: int = field(default_factory=itertools.count().__next__)
 
     @property

@@ -29,7 +29,15 @@ from gradscribe.frontend.calls import (
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.array_changes import METHODS as CHANGES
 from gradscribe.frontend.calls.destinations import change
-from gradscribe.frontend.data import dicts, instances, objects, protocols, sequences, subscripts
+from gradscribe.frontend.data import (
+    dicts,
+    instances,
+    keyed,
+    objects,
+    protocols,
+    sequences,
+    subscripts,
+)
 from gradscribe.frontend.data.indices import as_array, nonzero, open_mesh
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering, is_number
@@ -343,6 +351,8 @@ def class_of(lowering: Lowering, node: Any, item: Any) -> type:
     """The class that the value will have at run time."""
     if isinstance(item, Static):
         return type(item.value)
+    if keyed.is_keyed(item):
+        return dict
     if isinstance(item, (InstanceRef, ObjectRef)):
         return instances.class_of(item)
     if isinstance(item, (TupleOf,)):

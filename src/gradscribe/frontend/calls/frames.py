@@ -66,7 +66,7 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
 
     location = lowering.builder.location
     if lowering.frames and location is not None and frame.source.filename.startswith(_PACKAGE):
-        frame.called_at = lowering.location(node)
+        frame.called_at = lowering.location(node) if node else lowering.builder.location
     lowering.frames.append(frame)
     try:
         if not isinstance(frame.source.node.body, list):

@@ -18,11 +18,11 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend.calls import frames
+from gradscribe.frontend.calls import frames, keyed_dicts
 from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.lowering import Frame, Lowering
 from gradscribe.frontend.source import Source, assigned_names, read_places
-from gradscribe.frontend.values import DictRef, Static, Storage
+from gradscribe.frontend.values import Static
 
 _ITEMS, _FIRST = ".items", ".0"
 """Names that no program can have: what is being made, and what the first `for` runs over."""
@@ -43,10 +43,9 @@ def set_of(lowering: Lowering, node: Any) -> Any:
 
 def dict_of(lowering: Lowering, node: Any) -> Any:
     """The dict that a dict comprehension gives."""
-    storage = Storage()
-    lowering.contents[storage] = {}
+    made = keyed_dicts.new_dict(lowering, node)
     place = gast.Subscript(_name(_ITEMS, gast.Load()), node.key, gast.Store())
-    return _run(lowering, node, gast.Assign([place], node.value, None), DictRef(storage))
+    return _run(lowering, node, gast.Assign([place], node.value, None), made)
 
 
 def any_of(lowering: Lowering, node: Any) -> Any:

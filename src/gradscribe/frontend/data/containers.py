@@ -10,15 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import prelude, reducing
+from gradscribe.frontend.calls import opaque, prelude, reducing
 from gradscribe.frontend.data import places, sequences
 from gradscribe.frontend.data.indices import step_of
 from gradscribe.frontend.data.subscripts import check_store, read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import ListRef, Static
-from gradscribe.ir.core import SliceOf, Value
-from gradscribe.ir.types import Never, Sequence
-from gradscribe.primitives.control import APPEND, GET, LIST, POP
+from gradscribe.ir.core import Method, SliceOf, Value
+from gradscribe.ir.types import INT, Never, Sequence
+from gradscribe.primitives.control import APPEND, GET, LIST, POP, RUN
 from gradscribe.primitives.lists import DELETE, INSERT, JOIN, SECTION, SET_SECTION
 
 Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -248,6 +248,9 @@ def _searched(function: Any) -> Handler:
             found = [item.value for item in items]
             if wanted.value in found or function is prelude.count:
                 return Static(getattr(found, function.__name__)(wanted.value))
+        if sequences.holds_numbers(lowering, owner):
+            method = Method(function.__name__)
+            return opaque.emit(lowering, method, (owner, wanted), {}, INT, RUN)
         return calls.inline(lowering, node, function, (owner, wanted))
 
     return handler

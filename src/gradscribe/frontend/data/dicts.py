@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.data import keyed
 from gradscribe.frontend.data.containers import LIST_METHODS
+from gradscribe.frontend.data.subscripts import store_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import DictRef, ListRef, Static, Storage, TupleOf
 
@@ -22,11 +24,26 @@ def new_dict(lowering: Lowering, items: dict[Any, Any], name: str = "") -> DictR
 
 def dict_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`dict(…)`: of a dict, of pairs, of keywords."""
-    made = new_dict(lowering, {})
+    from gradscribe.frontend.calls.keyed_dicts import new_dict as made_here
+
+    made = made_here(lowering, node)
+    if keyed.is_keyed(made):
+        for source in (*arguments, new_dict(lowering, keywords)):
+            _enter(lowering, node, made, source)
+        return made
     if arguments:
         _fill(lowering, node, made, arguments[0])
     _fill(lowering, node, made, new_dict(lowering, keywords))
     return made
+
+
+def _enter(lowering: Lowering, node: Any, made: Any, source: Any) -> None:
+    """Enter the items of a dict, or of an iterable of pairs, one by one."""
+    is_dict = isinstance(source, DictRef)
+    pairs = _items(lowering, node, (source,), {}) if is_dict else source
+    for pair in calls.unpacked(lowering, node, pairs):
+        key, item = calls.unpacked(lowering, node, pair)
+        store_item(lowering, node, made, key, item)
 
 
 def _fill(lowering: Lowering, node: Any, owner: DictRef, source: Any) -> None:
@@ -35,17 +52,8 @@ def _fill(lowering: Lowering, node: Any, owner: DictRef, source: Any) -> None:
         new = lowering.contents[source.storage]
     else:
         pairs = [calls.unpacked(lowering, node, p) for p in calls.unpacked(lowering, node, source)]
-        new = {static_key(lowering, node, key): value for key, value in pairs}
+        new = {keyed.known_key(lowering, node, owner, key): value for key, value in pairs}
     lowering.contents[owner.storage] = lowering.contents[owner.storage] | new
-
-
-def static_key(lowering: Lowering, node: Any, key: Any) -> Any:
-    """The key that a frontend value is, which has to be known."""
-    if isinstance(key, Static):
-        return key.value
-    if isinstance(key, TupleOf):
-        return tuple(static_key(lowering, node, below) for below in key.items)
-    return lowering.unsupported(node, "a dict key must be known when the function is compiled")
 
 
 def delete_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> None:
@@ -69,7 +77,9 @@ def _keys(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 def _get(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     owner, key, *given = arguments
     default = given[0] if given else Static(None)
-    return lowering.contents[owner.storage].get(static_key(lowering, node, key), default)
+    return lowering.contents[owner.storage].get(
+        keyed.known_key(lowering, node, owner, key), default
+    )
 
 
 def _update(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -81,7 +91,7 @@ def _update(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
 
 def _setdefault(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     owner, key, *given = arguments
-    known = static_key(lowering, node, key)
+    known = keyed.known_key(lowering, node, owner, key)
     default = given[0] if given else Static(None)
     contents = lowering.contents[owner.storage]
     if known not in contents:
@@ -92,7 +102,8 @@ def _setdefault(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
 
 def _pop(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     owner, key, *given = arguments
-    known, contents = static_key(lowering, node, key), lowering.contents[owner.storage]
+    known = keyed.known_key(lowering, node, owner, key)
+    contents = lowering.contents[owner.storage]
     if known not in contents:
         if given:
             return given[0]

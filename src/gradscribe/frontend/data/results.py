@@ -6,6 +6,7 @@ from typing import Any
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import scope
+from gradscribe.frontend.data.keyed import is_keyed
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
 from gradscribe.frontend.values import DictRef, Either, InstanceRef, ListRef, Static, TupleOf
 from gradscribe.ir.core import Value
@@ -29,6 +30,12 @@ def result_tree(lowering: Lowering, item: Any) -> tuple[Tree, list[Value]]:
         keys = getattr(item.cls, "_fields", None)
         return _node(lowering, item.cls, item.items, keys)
     item = scope.opened(lowering, item)
+    if is_keyed(item):
+        raise UnsupportedError(
+            "a dict whose keys are computed cannot be returned",
+            "return its items: `list(d.values())`",
+            lowering.builder.location,
+        )
     if isinstance(item, InstanceRef):
         cells = {name: cell for name, cell in item.cells.items() if cell in lowering.contents}
         items = tuple(lowering.contents[cell][name] for name, cell in cells.items())

@@ -12,7 +12,7 @@ from typing import Any
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import ALL, ListRef, Static, Storage, TupleOf
 from gradscribe.ir.core import Primitive, SliceOf, Value
-from gradscribe.ir.types import Scalar, Sequence
+from gradscribe.ir.types import Scalar, Sequence, Tuple, Type
 from gradscribe.primitives.lists import JOIN, REPEAT, SECTION
 
 _FEW = 16
@@ -40,6 +40,19 @@ def known_items(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
         return item.items
     contents = lowering.contents[item.storage] if isinstance(item, ListRef) else None
     return contents if isinstance(contents, tuple) else None
+
+
+def holds_numbers(lowering: Lowering, item: Any) -> bool:
+    """Whether this is a run-time list of numbers, or of tuples of numbers: Python can search it."""
+    contents = lowering.contents[item.storage] if isinstance(item, ListRef) else None
+    type_ = contents.type if isinstance(contents, Value) else None
+    return isinstance(type_, Sequence) and _is_of_numbers(type_.item)
+
+
+def _is_of_numbers(type_: Type) -> bool:
+    if isinstance(type_, Tuple):
+        return all(map(_is_of_numbers, type_.items))
+    return isinstance(type_, Scalar)
 
 
 def rebuilt(lowering: Lowering, like: Any, items: tuple[Any, ...]) -> Any:

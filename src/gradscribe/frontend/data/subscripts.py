@@ -18,6 +18,7 @@ from gradscribe.frontend import scope
 from gradscribe.frontend.calls import opaque
 from gradscribe.frontend.data import places, protocols, sequences
 from gradscribe.frontend.data.indices import Step, as_array, step_of
+from gradscribe.frontend.data.keyed import known_key
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     DictRef,
@@ -53,7 +54,7 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
     if isinstance(owner, Ref):
         return _read_array(lowering, node, owner, step_of(lowering, node, index))
     if isinstance(owner, DictRef):
-        key = _static(lowering, node, index, "a dict key")
+        key = known_key(lowering, node, owner, index)
         contents = lowering.contents[owner.storage]
         if key not in contents:
             lowering.raises(node, KeyError(key), f"the dict has no key {key!r}")
@@ -161,14 +162,6 @@ def _read_sequence(
     return found
 
 
-def _static(lowering: Lowering, node: Any, item: Any, what: str) -> Any:
-    if isinstance(item, Static):
-        return item.value
-    if isinstance(item, TupleOf) and all(isinstance(i, Static) for i in item.items):
-        return tuple(i.value for i in item.items)
-    return lowering.unsupported(node, f"{what} must be known when the function is compiled")
-
-
 def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any) -> None:
     """`owner[index] = item`."""
     owner = scope.opened(lowering, owner)
@@ -177,7 +170,7 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
     if isinstance(owner, Ref):
         store(lowering, node, part_of(owner, step_of(lowering, node, index)), item)
     elif isinstance(owner, DictRef):
-        key = _static(lowering, node, index, "a dict key")
+        key = known_key(lowering, node, owner, index)
         lowering.stored.add(owner.storage)
         lowering.contents[owner.storage] = lowering.contents[owner.storage] | {key: item}
     elif isinstance(owner, ListRef):

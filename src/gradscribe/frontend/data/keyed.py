@@ -1,0 +1,118 @@
+"""Dicts whose keys are known at run time only.
+
+Such a dict is found out when a key that is computed is met. The function is then lowered once
+more, with every dict of that place in the source an object of the class below: two lists, of its
+keys and of its items. What the methods do is written in Python, and lowered as a user's class.
+(`calls.keyed_dicts` makes them.)
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from gradscribe.frontend.interface import RunTimeKeyError
+from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.values import DictRef, InstanceRef, Static, TupleOf
+
+
+class KeyedItems:
+    """A dict, as its keys and its items, in the order in which they were entered."""
+
+    def __init__(self) -> None:
+        self.order: list[Any] = []
+        self.held: list[Any] = []
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self.order
+
+    def __iter__(self) -> Any:
+        return self.order
+
+    def __getitem__(self, key: Any) -> Any:
+        if key not in self.order:
+            raise KeyError(key)
+        return self.held[self.order.index(key)]
+
+    def __setitem__(self, key: Any, item: Any) -> None:
+        put(self.order, self.held, key, item)
+
+    def __delitem__(self, key: Any) -> None:
+        if key not in self.order:
+            raise KeyError(key)
+        position = self.order.index(key)
+        del self.order[position]
+        del self.held[position]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        if key in self.order:
+            return self.held[self.order.index(key)]
+        return default
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        if key not in self.order:
+            self.order.append(key)
+            self.held.append(default)
+        return self.held[self.order.index(key)]
+
+    def pop(self, key: Any) -> Any:
+        if key not in self.order:
+            raise KeyError(key)
+        position = self.order.index(key)
+        del self.order[position]
+        return self.held.pop(position)
+
+    def clear(self) -> None:
+        self.order.clear()
+        self.held.clear()
+
+    def keys(self) -> Any:
+        return self.order
+
+    def values(self) -> Any:
+        return self.held
+
+    def items(self) -> Any:
+        return zip(self.order, self.held, strict=True)
+
+
+def put(order: list[Any], held: list[Any], key: Any, item: Any) -> None:
+    """What storing an item means; on run-time lists it is `enter`."""
+    if key in order:
+        held[order.index(key)] = item
+    else:
+        order.append(key)
+        held.append(item)
+
+
+def is_keyed(item: Any) -> bool:
+    """Whether this stands for such a dict."""
+    return isinstance(item, InstanceRef) and item.cls is KeyedItems
+
+
+def known_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> Any:
+    """The key that a frontend value is, of a dict whose keys are known."""
+    if isinstance(key, Static):
+        return key.value
+    if isinstance(key, TupleOf) and all(isinstance(part, (Static, TupleOf)) for part in key.items):
+        return tuple(known_key(lowering, node, owner, part) for part in key.items)
+    return refuse_key(lowering, node, owner, key)
+
+
+def refuse_key(lowering: Lowering, node: Any, owner: Any, key: Any) -> NoReturn:
+    """A dict of known keys is given one that is not known."""
+    is_plain = _is_plain(key) or (isinstance(key, TupleOf) and all(map(_is_plain, key.items)))
+    error = RunTimeKeyError(
+        "a dict key must be known when the function is compiled",
+        "use a list, or a number or tuple of numbers as key of a dict that is made in the function",
+        lowering.location(node),
+    )
+    if is_plain and isinstance(owner, DictRef):
+        error.place = owner.storage.place
+    raise error
+
+
+def _is_plain(item: Any) -> bool:
+    return is_number(item) or (isinstance(item, Static) and isinstance(item.value, str))

@@ -45,10 +45,10 @@ class DifferentiableFunction:
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if grad_enabled() and self._meets_tensor(args, keywords):
-            values = self._target.values(args, keywords)
+            target = self._target.of_call(len(args))
+            values = target.values(args, keywords)
             plain = functools.partial(self.__gradscribe_function__, *args, **keywords)
-            numbers = self._argument_numbers(self._argnums)
-            return recorded_call(self._target, values, numbers, plain)
+            return recorded_call(target, values, _numbers(target, self._argnums), plain)
         return self.__gradscribe_function__(*args, **keywords)
 
     def __get__(self, instance: Any, owner: type | None = None) -> DifferentiableFunction:
@@ -58,7 +58,7 @@ class DifferentiableFunction:
         bound = object.__new__(type(self))
         bound.__dict__.update(self.__dict__)
         target = self._target
-        bound._target = replace(target, first=(instance, *target.first))
+        bound._target = replace(target, first=(instance, *target.first), spread={})
         bound.__gradscribe_function__ = MethodType(self.__gradscribe_function__, instance)
         return bound
 
@@ -90,23 +90,19 @@ class DifferentiableFunction:
             type_strings.example(arg) if is_type else arg
             for arg, is_type in zip(args, named, strict=True)
         )
-        values = self._target.values(examples, {})
-        first = len(self._target.first)
+        target = self._target.of_call(len(args))
+        values = target.values(examples, {})
+        first = len(target.first)
         sampled = [True] * first + [not is_type for is_type in named]
         sampled += [True] * (len(values) - 1 - len(sampled))
-        numbers = self._argument_numbers(self._argnums if argnums is None else argnums)
-        primal, _ = self._target.program.find(values, sampled)
+        numbers = _numbers(target, self._argnums if argnums is None else argnums)
+        primal, _ = target.program.find(values, sampled)
         found = primal.specialization(primal.chosen_leaves(numbers))
         found.generated_gradient.ir, found.generated_adjoint.ir  # noqa: B018  (refuse now)
         if found in self._specializations:
             self._specializations.remove(found)
         self._specializations.append(found)
         return found
-
-    def _argument_numbers(self, argnums: Argnums) -> tuple[int, ...] | None:
-        if argnums is None:
-            return None
-        return tuple(map(self._target.parameter, argument_numbers(argnums)))
 
     @property
     def specializations(self) -> tuple[Specialization, ...]:
@@ -145,6 +141,10 @@ class DifferentiableFunction:
 
     def __repr__(self) -> str:
         return f"<differentiable {self._target.function.__qualname__}>"
+
+
+def _numbers(target: Target, argnums: Argnums) -> tuple[int, ...] | None:
+    return None if argnums is None else tuple(map(target.parameter, argument_numbers(argnums)))
 
 
 def has_tensor(value: Any, depth: int = 4) -> bool:

@@ -47,7 +47,8 @@ class _Call:
         self._gradient = function if isinstance(function, Gradient) else None
         if self._gradient is not None:
             self._gradient.check_differentiable()
-        self._target: Target = self._gradient.target if self._gradient else target_of(function)
+        target = self._gradient.target if self._gradient else target_of(function)
+        self._target: Target = target.of_call(len(primals))
         self._values = self._target.values(tuple(primals), {})
         self._first = len(self._target.first)
         self._count = len(primals)
@@ -68,7 +69,7 @@ class _Call:
             if self._gradient is None:
                 found = OfFunction(primal, active)
             else:
-                found = OfGradient(primal, self._gradient.leaf_chain(primal), active)
+                found = OfGradient(primal, self._gradient.leaf_chain(self._target, primal), active)
             primal.plans[key] = found
         return found
 

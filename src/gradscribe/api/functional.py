@@ -68,30 +68,30 @@ class Gradient:
         self.__name__ = f"grad_{getattr(function, '__name__', 'function')}"
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        target = self.target
+        target = self.target.of_call(len(args))
         values = target.values(args, keywords)
         primal, matched = target.program.find(values)
         plan = primal.plans.get(self._key)
         if plan is None:
-            plan, matched = self._make_plan(values)
+            plan, matched = self._make_plan(target, values)
         self._latest = plan
         return plan.run(matched)
 
-    def _make_plan(self, values: Values) -> tuple[Plan, Values]:
+    def _make_plan(self, target: Target, values: Values) -> tuple[Plan, Values]:
         """Compile for this call; compiling may assume more of the arguments than before."""
         while True:
-            primal, matched = self.target.program.find(values)
+            primal, matched = target.program.find(values)
             plan = primal.plans.get(self._key)
             if plan is None:
-                plan = primal.plans[self._key] = self._plan(primal)
+                plan = primal.plans[self._key] = self._plan(target, primal)
                 if primal.match(values) is None:
                     continue
             return plan, matched
 
-    def _plan(self, primal: Primal) -> Plan:
+    def _plan(self, target: Target, primal: Primal) -> Plan:
         if len(self.chain) > 1 and not _always_raises(primal.function):
-            return self._nested_plan(primal)
-        active = self._active(primal, self.argnums)
+            return self._nested_plan(target, primal)
+        active = self._active(target, primal, self.argnums)
         if _always_raises(primal.function):
             generated = primal.specialization(active).generated_forward
             return Plan(prepared(primal, generated), generated)
@@ -101,7 +101,7 @@ class Gradient:
         if self.with_value or self.has_aux:
             generated = special.generated_value_and_gradient
         run = prepared(primal, generated, *special.default_seeds())
-        arrange = self._arrange(primal)
+        arrange = self._arrange(target)
         if self.with_value:
             run = _then(run, lambda pair: (pair[0], arrange(pair[1])))
         elif self.has_aux:
@@ -110,21 +110,21 @@ class Gradient:
             run = _then(run, arrange)
         return Plan(run, generated)
 
-    def _nested_plan(self, primal: Primal) -> Plan:
+    def _nested_plan(self, target: Target, primal: Primal) -> Plan:
         """The gradient of a gradient: see `higher_order`."""
-        chain = self.leaf_chain(primal)
+        chain = self.leaf_chain(target, primal)
         generated = Generated(
             lambda: nested_gradient(primal.function, chain, with_value=self.with_value)
         )
-        run, arrange = prepared(primal, generated), self._arrange(primal)
+        run, arrange = prepared(primal, generated), self._arrange(target)
         if self.with_value:
             return Plan(_then(run, lambda pair: (pair[0], arrange(pair[1]))), generated)
         return Plan(_then(run, arrange), generated)
 
-    def leaf_chain(self, primal: Primal) -> list[tuple[int, ...]]:
+    def leaf_chain(self, target: Target, primal: Primal) -> list[tuple[int, ...]]:
         """The leaves of each gradient of the chain; all but the last must be one number."""
         check_scalar(primal.function, False, primal.location)
-        chain = [self._active(primal, argnums) for argnums in self.chain]
+        chain = [self._active(target, primal, argnums) for argnums in self.chain]
         for argnums, leaves in zip(self.chain[:-1], chain[:-1], strict=True):
             if isinstance(argnums, tuple) or len(leaves) > 1 or not _is_number(primal, leaves[0]):
                 raise NonScalarError(
@@ -134,10 +134,10 @@ class Gradient:
                 )
         return chain
 
-    def _active(self, primal: Primal, argnums: Argnums) -> tuple[int, ...]:
+    def _active(self, target: Target, primal: Primal, argnums: Argnums) -> tuple[int, ...]:
         """The active leaves; each argument that is differentiated must have some."""
         numbers = argnums if isinstance(argnums, tuple) else (argnums,)
-        parameters = [self.target.parameter(number) for number in numbers]
+        parameters = [target.parameter(number) for number in numbers]
         for number in parameters:
             if not primal.active_leaves((number,)):
                 raise ArgumentError(
@@ -148,12 +148,12 @@ class Gradient:
                 )
         return primal.active_leaves(tuple(parameters))
 
-    def _arrange(self, primal: Primal) -> Callable[[Any], Any]:
+    def _arrange(self, target: Target) -> Callable[[Any], Any]:
         """From the generated gradient, which has the arguments in the function's own order, to
         the order of argnums, with a tuple for a tuple."""
         if isinstance(self.argnums, int):
             return _unchanged
-        numbers = [self.target.parameter(number) for number in self.argnums]
+        numbers = [target.parameter(number) for number in self.argnums]
         order = sorted(set(numbers))
         if len(order) == 1:
             return lambda gradient: (gradient,) * len(numbers)

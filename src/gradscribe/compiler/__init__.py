@@ -16,7 +16,7 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -25,6 +25,7 @@ from gradscribe.compiler.eager_calls import function_of_call
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.program import Primal, Program, program_of
 from gradscribe.compiler.signatures import bound
+from gradscribe.compiler.variadic import spread
 from gradscribe.errors import ArgumentError, GradscribeError, SourceNotFoundError
 from gradscribe.ir.core import Operand
 from gradscribe.primitives.registry import PRIMITIVES
@@ -37,7 +38,8 @@ class Target:
     """A callable reduced to a function with source: what to compile, and how calls reach it.
 
     first: values that go before the arguments of a call (`self`, those of a partial). special:
-    whether the function is `__call__` of the class of the first of these.
+    whether the function is `__call__` of the class of the first of these. spread: for numbers of
+    arguments, the targets of a function with `*args`.
     """
 
     function: FunctionType
@@ -46,6 +48,21 @@ class Target:
     first: tuple[Any, ...] = ()
     keywords: tuple[tuple[str, Any], ...] = ()
     special: bool = False
+    spread: dict[Any, Target] = field(default_factory=dict, repr=False)
+
+    def of_call(self, count: int) -> Target:
+        """What a call with so many positional arguments compiles (see `variadic`)."""
+        if not self.program.variadic:
+            return self
+        if self.function.__code__ is not self.program.code:
+            self._follow()
+        key = (self.program, count)
+        found = self.spread.get(key)
+        if found is None:
+            function = spread(self.function, count + len(self.first))
+            made = replace(target_of(function), first=self.first, keywords=self.keywords)
+            found = self.spread[key] = made
+        return found
 
     def values(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Values:
         """The function, and one value for each of its parameters."""
@@ -115,7 +132,7 @@ def target_of(function: Callable[..., Any]) -> Target:
         return target_of(_function_of_primitive(function))
     call = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(call, FunctionType):
-        return replace(target_of(MethodType(call, function)), special=True)
+        return replace(target_of(MethodType(call, function)), special=True, spread={})
     name = getattr(function, "__name__", repr(function))
     raise SourceNotFoundError(
         f"`{name}` is no Python function, so there is no source to differentiate",
@@ -141,7 +158,7 @@ def _calling(callee: Any, count: int) -> FunctionType:
 
 
 def _with(target: Target, first: tuple[Any, ...], keywords: Mapping[str, Any]) -> Target:
-    return replace(target, first=first, keywords=tuple(keywords.items()))
+    return replace(target, first=first, keywords=tuple(keywords.items()), spread={})
 
 
 def derivatives(

@@ -21,6 +21,7 @@ from gradscribe.compiler.leaves import Layout, builder, container_expressions, f
 from gradscribe.compiler.signatures import ArgumentTypes, Binder, bound, parameter_location
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.compiler.stored import refuse_overlap, refuse_read_only
+from gradscribe.compiler.variadic import is_variadic
 from gradscribe.errors import ArgumentError, GradscribeError
 from gradscribe.frontend.interface import Argument, Lowered, Place, RunTimeKeyError, RunTimeObject
 from gradscribe.ir.core import Function, Location
@@ -54,6 +55,7 @@ class Program:
         self.code: CodeType = function.__code__
         self.namespace = function.__globals__
         self.binder = Binder(self.code)
+        self.variadic = is_variadic(function)
         self.primals: dict[Key, list[Primal]] = {}
 
     def find(self, values: Values, sampled: Sequence[bool] | None = None) -> tuple[Primal, Values]:

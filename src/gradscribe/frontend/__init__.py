@@ -21,6 +21,7 @@ from gradscribe.frontend.effects import Given, effects_of, given_by
 from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered, Place
 from gradscribe.frontend.lowering import Frame, Lowering, SplitError
 from gradscribe.frontend.source import Source, source_of
+from gradscribe.frontend.splitting import without_none
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Function, Parameter
 from gradscribe.ir.lengths import Facts
@@ -62,7 +63,8 @@ def lower(
     objects = list(given_by(parameters, tuple(names.values()), lowering.contents))
     lowering.recursion.names.add(source.name)
     try:
-        result = run_frame(lowering, source.node, Frame(source, function, names))
+        frame = Frame(source, function, names)
+        result = without_none(lowering, frame, run_frame(lowering, source.node, frame))
     except SplitError:
         raise UnsupportedError(
             "this is of one kind or of another at run time",

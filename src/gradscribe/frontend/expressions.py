@@ -24,7 +24,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import BINARY, UNARY, compare, operate, truth
 from gradscribe.frontend.refusals import refused
 from gradscribe.frontend.source import dotted
-from gradscribe.frontend.splitting import resolved
+from gradscribe.frontend.splitting import for_each_kind, resolved
 from gradscribe.frontend.values import (
     DictRef,
     Either,
@@ -47,8 +47,8 @@ def expression(lowering: Lowering, node: Any) -> Any:
     return result
 
 
-_MAY_BE_EITHER = (gast.IfExp, gast.Call, gast.BoolOp)
-"""What makes a value of two kinds, to be bound to a name; whatever else gives one reads it."""
+_MAY_BE_EITHER = (gast.IfExp, gast.Call, gast.BoolOp, gast.BinOp, gast.UnaryOp, gast.Compare)
+"""What makes a value of two kinds, or of one that was made; whatever else gives one reads it."""
 
 
 def _constant(lowering: Lowering, node: Any) -> Any:
@@ -61,14 +61,17 @@ def _name(lowering: Lowering, node: Any) -> Any:
 
 def _binary(lowering: Lowering, node: Any) -> Any:
     left, right = expression(lowering, node.left), expression(lowering, node.right)
-    return operate(lowering, node, BINARY[type(node.op)], left, right)
+    callee = BINARY[type(node.op)]
+    return for_each_kind(
+        lowering, node, (left, right), lambda a, b: operate(lowering, node, callee, a, b)
+    )
 
 
 def _unary(lowering: Lowering, node: Any) -> Any:
     if isinstance(node.op, gast.Not):
         return _negation(lowering, node)
-    operand = expression(lowering, node.operand)
-    return operate(lowering, node, UNARY[type(node.op)], operand)
+    operand, callee = expression(lowering, node.operand), UNARY[type(node.op)]
+    return for_each_kind(lowering, node, (operand,), lambda a: operate(lowering, node, callee, a))
 
 
 def _negation(lowering: Lowering, node: Any) -> Any:
@@ -124,8 +127,10 @@ def _compare(lowering: Lowering, node: Any) -> Any:
     operands = [node.left, *node.comparators]
 
     def link(position: int, left: Any) -> Any:
-        right = expression(lowering, operands[position + 1])
-        result = compare(lowering, node, node.ops[position], left, right)
+        right, op = expression(lowering, operands[position + 1]), node.ops[position]
+        result = for_each_kind(
+            lowering, node, (left, right), lambda a, b: compare(lowering, node, op, a, b)
+        )
         if position == len(node.ops) - 1:
             return result
         known = truth(lowering, result)
@@ -185,7 +190,10 @@ def _dict(lowering: Lowering, node: Any) -> Any:
 
 
 def _subscript(lowering: Lowering, node: Any) -> Any:
-    return read_item(lowering, node, expression(lowering, node.value), index(lowering, node.slice))
+    owner, place = expression(lowering, node.value), index(lowering, node.slice)
+    return for_each_kind(
+        lowering, node, (owner, place), lambda a, b: read_item(lowering, node, a, b)
+    )
 
 
 def index(lowering: Lowering, node: Any) -> Any:
@@ -206,7 +214,10 @@ def _indices(lowering: Lowering, node: Any) -> tuple[Any, ...]:
 
 
 def _attribute(lowering: Lowering, node: Any) -> Any:
-    return attribute(lowering, node, expression(lowering, node.value), node.attr)
+    owner = expression(lowering, node.value)
+    return for_each_kind(
+        lowering, node, (owner,), lambda a: attribute(lowering, node, a, node.attr)
+    )
 
 
 def _lambda(lowering: Lowering, node: Any) -> Any:
@@ -258,7 +269,12 @@ def _owner(lowering: Lowering, node: Any) -> Any:
 def _call(lowering: Lowering, node: Any) -> Any:
     if isinstance(node.func, gast.Attribute):
         owner = _owner(lowering, node)
-        callee = method_or_attribute(lowering, node, owner, node.func.attr)
+        callee = for_each_kind(
+            lowering,
+            node,
+            (owner,),
+            lambda a: method_or_attribute(lowering, node, a, node.func.attr),
+        )
     else:
         callee = expression(lowering, node.func)
     if len(node.args) == 1 and isinstance(node.args[0], gast.GeneratorExp):
@@ -275,7 +291,18 @@ def _call(lowering: Lowering, node: Any) -> Any:
             keywords |= lowering.contents[item.storage]
         else:
             lowering.unsupported(node, "`**` of this value is not supported in a call")
-    return calls.call(lowering, node, callee, arguments, keywords)
+    return for_each_kind(
+        lowering,
+        node,
+        (callee, *arguments, *keywords.values()),
+        lambda function, *given: calls.call(
+            lowering,
+            node,
+            function,
+            given[: len(arguments)],
+            dict(zip(keywords, given[len(arguments) :], strict=True)),
+        ),
+    )
 
 
 EXPRESSIONS: dict[type, Callable[[Lowering, Any], Any]] = {

@@ -160,7 +160,8 @@ class Lowering:
     assumed: the conditions under which the current path is taken, by key. has_alternatives:
     whether there are values of two kinds (`Either`).
     discarded: the expression whose value nobody uses, for it is a statement. iterable: the one
-    that a `for` runs over. iterated: the lists that are run over now. as_objects: whether
+    that a `for` runs over. iterated: the arrays and lists that are run over now. sliced: the
+    lists of which a slice is run over now, item by item. as_objects: whether
     containers from outside are taken as the objects that they are, not as inputs. attempts: of
     each `try` around, in how many blocks it stands, and what it catches. handled: the exception
     that is being handled.
@@ -200,7 +201,8 @@ class Lowering:
         self.assumed: dict[int, bool] = {}
         self.places: dict[Storage, Place] = {}
         self.trips: list[int] = []
-        self.iterated: list[Storage] = []
+        self.iterated: list[Ref | ListRef] = []
+        self.sliced: list[Storage] = []
         self.has_alternatives = False
         self.below: tuple[Frame, ...] = ()
         self.enclosed: Enclosed | None = None

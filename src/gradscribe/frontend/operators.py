@@ -18,9 +18,11 @@ from gradscribe.frontend.calls import array_likes, opaque, prelude
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data import instances, keyed, protocols, sequences
 from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.splitting import for_each_kind
 from gradscribe.frontend.values import (
     BoundMethod,
     DictRef,
+    Either,
     ListRef,
     LocalFunction,
     Ref,
@@ -162,6 +164,9 @@ def _is_true(item: Any) -> bool:
 
 def truth(lowering: Lowering, item: Any) -> bool | Value:
     """The truth value: known, or as an IR value that Python tests at run time."""
+    if isinstance(item, Either):
+        found = for_each_kind(lowering, None, (item,), lambda one: _flag(lowering, one))
+        return truth(lowering, found)
     item = scope.opened(lowering, item)
     if isinstance(item, Static):
         return bool(item.value)
@@ -179,6 +184,11 @@ def truth(lowering: Lowering, item: Any) -> bool | Value:
     if isinstance(item, (BoundMethod, LocalFunction)):
         return True
     return lowering.value(item)
+
+
+def _flag(lowering: Lowering, item: Any) -> Any:
+    known = truth(lowering, item)
+    return Static(known) if isinstance(known, bool) else known
 
 
 def _truth_of_object(lowering: Lowering, item: Any) -> bool | Value:

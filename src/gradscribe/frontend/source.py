@@ -58,6 +58,16 @@ class Source:
         return live_names(self.node.body) if isinstance(self.node.body, list) else {}
 
     @functools.cached_property
+    def tells_none(self) -> bool:
+        """Whether the function says somewhere that it returns None."""
+        returns = gast.walk(self.node)
+        return any(
+            isinstance(n, gast.Return)
+            and (n.value is None or (isinstance(n.value, gast.Constant) and n.value.value is None))
+            for n in returns
+        )
+
+    @functools.cached_property
     def returns_nothing(self) -> bool:
         """Whether each `return` of the function is without a value."""
         stack, found = list(self.node.body), []

@@ -18,7 +18,7 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls.definitions import EverOtherTypesError
 from gradscribe.frontend.control.branches import RAISED, branch, conditional
 from gradscribe.frontend.interface import RunTimeKeyError
-from gradscribe.frontend.lowering import Lowering, SplitError
+from gradscribe.frontend.lowering import Frame, Lowering, SplitError
 from gradscribe.frontend.source import read_places
 from gradscribe.frontend.values import Either, Static
 from gradscribe.ir.core import Value
@@ -99,27 +99,79 @@ def _split(lowering: Lowering, nodes: Sequence[Any], flag: Value, lower: Lower) 
 
     def side() -> None:
         lowering.builder.begin_statement()
-        made, depth = len(lowering.builder.operations), len(lowering.frame.loops)
-        try:
-            lower(lowering, nodes)
-        except EverOtherTypesError:
-            raise
-        except UnsupportedError as error:
-            if isinstance(error, RunTimeKeyError) and error.place is not None:
-                raise
-            refused.append(error)
-            if len(refused) == 2:
-                raise refused[0] from None
-            del lowering.builder.operations[made:]
-            del lowering.frame.loops[depth:]
-            _raise_later(lowering, error)
+        _if_allowed(lowering, lambda: lower(lowering, nodes), refused)
 
     branch(lowering, flag, side, side)
 
 
-def _raise_later(lowering: Lowering, error: UnsupportedError) -> None:
+def for_each_kind(
+    lowering: Lowering, node: Any, items: tuple[Any, ...], apply: Callable[..., Any]
+) -> Any:
+    """`apply(*items)`; where an item, made by the statement itself, is of two kinds, for each of
+    them on a path of its own."""
+    found = next((n for n, item in enumerate(items) if isinstance(item, Either)), None)
+    if found is None:
+        return apply(*items)
+    item, refused = items[found], list[UnsupportedError]()
+
+    def side(chosen: Any) -> Callable[[], Any]:
+        rest = (*items[:found], chosen, *items[found + 1 :])
+        again: Callable[[], Any] = lambda: for_each_kind(lowering, node, rest, apply)  # noqa: E731
+        return lambda: _if_allowed(lowering, again, refused)
+
+    known = lowering.assumed.get(lowering.numbering.of(item.flag))
+    if known is not None:
+        return side(item.first if known else item.second)()
+    return conditional(lowering, node, item.flag, side(item.first), side(item.second))
+
+
+def without_none(lowering: Lowering, frame: Frame, result: Any) -> Any:
+    """What the function of a frame returns; where that is a value on one path and None on another,
+    the latter raises: None has no derivative."""
+    node, name = frame.source.node, frame.source.name
+
+    def chosen(item: Any) -> Any:
+        if isinstance(item, Either):
+            sides = (lambda: chosen(item.first)), (lambda: chosen(item.second))
+            return conditional(lowering, node, item.flag, *sides)
+        if item == Static(None):
+            _raise(lowering, f"`{name}` returned None here, which has no derivative")
+        return item
+
+    if not isinstance(result, Either):
+        return result
+    lowering.builder.location = frame.source.location(node)
+    lowering.frames.append(frame)
+    try:
+        return chosen(result)
+    finally:
+        lowering.frames.pop()
+
+
+def _if_allowed(
+    lowering: Lowering, lower: Callable[[], Any], refused: list[UnsupportedError]
+) -> Any:
+    """What one side of a split gives; one that is refused raises at run time, unless both are."""
+    made, depth = len(lowering.builder.operations), len(lowering.frame.loops)
+    try:
+        return lower()
+    except EverOtherTypesError:
+        raise
+    except UnsupportedError as error:
+        if isinstance(error, RunTimeKeyError) and error.place is not None:
+            raise
+        refused.append(error)
+        if len(refused) == 2:
+            raise refused[0] from None
+        del lowering.builder.operations[made:]
+        del lowering.frame.loops[depth:]
+        _raise(lowering, error.what)
+        return None
+
+
+def _raise(lowering: Lowering, what: str) -> None:
     """What cannot be compiled on a path raises when that path is taken."""
-    message = {"args": (error.what,), "keywords": {}}
+    message = {"args": (what,), "keywords": {}}
     exception = lowering.emit(EFFECT, message, TypeError)
     lowering.emit(RAISE, {"exception": exception, "cause": None})
     lowering.frame.names[RAISED] = Static(True)

@@ -42,8 +42,8 @@ from gradscribe.frontend.lowering import (
 )
 from gradscribe.frontend.operators import BINARY, operate, truth
 from gradscribe.frontend.refusals import refused
-from gradscribe.frontend.splitting import splitting
-from gradscribe.frontend.values import DictRef, ListRef, Ref, Static
+from gradscribe.frontend.splitting import for_each_kind, splitting
+from gradscribe.frontend.values import DictRef, Either, ListRef, Ref, Static
 from gradscribe.ir.core import Value
 
 
@@ -175,6 +175,8 @@ def assign(lowering: Lowering, target: Any, item: Any) -> None:
     """Bind or store a value to an assignment target."""
     if isinstance(target, gast.Name):
         lowering.frame.names[target.id] = lowering.named(item, target.id)
+    elif isinstance(item, Either):
+        for_each_kind(lowering, target, (item,), lambda one: _assigned(lowering, target, one))
     elif isinstance(target, (gast.Tuple, gast.List)):
         _unpack(lowering, target, item)
     elif isinstance(target, gast.Subscript):
@@ -185,6 +187,11 @@ def assign(lowering: Lowering, target: Any, item: Any) -> None:
         objects.store(lowering, target, owner, target.attr, item)
     else:
         lowering.unsupported(target, "this assignment target is not supported")
+
+
+def _assigned(lowering: Lowering, target: Any, item: Any) -> Static:
+    assign(lowering, target, item)
+    return Static(None)
 
 
 def _unpack(lowering: Lowering, target: Any, item: Any) -> None:
@@ -248,8 +255,14 @@ def _augmented(lowering: Lowering, node: Any) -> None:
 
 def _augmented_value(lowering: Lowering, node: Any, callee: Any, current: Any) -> Any:
     """What `current op= node.value` binds: `current` itself where that is changed in place."""
-    item, target = expression(lowering, node.value), node.target
-    current = scope.opened(lowering, current)
+    item = expression(lowering, node.value)
+    return for_each_kind(
+        lowering, node, (item,), lambda one: _augmented_by(lowering, node, callee, current, one)
+    )
+
+
+def _augmented_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: Any) -> Any:
+    target, current = node.target, scope.opened(lowering, current)
     if isinstance(current, Ref):
         augment(lowering, node, current, callee, item)
         return current
@@ -265,6 +278,17 @@ def _augmented_value(lowering: Lowering, node: Any, callee: Any, current: Any) -
 def _augment_item(lowering: Lowering, node: Any, callee: Any, owner: Any, place: Any) -> None:
     old = read_item(lowering, node, owner, place)
     item = expression(lowering, node.value)
+    for_each_kind(
+        lowering,
+        node,
+        (item,),
+        lambda one: _augment_item_by(lowering, node, callee, owner, place, old, one),
+    )
+
+
+def _augment_item_by(
+    lowering: Lowering, node: Any, callee: Any, owner: Any, place: Any, old: Any, item: Any
+) -> Static:
     if isinstance(owner, Ref):
         view = part_of(owner, step_of(lowering, node, place))
         augment(lowering, node, view, callee, item)
@@ -272,6 +296,7 @@ def _augment_item(lowering: Lowering, node: Any, callee: Any, owner: Any, place:
         augment(lowering, node, old, callee, item)
     else:
         store_item(lowering, node, owner, place, operate(lowering, node, callee, old, item))
+    return Static(None)
 
 
 def _delete(lowering: Lowering, node: Any) -> None:

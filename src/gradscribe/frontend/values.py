@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gradscribe.frontend.interface import Path
-from gradscribe.ir.core import Value
+from gradscribe.ir.core import SliceOf, Value
 
 _CONSTANTS = (bool, int, float, complex, str, bytes, slice)
 """Two objects of one of these types that are equal mean the same."""
@@ -59,8 +59,8 @@ class Storage:
     of the very objects that it holds (besides the items that are known one by one). family:
     storages of one family (what a loop carries) are disjoint, unless they share a token.
     levels: of a list (of lists …), in how many levels of it no object is twice, for certain.
-    place: of a dict, where in the source it is made. serial: storages are numbered as they are
-    made.
+    part_of: of a list that is a slice of another, that one and the slice. place: of a dict, where
+    in the source it is made. serial: storages are numbered as they are made.
     """
 
     name: str = ""
@@ -70,6 +70,7 @@ class Storage:
     holds: frozenset[Storage] = frozenset()
     levels: int = 0
     place: tuple[str, int, int] | None = None
+    part_of: tuple[ListRef, SliceOf] | None = None
     serial: int = field(default_factory=itertools.count().__next__)
 
     @property
@@ -247,10 +248,12 @@ class Unbound:
     """A name without a value on some path; reading it raises, in Python and here.
 
     loop: the loop (its `Carried`) that binds it only later in its body, if that is the reason.
+    mixed: whether it has a value in Python, of which it is not known which of several kinds it is.
     """
 
     reason: str
     loop: Any = None
+    mixed: bool = False
 
 
 FrontendValue = (

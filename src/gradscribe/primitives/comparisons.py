@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.ir.lengths import Facts
-from gradscribe.ir.types import BOOL, Scalar, Type
+from gradscribe.ir.types import BOOL, Array, Opaque, Scalar, Type
 from gradscribe.primitives.registry import constant
 from gradscribe.primitives.typing import (
     TypeRuleError,
@@ -73,8 +73,14 @@ def _convert_type(facts: Facts, callee: Any, x: Any) -> Type:
     return elementwise_type(facts, callee, x=x)
 
 
+def _truth_type(facts: Facts, callee: Any, x: Any) -> Type:
+    """`bool(x)`: also of an array, which must have one element when it is asked, and of objects."""
+    is_other = isinstance(x, (Array, Opaque))
+    return BOOL if is_other else _convert_type(facts, callee, x)
+
+
 constant(int, type=_convert_type, name="int", signature=_unary)
-constant(bool, type=_convert_type, name="bool", signature=_unary)
+constant(bool, type=_truth_type, name="bool", signature=_unary)
 
 for _kind in (np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32, np.uint64):
     constant(_kind, type=elementwise_type, signature=_unary)

@@ -13,6 +13,7 @@ from typing import Any
 
 from gradscribe.frontend.calls import recursion
 from gradscribe.frontend.calls.definitions import FoundOnStackError
+from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.lowering import NOT_RETURNED, RETURN_VALUE, Frame, Lowering
 from gradscribe.frontend.values import Static, Unbound
 
@@ -87,6 +88,8 @@ def _returned(lowering: Lowering, frame: Frame) -> Any:
         return Static(None)
     if frame.source.returns_nothing:
         return Static(None)
+    if not isinstance(flag, Static):
+        branch(lowering, flag, lambda: _return_none(lowering), lambda: None)
     result = frame.names.get(RETURN_VALUE, Static(None))
     if isinstance(result, Unbound):
         lowering.unsupported(
@@ -94,10 +97,9 @@ def _returned(lowering: Lowering, frame: Frame) -> Any:
             f"`{frame.source.name}` does not return one type of value: {result.reason}",
             "return values of the same kind on every path",
         )
-    if not isinstance(flag, Static):
-        lowering.unsupported(
-            frame.source.node,
-            f"`{frame.source.name}` may end without `return`",
-            "return a value on every path",
-        )
     return result
+
+
+def _return_none(lowering: Lowering) -> None:
+    """What a path does that comes to the end of the body."""
+    lowering.frame.names[RETURN_VALUE] = Static(None)

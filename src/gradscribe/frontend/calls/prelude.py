@@ -105,6 +105,18 @@ def dict_of_pairs(pairs: Any) -> Any:
     return {key: value for key, value in pairs}
 
 
+def bounds_of_slice(start: Any, stop: Any, count: Any) -> Any:
+    if start is None:
+        start = 0
+    elif start < 0:
+        start = max(start + count, 0)
+    if stop is None or stop > count:
+        stop = count
+    elif stop < 0:
+        stop = stop + count
+    return start, stop
+
+
 def end_of_part(array: Any, number: Any, count: Any, axis: Any) -> Any:
     if number == 1 and array.shape[axis] % count != 0:
         raise ValueError("array split does not result in an equal division")

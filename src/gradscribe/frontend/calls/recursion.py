@@ -199,6 +199,7 @@ def _lower(
     """One pass: the IR of the function, with what is known of its result so far."""
     from gradscribe.frontend.calls.frames import inline_frame
     from gradscribe.frontend.lowering import Frame, Lowering
+    from gradscribe.frontend.splitting import without_none
 
     inner = Lowering(Builder(Facts()))
     inner.below = (*lowering.below, *lowering.frames)
@@ -215,7 +216,10 @@ def _lower(
     inner.enclosed.take_known()
     outer = closure.frame if isinstance(closure, LocalFunction) else None
     try:
-        item = inline_frame(inner, node, Frame(frame.source, frame.function, names, outer))
+        own = Frame(frame.source, frame.function, names, outer)
+        item = inline_frame(inner, node, own)
+        if not frame.source.tells_none:
+            item = without_none(inner, own, item)
     except NotYetKnownError as unknown:
         if unknown.definition is not definition:
             raise

@@ -33,6 +33,7 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.core import Block, Operation, Value
 from gradscribe.ir.types import JoinError, Opaque, Scalar, Type, join
 from gradscribe.primitives.control import RAISE
+from gradscribe.primitives.registry import PRIMITIVES
 
 RAISED = "has raised"
 """The name under which a path that ends in `raise` says so."""
@@ -95,7 +96,10 @@ def branch(
             lowering.builder.append(operation)
         lowering.restore(after_first)
         return
-    merge = Merge(lowering, condition, before, (first, second), (after_first, after_second))
+    flag = condition
+    if not _is_flag(condition):
+        flag = lowering.emit(PRIMITIVES[bool], {"x": condition}, bool)
+    merge = Merge(lowering, flag, before, (first, second), (after_first, after_second))
     results, yields = merge.run()
     blocks = [Block((), tuple(o), tuple(y)) for o, y in zip((first, second), yields, strict=True)]
     lowering.builder.emit_if(condition, blocks[0], blocks[1], results, location)
@@ -277,7 +281,7 @@ class Merge:
                 return self._with_unbound(side, other, name, side is b)
         if isinstance(a, Either) or isinstance(b, Either):
             if self._nested >= _MAX_NESTED:
-                return _Same(Unbound(f"`{name}` is of too many kinds"))
+                return _Same(Unbound(f"`{name}` is of too many kinds", mixed=True))
             self._nested += 1
             planned = self._alternatives(a, b, name)
             self._nested -= 1
@@ -311,8 +315,8 @@ class Merge:
     def _choice(self, a: Any, b: Any, name: str) -> Any:
         """Values of different kinds: which of them it is, the condition tells."""
         kinds = self._kind(a, False), self._kind(b, True)
-        if None in kinds or self.condition is None or not _is_flag(self.condition):
-            return _Same(Unbound(f"`{name}` is something else on each path"))
+        if None in kinds or self.condition is None:
+            return _Same(Unbound(f"`{name}` is something else on each path", mixed=True))
         first, second = self.plan(a, ABSENT, name), self.plan(ABSENT, b, name)
         return _Alternatives(_Same(self.condition), first, second)
 
@@ -364,8 +368,10 @@ class Merge:
         return self._leaf(a, b, storage.name)
 
     def _with_unbound(self, missing: Unbound, other: Any, name: str, second: bool) -> Any:
+        if missing.mixed:
+            return _Same(missing)
         if isinstance(other, Unbound):
-            return _Same(missing if missing.loop is not None else other)
+            return _Same(missing if missing.loop is not None and not other.mixed else other)
         if missing is ABSENT and isinstance(other, Static):
             return _Same(other)
         if missing.loop is not None:
@@ -379,7 +385,7 @@ class Merge:
             return _Alternatives(*plans)
         if _is_leaf(other):
             return self._leaf(other, missing, name) if second else self._leaf(missing, other, name)
-        return _Same(Unbound(f"`{name}` has no value on one path"))
+        return _Same(Unbound(f"`{name}` has no value on one path", mixed=True))
 
     def _leaf(self, a: Any, b: Any, name: str) -> _Leaf:
         shown = "result" if name == RETURN_VALUE else name if name.isidentifier() else ""
@@ -403,7 +409,7 @@ class Merge:
                 type_ = _joined(values, lengths)
             except JoinError as error:
                 self.values[number] = str(error)
-                if self.condition is None or not _is_flag(self.condition):
+                if self.condition is None:
                     continue
                 alone = [
                     self._alone(value, side, results, yields) for side, value in enumerate(values)
@@ -481,7 +487,7 @@ class Merge:
             return Either(self.condition, first, second)
         if isinstance(value, str):
             name = self.pairs[plan.number][2]
-            return Unbound(f"`{name}` is {value}" if name else f"the value is {value}")
+            return Unbound(f"`{name}` is {value}" if name else f"the value is {value}", mixed=True)
         return value if contents else self.lowering.wrap(value, *memory)
 
 

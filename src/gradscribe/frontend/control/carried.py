@@ -31,6 +31,7 @@ from gradscribe.frontend.lowering import (
 from gradscribe.frontend.values import (
     Cell,
     DictRef,
+    Either,
     InstanceRef,
     ListRef,
     Ref,
@@ -150,6 +151,8 @@ class Carried:
     def _either_inits(self, entry: Entry, start: Any) -> list[Value]:
         assert entry.choice is not None
         leaves = kinds.leaves(self.lowering, start, entry.choice)
+        if leaves is None and entry.key == RETURN_VALUE:
+            leaves = [None] * len(entry.types or ())  # nothing is returned before the first trip
         assert leaves is not None
         types = entry.types or [Never()] * len(leaves)
         entry.types = [
@@ -244,6 +247,11 @@ class Carried:
     def _start_undefined(self, entry: Entry, types: list[Type]) -> None:
         if any(isinstance(type_, Sequence) for type_ in types):
             self._refuse(entry)
+        start = self._start(entry.key)
+        if isinstance(start, Unbound) and start.mixed:
+            self._refuse(entry)
+        if isinstance(start, Unbound) and start.loop is not None:
+            start.loop[1].survives = True  # where no trip of this loop binds it
         entry.mode, entry.types = "survivor", types
 
     def _survives(self, entry: Entry) -> bool:
@@ -499,6 +507,11 @@ class Carried:
             else:
                 self.demand(entry)
             return False
+        if entry.mode == "late" and entry.key == RETURN_VALUE and isinstance(end, Either):
+            self._note_end(entry, end)
+            if isinstance(entry.found, Choice):
+                entry.mode, entry.choice, entry.types = "either", entry.found, entry.found_types
+                return False
         if entry.mode == "late":
             types = [self.lengths.first(leaf.type) for leaf in leaves or ()]
             if entry.types is None or len(entry.types) != len(types):
@@ -735,7 +748,8 @@ class Carried:
                 rebuilt = self._rebuilt(end, entry, values)
                 self._bind_item(entry.key, rebuilt)
             else:
-                self._bind_item(entry.key, Unbound(f"`{leaf_name(entry.key)}` is set in a loop"))
+                reason = f"`{leaf_name(entry.key)}` is set in a loop"
+                self._bind_item(entry.key, Unbound(reason, mixed=True))
         places.renew(lowering, self.entry, (self.end_state,))
         return lowering.frame.names.pop(NOT_BROKEN, Static(self.broken is True))
 

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import prelude
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, TupleOf
+from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Scalar, Sequence
 
@@ -76,6 +78,15 @@ def arrays(iteration: Iteration) -> Iterator[Ref | ListRef]:
             yield from arrays(part)
 
 
+def _slice_by_index(lowering: Lowering, node: Any, owner: ListRef, index: SliceOf) -> Iteration:
+    """The items of a slice of a list as the items of that list which they are."""
+    parts = [p if isinstance(p, Value) else Static(p) for p in (index.start, index.stop)]
+    count = calls.length(lowering, owner)
+    start, stop = calls.inline(lowering, node, prelude.bounds_of_slice, (*parts, count)).items
+    lowering.sliced.append(owner.storage)
+    return Iteration("items", (Iteration("range", (start, stop, Static(1))), owner))
+
+
 def by_index(
     lowering: Lowering, node: Any, iteration: Iteration, nested: bool = False
 ) -> Iteration:
@@ -89,6 +100,10 @@ def by_index(
     if iteration.kind not in ("array", "sequence"):
         return iteration
     owner, is_reversed = iteration.parts[0], iteration.reversed
+    sliced = owner.storage.part_of if isinstance(owner, ListRef) else None
+    if sliced is not None and sliced[1].step in (None, 1) and not is_reversed:
+        lowering.iterated.remove(owner)
+        return _slice_by_index(lowering, node, *sliced)
     if is_reversed and nested:
         owner = read_item(lowering, node, owner, slice(None, None, Static(-1)))
         is_reversed = False

@@ -45,13 +45,13 @@ def for_loop(lowering: Lowering, node: Any) -> None:
     lowering.iterable = node.iter
     over = expression(lowering, node.iter)
     iteration = known.iteration(lowering, node.iter, over)
-    lists = [over] if isinstance(over, ListRef) else list(first_and_rest.arrays(iteration))
-    depth = len(lowering.iterated)
-    lowering.iterated += [item.storage for item in lists]
+    depth, sliced = len(lowering.iterated), len(lowering.sliced)
+    lowering.iterated += [over] if isinstance(over, ListRef) else first_and_rest.arrays(iteration)
     try:
         _run_over(lowering, node, iteration)
     finally:
         del lowering.iterated[depth:]
+        del lowering.sliced[sliced:]
 
 
 def _run_over(lowering: Lowering, node: Any, iteration: Iteration) -> None:

@@ -30,7 +30,8 @@ def _changes(method: Handler) -> Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         storage = arguments[0].storage
         check_store(lowering, node, storage, memory=False)
-        if storage in lowering.iterated:
+        runs_over = [item.storage for item in lowering.iterated] + lowering.sliced
+        if storage in runs_over:
             lowering.unsupported(
                 node,
                 "this changes a list while a loop runs over it",

@@ -86,7 +86,9 @@ def joined(lowering: Lowering, left: Any, right: Any) -> Any:
 def section(lowering: Lowering, owner: ListRef, index: SliceOf) -> ListRef:
     """`owner[index]` for a slice that is known at run time only."""
     arguments = {"x": lowering.value(owner), "index": index}
-    return _made_of(lowering, (owner,), SECTION, arguments)
+    made = _made_of(lowering, (owner,), SECTION, arguments)
+    made.storage.part_of = owner, index
+    return made
 
 
 def _made_of(

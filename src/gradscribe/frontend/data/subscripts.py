@@ -181,6 +181,8 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
 
 def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, item: Any) -> None:
     check_store(lowering, node, owner.storage, memory=False)
+    if owner.storage in lowering.sliced:
+        _refuse(lowering, node, owner.storage.name, "the slice that the loop runs over")
     contents = lowering.contents[owner.storage]
     if isinstance(contents, tuple) and isinstance(index, Static) and isinstance(index.value, int):
         items = list(contents)
@@ -328,12 +330,14 @@ def _depth(lowering: Lowering, storage: Storage) -> int | None:
 
 
 def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
-    """What may be read after the current statement: names, and the attributes of objects from
-    outside that were stored."""
+    """What may be read after the current statement: names, what loops run over, and the attributes
+    of objects from outside that were stored."""
     for frame in lowering.frames:
         for name, bound in frame.names.items():
             if frame.is_read_later(name, innermost=frame is lowering.frame):
                 yield name, bound
+    for item in lowering.iterated:
+        yield item.storage.name or "what the loop runs over", item
     for cell in lowering.fields.values():
         yield cell.name, DictRef(cell)
 

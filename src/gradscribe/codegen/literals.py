@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import math
 from functools import singledispatch
 from typing import Any
@@ -26,6 +27,8 @@ def literal(value: Any, scope: Scope) -> ast.expr:
 @literal.register(type(None))
 @literal.register(type(...))
 def _plain(value: Any, scope: Scope) -> ast.expr:
+    if isinstance(value, enum.Enum):  # of an IntEnum, for example
+        return literal(value.value, scope)
     return ast.Constant(value)
 
 

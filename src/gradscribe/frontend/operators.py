@@ -144,6 +144,8 @@ def _structural(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any,
         first, second = (sequences.known_items(lowering, o) for o in operands)
         if callee in (operator.eq, operator.ne) and first is not None and second is not None:
             return _compare_tuples(lowering, node, callee, first, second)
+        if callee in _STRICT and first is not None and second is not None:
+            return _order_tuples(lowering, node, callee, tuple(first), tuple(second))
     return lowering.unsupported(node, f"`{callee.__name__}` of tuples or lists is not supported")
 
 
@@ -156,6 +158,25 @@ def _compare_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) 
                 part if _is_true(result) else operate(lowering, node, operator.and_, result, part)
             )
     return operate(lowering, node, operator.not_, result) if callee is operator.ne else result
+
+
+_STRICT = {
+    operator.lt: operator.lt,
+    operator.le: operator.lt,
+    operator.gt: operator.gt,
+    operator.ge: operator.gt,
+}
+
+
+def _order_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) -> Any:
+    """The order of tuples: that of the first items that differ."""
+    if not a or not b:
+        return Static(callee(len(a), len(b)))
+    strictly = operate(lowering, node, _STRICT[callee], a[0], b[0])
+    rest = _order_tuples(lowering, node, callee, a[1:], b[1:])
+    same = operate(lowering, node, operator.eq, a[0], b[0])
+    after = operate(lowering, node, operator.and_, same, rest)
+    return operate(lowering, node, operator.or_, strictly, after)
 
 
 def _is_true(item: Any) -> bool:

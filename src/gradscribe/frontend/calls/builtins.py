@@ -6,6 +6,7 @@ the methods of lists and dicts are tables below. Methods of arrays are primitive
 
 from __future__ import annotations
 
+import collections
 import functools
 import inspect
 import operator
@@ -462,6 +463,7 @@ BUILTINS: dict[Any, Handler] = {
     reversed: _reversed,
     tuple: _tuple,
     dict: dicts.dict_of,
+    collections.OrderedDict: dicts.dict_of,
     slice: _slice,
     isinstance: _isinstance,
     type: _type,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import functools
 import inspect
 import types
@@ -122,6 +123,8 @@ def _call_object(
         return objects.instantiate(lowering, node, callee, arguments, keywords)
     if objects.dataclass_of_init(callee):
         return objects.initialize_dataclass(lowering, node, callee, arguments, keywords)
+    if objects.is_dataclass_comparison(callee):
+        return objects.compare_dataclasses(lowering, node, callee, arguments)
     if inspect.isfunction(callee) and hasattr(callee, "dispatch") and arguments:
         chosen = callee.dispatch(known.class_of(lowering, node, arguments[0]))
         return call(lowering, node, Static(chosen), arguments, keywords)
@@ -526,7 +529,7 @@ def unpacked(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...]:
             return tuple(read_item(lowering, node, item, Static(i)) for i in range(count))
     if isinstance(item, DictRef):
         return tuple(Static(key) for key in lowering.contents[item.storage])
-    if isinstance(item, Static) and isinstance(item.value, (tuple, list, range, str, frozenset)):
+    if isinstance(item, Static) and isinstance(item.value, _STATIC_ITEMS):
         return tuple(Static(i) for i in item.value)
     if isinstance(item, Iteration):
         return known.unrolled(lowering, node, item)
@@ -537,6 +540,9 @@ def unpacked(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...]:
     return lowering.unsupported(
         node, "the number of items is not known when the function is compiled", "index instead"
     )
+
+
+_STATIC_ITEMS = (tuple, list, range, str, frozenset, enum.EnumMeta)
 
 
 def _unpacked_array(lowering: Lowering, node: Any, item: Ref) -> tuple[Any, ...]:

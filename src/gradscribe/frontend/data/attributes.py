@@ -15,7 +15,7 @@ from gradscribe.frontend.data import instances, objects
 from gradscribe.frontend.data.subscripts import cut
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import BoundMethod, Ref, Static, Super, TupleOf
+from gradscribe.frontend.values import BoundMethod, ObjectRef, Ref, Static, Super, TupleOf
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.indexing import LENGTH
@@ -58,6 +58,8 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
     if not hasattr(owner, name):
         what = f"`{owner!r}` has no attribute `{name}`"
         lowering.raises(node, AttributeError(what), what)
+    if objects.is_stored(lowering, owner, name):
+        return objects.read(lowering, node, ObjectRef(owner, Path(owner)), name)
     value = getattr(owner, name)
     if not isinstance(owner, scope.HOLDERS) or scope.is_library(owner):
         return Static(value)

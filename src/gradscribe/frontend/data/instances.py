@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Cell, InstanceRef, ObjectRef, Storage, Unbound
+from gradscribe.frontend.values import Cell, InstanceRef, ObjectRef, Storage, TupleOf, Unbound
 
 Object = InstanceRef | ObjectRef
 _CONTAINERS = (list, dict, tuple, set)
 
 
-def class_of(owner: Object) -> type:
+def class_of(owner: Object | TupleOf) -> type:
     """The class of an object."""
-    return owner.cls if isinstance(owner, InstanceRef) else type(owner.target)
+    return type(owner.target) if isinstance(owner, ObjectRef) else owner.cls
 
 
 def is_object(item: Any) -> bool:
@@ -21,6 +21,11 @@ def is_object(item: Any) -> bool:
     return isinstance(item, InstanceRef) or (
         isinstance(item, ObjectRef) and not isinstance(item.target, _CONTAINERS)
     )
+
+
+def has_methods(item: Any) -> bool:
+    """Whether the class of this may have methods of the user's: an object, or a namedtuple."""
+    return is_object(item) or (isinstance(item, TupleOf) and item.cls is not tuple)
 
 
 def cell_of(lowering: Lowering, owner: Object, name: str) -> Cell | None:

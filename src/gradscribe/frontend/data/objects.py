@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import operator
 import types
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,7 @@ from gradscribe.frontend.data.instances import (
     Object,
     cell_of,
     class_of,
+    has_methods,
     is_object,
     new_instance,
     set_attribute,
@@ -36,6 +38,7 @@ from gradscribe.frontend.values import (
     PartialOf,
     Static,
     Super,
+    TupleOf,
     Unbound,
 )
 
@@ -180,7 +183,7 @@ def _depend_on_class(lowering: Lowering, cls: type, name: str, kind: Any) -> Non
 
 def method(lowering: Lowering, owner: Any, name: str) -> BoundMethod | None:
     """The Python function that the class of an object has under a special name, bound to it."""
-    if not is_object(owner):
+    if not has_methods(owner):
         return None
     cls = class_of(owner)
     kind = inspect.getattr_static(cls, name, _MISSING)
@@ -226,6 +229,8 @@ def is_property(owner: Any, name: str) -> bool:
 
 def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> None:
     """`owner.name = item`."""
+    if isinstance(owner, Static) and isinstance(owner.value, types.FunctionType):
+        owner = ObjectRef(owner.value, Path(owner.value))
     if not is_object(owner):
         lowering.unsupported(
             node,
@@ -252,6 +257,11 @@ def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> No
         calls.call(lowering, node, Static(own_store), (owner, Static(name), item), {})
         return
     store_plainly(lowering, node, owner, name, item)
+
+
+def is_stored(lowering: Lowering, target: Any, name: str) -> bool:
+    """Whether an attribute of an object from outside was stored."""
+    return (id(target), name) in lowering.fields
 
 
 def is_frozen(cls: type) -> bool:
@@ -366,6 +376,34 @@ def initialize_dataclass(
 
 _CLASS_VARIABLE = dataclasses._FIELD_CLASSVAR  # type: ignore[attr-defined]
 _INIT_ONLY = dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]
+
+
+_COMPARED: dict[str, Any] = {
+    f"__{op.__name__}__": op
+    for op in (operator.eq, operator.lt, operator.le, operator.gt, operator.ge)
+}
+
+
+def is_dataclass_comparison(function: Any) -> bool:
+    """Whether this is a comparison that `@dataclass` made (it has no source)."""
+    return (
+        isinstance(function, types.FunctionType)
+        and function.__name__ in _COMPARED
+        and inspect.unwrap(function).__code__.co_filename == "<string>"
+    )
+
+
+def compare_dataclasses(lowering: Lowering, node: Any, function: Any, operands: Any) -> Any:
+    """A comparison of dataclasses: that of the tuples of their fields."""
+    from gradscribe.frontend.operators import operate
+
+    first, second = operands
+    cls: Any = class_of(first)
+    if not is_object(second) or class_of(second) is not cls:
+        return Static(NotImplemented)
+    names = [field.name for field in dataclasses.fields(cls) if field.compare]
+    sides = [TupleOf(tuple(read(lowering, node, side, n) for n in names)) for side in operands]
+    return operate(lowering, node, _COMPARED[function.__name__], *sides)
 
 
 def _defining_class(cls: type, function: Any) -> Any:

@@ -49,7 +49,7 @@ _UNARY: dict[Any, str] = {
 
 def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> Any:
     """An operator of which an operand is an object, or None."""
-    if not any(map(instances.is_object, operands)):
+    if not any(map(instances.has_methods, operands)):
         return None
     if len(operands) == 1:
         return call(lowering, node, operands[0], _UNARY.get(callee, ""))
@@ -84,7 +84,7 @@ def _negated(lowering: Lowering, node: Any, item: Any) -> Any:
 
 def _is_more_special(second: Any, first: Any) -> bool:
     """Python asks the right operand first, if its class is derived from that of the left."""
-    if not (instances.is_object(first) and instances.is_object(second)):
+    if not (instances.has_methods(first) and instances.has_methods(second)):
         return False
     left, right = instances.class_of(first), instances.class_of(second)
     return left is not right and issubclass(right, left)
@@ -95,7 +95,7 @@ def _is_not_implemented(item: Any) -> bool:
 
 
 def _by_identity(item: Any) -> bool:
-    if not instances.is_object(item):
+    if not instances.has_methods(item):
         return isinstance(item, Static)
     equal: Any = instances.class_of(item).__eq__
     return equal is object.__eq__

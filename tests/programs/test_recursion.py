@@ -773,3 +773,19 @@ class Coupled:
 def test_a_recursion_reads_any_number_of_attributes() -> None:
     coupled = Coupled()
     gs.testing.check_grad(lambda x: np.sum(coupled.value(x, 3)), BIAS, order=1)
+
+
+def either_side(p, q, r, k):
+    if k <= 0:
+        return np.tanh(np.outer(p, q)[:4][1, 2] + 0.75) * np.sum(p)
+    t = either_side(np.sin(q), q, 0.5 * r, k - 1)
+    for _ in range(2):
+        p = np.tanh(np.dot((np.mean(p) * np.outer(p, q)[:4][0])[:4], np.outer(p, q)[:4]))
+    return np.tanh(r) + np.sum(p * q)
+
+
+def test_second_derivative_where_both_sides_record_arrays_of_one_shape() -> None:
+    def function(x, s):
+        return either_side(1.0 * x, np.cos(x), s, 2)
+
+    gs.testing.check_grad(function, np.linspace(0.1, 0.5, 5), 0.7)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import gradscribe as gs
 from gradscribe import primitives  # noqa: F401
 from gradscribe.errors import NoDerivativeError
 from gradscribe.ir.core import Function, Primitive, walk
@@ -281,3 +282,19 @@ def test_random_programs(seed):
             expected = (ahead - behind) / (2 * STEP)
             scale = max(1.0, np.abs(here).max(initial=0))
             np.testing.assert_allclose(flat(d_result), expected, rtol=1e-4, atol=1e-4 * scale)
+
+
+def left_at_first(x, A):
+    w = 0.0
+    for i in range(3):
+        if A[i, 0] > 5.0:
+            return np.tanh(A[i, 1]) * np.sum(x)
+        w = w * 0.5 + np.sin(x[:4] @ A)
+        if x[i] > 5.0:
+            return np.tanh(x[1]) * np.sum(x)
+    return np.sum(w)
+
+
+@pytest.mark.parametrize("first", [0.0, 7.5])
+def test_second_derivative_of_a_loop_that_is_left_before_a_name_is_an_array(first):
+    gs.testing.check_grad(left_at_first, np.linspace(0.1, 0.5, 5), first + np.eye(4, 5))

@@ -24,6 +24,7 @@ from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.adjoint.split import cut, simplify_joined
 from gradscribe.transforms.simplify import simplify
 from gradscribe.transforms.sink import sink
+from gradscribe.transforms.tangent.signature import unused
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,18 +168,10 @@ def flat(function: Function) -> Function:
     """The same function with one parameter per leaf, and a tuple of leaves as result."""
     taken: set[str] = set()
     parameters = tuple(
-        Parameter(_unused(leaf.name or "x", taken), LEAF, (leaf,))
+        Parameter(unused(leaf.name or "x", taken), LEAF, (leaf,))
         for leaf in function.body.parameters
     )
     return _returning(replace(function, parameters=parameters), function.body.yields)
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    """The name, numbered if it is taken; it is taken from now on."""
-    candidates = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(1)))
-    unused = next(candidate for candidate in candidates if candidate not in taken)
-    taken.add(unused)
-    return unused
 
 
 def _returning(function: Function, values: Sequence[Value]) -> Function:

@@ -56,7 +56,8 @@ def zero(scope: Scope, value: Value) -> Value:
         if known == outcome:
             return scope.builder.call(UNDEF, {"type": type_})
         if known is None:
-            return _zero_if_there(scope, value, flag, outcome)
+            like, condition = scope.primal(scope.shaped_like(value)), scope.primal(flag)
+            return zero_if_there(scope.builder, like, condition, value, outcome)
     like = scope.primal(scope.shaped_like(value))
     return scope.builder.call(ZEROS_LIKE, {"x": like}, name=name_of(value))
 
@@ -69,10 +70,9 @@ def _zero_of(type_: Type) -> Any:
     return 0.0 if is_differentiable(type_) else 0
 
 
-def _zero_if_there(scope: Scope, value: Value, flag: Value, outcome: bool) -> Value:
-    """Zeros, or nothing where a flag tells that the value is undefined."""
-    builder = scope.builder
-    like, condition = scope.primal(scope.shaped_like(value)), scope.primal(flag)
+def zero_if_there(builder: Builder, like: Value, flag: Value, value: Value, outcome: bool) -> Value:
+    """Zeros like a value, as the derivative of `value`; or nothing where a flag has the outcome
+    that tells that `value` is undefined."""
     blocks = []
     for side in (True, False):
         with builder.block() as operations:
@@ -82,7 +82,7 @@ def _zero_if_there(scope: Scope, value: Value, flag: Value, outcome: bool) -> Va
                 given = builder.call(ZEROS_LIKE, {"x": like})
         blocks.append(Block((), tuple(operations), (given,)))
     result = Value(cotangent_type(value.type), name_of(value))
-    builder.emit_if(condition, blocks[0], blocks[1], (result,))
+    builder.emit_if(flag, blocks[0], blocks[1], (result,))
     return result
 
 

@@ -76,6 +76,32 @@ def while_true(writer: Writer, scope: Scope, depth: int) -> None:
     return None
 
 
+@statement("peeled")
+def summed(writer: Writer, scope: Scope, depth: int) -> None:
+    """A name that is a number or None before the first trip, and an array after it."""
+    if depth > 2:
+        return scalar(writer, scope, depth)
+    name, index, total = writer.name("w"), writer.name("i"), writer.name("t")
+    start = writer.pick(["0", "0.0", "None"])
+    writer.emit(depth, f"{name} = {start}")
+    writer.emit(depth, f"for {index} in range({writer.pick(['n', '3', '1, 4', 'n - 1'])}):")
+    inner = scope.inner(in_loop=True, indices=[*scope.indices, index])
+    for _ in range(writer.draw(st.integers(0, 2))):
+        writer.pick(writer.statements)(writer, inner, depth + 1)
+    vector = f"np.sin({writer.vector(inner, 1)})"
+    is_first = f"{vector} if {name} is None else "
+    first = is_first if start == "None" else ""
+    writer.emit(depth + 1, f"{name} = {first}{name} * 0.5 + {vector}")
+    if writer.flip():
+        leave(writer, inner, depth + 1)
+    writer.emit(depth, f"{total} = np.sum({name})" if start != "None" else f"{total} = 0.5")
+    if start == "None":
+        writer.emit(depth, f"if {name} is not None:")
+        writer.emit(depth + 1, f"{total} = np.sum({name} * {writer.pick(scope.arrays)})")
+    scope.scalars.append(total)
+    return None
+
+
 def _body(writer: Writer, scope: Scope, depth: int, **bound: list[str]) -> None:
     """The trips of a loop that binds these names."""
     inner = scope.inner(in_loop=True)

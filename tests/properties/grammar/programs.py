@@ -25,6 +25,7 @@ KINDS = {
     "branches": frozenset({"assignments", "branches", "calls"}),
     "loops": frozenset({"assignments", "branches", "loops"}),
     "language": frozenset({"assignments", "branches", "loops", "language"}),
+    "recursion": frozenset({"assignments", "branches", "loops", "recursion", "peeled", "lists"}),
     "everything": frozenset(
         {
             "assignments",
@@ -37,6 +38,8 @@ KINDS = {
             "language",
             "masks",
             "comprehensions",
+            "recursion",
+            "peeled",
         }
     ),
 }

@@ -74,9 +74,8 @@ class Rewriter:
         self._builder = Builder(function.facts)
         self._operations: list[Operation] = []
         self.seeds = frozenset(seeds)
-        self._recorded = frozenset(
-            leaf for p in function.parameters if p.name == RECORD for leaf in p.leaves
-        )
+        recorded = {leaf for p in function.parameters if p.name == RECORD for leaf in p.leaves}
+        self._recorded = function.undefined | recorded
         self._remember_parameters()
 
     def _remember_parameters(self) -> None:

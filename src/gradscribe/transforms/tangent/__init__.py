@@ -10,11 +10,11 @@ or an operation on several tangents, must be given one.
 from __future__ import annotations
 
 import inspect
-import itertools
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from gradscribe.ir.core import (
     Block,
     Function,
     Linearity,
-    Method,
     Operand,
     Operation,
     Parameter,
@@ -38,7 +37,7 @@ from gradscribe.ir.core import (
     map_operands,
     walk,
 )
-from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
+from gradscribe.ir.trees import Node
 from gradscribe.ir.types import (
     Array,
     Never,
@@ -52,13 +51,15 @@ from gradscribe.ir.types import (
 )
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives import control, indexing
-from gradscribe.primitives.registry import METHODS
+from gradscribe.transforms.absence import absences
 from gradscribe.transforms.activity import STRUCTURAL, active_values
 from gradscribe.transforms.calls import tangent_call
-from gradscribe.transforms.cotangents import call, constant, name_of
+from gradscribe.transforms.cotangents import call, constant, name_of, zero_if_there
 from gradscribe.transforms.opacity import refuse_opaque
 from gradscribe.transforms.storage import store_at
+from gradscribe.transforms.tangent.fitting import fit
 from gradscribe.transforms.tangent.regions import recorded_values, tangent_if, tangent_loop
+from gradscribe.transforms.tangent.signature import keep_leaves, unused
 from gradscribe.transforms.templates import as_one_value
 
 _POSITIONS = frozenset({"shape", "index", "path", "num", "where", "shift", "k", "offset"})
@@ -80,6 +81,7 @@ def differentiate(
     refuse_opaque(function, frozenset(active))
     tangent = Tangent(function, active)
     parameters = tuple(tangent.parameters(frozenset(active), tangent_type))
+    undefined = {tangent.required(leaf) for leaf in function.undefined.intersection(tangent.known)}
     body = function.body
     with tangent.builder.block() as operations:
         tangent.block(body)
@@ -94,8 +96,9 @@ def differentiate(
             tuple(operations),
             (*body.yields, *d_leaves),
         ),
-        Node(tuple, (function.result, _keep_leaves(function.result, flags))),
+        Node(tuple, (function.result, keep_leaves(function.result, flags))),
         function.facts,
+        undefined=function.undefined | undefined,
     )
 
 
@@ -127,8 +130,8 @@ class Tangent:
         for parameter in self._function.parameters:
             chosen = [next(numbers) in active for _ in parameter.leaves]
             if any(chosen):
-                name = _unused(f"d_{parameter.name}", taken)
-                tree = _keep_leaves(parameter.tree, iter(chosen))
+                name = unused(f"d_{parameter.name}", taken)
+                tree = keep_leaves(parameter.tree, iter(chosen))
                 leaves = [
                     self.define(leaf, Value(tangent_type(leaf.type), name_of(leaf)))
                     for leaf, is_active in zip(parameter.leaves, chosen, strict=True)
@@ -159,7 +162,7 @@ class Tangent:
             tangent = self._rule(operation)
             if tangent is not None:
                 result = operation.result
-                tangent = self._fit(tangent, result)
+                tangent = fit(self.builder, tangent, result)
                 made = self.builder.operations[before:]
                 if any(tangent in other.results for other in made):
                     tangent = self.builder.rename(tangent, name_of(result))
@@ -174,6 +177,11 @@ class Tangent:
         self.builder.location = location
         yield
         self.builder.location = outer
+
+    @property
+    def known(self) -> Set[Value]:
+        """The values that have a tangent."""
+        return self._tangents.keys()
 
     def required(self, value: Value) -> Value:
         """The tangent of a value: a zero of its type where it has none."""
@@ -199,7 +207,14 @@ class Tangent:
                 "differentiate with respect to what the call is given, too",
                 builder.location,
             )
+        for flag, outcome in self._absent.get(value, ()):
+            return zero_if_there(builder, value, flag, value, outcome)
         return builder.call(control.ZEROS_LIKE, {"x": value})
+
+    @cached_property
+    def _absent(self) -> dict[Value, list[tuple[Value, bool]]]:
+        """For values that may be undefined, the flags that tell."""
+        return absences(self._function)
 
     def _tangent_item(self, value: Value) -> Value:
         """What stands for a value in a tangent: its tangent; itself, if it can have none."""
@@ -345,37 +360,6 @@ class Tangent:
         path = map_operands(operation.attributes["path"], lambda operand: operands[operand.index])
         return store_at(self.builder, operation.primitive, d_x, d_value, path)
 
-    def _fit(self, tangent: Value, value: Value) -> Value:
-        """A tangent as a rule gave it, made one of `value`: its shape, its dtype."""
-        given, wanted = tangent.type, value.type
-        if not isinstance(given, (Scalar, Array)) or not isinstance(wanted, (Scalar, Array)):
-            return tangent
-        if isinstance(wanted, Array):
-            tangent = self._broadcast(tangent, value, wanted)
-        stays = isinstance(given, Scalar) and given.weak
-        if given.dtype == wanted.dtype or stays or (isinstance(wanted, Scalar) and wanted.weak):
-            return tangent
-        if given.dtype.startswith("complex") and not wanted.dtype.startswith("complex"):
-            tangent = call(self.builder, np.real, tangent)
-        return self.builder.call(
-            METHODS["astype"],
-            {"x": tangent, "dtype": np.dtype(wanted.dtype)},
-            callee=Method("astype"),
-        )
-
-    def _broadcast(self, tangent: Value, value: Value, wanted: Array) -> Value:
-        given, facts = tangent.type, self.builder.facts
-        dims = given.dims if isinstance(given, Array) else ()
-        if list(map(facts.normalize, dims)) == list(map(facts.normalize, wanted.dims)):
-            return tangent
-        shape = tuple(
-            self.builder.call(indexing.LENGTH, {"x": value, "axis": axis})
-            if length.known is None
-            else length.known
-            for axis, length in enumerate(wanted.dims)
-        )
-        return call(self.builder, np.broadcast_to, tangent, shape=shape)
-
 
 _RULES: dict[Primitive, Callable[[Tangent, Operation], Value | None]] = {
     indexing.STORE: Tangent._store,
@@ -386,21 +370,3 @@ _VISITORS: dict[Primitive, Callable[[Tangent, Operation], None]] = {
     LOOP: tangent_loop,
     CALL: tangent_call,
 }
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    """The name, numbered if it is taken; it is taken from now on."""
-    numbered = (f"{name}_{number}" for number in itertools.count(1))
-    candidates = itertools.chain([name], numbered)
-    unused = next(candidate for candidate in candidates if candidate not in taken)
-    taken.add(unused)
-    return unused
-
-
-def _keep_leaves(tree: Tree, keep: Iterator[bool]) -> Tree:
-    """The tree with None in place of the leaves that are not kept."""
-    if isinstance(tree, Leaf):
-        return LEAF if next(keep) else Constant(None)
-    if isinstance(tree, Node):
-        return replace(tree, children=tuple(_keep_leaves(child, keep) for child in tree.children))
-    return tree

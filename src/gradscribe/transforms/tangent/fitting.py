@@ -1,0 +1,45 @@
+"""A tangent as a rule gave it, made one of its primal value: its shape, its dtype."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradscribe.ir.builder import Builder
+from gradscribe.ir.core import Method, Value
+from gradscribe.ir.types import Array, Scalar
+from gradscribe.primitives import indexing
+from gradscribe.primitives.registry import METHODS
+from gradscribe.transforms.cotangents import call
+
+
+def fit(builder: Builder, tangent: Value, value: Value) -> Value:
+    """The tangent of `value`, broadcast and cast where a rule left that to be done."""
+    given, wanted = tangent.type, value.type
+    if not isinstance(given, (Scalar, Array)) or not isinstance(wanted, (Scalar, Array)):
+        return tangent
+    if isinstance(wanted, Array):
+        tangent = _broadcast(builder, tangent, value, wanted)
+    stays = isinstance(given, Scalar) and given.weak
+    if given.dtype == wanted.dtype or stays or (isinstance(wanted, Scalar) and wanted.weak):
+        return tangent
+    if given.dtype.startswith("complex") and not wanted.dtype.startswith("complex"):
+        tangent = call(builder, np.real, tangent)
+    return builder.call(
+        METHODS["astype"],
+        {"x": tangent, "dtype": np.dtype(wanted.dtype)},
+        callee=Method("astype"),
+    )
+
+
+def _broadcast(builder: Builder, tangent: Value, value: Value, wanted: Array) -> Value:
+    given, facts = tangent.type, builder.facts
+    dims = given.dims if isinstance(given, Array) else ()
+    if list(map(facts.normalize, dims)) == list(map(facts.normalize, wanted.dims)):
+        return tangent
+    shape = tuple(
+        builder.call(indexing.LENGTH, {"x": value, "axis": axis})
+        if length.known is None
+        else length.known
+        for axis, length in enumerate(wanted.dims)
+    )
+    return call(builder, np.broadcast_to, tangent, shape=shape)

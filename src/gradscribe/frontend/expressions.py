@@ -30,6 +30,7 @@ from gradscribe.frontend.values import (
     Either,
     Static,
     TupleOf,
+    Unbound,
 )
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives.control import FORMAT
@@ -56,7 +57,10 @@ def _constant(lowering: Lowering, node: Any) -> Any:
 
 
 def _name(lowering: Lowering, node: Any) -> Any:
-    return scope.lookup(lowering, node, node.id)
+    found = resolved(lowering, scope.lookup(lowering, node, node.id))
+    if isinstance(found, Unbound):
+        scope.refuse_unbound(lowering, node, node.id, found)
+    return found
 
 
 def _binary(lowering: Lowering, node: Any) -> Any:

@@ -182,5 +182,5 @@ def rebuilt(kind: Kind | Choice, values: Iterator[Value], wrap: Any, reason: str
         cls, below = kind.detail
         return TupleOf(tuple(rebuilt(k, values, wrap, reason) for k in below), cls)
     if kind.name == "unbound":
-        return Unbound(reason)
+        return Unbound(reason, raises=True)
     return kind.detail if kind.name == "static" else wrap(next(values))

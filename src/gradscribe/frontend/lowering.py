@@ -20,7 +20,7 @@ from gradscribe.errors import GradscribeError, UnsupportedError
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError, Recursion
 from gradscribe.frontend.control.carried_entry import Entry
 from gradscribe.frontend.control.name_liveness import reads_of, stores_last
-from gradscribe.frontend.data.places import Place
+from gradscribe.frontend.data.places import Place, is_read_only
 from gradscribe.frontend.interface import Capture, CaptureCallback, Dependency
 from gradscribe.frontend.interface import Place as DictPlace
 from gradscribe.frontend.numbering import Numbering
@@ -373,6 +373,7 @@ class Lowering:
         present = set[Storage]() if before else set(storage.holds)
         start = 0 if before or not self.trips else self.trips[-1]
         for item in items:
+            storage.read_only |= is_read_only(item)
             held = {other for other in self.storages(item) if other is not storage}
             for other in held:
                 oldest = min(one.serial for one in (other, *other.overlaps))

@@ -84,19 +84,32 @@ def lookup(lowering: Lowering, node: Any, name: str) -> Any:
             if isinstance(found, Unbound):
                 if found.loop is not None:
                     read_late(lowering, found)
-                lowering.unsupported(node, found.reason, "give the name a value on every path")
+                refuse_unbound(lowering, node, name, found)
             return found
         if name in frame.source.local_names:
-            lowering.unsupported(
-                node,
-                f"`{name}` is read before it has a value",
-                "assign it first (before the loop, if a loop assigns it)",
-            )
+            what = f"`{name}` is read before it has a value"
+            advice = "assign it first (before the loop, if a loop assigns it)"
+            lowering.raises(node, unbound_local(name), what, advice)
         if frame.outer is None:
             break
         frame = frame.outer
     assert frame is not None
     return _outside(lowering, node, frame.function, name)
+
+
+def refuse_unbound(lowering: Lowering, node: Any, name: str, found: Unbound) -> None:
+    """Refuse to read a name that has no value, or say what Python raises there."""
+    advice = "give the name a value on every path"
+    if found.raises:
+        lowering.raises(node, unbound_local(name), found.reason, advice)
+    lowering.unsupported(node, found.reason, advice)
+
+
+def unbound_local(name: str) -> UnboundLocalError:
+    """What Python raises where a local variable is read that has no value."""
+    return UnboundLocalError(
+        f"cannot access local variable '{name}' where it is not associated with a value"
+    )
 
 
 def read_late(lowering: Lowering, name: Unbound) -> None:

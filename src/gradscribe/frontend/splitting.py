@@ -15,7 +15,7 @@ from typing import Any
 import gast
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.calls.definitions import EverOtherTypesError
+from gradscribe.frontend.calls.definitions import AlwaysRaisesError, EverOtherTypesError
 from gradscribe.frontend.control.branches import RAISED, branch, conditional
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.lowering import Frame, Lowering, SplitError
@@ -135,7 +135,7 @@ def without_none(lowering: Lowering, frame: Frame, result: Any) -> Any:
             sides = (lambda: chosen(item.first)), (lambda: chosen(item.second))
             return conditional(lowering, node, item.flag, *sides)
         if item == Static(None):
-            _raise(lowering, f"`{name}` returned None here, which has no derivative")
+            _raise(lowering, TypeError, f"`{name}` returned None here, which has no derivative")
         return item
 
     if not isinstance(result, Either):
@@ -165,13 +165,20 @@ def _if_allowed(
             raise refused[0] from None
         del lowering.builder.operations[made:]
         del lowering.frame.loops[depth:]
-        _raise(lowering, error.what)
+        _raise_later(lowering, error)
         return None
 
 
-def _raise(lowering: Lowering, what: str) -> None:
-    """What cannot be compiled on a path raises when that path is taken."""
-    message = {"args": (what,), "keywords": {}}
-    exception = lowering.emit(EFFECT, message, TypeError)
+def _raise_later(lowering: Lowering, error: UnsupportedError) -> None:
+    """What cannot be compiled on a path raises when that path is taken: what Python raises there,
+    where that is known."""
+    if isinstance(error, AlwaysRaisesError) and isinstance(error.value, Static):
+        _raise(lowering, error.cls, *error.value.value.args)
+    else:
+        _raise(lowering, TypeError, error.what)
+
+
+def _raise(lowering: Lowering, cls: type, *args: Any) -> None:
+    exception = lowering.emit(EFFECT, {"args": args, "keywords": {}}, cls)
     lowering.emit(RAISE, {"exception": exception, "cause": None})
     lowering.frame.names[RAISED] = Static(True)

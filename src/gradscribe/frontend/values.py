@@ -59,6 +59,7 @@ class Storage:
     of the very objects that it holds (besides the items that are known one by one). family:
     storages of one family (what a loop carries) are disjoint, unless they share a token.
     levels: of a list (of lists …), in how many levels of it no object is twice, for certain.
+    read_only: whether it cannot be stored to; of a list, whether it may hold what cannot be.
     part_of: of a list that is a slice of another, that one and the slice. place: of a dict, where
     in the source it is made. serial: storages are numbered as they are made.
     """
@@ -69,6 +70,7 @@ class Storage:
     tokens: frozenset[int] = frozenset()
     holds: frozenset[Storage] = frozenset()
     levels: int = 0
+    read_only: bool = False
     place: tuple[str, int, int] | None = None
     part_of: tuple[ListRef, SliceOf] | None = None
     serial: int = field(default_factory=itertools.count().__next__)
@@ -249,11 +251,13 @@ class Unbound:
 
     loop: the loop (its `Carried`) that binds it only later in its body, if that is the reason.
     mixed: whether it has a value in Python, of which it is not known which of several kinds it is.
+    raises: whether it is the name that is not bound, which Python says by an `UnboundLocalError`.
     """
 
     reason: str
     loop: Any = None
     mixed: bool = False
+    raises: bool = False
 
 
 FrontendValue = (

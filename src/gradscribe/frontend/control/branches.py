@@ -248,7 +248,7 @@ class Merge:
     def run(self) -> tuple[list[Value], tuple[list[Value], list[Value]]]:
         first, second = self.states
         for name in {**first.names, **second.names}:
-            missing = Unbound(f"`{name}` has no value on one path")
+            missing = Unbound(f"`{name}` has no value on one path", raises=name.isidentifier())
             a, b = first.names.get(name, missing), second.names.get(name, missing)
             self.names[name] = self.plan(a, b, name)
         for storage in self.before.contents:
@@ -371,11 +371,17 @@ class Merge:
         if missing.mixed:
             return _Same(missing)
         if isinstance(other, Unbound):
-            return _Same(missing if missing.loop is not None and not other.mixed else other)
+            keeps = missing.loop is not None and not other.mixed
+            return _Same(missing if keeps or other is ABSENT else other)
         if missing is ABSENT and isinstance(other, Static):
             return _Same(other)
         if missing.loop is not None:
             missing.loop[1].survives = True
+        elif missing.raises and self.lowering.frame.is_read_later(name):
+            a, b = (other, missing) if second else (missing, other)
+            if self._kind(other, not second) is not None and self.condition is not None:
+                is_either = isinstance(other, Either)
+                return (self._alternatives if is_either else self._choice)(a, b, name)
         if isinstance(other, TupleOf):
             parts = tuple(self._with_unbound(missing, i, "", second) for i in other.items)
             return _Structure(lambda items: TupleOf(items, other.cls), parts)
@@ -469,6 +475,7 @@ class Merge:
             return Either(flag, first, second)
         if isinstance(plan, _Container):
             storage = Storage("", *self.memories.storage(plan.memory), plan.holds)
+            storage.read_only = plan.memory.read_only
             self.lowering.contents[storage] = self.build(plan.contents, contents=True)
             return plan.make(storage)
         if isinstance(plan, _Object):
@@ -488,7 +495,12 @@ class Merge:
         if isinstance(value, str):
             name = self.pairs[plan.number][2]
             return Unbound(f"`{name}` is {value}" if name else f"the value is {value}", mixed=True)
-        return value if contents else self.lowering.wrap(value, *memory)
+        if contents:
+            return value
+        found = self.lowering.wrap(value, *memory)
+        if isinstance(found, (Ref, ListRef)):
+            found.storage.read_only = plan.memory.read_only
+        return found
 
 
 def _joined(values: list[Value | None], lengths: MergedLengths) -> Type:

@@ -289,7 +289,8 @@ class Carried:
             names[entry.key] = Static(True)
         elif entry.key != RETURN_VALUE:
             reason = f"`{leaf_name(entry.key)}` has no value before the first trip"
-            self._bind_item(entry.key, Unbound(entry.reason or reason, (self, entry)))
+            unbound = Unbound(entry.reason or reason, (self, entry), raises=not entry.reason)
+            self._bind_item(entry.key, unbound)
 
     def _bind_item(self, key: Any, item: Any) -> None:
         """Bind a name, or the attribute of an object."""
@@ -357,11 +358,15 @@ class Carried:
         raise UnsupportedError(reason, advice, self.lowering.builder.location)
 
     def _carry_both(self, entry: Entry) -> None:
-        start = kind_of(self.lowering, self._start(entry.key), self.entry.contents)
         is_unbound = isinstance(self._start(entry.key), Unbound)
         if is_unbound and isinstance(entry.found, Kind) and entry.found_types:
             self._start_undefined(entry, entry.found_types)
-            return
+        else:
+            self._carry_kinds(entry)
+
+    def _carry_kinds(self, entry: Entry) -> None:
+        """Carry a flag that tells what a name is: as before the first trip, or as after one."""
+        start = kind_of(self.lowering, self._start(entry.key), self.entry.contents)
         if start is None or entry.found is None:
             self._refuse(entry)
         assert start is not None and entry.found is not None
@@ -403,7 +408,11 @@ class Carried:
         value = next(values)
         if isinstance(like, (tuple, Value)):
             return value
-        return self.lowering.wrap(value, *self._memory(like, entry, path))
+        found = self.lowering.wrap(value, *self._memory(like, entry, path))
+        if isinstance(found, (Ref, ListRef)):
+            read_only = places.is_read_only(like) or entry.memory(path).read_only
+            found.storage.read_only = read_only
+        return found
 
     def _memory(self, like: Any, entry: Entry, path: Path) -> tuple[Any, Any, Any]:
         """The overlaps, family and tokens of what may be `like`, or what a trip leaves here."""
@@ -419,6 +428,7 @@ class Carried:
         storage = Storage(leaf_name(entry.key), *self._memory(like, entry, path))
         storage.holds = old.holds | part.holds
         storage.levels = min(old.levels, part.levels)
+        storage.read_only = old.read_only or part.read_only
         below = lowering.contents.get(old)
         if below is None:
             below = self.end_state.contents[old]
@@ -501,7 +511,10 @@ class Carried:
         leaves = None if is_unbound else self._leaves(end, entry)
         self.ends[entry.key] = leaves
         if entry.mode == "late" and self._survives(entry):
-            if leaves:
+            self._note_end(entry, end)
+            if entry.found is not None and not self.keep_broken:
+                self._carry_kinds(entry)
+            elif leaves:
                 types = [self.lengths.first(leaf.type) for leaf in leaves]
                 self._start_undefined(entry, types)
             else:
@@ -672,19 +685,21 @@ class Carried:
         settled = not self._share_tokens(self._end)
         known = set(self.entry.contents)
         for entry in self.entries:
-            for path, storage in reached(self.lowering, entry.key, self._end(entry.key)):
+            for path, item in reached(self.lowering, entry.key, self._end(entry.key)):
+                storage = item.storage
                 holders = {other for other in known if may_hold(other, storage)}
                 overlaps = ({storage} | storage.overlaps) & known | holders
-                found = Part(overlaps, set(), {*storage.holds} & known, storage.levels)
+                holds, read_only = {*storage.holds} & known, places.is_read_only(item)
+                found = Part(overlaps, set(), holds, storage.levels, read_only)
                 settled = entry.part(path).widen(found) and settled
         return settled
 
     def _share_tokens(self, item_of: Callable[[Any], Any]) -> bool:
         """Give entries whose memory may overlap a common token; whether any was new."""
         found = [
-            (entry.part(path), storage)
+            (entry.part(path), item.storage)
             for entry in self.entries
-            for path, storage in reached(self.lowering, entry.key, item_of(entry.key))
+            for path, item in reached(self.lowering, entry.key, item_of(entry.key))
         ]
         new = False
         for position, (one, a) in enumerate(found):
@@ -729,7 +744,7 @@ class Carried:
                 again = lowering.emit(PRIMITIVES[operator.and_], tree, operator.and_)
         return values, again
 
-    def leave(self, results: list[Value], exit_flags: list[Any]) -> Any:
+    def leave(self, results: list[Value]) -> Any:
         """Bind the results in the state after the loop; the flag "was not left by break"."""
         lowering = self.lowering
         self._family = object()

@@ -23,13 +23,15 @@ class Part:
     tokens: set[int] = field(default_factory=set)
     holds: set[Storage] = field(default_factory=set)
     levels: int = ALL
+    read_only: bool = False
 
     def widen(self, other: Part) -> bool:
         """Take in what else it may be; whether that was known."""
         wide = self.joined(other)
         known = (self.overlaps, self.holds) == (wide.overlaps, wide.holds)
-        known = known and self.levels == wide.levels
-        self.overlaps, self.holds, self.levels = wide.overlaps, wide.holds, wide.levels
+        known = known and (self.levels, self.read_only) == (wide.levels, wide.read_only)
+        self.overlaps, self.holds = wide.overlaps, wide.holds
+        self.levels, self.read_only = wide.levels, wide.read_only
         return known
 
     def joined(self, other: Part) -> Part:
@@ -39,6 +41,7 @@ class Part:
             self.tokens | other.tokens,
             self.holds | other.holds,
             min(self.levels, other.levels),
+            self.read_only or other.read_only,
         )
 
 

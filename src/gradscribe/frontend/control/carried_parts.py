@@ -16,6 +16,7 @@ from gradscribe.frontend.values import (
     LocalFunction,
     ObjectRef,
     PartialOf,
+    Ref,
     Static,
     Storage,
     TupleOf,
@@ -47,9 +48,9 @@ def held(names: Mapping[str, Any], contents: Mapping[Storage, Any], key: Any) ->
 _MISSING = Unbound("")
 
 
-def reached(lowering: Lowering, key: Any, item: Any) -> Iterator[tuple[Path, Storage]]:
-    """The storages that a name reaches (or, of memory, what is held in it), each with the path of
-    the part that it belongs to."""
+def reached(lowering: Lowering, key: Any, item: Any) -> Iterator[tuple[Path, Any]]:
+    """What has a storage among all that a name reaches (or, of memory, what is held in it), each
+    with the path of the part that it belongs to."""
     if not is_memory(key):
         yield from _reached(lowering, item, (), set())
     elif not isinstance(item, Value):
@@ -58,13 +59,15 @@ def reached(lowering: Lowering, key: Any, item: Any) -> Iterator[tuple[Path, Sto
 
 def _reached(
     lowering: Lowering, item: Any, path: Path, seen: set[Storage]
-) -> Iterator[tuple[Path, Storage]]:
+) -> Iterator[tuple[Path, Any]]:
     if isinstance(item, TupleOf):
         yield from _below(lowering, item.items, path, seen)
+    elif isinstance(item, Ref):
+        yield path, item
     elif not isinstance(item, (ListRef, DictRef, InstanceRef)):
-        yield from ((path, storage) for storage in lowering.storages(item))
+        yield from ((path, Ref(storage)) for storage in lowering.storages(item))
     elif item.storage not in seen:
-        yield path, item.storage
+        yield path, item
         if isinstance(item, InstanceRef):
             cells = {cell.name: DictRef(cell) for cell in lowering.cells(item)}
             yield from _below(lowering, cells, path, seen | {item.storage})
@@ -74,7 +77,7 @@ def _reached(
 
 def _below(
     lowering: Lowering, items: Any, path: Path, seen: set[Storage]
-) -> Iterator[tuple[Path, Storage]]:
+) -> Iterator[tuple[Path, Any]]:
     pairs = items.items() if isinstance(items, dict) else enumerate(items)
     for key, item in pairs:
         yield from _reached(lowering, item, (*path, key), seen)

@@ -39,6 +39,25 @@ def trips(lowering: Lowering, iteration: Iteration) -> Affine | None:
     return type_.length if isinstance(type_, Sequence) else None
 
 
+def has_trips(lowering: Lowering, node: Any, iteration: Iteration) -> Any:
+    """Whether there is a first trip: True, a flag, or None if that is not easily told."""
+    from gradscribe.frontend.operators import operate
+
+    count = trips(lowering, iteration)
+    if count is not None and lowering.builder.facts.at_least(count, 1):
+        return True
+    if iteration.kind in ("enumerate", "items", "map"):
+        return has_trips(lowering, node, iteration.parts[0])
+    if iteration.kind == "range":
+        start, stop, step = iteration.parts
+        is_simple = isinstance(step, Static) and step.value == 1
+        return operate(lowering, node, operator.lt, start, stop) if is_simple else None
+    if iteration.kind in ("array", "sequence"):
+        count = calls.length(lowering, iteration.parts[0])
+        return operate(lowering, node, operator.lt, Static(0), count)
+    return None
+
+
 def divide(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, Iteration]:
     """The first item, and an iteration over the others. There is at least one."""
     from gradscribe.frontend.operators import operate

@@ -32,10 +32,22 @@ from gradscribe.frontend.lowering import (
 )
 from gradscribe.frontend.source import assigned_names
 from gradscribe.frontend.splitting import split_expression
-from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, Storage, TupleOf
+from gradscribe.frontend.values import (
+    Either,
+    Iteration,
+    ListRef,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+    Unbound,
+)
 from gradscribe.ir.core import Block, LoopShape, Operation, Value
 from gradscribe.ir.lengths import Affine, Symbol
 from gradscribe.ir.types import Array, Never, Scalar, Sequence, Type
+
+_HAS_RUN = "has run"
+"""The name, which no program can have, of the flag that there was a trip."""
 
 
 def for_loop(lowering: Lowering, node: Any) -> None:
@@ -369,12 +381,16 @@ def run_loop(
 ) -> None:
     """Lower a loop to a `loop` operation; columns is None for `while`."""
     names = lowering.frame.names
-    outer = {flag: names.pop(flag, None) for flag in (NOT_BROKEN, NOT_CONTINUED)}
+    outer = {flag: names.pop(flag, None) for flag in (NOT_BROKEN, NOT_CONTINUED, _HAS_RUN)}
     location = lowering.builder.location
     body = [*node.body, *([node.target] if columns else [])]
     assigned = assigned_names(body)
     if any(isinstance(part, gast.Call) for top in (node, *body) for part in gast.walk(top)):
         assigned |= lowering.frame.source.assigned_inside & names.keys()
+    first = _bound_first(lowering, node, assigned)
+    if first and _tells_trips(lowering, node, columns) is None:
+        names[_HAS_RUN] = Static(False)
+        assigned.add(_HAS_RUN)
     carried = Carried(
         lowering,
         sorted(assigned),
@@ -390,10 +406,42 @@ def run_loop(
     lowering.restore(carried.entry)
     lowering.builder.location = location
     results = attempt.emit()
-    not_broken = carried.leave(results, attempt.exit_flags)
+    not_broken = carried.leave(results)
+    _unbind(lowering, node, columns, first)
     if attempt.endless and not attempt.can_break:
         lowering.frame.names[NOT_RETURNED] = Static(False)
     _after(lowering, node, outer, not_broken)
+
+
+def _bound_first(lowering: Lowering, node: Any, assigned: set[str]) -> set[str]:
+    """The names that have their first value from a trip, and are read after the loop; not where an
+    `else` clause, which is run if there is no trip, may bind them."""
+    live = lowering.frame.source.live.get(node)
+    if live is None or node.orelse:
+        return set()
+    names = lowering.frame.names
+    return {n for n in assigned & live if isinstance(names.get(n, _MISSING), Unbound)}
+
+
+_MISSING = Unbound("")
+
+
+def _tells_trips(lowering: Lowering, node: Any, columns: _Columns | None) -> Any:
+    """Whether the loop makes a trip, where that can be told from what it runs over."""
+    return columns and first_and_rest.has_trips(lowering, node, columns.iteration)
+
+
+def _unbind(lowering: Lowering, node: Any, columns: _Columns | None, first: set[str]) -> None:
+    """After a loop, let names that only a trip binds have no value if there was none."""
+    names = lowering.frame.names
+    counter = names.pop(_HAS_RUN, None)
+    for name in sorted(first):
+        has_run = _tells_trips(lowering, node, columns)
+        has_run = counter if has_run is None else has_run
+        if isinstance(has_run, Value) and not isinstance(names[name], (Either, Unbound)):
+            reason = f"`{name}` has no value if the loop makes no trip"
+            names[name] = Either(has_run, names[name], Unbound(reason, raises=True))
+            lowering.has_alternatives = True
 
 
 def _settled(lowering: Lowering, node: Any, columns: _Columns | None, carried: Carried) -> _Attempt:
@@ -491,6 +539,7 @@ class _Attempt:
         self.carried.read_items_again()
         lowering.frame.names[NOT_BROKEN] = Static(True)
         lowering.frame.names[NOT_CONTINUED] = Static(True)
+        lowering.frame.names[_HAS_RUN] = Static(True)
         if self.columns is not None:
             shared = [overlaps for _, _, overlaps in self.columns.items]
             lowering.rows.update(self.columns.rows(self.items))

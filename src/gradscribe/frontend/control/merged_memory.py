@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from gradscribe.frontend.data.places import is_read_only
 from gradscribe.frontend.lowering import State
 from gradscribe.frontend.values import DictRef, ListRef, Ref, Storage, may_overlap
 
@@ -16,10 +17,12 @@ from gradscribe.frontend.values import DictRef, ListRef, Ref, Storage, may_overl
 @dataclass(frozen=True, eq=False, slots=True)
 class Memory:
     """Of one merged value: the storages that it stands for on each path, and those of them from
-    before the branch, which it may overlap afterwards."""
+    before the branch, which it may overlap afterwards. read_only: whether it cannot be stored to
+    on one of the paths."""
 
     sides: tuple[frozenset[Storage], frozenset[Storage]]
     overlaps: frozenset[Storage]
+    read_only: bool
 
 
 class Memories:
@@ -35,7 +38,8 @@ class Memories:
         """The memory of what is a on one path and b on the other."""
         sides = _storage_of(a), _storage_of(b)
         reached = frozenset(r for side in sides for s in side for r in s.reached)
-        memory = Memory(sides, frozenset(s for s in reached if self._remains(s)))
+        read_only = is_read_only(a) or is_read_only(b)
+        memory = Memory(sides, frozenset(s for s in reached if self._remains(s)), read_only)
         if any(sides):
             self._found.append(memory)
         return memory

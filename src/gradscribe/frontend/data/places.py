@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from gradscribe.frontend.values import ListRef, Ref, Storage
 from gradscribe.ir.core import Value
 from gradscribe.primitives.control import GET, SET
+from gradscribe.primitives.indexing import READ_ONLY
 
 if TYPE_CHECKING:
     from gradscribe.frontend.lowering import Lowering, State
@@ -39,6 +40,13 @@ class Place:
 def put(lowering: Lowering, item: Storage, owner: Storage, value: Value, index: Any) -> None:
     """Note that this storage is the item at an index of a list, which is `value`."""
     lowering.places[item] = Place(owner, lowering.contents[owner], value, index)
+
+
+def is_read_only(item: Any) -> bool:
+    """Whether an array cannot be stored to, perhaps, or a list may hold one that cannot be."""
+    if isinstance(item, Ref) and any(step.name in READ_ONLY for step, _, _ in item.path):
+        return True
+    return isinstance(item, (Ref, ListRef)) and item.storage.read_only
 
 
 def open_list(lowering: Lowering, owner: Storage) -> None:

@@ -35,7 +35,7 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Never, Scalar, Sequence, Type
 from gradscribe.primitives.control import GET, SET, STOP_GRADIENT
-from gradscribe.primitives.indexing import ACCUMULATE, GATHER, GETITEM, READ_ONLY, STORE, may_repeat
+from gradscribe.primitives.indexing import ACCUMULATE, GATHER, GETITEM, STORE, may_repeat
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.primitives.typing import TypeRuleError
 
@@ -155,6 +155,8 @@ def _read_sequence(
     value = lowering.value(owner)
     item = lowering.emit(GET, {"x": value, "index": position})
     found = lowering.wrap(item, owner.storage.reached)
+    if isinstance(found, (Ref, ListRef)):
+        found.storage.read_only = owner.storage.read_only
     levels, original = owner.storage.levels, original or owner
     if levels and isinstance(found, (Ref, ListRef)) and isinstance(original, ListRef):
         found.storage.levels = levels - 1
@@ -264,7 +266,7 @@ def check_dtype(lowering: Lowering, node: Any, target: Ref, item: Type) -> None:
 
 def _change(lowering: Lowering, node: Any, primitive: Any, target: Ref, value: Value) -> None:
     storage = target.storage
-    if any(step.name in READ_ONLY for step, _, _ in target.path):
+    if places.is_read_only(target):
         lowering.unsupported(node, "this array is read-only", "make a copy of it (`.copy()`)")
     check_store(lowering, node, storage, exact=target.exact)
     if isinstance(value.type, Array) and not value.type.rank:

@@ -1,0 +1,133 @@
+"""A name that has no value on the path that is taken raises, as in Python, in all modes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from tests.frontend.oracles import check
+
+x3 = np.array([0.5, -1.5, 2.0])
+
+
+def bound_in_a_loop(x, n):
+    for _ in range(n):
+        y = x * 2
+    return np.sum(y)
+
+
+def loop_variable(x, n):
+    for i in range(n):
+        pass
+    return x[i] * 2
+
+
+def bound_in_a_branch(x, n):
+    if n > 1:
+        y = 2.0
+    return y * np.sum(x)
+
+
+def bound_in_some_branches(x, n):
+    if n == 3:
+        y = x * 2
+    elif n == 2:
+        y = x**2
+    return np.sum(y)
+
+
+def bound_in_a_branch_of_a_loop(x, n):
+    for i in range(3):
+        if i < n:
+            last = x[i]
+    return last * 2
+
+
+def bound_while(x, n):
+    k = 0
+    while k < n:
+        y = x * k
+        k += 1
+    return np.sum(y)
+
+
+def bound_over_rows(x, n):
+    for v in x[:n]:
+        y = v * 2
+    return y * y
+
+
+def deleted(x, n):
+    y = x * 2
+    if n < 1:
+        del y
+    return np.sum(y)
+
+
+def not_differentiated(x, n):
+    for i in range(n):
+        last = i
+    return np.sum(x) * (last * 0 + 1)
+
+
+PROGRAMS = [
+    bound_in_a_loop,
+    loop_variable,
+    bound_in_a_branch,
+    bound_in_some_branches,
+    bound_in_a_branch_of_a_loop,
+    bound_while,
+    bound_over_rows,
+    deleted,
+    not_differentiated,
+]
+
+
+@pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
+def test_a_name_that_is_bound_has_its_value(function: Any) -> None:
+    check(function, x3, 3)
+    check(function, x3, 2)
+
+
+@pytest.mark.parametrize("order", [(3, 0), (0, 3)], ids=str)
+@pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
+def test_an_unbound_name_raises_in_all_modes(function: Any, order: Any) -> None:
+    gradient, compiled = gs.grad(function), gs.differentiable(function)
+    for n in order:
+        if n:
+            gradient(x3, n)
+            continue
+        with pytest.raises(UnboundLocalError):
+            function(x3, n)
+        for derivative in (gradient, gs.value_and_grad(function)):
+            with pytest.raises(UnboundLocalError):
+                derivative(x3, n)
+        with pytest.raises(UnboundLocalError):
+            gs.jvp(function, (x3, n), (x3, 0))
+        with pytest.raises(UnboundLocalError):
+            compiled(gs.tensor(x3, requires_grad=True), n)
+
+
+def found_or_default(x, key):
+    for v in x:
+        if v > key:
+            found = v
+            break
+    else:
+        found = -1.0
+    return found * 2
+
+
+def test_the_else_clause_of_a_loop_binds_a_name() -> None:
+    for key in (0.0, 1.0, 5.0):
+        check(found_or_default, x3, key)
+    source = gs.differentiable(found_or_default).specialize(x3, 1.0).gradient_source
+    assert "UnboundLocalError" not in source
+
+
+def test_a_loop_that_certainly_runs_binds_its_names() -> None:
+    source = gs.differentiable(bound_in_a_loop).specialize(x3, 3).gradient_source
+    assert "UnboundLocalError" not in source

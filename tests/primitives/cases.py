@@ -283,6 +283,8 @@ JOINING = [
     case(np.full_like, np.zeros((2, 3), int), np.float64(2.0), dtype=float),
     case(np.linspace, np.float64(0.5), np.float64(2.0), 5),
     case(np.linspace, np.float64(0.5), np.float64(2.0), 4, endpoint=False),
+    case(np.linspace, array(3), array(2, 1), 4),
+    case(np.linspace, array(3), np.float64(2.0), 4, axis=-1),
 ]
 
 # -- products --------------------------------------------------------------------------------
@@ -412,6 +414,13 @@ SUMMATION = [
         ("bij,bjk->bik", [(2, 3, 4), (2, 4, 2)]),
         ("ij,jk,ik->i", [(2, 3), (3, 3), (2, 3)]),
         ("ij,k->k", [(2, 3), (2,)]),
+        ("ii->i", [(3, 3)]),
+        ("ii", [(3, 3)]),
+        ("iij,i->j", [(2, 2, 3), (2,)]),
+        ("...ij,...jk->...ik", [(2, 3, 4), (4, 2)]),
+        ("...i,...i", [(2, 3), (3,)]),
+        ("i...->...", [(2, 3)]),
+        ("...,...", [(2, 1), (1, 3)]),
     ]
 ]
 

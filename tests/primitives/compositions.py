@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tests.primitives.harness import Case, case
@@ -97,6 +99,7 @@ STATISTICS = [
     case(np.corrcoef, array(5), array(5)),
 ]
 
+OUTER = [np.add, np.subtract, np.multiply, np.divide, np.maximum]
 ROW, POINTS = array(5), np.cumsum(array(5, low=0.2, high=2))
 MATRIX = array(3, 3)
 
@@ -185,6 +188,44 @@ COMPONENTS = [
     case(np.digitize, array(4), np.array([1.0, 0.0, -1.0]), right=True),
 ]
 
+
+def squared(x: Any) -> Any:
+    return x * x
+
+
+def scaled_cumulative_sum(x: Any, by: Any) -> Any:
+    return np.cumsum(x) * by
+
+
+def scaled_by_largest(x: Any) -> Any:
+    return x * np.max(x)
+
+
+MAPPING = [
+    case(np.apply_along_axis, np.max, 1, array(3, 4)),
+    case(np.apply_along_axis, scaled_by_largest, 1, array(2, 3, 2)),
+    case(np.apply_along_axis, scaled_cumulative_sum, 0, array(3, 4), by=np.float64(0.7)),
+    case(np.apply_over_axes, np.sum, array(2, 3, 4), (0, 2)),
+    *(case(ufunc.outer, array(2, 3), array(4)) for ufunc in OUTER),
+    case(np.vectorize(squared), array(2, 3)),
+]
+
+MAKING = [
+    case(np.logspace, np.float64(0.3), 2.0, 5),
+    case(np.geomspace, np.float64(0.3), np.float64(4.0), 5),
+    case(np.geomspace, np.float64(-0.3), np.float64(-4.0), 4, endpoint=False),
+    *(case(f, n, np.float64(0.3)) for f in (np.fft.fftfreq, np.fft.rfftfreq) for n in (5, 6)),
+    *(case(f, array(5)) for f in (np.fft.fftshift, np.fft.ifftshift)),
+    case(np.fft.fftshift, array(3, 4), axes=1),
+    case(np.kaiser, 5, np.float64(3.0)),
+    case(np.astype, array(3), np.float64),
+    case(np.diff, array(4), prepend=np.float64(1.5)),
+    case(np.diff, array(2, 4), axis=0, append=array(1, 4)),
+    case(np.exp, array(3), dtype=np.float64),
+    case(np.mean, a=array(3)),
+    case(np.clip, a=array(3), a_min=-0.5, a_max=np.float64(0.5)),
+]
+
 ALL: list[Case] = [
     *REARRANGING,
     *REDUCING,
@@ -195,4 +236,6 @@ ALL: list[Case] = [
     *PADDING,
     *LINEAR_ALGEBRA,
     *COMPONENTS,
+    *MAPPING,
+    *MAKING,
 ]

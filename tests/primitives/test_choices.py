@@ -38,6 +38,7 @@ inf, nan = math.inf, math.nan
         (max, [np.float64(1.0), np.float64(2.0)], [0, 1]),
         (max, [np.float64(nan), np.float64(2.0)], [1, 0]),
         (np.hypot, [np.array([0.0, 3.0]), np.array([0.0, 4.0])], [[0, 0.6], [0, 0.8]]),
+        (np.arctan2, [np.array([0.0, 1.0]), np.array([0.0, 1.0])], [[0, 0.5], [0, -0.5]]),
         (operator.pow, [np.array([0.0, 2.0]), np.array([0.0, 0.0])], [[0, 0], [0, math.log(2)]]),
         (operator.pow, [np.array([0.0, 0.0]), np.array([2.0, 1.0])], [[0, 1], [0, 0]]),
         (np.sqrt, [np.array([0.0])], [[inf]]),
@@ -101,6 +102,37 @@ def test_products_with_zeros_along_axes() -> None:
             step[index] = 1  # the product is linear in each factor
             change = np.sum(np.prod(x + step, axis=axis) - np.prod(x, axis=axis))
             assert d_x[index] == change
+
+
+def test_sinc_is_flat_at_zero() -> None:
+    call = case(np.sinc, np.array([0.0, 1.0]))
+    np.testing.assert_array_equal(adjoint(call, call(), np.ones(2))[0], [0, -1])
+
+
+def test_the_determinant_of_a_singular_matrix_has_a_derivative() -> None:
+    for x, expected in [
+        (np.diag([1.0, 2.0, 0.0]), np.diag([0.0, 0.0, 2.0])),
+        (np.array([[1.0, 2.0], [2.0, 4.0]]), [[4, -2], [-2, 1]]),
+        (np.zeros((3, 3)), np.zeros((3, 3))),
+    ]:
+        call = case(np.linalg.det, x)
+        np.testing.assert_allclose(adjoint(call, call(), 1.0)[0], expected, atol=1e-14)
+
+
+def test_a_norm_of_low_order_has_derivative_zero_at_zeros() -> None:
+    call = case(np.linalg.norm, np.array([0.0, 4.0]), 0.5)
+    np.testing.assert_array_equal(adjoint(call, call(), 1.0)[0], [0, 1])
+
+
+def test_the_median_moves_with_elements_in_the_middle() -> None:
+    call = case(np.median, np.array([3.0, 1.0, 2.0, 9.0]))
+    np.testing.assert_array_equal(adjoint(call, call(), 1.0)[0], [0.5, 0, 0.5, 0])
+
+
+def test_interpolation_beyond_the_points_follows_the_last_one() -> None:
+    call = case(np.interp, np.array([-1.0, 5.0]), np.array([0.0, 1.0]), np.array([2.0, 3.0]))
+    d_x, d_xp, d_fp = adjoint(call, call(), np.array([1.0, 10.0]))
+    assert (d_x.tolist(), d_xp.tolist(), d_fp.tolist()) == ([0, 0], [0, 0], [1, 10])
 
 
 def test_the_standard_deviation_of_equal_numbers_has_derivative_zero() -> None:

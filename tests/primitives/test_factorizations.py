@@ -65,6 +65,10 @@ def mantissas(a: Any) -> Any:
     return np.sum(mantissa**2 * exponent)
 
 
+def determinant_of_singular(a: Any) -> Any:
+    return np.linalg.det(a - a[:1])
+
+
 USES: list[tuple[Callable[[Any], Any], Any, Any]] = [
     (slogdet, np.linalg.slogdet, regular(3, 3)),
     (slogdet, np.linalg.slogdet, regular(2, 3, 3)),
@@ -74,6 +78,7 @@ USES: list[tuple[Callable[[Any], Any], Any, Any]] = [
     (singular_vectors, np.linalg.svd, regular(3, 3)),
     (both_vectors, np.linalg.svd, array(4, 3)),
     (singular_values, np.linalg.svd, array(3, 4)),
+    (determinant_of_singular, np.linalg.det, array(3, 3)),
     (singular_values, np.linalg.svd, array(2, 4, 3)),
     (orthonormal_and_triangular, np.linalg.qr, regular(3, 3)),
     (orthonormal_and_triangular, np.linalg.qr, array(5, 3)),

@@ -31,6 +31,10 @@ UNARY: tuple[tuple[Any, ...], ...] = (
     (np.isinf, math.isinf),
     (np.isfinite, math.isfinite),
     (np.signbit,),
+    (np.isreal,),
+    (np.iscomplex,),
+    (np.isposinf,),
+    (np.isneginf,),
     (np.logical_not,),
     (operator.not_,),
     (operator.invert, operator.inv, np.invert, np.bitwise_not),
@@ -105,4 +109,6 @@ def _one_bool(facts: Facts, callee: Any, **operands: Any) -> Type:
 constant(np.isclose, type=_close_type, signature=_close)
 constant(np.allclose, type=_one_bool, signature=_close, cheap=False)
 constant(np.array_equal, type=_one_bool, signature=_binary, cheap=False)
+constant(np.iscomplexobj, type=_one_bool, signature=_unary)
+constant(np.isrealobj, type=_one_bool, signature=_unary)
 constant(math.isclose, type=_one_bool, signature=_close_numbers)

@@ -67,8 +67,16 @@ def _lexsort_type(facts, callee, operands, axis=-1):
 
 constant(np.lexsort, type=_lexsort_type, signature=_lexsort, cheap=False)
 
-for _test in (np.isposinf, np.isneginf):
-    constant(_test, type=elementwise_type, signature=lambda x: None)
+
+def _isin(element, test_elements):
+    """Signature of isin."""
+
+
+def _isin_type(facts, callee, element, test_elements):
+    return elementwise_type(facts, np.isnan, x=element)
+
+
+constant(np.isin, type=_isin_type, signature=_isin, cheap=False)
 
 # -- counts ------------------------------------------------------------------------------------
 

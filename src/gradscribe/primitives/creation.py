@@ -6,12 +6,12 @@ import numpy as np
 
 from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Scalar, Type
-from gradscribe.primitives.registry import LINEAR, NO_RULE, adjoint, constant
+from gradscribe.primitives.registry import LINEAR, NO_RULE, adjoint, composition, constant
 from gradscribe.primitives.typing import (
-    TypeRuleError,
     dims_of,
     length_of,
     like_first,
+    normalize_axes,
     number_type,
     result_of,
     shape_dims,
@@ -128,15 +128,54 @@ ARANGE = constant(np.arange, type=_arange_type, signature=_arange)
 NO_RULE.add(ARANGE)  # of a floating start or step there is a derivative, but no rule
 
 
-def _linspace_type(facts, callee, start, stop, num=50, *, endpoint=True, dtype=None):
+def _linspace_type(facts, callee, start, stop, num=50, *, endpoint=True, dtype=None, axis=0):
     start, stop = number_type(start), number_type(stop)
-    if dims_of(start) or dims_of(stop):
-        raise TypeRuleError("linspace takes numbers as start and stop")
     result = result_of(callee, start, stop, num=2, dtype=dtype)
-    return like_first(result, (length_of(num),), start, stop)
+    dims = facts.broadcast([dims_of(start), dims_of(stop)])
+    (along,) = normalize_axes(axis, len(dims) + 1)
+    return like_first(result, (*dims[:along], length_of(num), *dims[along:]), start, stop)
 
 
 @adjoint(np.linspace, type=_linspace_type, tangent=LINEAR)
-def linspace(out, start, stop, num=50, *, endpoint=True, dtype=None, d_out):
+def linspace(out, start, stop, num=50, *, endpoint=True, dtype=None, axis=0, d_out):
     t = np.linspace(0, 1, num, endpoint=endpoint, dtype=out.dtype)
-    return np.sum(d_out * (1 - t)), np.sum(d_out * t)
+    if np.ndim(out) == 1:
+        return np.sum(d_out * (1 - t)), np.sum(d_out * t)
+    rows = np.moveaxis(d_out, axis, -1)
+    return rows @ (1 - t), rows @ t
+
+
+@composition(np.logspace)
+def logspace(start, stop, num=50, endpoint=True, base=10.0):
+    return np.power(base, np.linspace(start, stop, num, endpoint=endpoint))
+
+
+@composition(np.geomspace)
+def geomspace(start, stop, num=50, endpoint=True):
+    start, stop = np.float64(start), np.float64(stop)
+    sign = np.sign(start)
+    low, high = np.log10(start / sign), np.log10(stop / sign)
+    powers = np.power(10.0, np.linspace(low, high, num, endpoint=endpoint))
+    last = (stop / sign)[None] if endpoint else powers[num:]
+    inside = powers[1 : num - 1 if endpoint else num]
+    return np.concatenate(((start / sign)[None], inside, last)) * sign
+
+
+# -- frequencies and windows -------------------------------------------------------------------
+
+
+@composition(np.fft.fftfreq)
+def fftfreq(n, d=1.0):
+    return ((np.arange(n) + n // 2) % n - n // 2) * (1.0 / (n * d))
+
+
+@composition(np.fft.rfftfreq)
+def rfftfreq(n, d=1.0):
+    return np.arange(n // 2 + 1) * (1.0 / (n * d))
+
+
+@composition(np.kaiser)
+def kaiser(M, beta):
+    beta, half = np.float64(beta), (M - 1) / 2.0
+    places = (np.arange(M) - half) / half
+    return np.i0(beta * np.sqrt(1 - places**2.0)) / np.i0(beta)

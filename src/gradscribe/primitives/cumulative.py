@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradscribe.primitives.registry import LINEAR, adjoint, composition
+from gradscribe.primitives.registry import LINEAR, adjoint, available, composition
 from gradscribe.primitives.sorting import take_along_axis
 from gradscribe.primitives.typing import dims_of, like_first, product, result_of
 
@@ -112,13 +112,13 @@ def multiply_accumulate(array, axis=0, dtype=None):
     return np.cumprod(array, axis, dtype)
 
 
-@composition(np.cumulative_sum)
+@composition(*available(np, "cumulative_sum"))
 def cumulative_sum(x, *, axis=None, dtype=None, include_initial=False):
     sums = np.cumsum(x, 0 if axis is None else axis, dtype)
     return _after(np.zeros_like, sums, axis) if include_initial else sums
 
 
-@composition(np.cumulative_prod)
+@composition(*available(np, "cumulative_prod"))
 def cumulative_prod(x, *, axis=None, dtype=None, include_initial=False):
     products = np.cumprod(x, 0 if axis is None else axis, dtype)
     return _after(np.ones_like, products, axis) if include_initial else products

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import string
+
 import numpy as np
 
 from gradscribe.primitives.registry import BILINEAR, adjoint
@@ -16,31 +18,44 @@ from gradscribe.primitives.typing import (
 )
 
 
-def _letters(subscripts, count):
-    """The letters of each operand, and those of the result."""
+def _letters(subscripts, ranks):
+    """The letters of each operand, and those of the result; axes under `...` get capitals of
+    their own, counted from the last."""
     if not isinstance(subscripts, str):
         raise TypeRuleError("the subscripts are a text that is known when it is compiled")
     terms, arrow, result = subscripts.replace(" ", "").partition("->")
     operands = terms.split(",")
+    if len(operands) != len(ranks):
+        raise TypeRuleError(f"{len(operands)} terms for {len(ranks)} operands")
+    free = [letter for letter in string.ascii_uppercase[::-1] if letter not in subscripts]
+    hidden = [rank - len(term) + 3 for term, rank in zip(operands, ranks, strict=True)]
+    longest = max((n for n, term in zip(hidden, operands, strict=True) if "..." in term), default=0)
+    whole = "".join(free[:longest][::-1])
     if not arrow:
-        result = "".join(sorted(x for x in set(terms) - {","} if terms.count(x) == 1))
-    if "." in subscripts or any(len(set(term)) < len(term) for term in operands):
-        raise TypeRuleError("ellipses, and diagonals of one operand, are not supported")
-    if len(operands) != count:
-        raise TypeRuleError(f"{len(operands)} terms for {count} operands")
-    return operands, result
+        named = set(terms) - {",", "."}
+        result = "..." + "".join(sorted(x for x in named if terms.count(x) == 1))
+    for n, term, rank in zip(hidden, operands, ranks, strict=True):
+        if "..." not in term and len(term) != rank:
+            raise TypeRuleError(f"{term!r} stands for an array of {len(term)} axes")
+        if n < 0:
+            raise TypeRuleError(f"{term!r} has more letters than there are axes")
+    expanded = [
+        term.replace("...", whole[longest - n :]) for n, term in zip(hidden, operands, strict=True)
+    ]
+    return expanded, result.replace("...", whole), whole
 
 
 def _einsum_type(facts, callee, subscripts, operands):
     operands = tuple(map(number_type, operands))
-    terms, letters = _letters(subscripts, len(operands))
+    terms, letters, hidden = _letters(subscripts, [len(dims_of(x)) for x in operands])
     lengths = {}
     for term, operand in zip(terms, operands, strict=True):
-        dims = dims_of(operand)
-        if len(term) != len(dims):
-            raise TypeRuleError(f"{term!r} stands for an array of {len(term)} axes")
-        for letter, length in zip(term, dims, strict=True):
-            same_length(facts, lengths.setdefault(letter, length), length, f"axes {letter!r}")
+        for letter, length in zip(term, dims_of(operand), strict=True):
+            known = lengths.setdefault(letter, length)
+            if letter in hidden:
+                (lengths[letter],) = facts.broadcast([(known,), (length,)])
+            else:
+                same_length(facts, known, length, f"axes {letter!r}")
     result = result_of(callee, subscripts, *operands)
     if not letters:
         return result
@@ -48,14 +63,23 @@ def _einsum_type(facts, callee, subscripts, operands):
 
 
 @static
-def subscripts_of_cotangent(subscripts, number, count):
-    """How the cotangent of an operand is made of that of the result and the other operands, and
-    the axes that are missing then, along which it is constant."""
-    terms, result = _letters(subscripts, count)
-    own, others = terms[number], [t for i, t in enumerate(terms) if i != number]
-    present = "".join(x for x in own if any(x in term for term in (result, *others)))
+def subscripts_of_cotangent(subscripts, number, ranks):
+    """How the cotangent of an operand is made of that of the result, the other operands and
+    unit matrices; the axes that are missing then, along which it is constant; and the axes
+    whose lengths the unit matrices have. They stand for letters that occur twice."""
+    terms, result, _ = _letters(subscripts, ranks)
+    free = [x for x in string.ascii_letters if not any(x in t for t in (*terms, result))]
+    own, units, lengths = "", [], []
+    for axis, letter in enumerate(terms[number]):
+        if letter in own:
+            units.append(letter + free[len(units)])
+            lengths.append(axis)
+            letter = units[-1][1]
+        own += letter
+    given = (result, *(t for i, t in enumerate(terms) if i != number), *units)
+    present = "".join(x for x in own if any(x in term for term in given))
     missing = tuple(axis for axis, letter in enumerate(own) if letter not in present)
-    return f"{','.join((result, *others))}->{present}", missing
+    return f"{','.join(given)}->{present}", missing, tuple(lengths)
 
 
 def _call(subscripts, *operands):
@@ -64,10 +88,15 @@ def _call(subscripts, *operands):
 
 @adjoint(np.einsum, type=_einsum_type, tangent=BILINEAR, static=("subscripts",), signature=_call)
 def einsum(out, subscripts, operands, *, d_out):
-    parts = ()
+    ranks, parts = (), ()
+    for x in operands:
+        ranks = (*ranks, np.ndim(x))
     for i, x in enumerate(operands):
-        text, missing = subscripts_of_cotangent(subscripts, i, len(operands))
-        d_x = np.einsum(text, d_out, *operands[:i], *operands[i + 1 :])
+        text, missing, lengths = subscripts_of_cotangent(subscripts, i, ranks)
+        units = ()
+        for axis in lengths:
+            units = (*units, np.eye(x.shape[axis], dtype=d_out.dtype))
+        d_x = np.einsum(text, d_out, *operands[:i], *operands[i + 1 :], *units)
         if len(missing) > 0:
             d_x = np.broadcast_to(np.expand_dims(d_x, missing), np.shape(x))
         parts = (*parts, d_x)

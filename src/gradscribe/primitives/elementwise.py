@@ -14,14 +14,8 @@ import operator
 
 import numpy as np
 
-from gradscribe.primitives.registry import elementwise
+from gradscribe.primitives.registry import available, elementwise
 from gradscribe.primitives.static import known
-
-
-def _newer(name):
-    """A function that `math` has only in newer Pythons."""
-    return (getattr(math, name),) if hasattr(math, name) else ()
-
 
 # -- arithmetic ------------------------------------------------------------------------------
 
@@ -114,7 +108,7 @@ def sqrt(out, x):
     return 0.5 / out
 
 
-@elementwise(np.cbrt, *_newer("cbrt"), pole=True)
+@elementwise(np.cbrt, *available(math, "cbrt"), pole=True)
 def cbrt(out, x):
     return 1 / (3 * out * out)
 
@@ -124,7 +118,7 @@ def exp(out, x):
     return out
 
 
-@elementwise(np.exp2, *_newer("exp2"))
+@elementwise(np.exp2, *available(math, "exp2"))
 def exp2(out, x):
     return out * math.log(2)
 
@@ -205,9 +199,11 @@ def arctan(out, x):
     return 1 / (1 + x * x)
 
 
-@elementwise(np.arctan2, math.atan2, pole=True)
+@elementwise(np.arctan2, math.atan2)
 def arctan2(out, y, x):
-    return x / (x * x + y * y), -y / (x * x + y * y)
+    square = x * x + y * y
+    square = square + (square == 0)
+    return x / square, -y / square
 
 
 @elementwise(np.sinh, math.sinh)

@@ -15,7 +15,7 @@ import numpy as np
 
 from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple
-from gradscribe.primitives.registry import LINEAR, adjoint
+from gradscribe.primitives.registry import LINEAR, adjoint, available
 from gradscribe.primitives.typing import (
     ONE,
     TypeRuleError,
@@ -202,7 +202,7 @@ def hstack(out, arrays, *, d_out):
     return (_sections(d_out, arrays, 0 if np.ndim(out) == 1 else 1),)
 
 
-@adjoint(np.vstack, type=_vstack_type, tangent=LINEAR)
+@adjoint(np.vstack, *available(np, "row_stack"), type=_vstack_type, tangent=LINEAR)
 def vstack(out, arrays, *, d_out):
     if np.ndim(arrays[0]) == 0:
         return (_slices(d_out[:, 0], arrays, 0),)

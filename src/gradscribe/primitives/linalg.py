@@ -13,7 +13,7 @@ import operator
 import numpy as np
 
 from gradscribe.ir.types import Array
-from gradscribe.primitives.registry import BILINEAR, LINEAR, adjoint, composition
+from gradscribe.primitives.registry import BILINEAR, LINEAR, adjoint, available, composition
 from gradscribe.primitives.typing import (
     TypeRuleError,
     dims_of,
@@ -196,18 +196,13 @@ def _reshaped(x, like):
 # -- products of stacks of vectors -------------------------------------------------------------
 
 
-def _newer(name):
-    """A function that NumPy has only in newer versions."""
-    return (getattr(np, name),) if hasattr(np, name) else ()
-
-
 def _vecdot_type(facts, callee, x, y, *, axis=-1):
     dims = facts.broadcast([dims_of(x), dims_of(y)])
     (along,) = normalize_axes(axis, len(dims))
     return _product_type(callee, x, y, (*dims[:along], *dims[along + 1 :]))
 
 
-@adjoint(*_newer("vecdot"), np.linalg.vecdot, type=_vecdot_type, tangent=BILINEAR)
+@adjoint(*available(np, "vecdot"), np.linalg.vecdot, type=_vecdot_type, tangent=BILINEAR)
 def vecdot(out, x, y, *, axis=-1, d_out):
     d_out = np.expand_dims(d_out, axis)
     return d_out * y, d_out * x
@@ -219,7 +214,7 @@ def _matvec_type(facts, callee, x, y):
     return _product_type(callee, x, y, (*facts.broadcast([a[:-2], b[:-1]]), a[-2]))
 
 
-@adjoint(*_newer("matvec"), type=_matvec_type, tangent=BILINEAR)
+@adjoint(*available(np, "matvec"), type=_matvec_type, tangent=BILINEAR)
 def matvec(out, x, y, *, d_out):
     return d_out[..., None] * y[..., None, :], (d_out[..., None, :] @ x)[..., 0, :]
 
@@ -230,7 +225,7 @@ def _vecmat_type(facts, callee, x, y):
     return _product_type(callee, x, y, (*facts.broadcast([a[:-1], b[:-2]]), b[-1]))
 
 
-@adjoint(*_newer("vecmat"), type=_vecmat_type, tangent=BILINEAR)
+@adjoint(*available(np, "vecmat"), type=_vecmat_type, tangent=BILINEAR)
 def vecmat(out, x, y, *, d_out):
     return (y @ d_out[..., None])[..., 0], x[..., None] * d_out[..., None, :]
 

@@ -100,15 +100,23 @@ def _trace_of_product(a, b):
     return np.sum(a * _transposed(b), axis=(-2, -1))
 
 
+def _cofactors(out, a):
+    """The derivative of the determinant by each element, which singular matrices have, too."""
+    if np.all(out):
+        return out[..., None, None] * _transposed(np.linalg.inv(a))
+    u, s, vh = np.linalg.svd(a)
+    others = np.where(np.eye(a.shape[-1], dtype=bool), 1, s[..., None, :])
+    turn = np.linalg.det(u) * np.linalg.det(vh)
+    return turn[..., None, None] * (u * np.prod(others, axis=-1)[..., None, :]) @ vh
+
+
 def _det_tangent(out, a, *, d_a):
-    return out * _trace_of_product(np.linalg.inv(a), d_a)
+    return np.sum(_cofactors(np.asarray(out), a) * d_a, axis=(-2, -1))
 
 
 @adjoint(np.linalg.det, type=_number_type, tangent=_det_tangent)
 def det(out, a, *, d_out):
-    if np.ndim(a) == 2:
-        return d_out * out * np.linalg.inv(a).T
-    return (d_out * out)[..., None, None] * _transposed(np.linalg.inv(a))
+    return np.asarray(d_out)[..., None, None] * _cofactors(np.asarray(out), a)
 
 
 def _slogdet_type(facts, callee, a):
@@ -244,9 +252,10 @@ def _svd_tangent(out, a, full_matrices=True, compute_uv=True, hermitian=False, *
     rows, columns = s[..., :, None], s[..., None, :]
     d_u = u @ (gaps * (inner * columns + rows * _transposed(inner)))
     d_vh = -(gaps * (rows * inner + _transposed(inner) * columns)) @ vh
-    outside = d_a @ _transposed(vh) - u @ inner
-    d_u = d_u + outside / columns
-    d_vh = d_vh + (_transposed(u) @ d_a - inner @ vh) / rows
+    if a.shape[-2] > a.shape[-1]:  # otherwise zero, and not to be divided by small values
+        d_u = d_u + (d_a @ _transposed(vh) - u @ inner) / columns
+    if a.shape[-2] < a.shape[-1]:
+        d_vh = d_vh + (_transposed(u) @ d_a - inner @ vh) / rows
     return d_u, np.sum(inner * _identity(inner), axis=-1), d_vh
 
 
@@ -269,8 +278,11 @@ def svd(out, a, full_matrices=True, compute_uv=True, hermitian=False, *, d_out):
     )
     inner = inner + d_s[..., None] * _identity(inner)
     d_a = u @ inner @ vh
-    d_a = d_a + ((d_u - u @ left) / columns) @ vh
-    return d_a + u @ ((d_vh - _transposed(right) @ vh) / rows)
+    if a.shape[-2] > a.shape[-1]:
+        d_a = d_a + ((d_u - u @ left) / columns) @ vh
+    if a.shape[-2] < a.shape[-1]:
+        d_a = d_a + u @ ((d_vh - _transposed(right) @ vh) / rows)
+    return d_a
 
 
 def _svdvals_type(facts, callee, x):

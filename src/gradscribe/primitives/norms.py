@@ -70,6 +70,8 @@ def _slope_of_vectors(out, x, ord, axis):
         return np.zeros_like(x)
     if ord == 1:
         return np.sign(x)
+    if ord < 1:  # infinite at zeros: 0 there, as in PyTorch
+        return np.where(x == 0, 0, np.sign(x) * (_nonzero(np.abs(x)) / _nonzero(out)) ** (ord - 1))
     return np.sign(x) * (np.abs(x) / _nonzero(out)) ** (ord - 1)
 
 

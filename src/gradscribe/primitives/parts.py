@@ -191,7 +191,9 @@ def contraction(rank, other, axes):
     )
 
 
-@adjoint(np.tensordot, type=_tensordot_type, tangent=BILINEAR, static=("axes",))
+@adjoint(
+    np.tensordot, np.linalg.tensordot, type=_tensordot_type, tangent=BILINEAR, static=("axes",)
+)
 def tensordot(out, x, y, axes=2, *, d_out):
     with_y, order_x, with_x, order_y = contraction(np.ndim(x), np.ndim(y), axes)
     d_x = np.tensordot(d_out, y, axes=with_y)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradscribe.primitives.registry import composition
+from gradscribe.primitives.registry import available, composition
 
 # -- turned ----------------------------------------------------------------------------------
 
@@ -163,7 +163,7 @@ def dsplit(ary, indices_or_sections):
     return np.split(ary, indices_or_sections, 2)
 
 
-@composition(np.unstack)
+@composition(*available(np, "unstack"))
 def unstack(x, *, axis=0):
     return tuple(np.moveaxis(x, axis, 0))
 
@@ -233,3 +233,25 @@ def resize(a, new_shape):
     for n in new_shape if isinstance(new_shape, tuple) else (new_shape,):
         count = count * n
     return np.reshape(flat[np.arange(count) % flat.shape[0]], new_shape)
+
+
+# -- spectra in order --------------------------------------------------------------------------
+
+
+@composition(np.fft.fftshift)
+def fftshift(x, axes=None):
+    return _half_rolled(x, axes, 0)
+
+
+@composition(np.fft.ifftshift)
+def ifftshift(x, axes=None):
+    return _half_rolled(x, axes, 1)
+
+
+def _half_rolled(x, axes, up):
+    """Rolled by half of the length, rounded down, or (backwards) up, along axes."""
+    x = np.asarray(x)
+    axes = tuple(range(np.ndim(x))) if axes is None else axes
+    for axis in axes if isinstance(axes, (tuple, list)) else (axes,):
+        x = np.roll(x, (x.shape[axis] + up) // 2, axis)
+    return x

@@ -57,6 +57,11 @@ def register(primitive: Primitive, callables: tuple[Any, ...], methods: tuple[st
         METHODS[method] = primitive
 
 
+def available(module: Any, name: str) -> tuple[Any, ...]:
+    """A function that the module has in some of its versions; none in others."""
+    return (getattr(module, name),) if hasattr(module, name) else ()
+
+
 def elementwise(
     *callables: Any,
     methods: tuple[str, ...] = (),
@@ -149,7 +154,7 @@ def composition(*callables: Any) -> Callable[[Rule], Rule]:
 
     The function says how, in the operations and the order in which NumPy computes, so that the
     result is the same to the last bit. Calls are inlined like a helper of the user's; its
-    parameters are those of the call.
+    parameters are those of the call. A text among them is the name of a method.
     """
 
     def enter(function: Rule) -> Rule:

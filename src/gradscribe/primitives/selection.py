@@ -23,7 +23,7 @@ from gradscribe.primitives.typing import (
 # -- by index ------------------------------------------------------------------------------------
 
 
-@composition(np.take)
+@composition(np.take, "take")
 def take(a, indices, axis=None, *, mode="raise"):
     a = np.ravel(a) if axis is None else np.asarray(a)
     along = 0 if axis is None else axis % np.ndim(a)
@@ -100,7 +100,12 @@ def repeat(out, a, repeats, axis=None, *, d_out):
 
 @composition(np.compress)
 def compress(condition, a, axis=None):
-    return take(a, np.flatnonzero(condition), axis)
+    return take(a, np.flatnonzero(np.asarray(condition)), axis)
+
+
+@composition("compress")
+def compressed(a, condition, axis=None):
+    return compress(condition, a, axis)
 
 
 @composition(np.extract)

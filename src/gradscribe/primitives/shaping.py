@@ -8,7 +8,7 @@ import numpy as np
 
 from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array
-from gradscribe.primitives.registry import LINEAR, adjoint
+from gradscribe.primitives.registry import LINEAR, adjoint, available, composition
 from gradscribe.primitives.static import inverse_permutation
 from gradscribe.primitives.typing import (
     ONE,
@@ -261,6 +261,11 @@ def _astype_type(facts, callee, x, dtype):
 @adjoint(methods=("astype",), type=_astype_type, tangent=LINEAR)
 def astype(out, x, dtype, *, d_out):
     return d_out
+
+
+@composition(*available(np, "astype"))
+def convert(x, dtype):
+    return x.astype(dtype)
 
 
 @adjoint(np.copy, methods=("copy",), type=_copy_type, tangent=LINEAR)

@@ -57,7 +57,8 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.types import BOOL, Array, Opaque, Scalar
 from gradscribe.primitives.control import EFFECT
-from gradscribe.primitives.registry import METHODS, PRIMITIVES
+from gradscribe.primitives.mapping import vectorized
+from gradscribe.primitives.registry import COMPOSITIONS, METHODS, PRIMITIVES
 from gradscribe.primitives.static import known
 
 Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -140,6 +141,9 @@ def call_method(
             return nonzero(lowering, node, np.nonzero, receiver)
         if name in METHODS:
             return calls.apply_method(lowering, node, receiver, name, arguments, keywords)
+        if name in COMPOSITIONS:
+            function, given = COMPOSITIONS[name], (receiver, *arguments)
+            return calls.inline(lowering, node, function, given, keywords)
     table = dicts.METHODS_OF.get(type(receiver), {})
     if name in table:
         return table[name](lowering, node, (receiver, *arguments), keywords)
@@ -149,6 +153,16 @@ def call_method(
 OBJECTS: dict[type, Handler] = {}
 """How objects of these classes are called (entered by the layers above); the object itself
 comes as the first argument."""
+
+
+def _vectorized(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """A call of an `np.vectorize` object."""
+    function, *operands = arguments
+    given = (static_receiver(function.value.pyfunc), *operands)
+    return calls.inline(lowering, node, vectorized, given, keywords)
+
+
+OBJECTS[np.vectorize] = _vectorized
 
 
 def call_unknown(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend import scope
-from gradscribe.frontend.calls import array_likes, destinations, opaque, randomness
+from gradscribe.frontend.calls import array_likes, destinations, opaque, prelude, randomness
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.contiguity import is_contiguous
@@ -33,6 +33,7 @@ from gradscribe.frontend.values import (
     Iteration,
     ListRef,
     LocalFunction,
+    ObjectRef,
     PartialOf,
     Ref,
     Static,
@@ -79,6 +80,9 @@ def call(
     if isinstance(callee, PartialOf):
         given = (*callee.arguments, *arguments)
         return call(lowering, node, callee.function, given, callee.keywords | keywords)
+    if isinstance(callee, ObjectRef) and type(callee.target) in known.OBJECTS:
+        scope.depend(lowering, callee.path, callee.target)
+        return _call_object(lowering, node, callee.target, arguments, keywords)
     special = objects.method(lowering, callee, "__call__")
     if special is not None:
         return call(lowering, node, special, arguments, keywords)
@@ -202,6 +206,10 @@ def apply_primitive(
     if out is not None or where is not None:
         result = apply_primitive(lowering, node, primitive, callee, arguments, keywords)
         return destinations.store_result(lowering, node, callee, result, out, where)
+    if isinstance(callee, np.ufunc) and "dtype" in keywords:
+        dtype = keywords.pop("dtype")
+        arguments = tuple(inline(lowering, node, prelude.converted, (a, dtype)) for a in arguments)
+    keywords = _by_own_names(callee, primitive.signature, keywords)
     try:
         bound = primitive.signature.bind(*arguments, **keywords)
     except TypeError as error:
@@ -303,6 +311,28 @@ def _is_certain(lowering: Lowering, primitive: Primitive, owner: Ref, tree: dict
     if primitive.name not in ("reshape", "ravel", "ascontiguousarray"):
         return True
     return tree.get("order", "C") == "C" and is_contiguous(lowering, lowering.load(owner))
+
+
+def _by_own_names(
+    callee: Any, signature: inspect.Signature, keywords: dict[str, Any]
+) -> dict[str, Any]:
+    """Keywords by the primitive's parameters, where the callee has other names for them."""
+    if keywords.keys() <= signature.parameters.keys():
+        return keywords
+    positional = [n for n, p in signature.parameters.items() if p.kind is not p.KEYWORD_ONLY]
+    names = dict(zip(_parameters_of(callee), positional, strict=False))
+    return {
+        names.get(name, name) if name not in signature.parameters else name: item
+        for name, item in keywords.items()
+    }
+
+
+@functools.cache
+def _parameters_of(callee: Any) -> tuple[str, ...]:
+    try:
+        return tuple(inspect.signature(callee).parameters)
+    except (TypeError, ValueError):
+        return ()
 
 
 def _name_of(callee: Any) -> str:

@@ -78,4 +78,15 @@ def _array(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     )
 
 
-DIVIDING = {np.diag: _diag, np.split: _split, np.array: _array}
+def _diff(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.diff(a, n, axis, prepend, append)`."""
+    names = ("a", "n", "axis", "prepend", "append")
+    given = {**dict(zip(names, arguments, strict=False)), **keywords}
+    ends = tuple(given.pop(name, Static(None)) for name in ("prepend", "append"))
+    if ends != (Static(None), Static(None)) and "a" in given:
+        operands = (given["a"], given.get("axis", Static(-1)), *ends)
+        given["a"] = calls.inline(lowering, node, prelude.extended, operands)
+    return calls.apply_primitive(lowering, node, PRIMITIVES[np.diff], np.diff, (), given)
+
+
+DIVIDING = {np.diag: _diag, np.split: _split, np.diff: _diff, np.array: _array}

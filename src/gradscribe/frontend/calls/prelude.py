@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gradscribe.primitives.lists import order
 
 
@@ -127,3 +129,23 @@ def end_of_part(array: Any, number: Any, count: Any, axis: Any) -> Any:
 def part(array: Any, start: Any, stop: Any, axis: Any) -> Any:
     axes_before = axis if axis >= 0 else axis + array.ndim
     return array[(slice(None),) * axes_before + (slice(start, stop),)]
+
+
+def extended(array: Any, axis: Any, before: Any, after: Any) -> Any:
+    parts: tuple[Any, ...] = (array,)
+    if before is not None:
+        parts = (one_slice(before, array, axis), *parts)
+    if after is not None:
+        parts = (*parts, one_slice(after, array, axis))
+    return np.concatenate(parts, axis=axis)
+
+
+def one_slice(part: Any, array: Any, axis: Any) -> Any:
+    if np.ndim(part) > 0:
+        return part
+    along = axis % np.ndim(array)
+    return np.broadcast_to(part, (*array.shape[:along], 1, *array.shape[along + 1 :]))
+
+
+def converted(x: Any, dtype: Any) -> Any:
+    return np.asarray(x, dtype=dtype)[()]

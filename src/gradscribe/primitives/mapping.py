@@ -1,0 +1,64 @@
+"""Functions applied along axes, over axes in turn, and to all pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradscribe.primitives.registry import composition
+
+
+@composition(np.apply_along_axis)
+def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    arr = np.asarray(arr)
+    results = _of_rows(func1d, np.moveaxis(arr, axis, -1), args, kwargs)
+    new = np.ndim(results) - np.ndim(arr) + 1
+    first = axis % np.ndim(arr)
+    places, targets = tuple(range(-new, 0)), tuple(range(first, first + new))
+    return np.moveaxis(results, places, targets) if new > 0 else results
+
+
+def _of_rows(function, rows, args, kwargs):
+    """The results for all rows, in the form of the stack of rows."""
+    if np.ndim(rows) == 1:
+        return function(rows, *args, **kwargs)
+    return np.array([_of_rows(function, row, args, kwargs) for row in rows])
+
+
+@composition(np.apply_over_axes)
+def apply_over_axes(func, a, axes):
+    for axis in axes if isinstance(axes, (tuple, list)) else (axes,):
+        rank = np.ndim(a)
+        a = func(a, axis)
+        a = np.expand_dims(a, axis) if np.ndim(a) < rank else a
+    return a
+
+
+@composition(np.vectorize)
+def vectorize(pyfunc):
+    def of_each(*args):
+        return vectorized(pyfunc, *args)
+
+    return of_each
+
+
+def vectorized(function, *args):
+    """The results of a function of numbers for all elements of arrays."""
+    arrays = np.broadcast_arrays(*args)
+    flat = ()
+    for x in arrays:
+        flat = (*flat, np.ravel(x))
+    results = [function(*items) for items in zip(*flat)]  # noqa: B905
+    return np.reshape(np.array(results), np.shape(arrays[0]))
+
+
+def _outer_by(ufunc):
+    def outer(A, B):
+        A, B = np.asarray(A), np.asarray(B)
+        return ufunc(np.reshape(A, np.shape(A) + (1,) * np.ndim(B)), B)
+
+    return outer
+
+
+for _ufunc in {item for item in vars(np).values() if isinstance(item, np.ufunc)}:
+    if _ufunc.nin == 2 and _ufunc.nout == 1 and _ufunc.signature is None:
+        composition(_ufunc.outer)(_outer_by(_ufunc))

@@ -21,6 +21,7 @@ from gradscribe.api import (
     jvp,
     primitive,
     stop_gradient,
+    trace,
     value_and_grad,
     vjp,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "primitive",
     "stop_gradient",
     "testing",
+    "trace",
     "utils",
     "value_and_grad",
     "vjp",

@@ -116,3 +116,18 @@ def test_levels_do_not_nest_and_duals_need_one():
             forward_ad.make_dual(gs.ones(3), gs.ones(2))
     with pytest.raises(RuntimeError, match="not the last one"):
         forward_ad.exit_dual_level()
+
+
+def test_forward_mode_over_a_recorded_backward_gives_second_derivatives():
+    x, v = gs.tensor([1.0, 2.0], requires_grad=True), gs.tensor([1.0, -1.0])
+
+    def function(t):
+        return (t**3 * t.sin()).sum()
+
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, v)
+        (gradient,) = gs.autograd.grad(function(dual), dual, create_graph=True)
+        second = tangent_of(gradient)
+        with pytest.raises(NotImplementedError, match="needs create_graph=True"):
+            gs.autograd.grad(function(dual), dual)
+    assert np.allclose(second.array, gs.autograd.functional.hvp(function, x, v)[1].array)

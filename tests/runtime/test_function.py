@@ -366,7 +366,7 @@ def test_a_gradient_for_what_is_no_tensor():
     with pytest.raises(RuntimeError) as error:
         bad(lambda g: (g, g)).backward(gs.ones(2))
     assert str(error.value) == (
-        "function BadBackward returned a gradient different from None at position 2, but the "
+        "function BadBackward returned a gradient different than None at position 2, but the "
         "corresponding forward input was not a Variable"
     )
 
@@ -398,3 +398,82 @@ def test_the_seed_returned_as_gradient_is_copied():
     MulConstant.apply(x, 3).backward(seed)
     x.grad.zero_()
     assert seed.tolist() == [1, 1]
+
+
+def test_a_context_may_be_given_any_attribute():
+    class Noting(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.state, ctx.edges, ctx.function, ctx.sequence, ctx.tangents = 1, 2, 3, 4, 5
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            assert (ctx.state, ctx.edges, ctx.function, ctx.sequence, ctx.tangents) == (
+                1,
+                2,
+                3,
+                4,
+                5,
+            )
+            return gradient * 2
+
+    x = leaf(1.0)
+    Noting.apply(x).sum().backward()
+    assert x.grad.tolist() == [2]
+
+
+def test_vjp_is_another_name_of_backward():
+    class Double(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def vjp(ctx, gradient):
+            return gradient * 2
+
+    class Both(Double):
+        backward = Double.vjp
+
+    x = leaf(1.0)
+    Double.apply(x).sum().backward()
+    assert x.grad.tolist() == [2]
+    with pytest.raises(RuntimeError, match="Implementing both 'backward' and 'vjp'"):
+        Both.apply(x).sum().backward()
+
+
+def test_undefined_gradients_arrive_as_zeros():
+    class Nothing(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return None
+
+    seen = []
+
+    class Seeing(Nothing):
+        @staticmethod
+        def backward(ctx, gradient):
+            seen.append(gradient.tolist())
+            return gradient
+
+    Nothing.apply(Seeing.apply(leaf(1.0))).sum().backward()
+    assert seen == [[0]]
+
+
+def test_only_tensors_can_be_saved():
+    class Saving(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x, None, 3)
+            return x
+
+    with pytest.raises(TypeError) as caught:
+        Saving.apply(leaf(1.0))
+    assert str(caught.value) == (
+        "save_for_backward can only save variables, but argument 2 is of type int"
+    )

@@ -74,3 +74,67 @@ def test_inputs_are_as_before(x):
     assert x.tolist() == before
     assert x.grad is None
     assert autograd.gradcheck is gradcheck
+
+
+class Twice(Function):
+    """x * 2, whose backward is given in `rule`."""
+
+    rule = staticmethod(lambda gradient: gradient * 2)
+
+    @classmethod
+    def by(cls, rule):
+        return type("Twice", (cls,), {"rule": staticmethod(rule)}).apply
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
+        return x * 2
+
+    @classmethod
+    def backward(cls, ctx, gradient):
+        return cls.rule(gradient)
+
+
+def test_forward_mode_is_checked_on_demand():
+    x = gs.rand(3, requires_grad=True)
+    assert gradcheck(lambda t: (t.sin() * t, t.exp().sum()), (x,), check_forward_ad=True)
+    assert gradgradcheck(lambda t: t.sin() * t, (x,), check_fwd_over_rev=True)
+
+
+@pytest.mark.parametrize(
+    "rule, message",
+    [
+        (lambda g: gs.full_like(g, 2.0), "backward not multiplied by grad_output"),
+        (lambda g: g * 2 if g is not None else 1 / 0, None),
+        (lambda g: g * 3, "Jacobian mismatch for output 0 with respect to input 0,"),
+    ],
+)
+def test_what_a_wrong_backward_is_told(rule, message):
+    x = gs.rand(1, requires_grad=True)
+    with pytest.raises((GradcheckError, ZeroDivisionError), match=message):
+        gradcheck(Twice.by(rule), (x,))
+
+
+def test_undefined_gradients_must_be_handled():
+    def refusing(gradient):
+        if gradient is None:
+            raise RuntimeError("undefined")
+        return gradient * 2
+
+    x = gs.rand(2, requires_grad=True)
+    with pytest.raises(GradcheckError, match="Expected backward function to handle undefined out"):
+        gradcheck(Twice.by(refusing), (x,))
+    assert gradcheck(Twice.by(refusing), (x,), check_undefined_grad=False)
+
+
+def test_outputs_without_gradient_must_not_depend_on_inputs():
+    x = gs.rand(2, requires_grad=True)
+    assert gradcheck(lambda t: t.detach() * 0, (x,))
+    with pytest.raises(GradcheckError, match="Numerical gradient for function expected to be zero"):
+        gradcheck(lambda t: t.detach() * 2, (x,))
+
+
+def test_inputs_with_overlapping_memory_are_refused():
+    x = gs.ones(1).expand(3).requires_grad_()
+    with pytest.raises(RuntimeError, match="The 0th input has a dimension with stride 0"):
+        gradcheck(lambda t: t.sum(), (x,))

@@ -16,6 +16,7 @@ from gradscribe.api.differentiable import DifferentiableFunction, differentiable
 from gradscribe.api.directional import hvp, jvp, vjp
 from gradscribe.api.functional import Argnums, Gradient
 from gradscribe.api.own_operations import primitive
+from gradscribe.api.tracing import trace
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.control import STOP_GRADIENT
@@ -31,6 +32,7 @@ __all__ = [
     "jvp",
     "primitive",
     "stop_gradient",
+    "trace",
     "value_and_grad",
     "vjp",
 ]

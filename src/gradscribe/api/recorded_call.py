@@ -236,6 +236,12 @@ class ListDerivatives:
     def _of_leaves(self, leaves: Sequence[int]) -> tuple[int, ...]:
         return tuple(i for leaf in leaves for i in self._spans[leaf])
 
+    def primal_call(self, items: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return self._inner.primal_call(self._leaves(iter(items)))
+
+    def _leaves(self, items: Any) -> list[Any]:
+        return [unflatten(tree, items) for tree in self._trees]
+
     def forward(self, *items: Any) -> tuple[tuple[Any, ...], Any]:
         out, record = self._ran
         return tuple(_items(out)), record
@@ -250,10 +256,7 @@ class ListDerivatives:
         def run(*values: Any) -> tuple[Any, ...]:
             rest = iter(values)
             items = [next(rest) for span in self._spans for _ in span]
-            leaves = [
-                unflatten(tree, iter([items[i] for i in span]))
-                for tree, span in zip(self._trees, self._spans, strict=True)
-            ]
+            leaves = self._leaves(iter(items))
             seeds = self._seeds(rest)
             directions: list[Any] = []
             for _ in range(n - 1):

@@ -236,7 +236,7 @@ def _unbind(lowering: Lowering, node: Any, input: Any, dim: Any = _FIRST) -> Any
 
 def _split(lowering: Lowering, node: Any, input: Any, split_size: Any, dim: Any = _FIRST) -> Any:
     axis, length = _axis(lowering, node, input, dim)
-    bounds = shaping._bounds_of_pieces(length, known_value(lowering, node, split_size))
+    bounds = shaping._bounds_of_pieces(length, known_value(lowering, node, split_size), axis)
     places = [slice(Static(start), Static(stop), None) for start, stop in bounds]
     return TupleOf(tuple(_slice_at(lowering, node, input, axis, place) for place in places))
 

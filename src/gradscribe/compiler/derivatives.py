@@ -25,6 +25,7 @@ from gradscribe.primitives.control import ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.bufferize.aliasing import Aliasing, Copies
+from gradscribe.transforms.simplify import simplify
 
 ForwardFunction = Callable[..., tuple[tuple[Any, ...], Any]]
 _READ_NO_ELEMENTS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
@@ -51,6 +52,7 @@ class Derivatives:
         generated_forward: Generated,
         forward: Callable[[], ForwardFunction],
         adjoint: Callable[[], Callable[..., tuple[Any, ...]]],
+        arguments: Callable[[Sequence[Any]], tuple[Any, ...]] = tuple,
     ) -> None:
         self.name = name
         self.active = stages.active
@@ -59,6 +61,7 @@ class Derivatives:
         self._generated_forward = generated_forward
         self._make_forward = forward
         self._make_adjoint = adjoint
+        self._arguments = arguments
         self._orders: dict[int, Callable[..., tuple[Any, ...]]] = {}
 
     @cached_property
@@ -78,6 +81,14 @@ class Derivatives:
             function = Generated(lambda: self._stages.order(n)).callable
             self._orders[n] = function
         return function
+
+    def primal_call(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """The function itself as generated code, and its arguments."""
+        return self._primal.callable, self._arguments(leaves)
+
+    @cached_property
+    def _primal(self) -> Generated:
+        return Generated(lambda: simplify(self._stages.primal))
 
     def locate(self, statement: str) -> tuple[str, int] | None:
         """File and line of a statement of the user's function."""
@@ -206,7 +217,7 @@ def of_structured(
         run, leaves_of = adjoint.callable, flattener(stages.adjoint.result)
         return lambda record, *cotangents: leaves_of(run(record, *cotangents))
 
-    return Derivatives(name, stages, forward, make_forward, make_adjoint)
+    return Derivatives(name, stages, forward, make_forward, make_adjoint, arguments)
 
 
 def _element_reads(function: Function) -> set[Value]:

@@ -10,15 +10,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
-from weakref import ref
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
 from gradscribe.runtime import dtypes, shaping
 from gradscribe.runtime.backward import grad
 from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.engine import reached_from
 from gradscribe.runtime.grad_mode import enter_mode, grad_enabled, leave_mode
 from gradscribe.runtime.modes import MODES, Mode
+from gradscribe.runtime.node import Node
+from gradscribe.runtime.operation import OperationNode
 from gradscribe.runtime.tensor import Tensor, wrap
 
 
@@ -34,6 +37,7 @@ class _Level(Mode):
 
     def __init__(self) -> None:
         self._tangents: dict[int, tuple[ref[Tensor], Tensor]] = {}
+        self._of_nodes: WeakKeyDictionary[Node, list[Tensor | None]] = WeakKeyDictionary()
         self._paused = False
 
     def tangent(self, tensor: Any) -> Tensor | None:
@@ -65,6 +69,30 @@ class _Level(Mode):
             tangent = _tangent_of_result(operation, operands, static, out, tangents)
             if tangent is not None:
                 self.attach(out, tangent)
+            if out.node is not None:
+                self._of_nodes[out.node] = tangents
+
+    def starting(self, nodes: Sequence[Node], create_graph: bool) -> None:
+        if self._of_nodes and not create_graph and reached_from(nodes) & {*self._of_nodes}:
+            raise NotImplementedError(
+                "a backward through dual Tensors, whose gradients have tangents, needs "
+                "create_graph=True"
+            )
+
+    def differentiated(
+        self, node: Node, cotangents: Sequence[Tensor | None], results: Sequence[Tensor | None]
+    ) -> None:
+        of_operands = self._of_nodes.get(node, ())
+        of_cotangents = [None if c is None else self.tangent(c) for c in cotangents]
+        given = [t for t in (*of_operands, *of_cotangents) if t is not None]
+        if not given:
+            return
+        if not isinstance(node, OperationNode) or node.kernel.call is None:
+            raise NotImplementedError(f"forward mode through the backward of {node.name()}")
+        tangents = _tangents_of_gradients(node, cotangents, of_operands, of_cotangents)
+        for result, tangent in zip(results, tangents, strict=True):
+            if result is not None and tangent is not None:
+                self.attach(result, wrap(np.asarray(tangent)))
 
     def copied(self, tensor: Tensor, copy: Tensor) -> None:
         tangent = self.tangent(tensor)
@@ -193,6 +221,32 @@ def _tangent_of_result(
         return forward_product(again, [varied[i] for i in moving], directions, recording)
     finally:
         leave_mode(token)
+
+
+def _tangents_of_gradients(
+    node: OperationNode,
+    cotangents: Sequence[Tensor | None],
+    of_leaves: Sequence[Tensor | None],
+    of_cotangents: Sequence[Tensor | None],
+) -> Sequence[Any]:
+    """The tangents of what a node's backward has given: F_2 along the tangents of the leaves and
+    of the cotangent (see `operation.py`)."""
+    kernel = node.kernel
+    if any(t is not None and i not in kernel.active for i, t in enumerate(of_leaves)):
+        raise NotImplementedError(
+            f"forward mode through the backward of {node.name()}, by an operand that requires no "
+            "gradient"
+        )
+    (seed,), (of_seed,) = cotangents, of_cotangents
+    assert seed is not None
+    along = [of_leaves[position] if of_leaves else None for position in kernel.active]
+    kinds = [node.leaves[position] for position in kernel.active]
+    direction = [
+        np.zeros_like(kind) if tangent is None else tangent.array
+        for kind, tangent in zip((*kinds, seed.array), (*along, of_seed), strict=True)
+    ]
+    results = kernel.derivatives.order(2)(*node.leaves, seed.array, *direction)
+    return results[: len(kernel.active)]
 
 
 def _stand_in(operand: Tensor, recording: bool) -> Tensor:

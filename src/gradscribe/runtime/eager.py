@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.inference import SAVED
@@ -191,7 +192,11 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
         leaves += kernel.constants
         counters += (None,) * len(kernel.constants)
         expected += (0,) * len(kernel.constants)
-    (out,), record = kernel.forward(*leaves)
+    try:
+        (out,), record = kernel.forward(*leaves)
+    except ValueError:
+        operation.call(leaves[: len(operands)], static)  # says it in PyTorch's words
+        raise
     if not kernel.converters:
         kernel.learn((out,), record)
     edges = [edge_of(operands[position]) for position in kernel.active]
@@ -234,7 +239,11 @@ def _new_kernel(
     tensors = [p for p in positions if isinstance(operands[p], Tensor)]
     active = tuple(p for p in tensors if operands[p].requires_grad)
     leaves = [*leaves, *constants]
-    derivatives = _provider(operation.callee, tuple(args), kwargs, leaves, active)
+    try:
+        derivatives = _provider(operation.callee, tuple(args), kwargs, leaves, active)
+    except UnsupportedError:
+        operation.call(leaves[: len(operands)], static)  # may say more of what is wrong
+        raise
     kernel = Kernel(
         derivatives,
         operation.name,

@@ -23,6 +23,7 @@ import numpy as np
 from gradscribe.runtime import anomaly
 from gradscribe.runtime.grad_mode import enter_mode, leave_mode
 from gradscribe.runtime.hooks import checked_results, run_hooks
+from gradscribe.runtime.modes import MODES, tell_starting
 from gradscribe.runtime.node import AccumulateGrad, Edge, Node, NodeState, accumulate
 from gradscribe.runtime.tensor import Tensor, wrap
 
@@ -57,9 +58,11 @@ class Run:
 
     def run(self, roots: Sequence[Root]) -> None:
         """Send the roots' cotangents (arrays, or with create_graph Tensors) through the graph."""
-        if self.sinks is not None:
-            self.leading = leading_to(self.sinks, [edge[0] for edge, _ in roots if edge[0]])
         self.roots = [edge[0] for edge, _ in roots if edge[0]]
+        if MODES:
+            tell_starting(self.roots, self.create_graph)
+        if self.sinks is not None:
+            self.leading = leading_to(self.sinks, self.roots)
         token = enter_mode(self.create_graph)
         outer = _current.set(self)
         try:
@@ -86,7 +89,7 @@ class Run:
         fresh: nothing else refers to it, so a leaf may keep it as its gradient.
         """
         node, index = edge
-        if node is None or cotangent is None:
+        if node is None or (cotangent is None and not node.takes_undefined):
             return
         if self.leading is not None and node not in self.leading:
             return
@@ -94,6 +97,8 @@ class Run:
         if waiting is None:
             waiting = self.pending[node] = [None] * node.cotangent_count
             heappush(self.heap, (-node.sequence_nr, node))
+        if cotangent is None:
+            return
         present = waiting[index]
         if present is not None:
             waiting[index] = present + cotangent
@@ -126,7 +131,8 @@ class Run:
             node.release()
         fresh = node.returns_fresh
         for edge, result in zip(edges, results, strict=True):
-            if result is not None and edge[0] is not None:
+            target = edge[0]
+            if target is not None and (result is not None or target.takes_undefined):
                 self.deliver(edge, result, fresh)
 
     def _continues(self, node: Node) -> bool:

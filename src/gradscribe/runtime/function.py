@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -43,6 +44,7 @@ from gradscribe.runtime.node import (
 )
 from gradscribe.runtime.saved import Packed
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
+from gradscribe.runtime.views import CUSTOM, View
 
 Metadata = tuple[tuple[int, ...], dtypes.Dtype]
 
@@ -113,6 +115,7 @@ class FunctionNode(Node):
     """The node of a custom Function, and the `ctx` that its methods get."""
 
     _forward_cls: ClassVar[type[Function]]
+    takes_undefined = True
     needs_input_grad: tuple[bool, ...]
 
     def __init__(self, inputs: Sequence[Any]) -> None:
@@ -140,6 +143,12 @@ class FunctionNode(Node):
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep these inputs, outputs or intermediate Tensors for `backward`."""
+        for position, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise TypeError(
+                    "save_for_backward can only save variables, but argument "
+                    f"{position} is of type {type(tensor).__name__}"
+                )
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
@@ -244,11 +253,11 @@ class FunctionNode(Node):
             return None
         if kind is None:
             raise RuntimeError(
-                f"function {self.name()} returned a gradient different from None at position "
+                f"function {self.name()} returned a gradient different than None at position "
                 f"{position + 1}, but the corresponding forward input was not a Variable"
             )
         if not isinstance(result, Tensor):
-            raise TypeError(f"{self.name()}: expected Tensor or None, got {type(result).__name__}")
+            raise RuntimeError(f"expected Variable or None (got {type(result).__name__})")
         if self.next_edges[position][0] is None:
             return None
         shape, dtype = kind
@@ -350,6 +359,15 @@ class Function:
         """Save what backward needs, for a forward without ctx."""
         raise NotImplementedError("setup_context is not implemented.")
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all "
+            "static, so you should invoke them on the class itself. Instantiating an autograd "
+            "function will raise an error in a future version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. "
@@ -432,8 +450,19 @@ def _wire(
     if not recording or not differentiable:
         return output if not differentiable or is_dirty else output.detach()
     output.node, output.index, output.needs_grad = node, index, True
-    output.view_of = output.view_of if is_dirty else None
+    if not is_dirty:
+        output.view_of = _view_of_input(output, inputs)
     return output
+
+
+def _view_of_input(output: Tensor, inputs: Sequence[Any]) -> View | None:
+    """An output that shares the memory of an input is a view, which the user's backward is the
+    derivative of; so it may not be changed in place."""
+    for value in inputs:
+        if isinstance(value, Tensor) and value.counter is output.counter:
+            base = value if value.view_of is None else value.view_of.base
+            return View(base, (), CUSTOM)
+    return None
 
 
 def _attach_tangents(node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
@@ -453,7 +482,7 @@ def _refuse_dirty_leaves(node: FunctionNode) -> None:
     for tensor in node._dirty:
         if tensor.requires_grad and tensor.is_leaf:
             raise RuntimeError(
-                "a leaf Variable that requires grad is being used in an in-place operation."
+                "a leaf Variable that requires grad has been used in an in-place operation."
             )
 
 

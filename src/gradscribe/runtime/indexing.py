@@ -7,15 +7,17 @@ integers, `SliceOf`, and `Operand(k)` for the k-th operand (an array of integers
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.inplace import setitem as store_at
 from gradscribe.runtime.tensor import Tensor
-from gradscribe.runtime.views import Step
+from gradscribe.runtime.views import MULTIPLE, Step
 
 
 def _run(array: Any, *rest: Any) -> Any:
@@ -23,15 +25,66 @@ def _run(array: Any, *rest: Any) -> Any:
     return array[plain_index(index, (array, *operands))]
 
 
-GETITEM = Operation("Index", operator.getitem, ("index",), positional=True, view=True, run=_run)
-SELECT = Operation("Select", operator.getitem, ("index",), positional=True, view=True, run=_run)
-SLICE = Operation("Slice", operator.getitem, ("index",), positional=True, view=True, run=_run)
+def _taking(name: str) -> Operation:
+    return Operation(name, operator.getitem, ("index",), positional=True, view=True, run=_run)
+
+
+GETITEM, SELECT, SLICE = map(_taking, ("Index", "Select", "Slice"))
+PIECES = {name: _taking(name) for name in ("Unbind", "Split")}
 
 
 def getitem(tensor: Tensor, index: Any) -> Tensor:
     """`tensor[index]`, for every kind of index."""
     static, operands = normalized(index)
-    return apply(operation_of(static, operands), (tensor, *operands), (static,))
+    try:
+        return apply(operation_of(static, operands), (tensor, *operands), (static,))
+    except (IndexError, UnsupportedError):
+        explain(tensor.array.shape, static, operands)
+        raise
+
+
+def pieces(tensor: Tensor, indices: Iterable[Any], name: str) -> tuple[Tensor, ...]:
+    """Several views of a Tensor, which may not be changed in place; name: of their nodes."""
+    operation = PIECES[name]
+    views = tuple(apply(operation, (tensor,), (normalized(index)[0],)) for index in indices)
+    for view in views:
+        if view.view_of is not None:
+            view.view_of.origin = view.view_of.origin or MULTIPLE
+    return views
+
+
+def explain(shape: tuple[int, ...], index: tuple[Any, ...], operands: tuple[Any, ...]) -> None:
+    """Raise PyTorch's error for an index that does not fit a shape."""
+    if not shape and any(type(item) is int for item in index):
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` "
+            "in C++ to convert a 0-dim tensor to a number"
+        )
+    taken = [item for item in index if item is not None and item is not Ellipsis]
+    masks = [o.ndim for o in operands if o.dtype.kind == "b"]
+    if len(taken) + sum(masks) - len(masks) > len(shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+    if Ellipsis in index[:-1]:
+        return
+    axis = 0
+    for item in (item for item in index if item is not None and item is not Ellipsis):
+        given = operands[item.index - 1] if isinstance(item, Operand) else item
+        if isinstance(given, np.ndarray) and given.dtype.kind == "b":
+            if given.shape != shape[axis : axis + given.ndim]:
+                raise IndexError(
+                    f"The shape of the mask {list(given.shape)} at index {axis} does not match the "
+                    f"shape of the indexed tensor {list(shape)} at index {axis}"
+                )
+            axis += given.ndim
+            continue
+        if not isinstance(given, SliceOf):
+            outside = [i for i in np.ravel(given).tolist() if not -shape[axis] <= i < shape[axis]]
+            if outside:
+                raise IndexError(
+                    f"index {outside[0]} is out of bounds for dimension {axis} with size "
+                    f"{shape[axis]}"
+                )
+        axis += 1
 
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
@@ -65,6 +118,8 @@ def normalized(index: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
 def _normalized_item(item: Any, operands: list[Any]) -> Any:
     if type(item) is int or item is None or item is Ellipsis:
         return item
+    if item is True:
+        return None
     if isinstance(item, slice):
         return SliceOf(*(_bound(part) for part in (item.start, item.stop, item.step)))
     if isinstance(item, Tensor):
@@ -75,10 +130,12 @@ def _normalized_item(item: Any, operands: list[Any]) -> Any:
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.int64)
     if array.dtype.kind not in "iub":
-        raise IndexError(
-            "tensors used as indices must be long, int, byte or bool tensors; "
-            f"got {array.dtype.name}"
-        )
+        if not isinstance(item, np.ndarray):
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
+                f"are valid indices (got {type(item).__name__})"
+            )
+        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     operands.append(array)
     return Operand(len(operands))
 

@@ -70,15 +70,19 @@ def is_recorded(target: Tensor, args: Sequence[Any]) -> bool:
     """Whether an in-place operation on target with these arguments belongs in the graph."""
     if not grad_enabled():
         return False
-    return target.requires_grad or any(isinstance(a, Tensor) and a.requires_grad for a in args)
+    if target.requires_grad or any(isinstance(a, Tensor) and a.requires_grad for a in args):
+        return True
+    return target.view_of is not None and target.view_of.base.requires_grad
 
 
 def refuse_leaf(target: Tensor) -> None:
-    """Raise the error for an in-place operation on a leaf that requires gradients."""
-    if not target.requires_grad:
-        return
-    base = target if target.view_of is None else target.view_of.base
-    if base.node is None:
+    """Raise the error for a recorded in-place operation on a leaf that requires gradients, on a
+    view of one, or on a view that does not allow it."""
+    base = target
+    if target.view_of is not None:
+        target.view_of.refuse(target)
+        base = target.view_of.base
+    if base.requires_grad and base.node is None:
         raise RuntimeError(LEAF_IN_PLACE if base is target else f"a view of {LEAF_IN_PLACE}")
 
 
@@ -192,12 +196,24 @@ def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
     if recorded:
         refuse_leaf(target)
     refuse_store(target)
-    target.array[place] = value.array if isinstance(value, Tensor) else value
+    given = value.array if isinstance(value, Tensor) else value
+    try:
+        target.array[place] = given
+    except ValueError:
+        raise _does_not_fit(target.array[place], given) from None
     target.counter[0] += 1
     if MODES:
         tell_stored(target, place, value)
     if recorded:
         overwrite(target, _value_edge(value, target.array[place]), (step,))
+
+
+def _does_not_fit(region: Any, value: Any) -> RuntimeError:
+    """PyTorch's error for a value that cannot be broadcast to a region."""
+    return RuntimeError(
+        f"shape mismatch: value tensor of shape {list(np.shape(value))} cannot be broadcast to "
+        f"indexing result of shape {list(np.shape(region))}"
+    )
 
 
 def _value_edge(value: Any, region: Any) -> Edge:

@@ -62,6 +62,9 @@ class Derivatives(Protocol):
         """The cotangents of the active leaves, from one cotangent for each of `outputs`. Leaves
         its arguments as they are."""
 
+    def primal_call(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """The function itself as generated code, and its arguments."""
+
     def locate(self, statement: str) -> tuple[str, int] | None:
         """File and line of a statement of the user's function."""
 

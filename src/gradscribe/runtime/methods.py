@@ -6,7 +6,7 @@ name it in the class body.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
@@ -151,6 +151,12 @@ def _contiguous(self: Tensor) -> Tensor:
     return self if self.is_contiguous() else functions.clone(self)
 
 
+def _iterate(self: Tensor) -> Iterator[Tensor]:
+    if self.array.ndim == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(shaping.unbind(self))
+
+
 def _reversed_axes(self: Tensor) -> Tensor:
     """The transpose: all axes reversed."""
     return shaping.permute(self, *reversed(range(self.ndim)))
@@ -218,6 +224,7 @@ _OTHERS: dict[str, Any] = {
     "H": property(_matrix_transpose),
     "new_zeros": _new_zeros,
     "new_ones": _new_ones,
+    "__iter__": _iterate,
     "__reversed__": _reversed,
     "__deepcopy__": _deepcopy,
     "__reduce__": _reduce,

@@ -33,6 +33,14 @@ class Mode:
     def copied(self, tensor: Tensor, copy: Tensor) -> None:
         """A copy stands for a Tensor whose memory will change."""
 
+    def starting(self, nodes: Sequence[Node], create_graph: bool) -> None:
+        """A backward run starts at these nodes."""
+
+    def differentiated(
+        self, node: Node, cotangents: Sequence[Tensor | None], results: Sequence[Tensor | None]
+    ) -> None:
+        """A node has given these results in a backward that is recorded."""
+
     def tangent(self, tensor: Tensor) -> Tensor | None:
         """The tangent of a Tensor, for a mode that knows some."""
         return None
@@ -76,6 +84,20 @@ def tell_stored(target: Tensor, place: Any, value: Any) -> None:
     """Tell all modes of a change in place; place: an index of target."""
     for mode in tuple(MODES):
         mode.stored(target, place, value)
+
+
+def tell_starting(nodes: Sequence[Node], create_graph: bool) -> None:
+    """Tell all modes of a backward run."""
+    for mode in tuple(MODES):
+        mode.starting(nodes, create_graph)
+
+
+def tell_differentiated(
+    node: Node, cotangents: Sequence[Tensor | None], results: Sequence[Tensor | None]
+) -> None:
+    """Tell all modes of the results of a node."""
+    for mode in tuple(MODES):
+        mode.differentiated(node, cotangents, results)
 
 
 def tangent_of(tensor: Tensor) -> Tensor | None:

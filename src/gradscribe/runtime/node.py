@@ -63,6 +63,8 @@ class Node:
     own_hooks: NodeState | None
 
     cotangent_count = 1
+    takes_undefined = False
+    """Whether the node is run, too, where all cotangents that arrive are None."""
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         """The gradients along `next_edges`; arrays, or with create_graph Tensors; None is zero."""

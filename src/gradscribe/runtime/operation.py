@@ -25,7 +25,7 @@ from gradscribe.runtime import dtypes
 from gradscribe.runtime.kernel import Convert, as_array, converter, signature
 from gradscribe.runtime.kernel import Derivatives as Derivatives
 from gradscribe.runtime.kernel import Kernel as Kernel
-from gradscribe.runtime.modes import MODES, tell_recorded
+from gradscribe.runtime.modes import MODES, tell_differentiated, tell_recorded
 from gradscribe.runtime.node import (
     FREED_GRAPH,
     NO_EDGE,
@@ -36,6 +36,7 @@ from gradscribe.runtime.node import (
 )
 from gradscribe.runtime.saved import Packed, PackedLeaves, PackedRecord, packed
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
+from gradscribe.runtime.trace import Graph, traced
 
 
 @cache
@@ -137,11 +138,13 @@ class OperationNode(Node):
             [*self.counters[:arity], *seed_counters],
             [*self.expected[:arity], *(0 if c is None else c[0] for c in seed_counters)],
         )
-        if MODES:
-            tell_recorded(node)
-        return [
+        found = [
             None if r is None else wrap_result(as_array(r), node, i) for i, r in enumerate(results)
         ]
+        if MODES:
+            tell_recorded(node)
+            tell_differentiated(self, cotangents, found)
+        return found
 
     def check_versions(self, positions: Sequence[int]) -> None:
         """Raise the error for a recorded value that was changed in place since the call."""
@@ -182,6 +185,16 @@ class OperationNode(Node):
     def arranged_by_edge(self, gradients: Sequence[Any]) -> list[Any]:
         found = dict(zip(self.kernel.inputs, gradients, strict=True))
         return [found.get(position) for position in self.kernel.active]
+
+    def run(self) -> Graph:
+        """What the recorded run of a compiled function did: the branch taken at every `if`, the
+        trips of every loop. The function is run once more for this."""
+        if self.kernel.call is not None:
+            raise TypeError(f"{self.name()} is the node of a single operation, which has no run")
+        if isinstance(self.record, Freed):
+            self.record.get()
+        self.check_versions(range(len(self.leaves)))
+        return traced(*self.kernel.derivatives.primal_call(self.leaves))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("_saved_", "_raw_saved_")):

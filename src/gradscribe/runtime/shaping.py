@@ -14,7 +14,18 @@ from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Tensor, wrap
 
-VIEW = enter_row(Operation("View", np.reshape, ("shape",), positional=True, view=True))
+
+def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
+    try:
+        return np.reshape(array, shape)
+    except ValueError:
+        message = f"shape '{list(shape)}' is invalid for input of size {array.size}"
+        raise RuntimeError(message) from None
+
+
+VIEW = enter_row(
+    Operation("View", np.reshape, ("shape",), positional=True, view=True, run=_reshaped)
+)
 _EXPAND = enter_row(Operation("Expand", np.broadcast_to, ("shape",), positional=True, view=True))
 _PERMUTE = enter_row(Operation("Permute", np.transpose, ("axes",), view=True))
 _TRANSPOSE = enter_row(Operation("Transpose", np.swapaxes, ("axis1", "axis2"), view=True))
@@ -147,27 +158,38 @@ stack = joined("stack", np.stack, "Stack")
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along an axis."""
     axis = axis_of(dim, input.array.ndim)
-    return tuple(_slice_at(input, axis, i) for i in range(input.array.shape[axis]))
+    places = [(*(slice(None),) * axis, i) for i in range(input.array.shape[axis])]
+    return indexing.pieces(input, places, "Unbind")
 
 
 def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Pieces along an axis, of one size (the last may be smaller) or of these sizes."""
     axis = axis_of(dim, input.array.ndim)
-    bounds = _bounds_of_pieces(input.array.shape[axis], split_size)
-    return tuple(_slice_at(input, axis, slice(start, stop)) for start, stop in bounds)
+    bounds = _bounds_of_pieces(input.array.shape[axis], split_size, axis)
+    places = [(*(slice(None),) * axis, slice(start, stop)) for start, stop in bounds]
+    return indexing.pieces(input, places, "Split")
 
 
-def _bounds_of_pieces(length: int, split_size: int | Sequence[int]) -> list[tuple[int, int]]:
+def _bounds_of_pieces(
+    length: int, split_size: int | Sequence[int], axis: int
+) -> list[tuple[int, int]]:
     """Where each of the pieces of an axis starts and stops."""
     if isinstance(split_size, int):
         starts = range(0, length, split_size)
         return [(start, min(start + split_size, length)) for start in starts]
     ends = np.cumsum(split_size).tolist()
+    if ends[-1] != length:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's size "
+            f"at dimension {axis}), but got split_sizes={list(split_size)}"
+        )
     return list(zip([0, *ends], ends, strict=False))
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` pieces of equal size along an axis."""
+    if chunks < 1:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     length = input.array.shape[axis_of(dim, input.array.ndim)]
     return split(input, max(1, -(-length // chunks)), dim)
 

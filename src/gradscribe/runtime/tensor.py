@@ -11,7 +11,6 @@ increases; a node that kept a value compares the counter with what it was.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -26,6 +25,8 @@ from gradscribe.runtime.printing import tensor_text
 from gradscribe.runtime.size import Size, sizes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gradscribe.runtime.views import View
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -242,6 +243,13 @@ class Tensor:
     def _base(self) -> Tensor | None:
         return None if self.view_of is None else self.view_of.base
 
+    def _is_view(self) -> bool:
+        return self.view_of is not None
+
+    @property
+    def _backward_hooks(self) -> HookTable:
+        return self.node.tensor_hooks(self.index) if self.node else self.leaf_state().hooks
+
     # --- the array ------------------------------------------------------------------------
 
     @property
@@ -373,11 +381,6 @@ class Tensor:
             raise TypeError("len() of a 0-d tensor")
         return len(self.array)
 
-    def __iter__(self) -> Iterator[Tensor]:
-        if self.array.ndim == 0:
-            raise TypeError("iteration over a 0-d tensor")
-        return iter([self[i] for i in range(self.array.shape[0])])
-
     def __contains__(self, element: Any) -> bool:
         value = element.array if isinstance(element, Tensor) else element
         return bool(np.any(self.array == value))
@@ -398,6 +401,7 @@ class Tensor:
         def __add__(self, other: Any) -> Tensor: ...
         def __mul__(self, other: Any) -> Tensor: ...
         def __getitem__(self, index: Any) -> Tensor: ...
+        def __iter__(self) -> Iterator[Tensor]: ...
         def __getattr__(self, name: str) -> Any: ...
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gradscribe.runtime.grad_mode import enter_mode, leave_mode
+from gradscribe.runtime.grad_mode import enter_mode, grad_enabled, leave_mode
 
 if TYPE_CHECKING:
     from gradscribe.runtime.eager import Operation
@@ -41,14 +41,18 @@ Steps = tuple[Step, ...]
 
 
 class View:
-    """What a view knows of its origin. version: that of the memory when it was last taken."""
+    """What a view knows of its origin. version: that of the memory when it was last taken.
 
-    __slots__ = ("base", "steps", "version")
+    origin: why it may not be changed in place where that is recorded ("" if it may).
+    """
 
-    def __init__(self, base: Tensor, steps: Steps) -> None:
+    __slots__ = ("base", "origin", "steps", "version")
+
+    def __init__(self, base: Tensor, steps: Steps, origin: str = "") -> None:
         self.base = base
         self.steps = steps
         self.version = base.counter[0]
+        self.origin = origin if origin or grad_enabled() else NO_GRAD
 
     def refresh(self, view: Tensor) -> None:
         """Take the view again, if its memory has changed since."""
@@ -58,12 +62,46 @@ class View:
         self.version = version
         if not self.base.needs_grad:
             return
+        if self.origin == CUSTOM:
+            self.refuse(view)
         token = enter_mode(True)
         try:
             again = take(self.base, self.steps)
         finally:
             leave_mode(token)
         view.node, view.index, view.needs_grad = again.node, again.index, True
+
+    def refuse(self, view: Tensor) -> None:
+        """Raise the error for a recorded change in place, where the view does not allow it."""
+        if self.origin:
+            node = view.node
+            what = f"Output {view.index} of {node.name()}" if node is not None else "A view"
+            raise RuntimeError(_REFUSALS[self.origin].format(what))
+
+
+NO_GRAD, CUSTOM, MULTIPLE = "no_grad", "custom", "multiple"
+
+_REFUSALS = {
+    NO_GRAD: (
+        "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+        "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
+        "your code by moving both the view and the inplace either both inside the no_grad block "
+        "(if you don't want the inplace to be tracked) or both outside (if you want the inplace "
+        "to be tracked)."
+    ),
+    CUSTOM: (
+        "{} is a view and is being modified inplace. This view was created inside a custom "
+        "Function (or because an input was returned as-is) and the autograd logic to handle "
+        "view+inplace would override the custom backward associated with the custom Function, "
+        "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning "
+        "the output of the custom Function."
+    ),
+    MULTIPLE: (
+        "{} is a view and is being modified inplace. This view is the output of a function that "
+        "returns multiple views. Such functions do not allow the output views to be modified "
+        "inplace. You should replace the inplace operation by an out-of-place one."
+    ),
+}
 
 
 def steps_to(viewed: Tensor, step: Step) -> tuple[Tensor, Steps]:

@@ -1,0 +1,38 @@
+"""`gs.trace`: what one run of a function did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradscribe.api.differentiable import DifferentiableFunction
+from gradscribe.compiler import target_of
+from gradscribe.compiler.leaves import unwrapped
+from gradscribe.runtime.trace import Graph, traced
+
+
+def trace(function: Callable[..., Any], *args: Any, **keywords: Any) -> Graph:
+    """Run a function once on these arguments, compiled, and return what it executed: the
+    operations, the branch taken at every `if`, the trips of every loop.
+
+    >>> def power(x, n):
+    ...     for _ in range(n):
+    ...         x = x * x
+    ...     return x
+    >>> print(trace(power, 2.0, 3))
+    run of power
+    for _ in range(n):                        3 trips
+        trips 1 to 3
+            x = x * x                         float
+    return x                                  float
+
+    `.to_dot()` draws it. Raises an `UnsupportedError` for what cannot be compiled.
+    """
+    if isinstance(function, DifferentiableFunction):
+        function = function.__gradscribe_function__
+    target = target_of(function)
+    primal, matched = target.program.find(target.values(args, keywords))
+    leaves = [unwrapped(leaf) for leaf in primal.layout.leaves(matched)]
+    active = primal.active_leaves(None)
+    derivatives = primal.effectful_specialization(active).derivatives
+    return traced(*derivatives.primal_call(leaves))

@@ -1,0 +1,93 @@
+"""Views: what they share with their base, and which may not be changed in place."""
+
+import pytest
+
+import gradscribe as gs
+from gradscribe.autograd import Function
+
+
+def intermediate(*shape):
+    return gs.ones(*shape, requires_grad=True) * 1
+
+
+def test_a_view_of_the_same_shape_shares_the_version():
+    x = gs.ones(3, requires_grad=True)
+    same = x.view(3)
+    assert same._is_view()
+    assert same._base is x
+    with gs.no_grad():
+        x.add_(1)
+    assert same._version == 1
+
+
+def test_a_leaf_is_not_changed_through_views():
+    x = gs.ones(3, requires_grad=True)
+    for view in (x.view(3), x[0], x[1:]):
+        with pytest.raises(RuntimeError) as caught:
+            view.add_(1)
+        assert str(caught.value) == (
+            "a view of a leaf Variable that requires grad is being used in an in-place operation."
+        )
+
+
+def test_a_view_made_without_grad_is_not_changed_with_grad():
+    base = intermediate(3)
+    with gs.no_grad():
+        view = base[1:]
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being mod"):
+        view.add_(1)
+    assert base.tolist() == [1, 1, 1]
+    with gs.no_grad():
+        view.add_(1)
+    assert base.tolist() == [1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    "name, views",
+    [
+        ("UnbindBackward0", lambda x: x.unbind()),
+        ("UnbindBackward0", tuple),
+        ("SplitBackward0", lambda x: x.split(2)),
+        ("SplitBackward0", lambda x: x.chunk(2)),
+    ],
+)
+def test_one_of_several_views_is_not_changed(name, views):
+    view = views(intermediate(4))[0]
+    assert view.grad_fn.name() == name
+    with pytest.raises(RuntimeError) as caught:
+        view.mul_(2)
+    assert str(caught.value) == (
+        f"Output 0 of {name} is a view and is being modified inplace. This view is the output of a "
+        "function that returns multiple views. Such functions do not allow the output views to be "
+        "modified inplace. You should replace the inplace operation by an out-of-place one."
+    )
+
+
+class Flattened(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view(-1)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient.view(2, 2)
+
+
+def test_a_view_that_a_custom_function_returned_is_not_changed():
+    base = intermediate(2, 2)
+    view = Flattened.apply(base)
+    with pytest.raises(RuntimeError, match="Output 0 of FlattenedBackward is a view and is being"):
+        view.mul_(3)
+    assert base.tolist() == [[1, 1], [1, 1]]
+
+
+def test_splitting_must_fit():
+    x = intermediate(3)
+    with pytest.raises(RuntimeError, match=r"to sum exactly to 3 .* got split_sizes=\[1, 1\]"):
+        x.split([1, 1])
+    with pytest.raises(RuntimeError, match="chunk expects `chunks` to be greater than 0, got: 0"):
+        x.chunk(0)
+    for tensor in (x, x.detach()):
+        with pytest.raises(RuntimeError) as caught:
+            tensor.view(2, 2)
+        assert str(caught.value) == "shape '[2, 2]' is invalid for input of size 3"

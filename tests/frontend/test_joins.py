@@ -492,3 +492,16 @@ def test_results_of_two_kinds_are_refused() -> None:
 
     with pytest.raises(errors.UnsupportedError, match="does not return one type of value"):
         gs.vjp(either, X, 1.0)
+
+
+def test_loop_whose_second_trip_would_raise_can_make_its_first() -> None:
+    def narrowing(x, w, steps):
+        h = x
+        for _ in range(steps):
+            g = 2.0 * h
+            h = np.tanh(g @ w)
+            if np.sum(h) > 1e3:
+                break
+        return np.sum(h)
+
+    gs.testing.check_grad(narrowing, np.linspace(-1, 1, 15).reshape(5, 3), X[:3], 1)

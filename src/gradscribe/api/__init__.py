@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradscribe.api import function_calls, transform_calls
 from gradscribe.api import tensor_creation as _tensor_creation
-from gradscribe.api import transform_calls
 from gradscribe.api.differentiable import DifferentiableFunction, differentiable
 from gradscribe.api.directional import hvp, jvp, vjp
 from gradscribe.api.functional import Argnums, Gradient
@@ -68,6 +68,7 @@ def stop_gradient(x: Any) -> Any:
 
 
 transform_calls.enter(grad, value_and_grad)
+function_calls.enter()
 register(STOP_GRADIENT, (stop_gradient,), ())
 
 del _tensor_creation

@@ -378,6 +378,7 @@ SPELLINGS: dict[Primitive, Spelling] = {
     control.LEN: _builtin("len"),
     control.COPY: _copy,
     control.STOP_GRADIENT: _same,
+    control.GIVEN: _same,
     PRIMITIVES[shaping.respelled]: _same,
     control.ZEROS_LIKE: _zeros_like,
     control.ADD_ITEMS: _add_items,

@@ -139,6 +139,29 @@ def stop_gradient(x: Any) -> Any:
 
 register(STOP_GRADIENT, (stop_gradient,), ())
 
+
+def _given_adjoint(out: Any, value: Any, inputs: Any, saved: Any, rules: Any, *, d_out: Any) -> Any:
+    return None, rules.pull(out, inputs, saved, d_out)
+
+
+def _given_tangent(
+    out: Any, value: Any, inputs: Any, saved: Any, rules: Any, *, d_inputs: Any
+) -> Any:
+    return rules.push(out, inputs, saved, d_inputs)
+
+
+GIVEN = Primitive(
+    "given",
+    lambda facts, callee, value, inputs, saved, rules: value,
+    signature("value", "inputs", "saved", "rules"),
+    adjoint=_given_adjoint,
+    tangent=_given_tangent,
+    view=True,
+    cheap=True,
+)
+"""value itself, taken for a function of `inputs` whose derivative the user gives: `rules.pull` and
+`rules.push`, which may read what was saved. Emitted code shows just value."""
+
 ZEROS_LIKE = Primitive("zeros_like", _same_type, signature("x"))
 """Zeros of the type of x: for arrays np.zeros_like; for lists, a list of zeros."""
 

@@ -25,6 +25,7 @@ _SILENT = frozenset(
         control.LEN,
         control.COPY,
         control.STOP_GRADIENT,
+        control.GIVEN,
         control.ZEROS_LIKE,
         control.ADD_ITEMS,
         control.CAUGHT,

@@ -165,7 +165,7 @@ def _apply_tangent(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
             f"give it one by `@{own.name}.adjoint` or `@{own.name}.tangent`",
             lowering.builder.location,
         )
-    zero = _zero(lowering, node, out)
+    zero = zero_of(lowering, node, out)
     pull = PartialOf(Static(Adjoint(own)), (out, *given), {})
     active = [i for i, item in enumerate(given) if _floating(lowering, item) is not None]
     tangents = tuple(list(keywords.values())[i] for i in active)
@@ -174,7 +174,7 @@ def _apply_tangent(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
     return calls.inline(lowering, node, prelude.transposed, transposed)
 
 
-def _zero(lowering: Lowering, node: Any, out: Any) -> Any:
+def zero_of(lowering: Lowering, node: Any, out: Any) -> Any:
     type_ = lowering.value(out).type
     if not isinstance(type_, Scalar):
         return calls.call(lowering, node, Static(np.zeros_like), (out,), {})

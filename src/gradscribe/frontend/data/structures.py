@@ -334,3 +334,31 @@ _BUILD: dict[type, Callable[[_Building, Any], Any]] = {
     _Partial: _Building.partial,
     _Function: _Building.function,
 }
+
+
+# -- at run time -----------------------------------------------------------------------------------
+
+
+def python_object(structure: Structure, leaves: Sequence[Any]) -> Any:
+    """The Python object of a structure without functions, of these numbers and arrays."""
+    return _object_of(structure.root, leaves)
+
+
+def _object_of(part: Any, leaves: Sequence[Any]) -> Any:
+    if isinstance(part, Slot):
+        return leaves[part.number]
+    if isinstance(part, _Static):
+        return part.item.value
+    if isinstance(part, _Object):
+        return part.item.target
+    if not isinstance(part, _Container):
+        raise TypeError("a function is no part of an object that is made at run time")
+    items = [_object_of(below, leaves) for below in part.parts]
+    if part.cls is dict:
+        return dict(zip(part.keys, items, strict=True))
+    if issubclass(part.cls, (tuple, list)):
+        return part.cls(*items) if hasattr(part.cls, "_fields") else part.cls(items)
+    made = object.__new__(part.cls)
+    for name, item in zip(part.keys, items, strict=True):
+        object.__setattr__(made, name, item)
+    return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -299,3 +300,89 @@ def test_a_dict_with_computed_keys_is_not_returned() -> None:
 
     with pytest.raises(gs.errors.UnsupportedError, match="keys are computed cannot be returned"):
         gs.vjp(by_number, x4)
+
+
+# -- sets, enumerations, empty sums --------------------------------------------------------------
+
+
+class Drag(Enum):
+    LINEAR = 1
+    QUADRATIC = 2
+
+
+def every_member(v, c):
+    for mode in Drag:
+        v = v - c * (v if mode is Drag.LINEAR else v * np.abs(v))
+    return (v**2).sum()
+
+
+def vocabulary(x):
+    words = ["i", "like", "i", "fly"]
+    index = {word: i for i, word in enumerate(sorted(set(words)))}
+    return sum(x[index[word]] ** 2 for word in words) * len(set(words))
+
+
+def bootstrapped(rates):
+    factors = []
+    for rate in rates:
+        annuity = sum(factors)
+        factors.append((1 - rate * annuity) / (1 + rate))
+    return factors[-1]
+
+
+def tridiagonal(a, b):
+    M = -np.diag(a[1:], -1) + np.diag(1 + b) - np.diag(a[:-1], 1)
+    return np.linalg.solve(M, b)[0]
+
+
+def jittered(x):
+    rng = np.random.default_rng(0)
+    return (x + rng.uniform(low=-0.05, high=0.05, size=(4,))).prod()
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (every_member, (x4, 0.3)),
+        (vocabulary, (x4,)),
+        (bootstrapped, ([0.01, 0.015, 0.02],)),
+        (tridiagonal, (x4 / 5, x4 + 2)),
+        (jittered, (x4,)),
+    ],
+    ids=lambda part: getattr(part, "__name__", ""),
+)
+def test_small_idioms(function: Any, args: tuple[Any, ...]) -> None:
+    agrees(function, *args)
+
+
+# -- choices before poles --------------------------------------------------------------------------
+
+
+def truncated_variance(v, z):
+    S = np.ones(len(v))
+    for i in range(2):
+        positive = np.maximum(v, 0)
+        S = S * np.exp(np.sqrt(positive * 0.1) * z[i])
+        v = v + 0.5 * (0.2 - positive) * 0.1
+    return S.sum()
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+@pytest.mark.parametrize(
+    "root",
+    [
+        lambda v: np.sqrt(np.maximum(v, 0) * 2.0).sum(),
+        lambda v: np.sqrt(np.clip(v, 0, 9)).sum(),
+        lambda v: np.sqrt(np.where(v > 0, v, 0)).sum(),
+        lambda v: np.log(1 - np.minimum(v, 1)[v < 1]).sum() + np.arcsin(np.clip(v, -1, 1)).sum(),
+    ],
+    ids=["maximum", "clip", "where", "minimum"],
+)
+def test_what_a_choice_leaves_out_has_no_derivative_even_at_a_pole(root: Any) -> None:
+    gs.testing.check_grad(root, np.array([0.5, -1.5, 2.0, 0.25]), order=1)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+def test_variances_that_are_cut_off_at_zero() -> None:
+    v = np.array([0.04, -0.1, 0.2])
+    gs.testing.check_grad(truncated_variance, v, A34[:2, :3])

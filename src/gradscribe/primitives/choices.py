@@ -12,7 +12,7 @@ import builtins
 import numpy as np
 
 from gradscribe.ir.types import Scalar, join
-from gradscribe.primitives.registry import adjoint, elementwise
+from gradscribe.primitives.registry import PRIMITIVES, adjoint, elementwise
 from gradscribe.primitives.typing import (
     TypeRuleError,
     elementwise_type,
@@ -121,6 +121,12 @@ def _nan_to_num_tangent(out, x, copy=True, nan=0.0, posinf=None, neginf=None, *,
 def nan_to_num(out, x, copy=True, nan=0.0, posinf=None, neginf=None, *, d_out):
     return np.where(np.isfinite(x), d_out, 0)
 
+
+CHOICES = frozenset(
+    PRIMITIVES[function]
+    for function in (np.maximum, np.minimum, np.fmax, np.fmin, np.clip, np.where)
+)
+"""What hands on one of its operands: the others get no derivative, not even of an infinite one."""
 
 # -- conversions of numbers ------------------------------------------------------------------
 

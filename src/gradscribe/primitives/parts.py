@@ -68,7 +68,7 @@ def diagonal(out, x, offset=0, axis1=0, axis2=1, *, d_out):
     return d_x
 
 
-@adjoint(np.diagflat, type=_diagonal_matrix_type, tangent=LINEAR)
+@adjoint(np.diagflat, type=_diagonal_matrix_type, tangent=LINEAR, static=("k",))
 def diagonal_matrix(out, x, k=0, *, d_out):
     return np.diagonal(d_out, k)
 

@@ -31,6 +31,7 @@ from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.array_changes import METHODS as CHANGES
 from gradscribe.frontend.calls.destinations import change
 from gradscribe.frontend.data import (
+    containers,
     dicts,
     instances,
     keyed,
@@ -478,6 +479,8 @@ BUILTINS: dict[Any, Handler] = {
     tuple: _tuple,
     dict: dicts.dict_of,
     collections.OrderedDict: dicts.dict_of,
+    set: containers.set_of,
+    frozenset: containers.set_of,
     slice: _slice,
     isinstance: _isinstance,
     type: _type,

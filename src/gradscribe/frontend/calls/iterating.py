@@ -18,7 +18,7 @@ from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.calls import reducing
 from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.data import instances
-from gradscribe.frontend.data.sequences import new_list
+from gradscribe.frontend.data.sequences import is_empty, new_list
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import operate, truth
 from gradscribe.frontend.values import (
@@ -156,6 +156,8 @@ def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         items = known_items(lowering, node, iterable)
         listed = reducing.listed(lowering, node, (iterable,), {}) if items is None else None
         iterable = TupleOf(items) if items is not None else listed
+    if isinstance(iterable, ListRef) and is_empty(lowering, iterable):
+        return start
     items = None if isinstance(iterable, Ref) else known_items(lowering, node, iterable)
     structured = (TupleOf, ListRef)
     if items and any(instances.is_object(i) or isinstance(i, structured) for i in items):

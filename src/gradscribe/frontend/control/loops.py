@@ -23,6 +23,7 @@ from gradscribe.frontend.control import first_and_rest, list_lengths
 from gradscribe.frontend.control.bounds import bounds_of, matched_lengths
 from gradscribe.frontend.control.branches import RAISED, branch
 from gradscribe.frontend.control.carried import Carried, FirstTripError, LateReadError
+from gradscribe.frontend.data import sequences
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import (
     NOT_BROKEN,
@@ -44,7 +45,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Block, LoopShape, Operation, Value
 from gradscribe.ir.lengths import Affine, Symbol
-from gradscribe.ir.types import Array, Never, Scalar, Sequence, Type
+from gradscribe.ir.types import Array, Scalar, Sequence, Type
 
 _HAS_RUN = "has run"
 """The name, which no program can have, of the flag that there was a trip."""
@@ -140,10 +141,7 @@ def _unroll_instead(
 
 def _is_empty(lowering: Lowering, iteration: Iteration) -> bool:
     """Whether this runs over a list that is known to have no items."""
-    if iteration.kind != "sequence":
-        return False
-    type_ = lowering.value(iteration.parts[0]).type
-    return isinstance(type_, Sequence) and isinstance(type_.item, Never)
+    return iteration.kind == "sequence" and sequences.is_empty(lowering, iteration.parts[0])
 
 
 _MAX_PEELED = 4

@@ -269,6 +269,12 @@ def static_set(lowering: Lowering, node: Any, items: Any) -> Static:
     return Static(frozenset(item.value for item in below))
 
 
+def set_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Static:
+    """`set(items)`."""
+    listed = reducing.listed(lowering, node, arguments, keywords)
+    return static_set(lowering, node, listed)
+
+
 LIST_METHODS: dict[str, Handler] = {
     "append": append,
     "extend": extend,

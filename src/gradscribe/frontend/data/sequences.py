@@ -12,7 +12,7 @@ from typing import Any
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import ALL, ListRef, Static, Storage, TupleOf
 from gradscribe.ir.core import Primitive, SliceOf, Value
-from gradscribe.ir.types import Scalar, Sequence, Tuple, Type
+from gradscribe.ir.types import Never, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives.lists import JOIN, REPEAT, SECTION
 
 _FEW = 16
@@ -40,6 +40,13 @@ def known_items(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
         return item.items
     contents = lowering.contents[item.storage] if isinstance(item, ListRef) else None
     return contents if isinstance(contents, tuple) else None
+
+
+def is_empty(lowering: Lowering, owner: ListRef) -> bool:
+    """Whether a run-time list is known to have no items."""
+    contents = lowering.contents[owner.storage]
+    type_ = contents.type if isinstance(contents, Value) else None
+    return isinstance(type_, Sequence) and isinstance(type_.item, Never)
 
 
 def holds_numbers(lowering: Lowering, item: Any) -> bool:

@@ -19,8 +19,8 @@ class Context:
     that are computed again in any case. wanted: the chains found to be read by the adjoint in a
     nested block, to be restored in the next sweep. kept: the values of nested blocks that were
     exported. swept: the operations whose mirror is already written. masked: the cotangents that a
-    mask has cut off where a derivative may be infinite. absent: for values that may be undefined,
-    the flags that tell.
+    mask has cut off where a derivative may be infinite; unbounded: those that came through such a
+    derivative, and may be infinite. absent: for values that may be undefined, the flags that tell.
     """
 
     function: Function
@@ -34,6 +34,7 @@ class Context:
     versions: dict[Value, set[Value]] = field(default_factory=dict)
     swept: set[Operation] = field(default_factory=set)
     masked: set[Value] = field(default_factory=set)
+    unbounded: set[Value] = field(default_factory=set)
     absent: dict[Value, list[tuple[Value, bool]]] = field(default_factory=dict)
 
     @property

@@ -18,6 +18,7 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Operation, Value, map_operands
 from gradscribe.ir.types import Array
+from gradscribe.primitives.choices import CHOICES
 from gradscribe.primitives.control import CONSTANT, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
@@ -47,15 +48,18 @@ def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Temp
     for i in wanted:
         positions.setdefault(operation.operands[i], []).append(i)
     is_masked = _is_masked(scope, operation, d_out)
+    is_unbounded = _is_unbounded(scope, operation, d_out)
     for operand, where in positions.items():
         start = len(scope.builder.operations)
-        guarded = is_masked and operation.primitive.pole and instance.have_poles(where)
+        has_poles = operation.primitive.pole and instance.have_poles(where)
         for cotangent in instance.cotangents(where):
-            if guarded:
+            if is_masked and has_poles:
                 cotangent = _guarded(scope.builder, d_out, cotangent)
             cotangent = project(scope, cotangent, operand, start)
             if is_masked:
                 scope.context.masked.add(cotangent)
+            if is_unbounded or (has_poles and not is_masked):
+                scope.context.unbounded.add(cotangent)
             scope.contribute(operand, cotangent)
 
 
@@ -85,6 +89,13 @@ def _is_masked(scope: Scope, operation: Operation, d_out: Value) -> bool:
         return True
     keeps_zeros = operation.primitive.elementwise or operation.primitive.view
     return keeps_zeros and d_out in scope.context.masked
+
+
+def _is_unbounded(scope: Scope, operation: Operation, d_out: Value) -> bool:
+    """Whether the cotangents of the operands may be infinite as d_out may be."""
+    primitive = operation.primitive
+    keeps = primitive.elementwise or primitive.view or primitive in CHOICES
+    return keeps and d_out in scope.context.unbounded
 
 
 def _guarded(builder: Builder, d_out: Value, cotangent: Value) -> Value:
@@ -118,6 +129,7 @@ class _Instance:
         self._builder = scope.builder
         self._template = template
         self._elementwise = operation.primitive.elementwise
+        self._selects = operation.primitive in CHOICES and d_out in scope.context.unbounded
         self._d_out = d_out
         self._mapping: dict[Value, Value] = {template.d_out: d_out}
         self._renewal = Renewal(template, self._mapping, derived(operation.location))
@@ -137,6 +149,9 @@ class _Instance:
         for result in dict.fromkeys(results):
             if self._elementwise:
                 cotangent = _times(self._builder, self._d_out, result, results.count(result))
+                if cotangent is not None and self._selects and isinstance(result, Value):
+                    zero = constant(self._builder, 0.0)
+                    cotangent = call(self._builder, np.where, result, cotangent, zero)
                 if cotangent is not None:
                     yield cotangent
             elif result is not None:

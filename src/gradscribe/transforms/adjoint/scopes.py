@@ -77,10 +77,13 @@ class Scope:
             return
         value = self._original(value)
         current, masked = self.cotangent(value), self.context.masked
+        unbounded = self.context.unbounded
         if current is not None:
             total = add(self.builder, current, cotangent, value)
             if current in masked and cotangent in masked:
                 masked.add(total)
+            if current in unbounded or cotangent in unbounded:
+                unbounded.add(total)
             cotangent = total
         self.cotangents[value] = cotangent
 

@@ -51,6 +51,7 @@ from gradscribe.ir.types import (
 )
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives import control, indexing
+from gradscribe.primitives.choices import CHOICES
 from gradscribe.transforms.absence import absences
 from gradscribe.transforms.activity import STRUCTURAL, active_values
 from gradscribe.transforms.calls import tangent_call
@@ -114,6 +115,7 @@ class Tangent:
         self.active |= set(recorded_values(function))
         self._function = function
         self._tangents: dict[Value, Value] = {}
+        self._masked: set[Value] = set()  # what a choice may have cut off
         self._undefined: set[Value] = set()
         self._literals = {
             operation.results[0]: operation.attributes["value"]
@@ -167,6 +169,8 @@ class Tangent:
                 if any(tangent in other.results for other in made):
                     tangent = self.builder.rename(tangent, name_of(result))
                 self.define(result, tangent)
+                if self._is_masked(operation):
+                    self._masked.add(tangent)
 
     @contextmanager
     def located(self, operation: Operation) -> Iterator[None]:
@@ -299,9 +303,27 @@ class Tangent:
         total: Value | None = None
         for argument, partial in zip(arguments.values(), partials, strict=True):
             if isinstance(argument, Value) and argument in self._tangents and partial is not None:
-                term = self._times(self._tangents[argument], partial)
+                tangent = self._tangents[argument]
+                term = self._times(tangent, partial)
+                if tangent in self._masked and operation.primitive.pole:
+                    term = self._guarded(tangent, term)
                 total = self._sum(total, term)
         return total
+
+    def _is_masked(self, operation: Operation) -> bool:
+        """Whether a choice may have cut off the tangent of the result."""
+        primitive = operation.primitive
+        given = [self._tangents[value] for value in operation.operands if value in self._tangents]
+        keeps = primitive.elementwise or primitive.view
+        return primitive in CHOICES or (keeps and bool(given) and self._masked.issuperset(given))
+
+    def _guarded(self, tangent: Value, term: Value) -> Value:
+        """Zero where a choice has cut the tangent off, also where the partial is infinite."""
+        if not isinstance(tangent.type, Array):
+            return term
+        zero = constant(self.builder, 0.0)
+        is_zero = call(self.builder, operator.eq, tangent, zero)
+        return call(self.builder, np.where, is_zero, zero, term)
 
     def _times(self, tangent: Value, partial: Any) -> Value:
         if not isinstance(partial, Value):

@@ -130,9 +130,33 @@ def search(values, target):
     return -1.0
 
 
+def test_cotangent_of_what_is_returned_in_a_loop_is_that_of_the_result() -> None:
+    assert sources(search, x5, 1.0).gradient_source == block("""
+        def search_gradient(values, target, d_result=1.0):
+            trips = 0
+            for v in values:
+                trips += 1
+                if v > target:
+                    break
+
+            d_values = np.zeros_like(values)  # for i, v in enumerate(values):
+            for i in reversed(range(trips)):
+                v = values[i]  # if v > target:
+                if v > target:
+                    d_values[i] = d_result * i  # return v * i
+            return d_values, 0.0
+        """)
+
+
+def squares(x):
+    found = []
+    for v in x:
+        found.append(np.sin(v))
+    return sum(found)
+
+
 def test_cotangents_are_told_from_other_temporaries_by_name() -> None:
-    source = sources(search, x5, 1.0).adjoint_source
-    assert "d_values[i] = d_t * i" in source
+    assert "d_t = [d_result] * len(t)" in sources(squares, x5).gradient_source
 
 
 def solve(L, b):
@@ -279,10 +303,8 @@ def test_trips_are_counted_where_they_begin() -> None:
                 trips += 1
                 if v > target:
                     result = v * i
-                    branch = False
                     break
             else:
-                branch = True
-            result = -1.0 if branch else result
-            return result, (values, target, branch, trips)
+                result = -1.0
+            return result, (values, target, trips)
         """)

@@ -22,6 +22,7 @@ from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Sequence
 from gradscribe.primitives.control import GET, LEN, SET
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, LENGTH, STORE
+from gradscribe.transforms.adjoint.exits import cotangent_at_exit, is_made_at_exit
 from gradscribe.transforms.adjoint.scopes import Scope
 from gradscribe.transforms.cotangents import add, call, carried_type, constant, name_of, zero
 from gradscribe.transforms.storage import index_type
@@ -240,12 +241,26 @@ class LoopScope(Scope):
                 continue
             if given is None:
                 given = zero(parent, final)
+            if is_made_at_exit(self.loop, position, self.context.structure):
+                self.contribute(last, cotangent_at_exit(given, self._ended(), parent.builder))
+                continue
             type_ = last.type if isinstance(final.type, Array) else final.type
             parameter = Value(carried_type(type_), name_of(final) or name_of(first))
             self._carry_cotangent(parameter, given, first, final, initial[position])
             if last in active:
                 self.contribute(last, parameter)
         return True
+
+    def _ended(self) -> set[Value]:
+        """The flags that tell that the loop was not left, as the mirror around has them."""
+        body, carried = self.block, self.shape.carried
+        again = body.yields[carried]
+        flags = (
+            result
+            for result, value in zip(self.loop.results, body.yields[:carried], strict=False)
+            if value is again
+        )
+        return {known for flag in flags if (known := self.parent.known(flag)) is not None}
 
     def _carry_cotangent(
         self, parameter: Value, given: Value, first: Value, final: Value, initial: Value

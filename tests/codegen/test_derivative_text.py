@@ -308,3 +308,17 @@ def test_trips_are_counted_where_they_begin() -> None:
                 result = -1.0
             return result, (values, target, trips)
         """)
+
+
+def orthogonal(A, steps):
+    for _ in range(steps):
+        Q, R = np.linalg.qr(A)
+        A = R @ Q
+    return np.trace(A)
+
+
+def test_results_that_come_together_are_taken_apart_at_once() -> None:
+    source = sources(orthogonal, np.eye(3) + 0.1, 2).gradient_source
+    assert "Q, R = np.linalg.qr(A_1)" in source
+    assert "steps_1.append((Q, R))" in source
+    assert "t[0]" not in source

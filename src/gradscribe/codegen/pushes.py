@@ -89,8 +89,10 @@ def _with_pushes(branch: Operation, run: list[Operation], reads: Mapping[Value, 
         if only_tested and used[condition]:
             given[condition] = _literal(not side, condition, branch, literals)
         pushes = [_on(operation, given) for operation in run]
-        operations = sink_pushes([*region.operations, *literals, *pushes], reads)
         yields = tuple(region.yields[n] for n in kept)
+        now_read = Counter(reads) + _operands(pushes) + Counter(yields)
+        now_read.subtract(region.yields)
+        operations = sink_pushes([*region.operations, *literals, *pushes], now_read)
         regions.append(Block(region.parameters, tuple(operations), yields))
     results = tuple(branch.results[n] for n in kept)
     return replace(branch, results=results, regions=tuple(regions))

@@ -21,14 +21,15 @@ from gradscribe.ir.core import (
     Callee,
     Location,
     LoopShape,
+    Operand,
     Operation,
     Primitive,
     Value,
     map_operands,
 )
 from gradscribe.ir.lengths import Affine, Facts, Symbol
-from gradscribe.ir.types import BOOL, INT, Array, Collected, RecordOf, Scalar
-from gradscribe.primitives.control import CONSTANT, UNDEF
+from gradscribe.ir.types import BOOL, INT, Array, Collected, RecordOf, Scalar, Tuple
+from gradscribe.primitives.control import CONSTANT, ITEM, UNDEF
 from gradscribe.primitives.indexing import LENGTH, STORE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.structure import Structure
@@ -51,6 +52,7 @@ class Exports:
         self._facts = facts
         self._loops: dict[Operation, _LoopExports] = {}
         self._branches: dict[Operation, tuple[dict[Value, Value], dict[Value, Value]]] = {}
+        self._items: dict[Operation, dict[int, Operation]] = {}
         self._completed: dict[Operation, Value] = {}
         self._overwritten: dict[Operation, tuple[list[Operation], Value]] = {}
         self._calls: dict[Operation, tuple[Callee, Value]] = {}
@@ -78,6 +80,29 @@ class Exports:
         if value not in results:
             results[value] = self._new(operation, Value(value.type, value.name))
         return results[value]
+
+    def items(self, value: Value) -> tuple[Value, ...]:
+        """The items of a tuple that an operation makes."""
+        assert isinstance(value.type, Tuple)
+        made = self._structure.definition[value]
+        block = self._structure.block_of[made]
+        found = {
+            operation.attributes["position"]: operation.result
+            for operation in reversed(block.operations)
+            if operation.primitive is ITEM and operation.operands[0] is value
+        }
+        added = self._items.setdefault(made, {})
+        for position, type_ in enumerate(value.type.items):
+            if position not in found and position not in added:
+                attributes = {"x": Operand(0), "position": position}
+                item = Operation(
+                    ITEM, (value,), (Value(type_),), attributes, location=made.location
+                )
+                added[position] = item
+                self._structure.block_of[item] = block
+                self._structure.define(item.result, item)
+        found.update({position: item.result for position, item in added.items()})
+        return tuple(found[position] for position in range(len(value.type.items)))
 
     def completed(self, attempt: Operation) -> Value:
         """Whether the first side of a `try` was completed."""
@@ -136,6 +161,7 @@ class Exports:
                 operations.append(replace(operation, results=results, attributes=attributes))
             else:
                 operations.append(operation)
+            operations += self._items.get(operation, {}).values()
         if len(operations) == len(block.operations) and all(
             a is b for a, b in zip(operations, block.operations, strict=True)
         ):

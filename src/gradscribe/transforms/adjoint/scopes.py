@@ -22,8 +22,8 @@ from gradscribe.ir.core import (
     Value,
     map_operands,
 )
-from gradscribe.ir.types import Array, Scalar, Type
-from gradscribe.primitives.control import COPY
+from gradscribe.ir.types import Array, Scalar, Tuple, Type
+from gradscribe.primitives.control import COPY, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, READS, STORE, may_repeat
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.adjoint.context import Context
@@ -194,8 +194,22 @@ class Scope:
         if self._is_computed_again(definition):
             operands = [self.primal(operand) for operand in definition.operands]
             return copied(definition, operands, self.builder)
+        if self._is_made_whole(value):
+            return self._of_items(value)
         self.context.want(value)
         return self.export(value)
+
+    def _is_made_whole(self, value: Value) -> bool:
+        """Whether a value is a tuple that one call makes (`np.linalg.qr`)."""
+        definition = self.context.structure.definition.get(value)
+        if definition is None or not isinstance(value.type, Tuple):
+            return False
+        return not definition.regions and math.isinf(effort_of(definition))
+
+    def _of_items(self, value: Value) -> Value:
+        """A tuple, of its items: those are kept, and the rest of it is not."""
+        items = tuple(map(self.primal, self.context.exports.items(value)))
+        return self.builder.call(TUPLE, {"items": items})
 
     def effort_here(self, value: Value) -> float:
         """`effort`, for a value of this very block that is not available yet."""
@@ -320,6 +334,8 @@ class TopScope(Scope):
     """The mirror of the function's body, where every value of the primal is at hand."""
 
     def obtain(self, value: Value) -> Value:
+        if self._is_made_whole(value):
+            return self._of_items(value)
         context = self.context
         if (value, self.block) in context.structure.store and not context.is_parameter(value):
             versions = context.versions.setdefault(context.structure.chain(value), set())

@@ -340,9 +340,23 @@ def jittered(x):
     return (x + rng.uniform(low=-0.05, high=0.05, size=(4,))).prod()
 
 
+def converted_without_copy(v):
+    w = v * 2
+    u = w.astype(v.dtype, copy=False)
+    u[0] = 3.0
+    z = w.astype(np.float64, copy=True)
+    z[1] = 5.0
+    return (u * w * z).sum()
+
+
+def between_whole_numbers(y):
+    return np.interp(np.linspace(0.1, 2.7, 5), np.arange(4), y).prod()
+
+
 @pytest.mark.parametrize(
     ("function", "args"),
     [
+        (between_whole_numbers, (x4,)),
         (every_member, (x4, 0.3)),
         (vocabulary, (x4,)),
         (bootstrapped, ([0.01, 0.015, 0.02],)),
@@ -353,6 +367,10 @@ def jittered(x):
 )
 def test_small_idioms(function: Any, args: tuple[Any, ...]) -> None:
     agrees(function, *args)
+
+
+def test_astype_may_leave_the_array_as_it_is() -> None:
+    check(converted_without_copy, x4)
 
 
 # -- choices before poles --------------------------------------------------------------------------

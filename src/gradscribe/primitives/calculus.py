@@ -177,7 +177,7 @@ def interp(out, x, xp, fp, left=None, right=None, *, d_out):
     if right is not None:
         d_right, d_out = np.sum(np.where(above, d_out, 0)), np.where(above, 0, d_out)
     d_x = slope * d_out
-    d_xp, d_fp = np.zeros_like(xp), np.zeros_like(fp)
+    d_xp, d_fp = np.zeros(np.shape(xp)), np.zeros(np.shape(fp))
     np.add.at(d_xp, i, -d_x * (1 - part))
     np.add.at(d_xp, j, -d_x * part)
     np.add.at(d_fp, i, d_out * (1 - part))

@@ -140,6 +140,8 @@ def call_method(
             return change(lowering, node, CHANGES[name], (receiver, *arguments), keywords)
         if name == "nonzero" and isinstance(receiver, Ref):
             return nonzero(lowering, node, np.nonzero, receiver)
+        if name == "astype" and "copy" in keywords:
+            return _converted(lowering, node, receiver, arguments, keywords)
         if name in METHODS:
             return calls.apply_method(lowering, node, receiver, name, arguments, keywords)
         if name in COMPOSITIONS:
@@ -149,6 +151,17 @@ def call_method(
     if name in table:
         return table[name](lowering, node, (receiver, *arguments), keywords)
     return lowering.unsupported(node, f"the method `{name}` is not supported on this value")
+
+
+def _converted(
+    lowering: Lowering, node: Any, receiver: Any, arguments: Any, keywords: dict[str, Any]
+) -> Any:
+    """`x.astype(dtype, copy=…)`: without a copy, what `np.asarray(x, dtype)` gives."""
+    rest = {name: item for name, item in keywords.items() if name != "copy"}
+    if static_value(lowering, node, keywords["copy"]):
+        return calls.apply_method(lowering, node, receiver, "astype", arguments, rest)
+    given = (receiver, *arguments)
+    return calls.apply_primitive(lowering, node, PRIMITIVES[np.asarray], np.asarray, given, rest)
 
 
 OBJECTS: dict[type, Handler] = {}

@@ -25,6 +25,7 @@ from gradscribe.frontend.control.branches import RAISED, branch
 from gradscribe.frontend.control.carried import Carried, FirstTripError, LateReadError
 from gradscribe.frontend.data import sequences
 from gradscribe.frontend.data.subscripts import read_item
+from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.lowering import (
     NOT_BROKEN,
     NOT_CONTINUED,
@@ -135,8 +136,8 @@ def _unroll_instead(
         raise error
     try:
         _unroll(lowering, node, known.unrolled(lowering, node.iter, iteration))
-    except UnsupportedError:
-        raise error from None
+    except UnsupportedError as later:
+        raise (later if isinstance(error, RunTimeKeyError) else error) from None
 
 
 def _is_empty(lowering: Lowering, iteration: Iteration) -> bool:

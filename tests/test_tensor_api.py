@@ -449,7 +449,7 @@ REFUSED = {
         "backward register_hook register_post_accumulate_grad_hook retain_grad retains_grad "
         "requires_grad requires_grad_ detach_ is_leaf grad grad_fn output_nr leaf_state"
     ),
-    "the layout of memory": "is_contiguous stride data_ptr",
+    "the layout of memory": "is_contiguous stride data_ptr set_ resize_ is_cuda is_sparse",
     "arrays of other libraries": "from_dlpack",
     "generators": "manual_seed Generator",
     "settings and classes": (

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.runtime import namespace as gs
 
 
@@ -296,3 +297,13 @@ def test_numpy_sees_in_place_changes():
     a = x.numpy()
     x.add_(1)
     assert np.array_equal(a, [1, 1])
+
+
+def test_a_tensor_keeps_its_memory():
+    x = gs.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
+        x.resize_(2)
+    with pytest.raises(UnsupportedError, match="gives a Tensor other memory"):
+        x.detach().resize_(2)
+    with pytest.raises(UnsupportedError, match="gives a Tensor other memory"):
+        x.detach().set_(gs.ones(2))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.runtime import (
     dtypes,
     functions,
@@ -182,6 +183,22 @@ def _new_ones(self: Tensor, *shape: Any) -> Tensor:
     return wrap(np.ones(sizes(shape), self.dtype))
 
 
+def _set_(self: Tensor, *source: Any, **_: Any) -> Tensor:
+    """Refused: a Tensor keeps its memory."""
+    raise UnsupportedError(
+        "`set_`, which gives a Tensor other memory", "make a new Tensor, or use `copy_`"
+    )
+
+
+def _resize_(self: Tensor, *sizes: Any, **_: Any) -> Tensor:
+    """Refused: a Tensor keeps its memory."""
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    raise UnsupportedError(
+        "`resize_`, which gives a Tensor other memory", "make a new Tensor, or use `reshape`"
+    )
+
+
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if not self.is_leaf:
         raise RuntimeError(
@@ -213,6 +230,10 @@ _OTHERS: dict[str, Any] = {
     "zero_": _zero_,
     "fill_": _fill_,
     "copy_": _copy_,
+    "set_": _set_,
+    "resize_": _resize_,
+    "is_cuda": property(lambda self: False),
+    "is_sparse": property(lambda self: False),
     "uniform_": randomness.uniform_,
     "normal_": randomness.normal_,
     "to": _to,

@@ -25,9 +25,10 @@ from gradscribe.runtime.printing import tensor_text
 from gradscribe.runtime.size import Size, sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from gradscribe.runtime.attached import Attached
     from gradscribe.runtime.views import View
+else:
+    Attached = object
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -52,7 +53,7 @@ class LeafState:
         self.post_accumulate: HookTable = {}
 
 
-class Tensor:
+class Tensor(Attached):
     """An array that operations on it may be recorded for. See `gs.tensor` to make one."""
 
     __slots__ = (
@@ -395,14 +396,6 @@ class Tensor:
 
     def __repr__(self) -> str:
         return tensor_text(self.array, self.grad_fn, self.requires_grad, tangent_of(self))
-
-    if TYPE_CHECKING:  # attached by methods.py
-
-        def __add__(self, other: Any) -> Tensor: ...
-        def __mul__(self, other: Any) -> Tensor: ...
-        def __getitem__(self, index: Any) -> Tensor: ...
-        def __iter__(self) -> Iterator[Tensor]: ...
-        def __getattr__(self, name: str) -> Any: ...
 
 
 _new = Tensor.__new__

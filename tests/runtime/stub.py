@@ -29,7 +29,7 @@ NOT_ATTACHED = frozenset({"__slots__", "__doc__", "__module__", "__init__", "__w
 
 
 def attached_names():
-    """The attributes of Tensor that do not stand in its own file."""
+    """The attributes of Tensor that do not stand in its class body."""
     body = ast.parse(inspect.getsource(gs.Tensor)).body[0].body
     own = {node.name for node in body if isinstance(node, ast.FunctionDef)}
     own |= {t.id for node in body if isinstance(node, ast.Assign) for t in node.targets}

@@ -325,7 +325,9 @@ builtins.BUILTINS.update(HANDLERS)
 for _name in _GRAPH:
     builtins.BUILTINS[vars(Tensor)[_name]] = _refused(f"`{_name}`", _OUTSIDE)
 for _name in _LAYOUT:
-    builtins.BUILTINS[vars(Tensor)[_name]] = _refused(f"`{_name}`, the layout of memory,", _OUTSIDE)
+    builtins.BUILTINS[getattr(Tensor, _name)] = _refused(
+        f"`{_name}`, the layout of memory,", _OUTSIDE
+    )
 for _name in _STATE:
     builtins.BUILTINS[vars(Tensor)[_name].fget] = _refused(f"`{_name}`", _OUTSIDE)
 tensors.CLASSES.append(Tensor)

@@ -124,6 +124,76 @@ def an_ordered_dict(x):
     return sum(value * (i + 1) for i, value in enumerate(table.values()))
 
 
+class Module:
+    """Its children are in a list, and in what the subclass keeps of them."""
+
+    def __init__(self):
+        self.children = []
+        self.training = True
+
+    def add(self, child):
+        self.children.append(child)
+        return child
+
+    def __call__(self, x):
+        return self.forward(x)
+
+    def eval(self):
+        self.training = False
+        for child in self.children:
+            child.eval()
+
+
+class Scale(Module):
+    def __init__(self, w):
+        super().__init__()
+        self.w = w
+
+    def forward(self, x):
+        return np.tanh(x * self.w) if self.training else x * self.w
+
+
+class Chain(Module):
+    def __init__(self, weights):
+        super().__init__()
+        self.layers = [self.add(Scale(w)) for w in weights]
+        self.first = self.layers[0]
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x * self.first.w
+
+
+@program(np.array([0.5, -0.3]), 0.8)
+def modules_that_share_their_children(x, w):
+    model = Chain([w, 2.0 * w])
+    trained = model(x)
+    model.eval()
+    return np.sum(trained * model(x))
+
+
+class Member:
+    """A node that knows its parent."""
+
+    def __init__(self, value, parent=None):
+        self.value, self.parent, self.below = value, parent, []
+        if parent is not None:
+            parent.below.append(self)
+
+    def total(self):
+        up = self.parent.value if self.parent is not None else 1.0
+        return self.value * up + sum(member.total() for member in self.below)
+
+
+@program(0.7)
+def a_tree_whose_nodes_know_their_parents(x):
+    root = Member(x)
+    left, _ = Member(x * 2, root), Member(3.0, root)
+    Member(x * x, left)
+    return root.total()
+
+
 @pytest.mark.parametrize(("function", "args"), PROGRAMS, ids=lambda p: getattr(p, "__name__", ""))
 def test_program(function: Any, args: Any) -> None:
     agrees(function, *args)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradscribe.frontend.data.instances import new_instance
+from gradscribe.frontend.data.instances import new_instance, set_attribute
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Frame, Lowering
 from gradscribe.frontend.source import read_places
 from gradscribe.frontend.values import (
@@ -66,6 +66,21 @@ class _Object:
 
     place: tuple[Any, ...]
     item: ObjectRef = field(compare=False)
+
+
+@dataclass(frozen=True)
+class _Instance:
+    """An object whose attributes are known, of this number; they may lead to it again."""
+
+    number: int
+    attributes: _Container
+
+
+@dataclass(frozen=True)
+class _Again:
+    """The object of this number."""
+
+    number: int
 
 
 @dataclass(frozen=True)
@@ -145,6 +160,7 @@ class _Opening:
         self.leaves: list[Value] = []
         self.storages: set[Storage] = set()
         self._frames: dict[Frame, dict[str, Any]] = {}
+        self._numbers: dict[Storage, int] = {}
 
     def closures(self) -> tuple[_FrameNames, ...]:
         numbers = {frame: number for number, frame in enumerate(self._frames)}
@@ -207,17 +223,14 @@ class _Opening:
 
     @open.register
     def _(self, item: InstanceRef) -> Any:
-        if item.storage in self.storages:
-            return self.lowering.unsupported(
-                self.node,
-                "a recursive function cannot be given objects that refer to each other",
-                "pass what it needs of them",
-            )
+        if item.storage in self._numbers:
+            return _Again(self._numbers[item.storage])
+        number = self._numbers[item.storage] = len(self._numbers)
         self.storages.add(item.storage)
         names = [name for name, cell in item.cells.items() if cell in self.lowering.contents]
         fields = [self.lowering.contents[item.cells[name]][name] for name in names]
         self.storages.update(item.cells[name] for name in names)
-        return _Container(item.cls, self._parts(fields), tuple(names))
+        return _Instance(number, _Container(item.cls, self._parts(fields), tuple(names)))
 
     @open.register
     def _(self, item: Unbound) -> _Absent:
@@ -281,6 +294,7 @@ class _Building:
     def __init__(self, lowering: Lowering, structure: Structure, leaves: Sequence[Value]) -> None:
         self.lowering = lowering
         self.leaves = leaves
+        self.instances: dict[int, InstanceRef] = {}
         self.frames = [Frame(f.frame.source, f.frame.function, {}) for f in structure.frames]
         for frame, closed in zip(self.frames, structure.frames, strict=True):
             frame.outer = None if closed.outer is None else self.frames[closed.outer]
@@ -303,9 +317,14 @@ class _Building:
             return self._stored(DictRef, dict(zip(part.keys, items, strict=True)))
         if part.cls is list:
             return self._stored(ListRef, items)
-        if issubclass(part.cls, tuple):
-            return TupleOf(items, part.cls)
-        return new_instance(self.lowering, part.cls, dict(zip(part.keys, items, strict=True)))
+        return TupleOf(items, part.cls)
+
+    def instance(self, part: _Instance) -> InstanceRef:
+        attributes = part.attributes
+        made = self.instances[part.number] = new_instance(self.lowering, attributes.cls, {})
+        for name, below in zip(attributes.keys, attributes.parts, strict=True):
+            set_attribute(self.lowering, made, name, self.build(below))
+        return made
 
     def _stored(self, cls: Callable[[Storage], Any], contents: Any) -> Any:
         storage = Storage()
@@ -327,6 +346,8 @@ _BUILD: dict[type, Callable[[_Building, Any], Any]] = {
     _Static: lambda building, part: part.item,
     _Object: lambda building, part: part.item,
     _Container: _Building.container,
+    _Instance: _Building.instance,
+    _Again: lambda building, part: building.instances[part.number],
     _Absent: lambda building, part: Unbound("it has no value on one path"),
     _Method: lambda building, part: BoundMethod(
         building.build(part.receiver), part.name, part.function
@@ -341,24 +362,29 @@ _BUILD: dict[type, Callable[[_Building, Any], Any]] = {
 
 def python_object(structure: Structure, leaves: Sequence[Any]) -> Any:
     """The Python object of a structure without functions, of these numbers and arrays."""
-    return _object_of(structure.root, leaves)
+    return _object_of(structure.root, leaves, {})
 
 
-def _object_of(part: Any, leaves: Sequence[Any]) -> Any:
+def _object_of(part: Any, leaves: Sequence[Any], made: dict[int, Any]) -> Any:
+    """made: the objects so far, by number."""
     if isinstance(part, Slot):
         return leaves[part.number]
     if isinstance(part, _Static):
         return part.item.value
     if isinstance(part, _Object):
         return part.item.target
+    if isinstance(part, _Again):
+        return made[part.number]
+    if isinstance(part, _Instance):
+        attributes = part.attributes
+        found: Any = object.__new__(attributes.cls)
+        made[part.number] = found
+        for name, below in zip(attributes.keys, attributes.parts, strict=True):
+            object.__setattr__(found, name, _object_of(below, leaves, made))
+        return found
     if not isinstance(part, _Container):
         raise TypeError("a function is no part of an object that is made at run time")
-    items = [_object_of(below, leaves) for below in part.parts]
+    items = [_object_of(below, leaves, made) for below in part.parts]
     if part.cls is dict:
         return dict(zip(part.keys, items, strict=True))
-    if issubclass(part.cls, (tuple, list)):
-        return part.cls(*items) if hasattr(part.cls, "_fields") else part.cls(items)
-    made = object.__new__(part.cls)
-    for name, item in zip(part.keys, items, strict=True):
-        object.__setattr__(made, name, item)
-    return made
+    return part.cls(*items) if hasattr(part.cls, "_fields") else part.cls(items)

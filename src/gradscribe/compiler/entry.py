@@ -9,7 +9,8 @@ expressions over `a`, the tuple of all values of a call.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import CellType, FunctionType
 from typing import Any
@@ -23,7 +24,7 @@ Values = tuple[Any, ...]
 
 _MATCH = """
 def match(a):
-    try:
+    try:{shared}
         if not ({dependencies}):
             return None
         a += ({captured})
@@ -53,6 +54,7 @@ class Entry:
         """The function that, for a call whose key matches, gives its values with the captured
         ones, or None where the call needs another specialization."""
         names = _Names([("a[0]", self.function), *self.constants])
+        shared = list(names.share(list(self._paths())))
         dependencies = [_CHECKS[d.kind](names, d) for d in self.dependencies]
         conditions = [
             f"key_of({argument(self.arguments + i)}) == {names.of(key)}"
@@ -62,6 +64,7 @@ class Entry:
         conditions += [_guard(guard, self.sources) for guard in guards]
         conditions += [f"{self.leaves[leaf]}.flags.c_contiguous" for leaf in self.contiguous]
         text = _MATCH.format(
+            shared="".join(f"\n        {line}" for line in shared),
             dependencies=" and ".join(dependencies) or "True",
             captured="".join(f"{names.path(capture.path)}, " for capture in self.captures),
             conditions=" and ".join(conditions) or "True",
@@ -69,6 +72,19 @@ class Entry:
         exec(text, names.namespace)
         match: Callable[[Values], Values | None] = names.namespace["match"]
         return match
+
+    def _paths(self) -> Iterator[Path]:
+        """All that is read at each call."""
+        for dependency in self.dependencies:
+            yield dependency.path
+            if isinstance(dependency.value, Path):
+                yield dependency.value
+        yield from (capture.path for capture in self.captures)
+
+
+def _beginnings(path: Path) -> Iterator[Path]:
+    """The objects through which a path leads."""
+    return (Path(path.root, path.steps[:count]) for count in range(1, len(path.steps) + 1))
 
 
 def steps_text(steps: Iterable[Step]) -> str:
@@ -93,6 +109,7 @@ class _Names:
         self.namespace: dict[str, Any] = {"key_of": key_of}
         self._names: dict[int, str] = {}
         self._cells: dict[int, str] = {}
+        self._shared: dict[Any, str] = {}
         for expression, function in functions:
             self._enter_cells(expression, function)
 
@@ -114,8 +131,21 @@ class _Names:
             self.namespace[name] = value
         return name
 
+    def share(self, paths: Sequence[Path]) -> Iterator[str]:
+        """Statements that name the objects through which several of these paths lead."""
+        begun = [begin for path in paths for begin in _beginnings(path)]
+        often = Counter(begin.place for begin in begun)
+        for begin in sorted(begun, key=lambda begin: len(begin.steps)):
+            if often[begin.place] > 1 and begin.place not in self._shared:
+                text = self.path(begin)
+                name = self._shared[begin.place] = f"s{len(self._shared)}"
+                yield f"{name} = {text}"
+
     def path(self, path: Path) -> str:
         """The expression for what a path leads to."""
+        for begin in reversed(list(_beginnings(path))):
+            if begin.place in self._shared:
+                return self._shared[begin.place] + steps_text(path.steps[len(begin.steps) :])
         if isinstance(path.root, int):
             text = argument(path.root)
         elif isinstance(path.root, CellType) and id(path.root) in self._cells:

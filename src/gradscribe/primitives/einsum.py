@@ -42,17 +42,17 @@ def _letters(subscripts, ranks):
     expanded = [
         term.replace("...", whole[longest - n :]) for n, term in zip(hidden, operands, strict=True)
     ]
-    return expanded, result.replace("...", whole), whole
+    return expanded, result.replace("...", whole)
 
 
 def _einsum_type(facts, callee, subscripts, operands):
     operands = tuple(map(number_type, operands))
-    terms, letters, hidden = _letters(subscripts, [len(dims_of(x)) for x in operands])
+    terms, letters = _letters(subscripts, [len(dims_of(x)) for x in operands])
     lengths = {}
     for term, operand in zip(terms, operands, strict=True):
         for letter, length in zip(term, dims_of(operand), strict=True):
             known = lengths.setdefault(letter, length)
-            if letter in hidden:
+            if 1 in (known.known, length.known):  # one element goes with each of the others
                 (lengths[letter],) = facts.broadcast([(known,), (length,)])
             else:
                 same_length(facts, known, length, f"axes {letter!r}")
@@ -67,7 +67,7 @@ def subscripts_of_cotangent(subscripts, number, ranks):
     """How the cotangent of an operand is made of that of the result, the other operands and
     unit matrices; the axes that are missing then, along which it is constant; and the axes
     whose lengths the unit matrices have. They stand for letters that occur twice."""
-    terms, result, _ = _letters(subscripts, ranks)
+    terms, result = _letters(subscripts, ranks)
     free = [x for x in string.ascii_letters if not any(x in t for t in (*terms, result))]
     own, units, lengths = "", [], []
     for axis, letter in enumerate(terms[number]):

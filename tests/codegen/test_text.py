@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+
 import numpy as np
 import pytest
 
+from gradscribe.codegen.wrapping import wrap
 from tests.codegen.programs import block, text_of
 
 x5 = np.linspace(-1.0, 2.0, 5)
@@ -330,3 +333,10 @@ def test_long_expressions_are_split_at_temporaries() -> None:
     text = text_of(long_line, x5, x5 + 4, x5 + 2)
     assert "    t = " in text
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_a_long_tuple_of_one_stays_a_tuple() -> None:
+    line = "return (first_of_many_names + second_of_many_names,), record"
+    wrapped = wrap(line, 40)
+    assert "\n" in wrapped
+    assert ast.dump(ast.parse(wrapped)) == ast.dump(ast.parse(line))

@@ -43,7 +43,7 @@ INTERPOLATION = [
     *(
         case(callee, array(n), array(m), mode)
         for callee in (np.convolve, np.correlate)
-        for n, m in [(5, 3), (2, 5), (4, 4), (1, 3), (5, 2), (3, 4)]
+        for n, m in [(5, 3), (2, 5), (4, 4), (5, 2)]
         for mode in ("full", "same", "valid")
     ),
 ]

@@ -23,7 +23,10 @@ def wrap(line: str, width: int) -> str:
             return line
     start, stop = longest
     indent = line[: len(line) - len(line.lstrip())]
-    inner = _filled(_parts(line[start + 1 : stop]), indent + INDENT, width)
+    within = line[start + 1 : stop]
+    inner = _filled(_parts(within), indent + INDENT, width)
+    if within.endswith(","):
+        inner[-1] += ","  # that of a tuple of one
     return "\n".join([line[: start + 1], *inner, indent + line[stop:]])
 
 

@@ -311,6 +311,23 @@ def compiled_kernel(derivatives: Derivatives, inputs: tuple[int, ...], arity: in
     return Kernel(derivatives, name, node_class(f"{name}Backward"), inputs, arity)
 
 
+def apply_call(
+    callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], leaves: Sequence[Any]
+) -> tuple[Any, ...]:
+    """The results of `callee(*args, **kwargs)`, where `Operand(i)` stands for leaves[i], a Tensor
+    or an array: recorded as one node if that is wanted."""
+    tensors = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+    active = tuple(i for i in tensors if leaves[i].requires_grad and grad_enabled())
+    arrays = [leaf.array if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+    shapes = tuple((array.dtype, array.shape) for array in arrays)
+    key = (callee, repr((args, kwargs)), shapes, active)
+    kernel = KERNELS.get(key)
+    if kernel is None:
+        derivatives = _provider(callee, args, kwargs, arrays, active)
+        kernel = KERNELS[key] = compiled_kernel(derivatives, tuple(tensors), len(leaves))
+    return apply_compiled(kernel, leaves)
+
+
 def apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[Any, ...]:
     """Run a compiled function as ONE node on its leaves (Tensors, arrays, numbers); returns the
     out leaves: Tensors wired to the node where they have cotangents, other arrays and NumPy's

@@ -14,16 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.ir.core import Operand
+from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.runtime.adaptors import BY_CALLEE
-from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.eager import Operation, apply, apply_call
 from gradscribe.runtime.tensor import Tensor, wrap
 
 
 def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """`ufunc(*inputs)` with a Tensor among the inputs (NEP 13)."""
     if method != "__call__" or kwargs or ufunc.nout != 1:
-        return NotImplemented
+        callee = ufunc if method == "__call__" else getattr(ufunc, method)
+        known = "out" not in kwargs and (callee in COMPOSITIONS or callee in PRIMITIVES)
+        return _apply_compiled(callee, inputs, kwargs) if known else NotImplemented
     row = BY_CALLEE.get(ufunc)
     return apply(_row(ufunc) if row is None else row, inputs)
 
@@ -35,6 +38,8 @@ def array_function(
     if function in _ON_ARRAYS or function in _CONSTANT:
         out = function(*map(_array, args), **{k: _array(v) for k, v in kwargs.items()})
         return out if function in _ON_ARRAYS else wrap(out)
+    if function in COMPOSITIONS or function not in PRIMITIVES:
+        return _apply_compiled(function, args, kwargs)
     bound = _signature(function).bind(*args, **kwargs)
     operands: list[Any] = []
     names: list[str] = []
@@ -44,14 +49,35 @@ def array_function(
             operands.append(value)
             names.append(name)
         elif _is_sequence_of_arrays(value):
+            if operands:
+                return _apply_compiled(function, args, kwargs)
             return _apply_to_sequence(function, value, bound.arguments, name)
         else:
             static[_NEW_NAMES.get((function, name), name)] = _hashable(value)
     first = list(bound.arguments)[: len(names)]
-    if names != first:
+    if names != first and function is np.where:
         return _apply_in_order(function, bound.arguments)
+    if names != first:
+        return _apply_compiled(function, args, kwargs)
     row = _row(function, tuple(static))
     return apply(row, operands, tuple(static.values()))
+
+
+def _apply_compiled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """A call of any form and any number of results, as one node."""
+    leaves: list[Any] = []
+
+    def abstracted(item: Any) -> Any:
+        if isinstance(item, (tuple, list)):
+            return type(item)(map(abstracted, item))
+        if not isinstance(item, (Tensor, np.ndarray)):
+            return item
+        leaves.append(item)
+        return Operand(len(leaves) - 1)
+
+    call = tuple(map(abstracted, args)), {name: abstracted(v) for name, v in kwargs.items()}
+    results = apply_call(function, *call, leaves)
+    return results[0] if len(results) == 1 else results
 
 
 _ON_ARRAYS = frozenset(

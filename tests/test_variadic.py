@@ -71,3 +71,12 @@ def test_the_source_names_each_argument():
     gradient = gs.grad(weighted, argnums=2)
     gradient(1.0, 2.0, 3.0)
     assert "def weighted_gradient(a, xs_0, xs_1" in gradient.source
+
+
+def test_a_gradient_takes_keywords_and_more_arguments_as_its_function_does():
+    gradient = gs.grad(lambda a, *, b=2.0: a**3 * b)
+    assert gs.grad(functools.partial(gradient, b=4.0))(2.0) == 48.0
+    assert gs.jvp(gradient, (2.0,), (1.0,)) == (24.0, 24.0)
+    x = gs.tensor(3.0, requires_grad=True)
+    gs.differentiable(gs.grad(weighted, argnums=1))(2.0, x, 1.0).backward()
+    assert x.grad.item() == 4.0

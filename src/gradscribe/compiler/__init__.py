@@ -25,7 +25,7 @@ from gradscribe.compiler.eager_calls import function_of_call
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.program import Primal, Program, program_of
 from gradscribe.compiler.signatures import bound
-from gradscribe.compiler.variadic import spread
+from gradscribe.compiler.variadic import calling, spread
 from gradscribe.errors import ArgumentError, GradscribeError, SourceNotFoundError
 from gradscribe.ir.core import Operand
 from gradscribe.primitives.registry import PRIMITIVES
@@ -121,8 +121,7 @@ def target_of(function: Callable[..., Any]) -> Target:
         return _with(inner, (function.__self__, *inner.first), dict(inner.keywords))
     if inspect.getattr_static(function, "__gradscribe_transform__", None) is not None:
         own: Target = function.target  # type: ignore[attr-defined]
-        count = len(own.program.binder.names) - len(own.first)
-        return target_of(_calling(function, count))
+        return target_of(calling(function, own.function, len(own.first)))
     wrapped = inspect.getattr_static(function, "__gradscribe_function__", None)
     if wrapped is not None:
         return target_of(wrapped)

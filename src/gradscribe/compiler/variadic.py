@@ -16,6 +16,7 @@ import itertools
 import linecache
 from collections.abc import Callable
 from types import FunctionType
+from typing import Any
 
 _serial = itertools.count(1)
 
@@ -43,15 +44,39 @@ def spread(function: FunctionType, count: int) -> FunctionType:
     return made
 
 
+def calling(callee: Any, like: FunctionType, first: int) -> FunctionType:
+    """The function that calls `callee` with arguments of the names that `like` has for its own,
+    but for the first ones."""
+    code = like.__code__
+    stop = code.co_argcount + code.co_kwonlyargcount
+    only = code.co_varnames[code.co_argcount : stop]
+    variadic = code.co_varnames[stop] if is_variadic(like) else ""
+    name = getattr(callee, "__name__", "")
+    made = _maker(
+        name if name.isidentifier() else "function",
+        code.co_varnames[first : code.co_argcount],
+        only,
+        "",
+        variadic,
+    )(callee)
+    made.__defaults__, made.__kwdefaults__ = like.__defaults__, like.__kwdefaults__
+    return made
+
+
 @functools.lru_cache(maxsize=1024)
 def _maker(
-    name: str, positional: tuple[str, ...], only: tuple[str, ...], keywords: str
-) -> Callable[[FunctionType], FunctionType]:
+    name: str,
+    positional: tuple[str, ...],
+    only: tuple[str, ...],
+    keywords: str,
+    variadic: str = "",
+) -> Callable[[Any], FunctionType]:
     """From a function to the one that calls it."""
-    star = ["*", *only] if only else []
+    star = [f"*{variadic}", *only] if only or variadic else []
     more = [f"**{keywords}"] if keywords else []
-    given = ", ".join([*positional, *(f"{name}={name}" for name in only), *more])
-    taken = {name, *positional, *only, keywords}
+    rest = [f"*{variadic}"] if variadic else []
+    given = ", ".join([*positional, *rest, *(f"{name}={name}" for name in only), *more])
+    taken = {name, *positional, *only, keywords, variadic}
     callee = next(c for c in map("callee{}".format, ("", *range(len(taken)))) if c not in taken)
     text = (
         f"def make({callee}):\n"

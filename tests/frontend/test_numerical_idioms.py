@@ -353,9 +353,15 @@ def between_whole_numbers(y):
     return np.interp(np.linspace(0.1, 2.7, 5), np.arange(4), y).prod()
 
 
+def copied_rows(A):
+    d = list(map(lambda row: list(map(lambda a: a * 2, row)), A))
+    return d[0][1] * max(max(row) for row in d) + sorted(sorted(row)[0] for row in d)[1]
+
+
 @pytest.mark.parametrize(
     ("function", "args"),
     [
+        (copied_rows, (A34,)),
         (between_whole_numbers, (x4,)),
         (every_member, (x4, 0.3)),
         (vocabulary, (x4,)),

@@ -48,7 +48,10 @@ def run_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
 
 def _refuse_repetition(lowering: Lowering, node: Any, frame: Frame) -> None:
     """Raise `FoundOnStackError` if a function is called that is being lowered (for values of the
-    same structure); refuse one that is given ever other structures."""
+    same structure); refuse one that is given ever other structures. Functions of the prelude do
+    not call themselves: one on the stack runs a function of the user that calls it again."""
+    if frame.source.whole:
+        return
     tree = frame.source.node
     same = [f for f in (*lowering.below, *lowering.frames) if f.source.node is tree]
     if tree in lowering.recursion.suspects:

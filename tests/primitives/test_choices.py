@@ -38,6 +38,8 @@ inf, nan = math.inf, math.nan
         (max, [np.float64(1.0), np.float64(2.0)], [0, 1]),
         (max, [np.float64(nan), np.float64(2.0)], [1, 0]),
         (np.hypot, [np.array([0.0, 3.0]), np.array([0.0, 4.0])], [[0, 0.6], [0, 0.8]]),
+        (np.logaddexp, [np.array([-inf, -inf]), np.array([-inf, 0.0])], [[0, 0], [0, 1]]),
+        (np.logaddexp2, [np.array([-inf, -inf]), np.array([-inf, 0.0])], [[0, 0], [0, 1]]),
         (np.arctan2, [np.array([0.0, 1.0]), np.array([0.0, 1.0])], [[0, 0.5], [0, -0.5]]),
         (operator.pow, [np.array([0.0, 2.0]), np.array([0.0, 0.0])], [[0, 0], [0, math.log(2)]]),
         (operator.pow, [np.array([0.0, 0.0]), np.array([2.0, 1.0])], [[0, 1], [0, 0]]),

@@ -152,12 +152,19 @@ def log1p(out, x):
 
 @elementwise(np.logaddexp)
 def logaddexp(out, x, y):
-    return np.exp(x - out), np.exp(y - out)
+    total = _above_nothing(out)
+    return np.exp(x - total), np.exp(y - total)
 
 
 @elementwise(np.logaddexp2)
 def logaddexp2(out, x, y):
-    return np.exp2(x - out), np.exp2(y - out)
+    total = _above_nothing(out)
+    return np.exp2(x - total), np.exp2(y - total)
+
+
+def _above_nothing(out):
+    """The logarithm of a sum, and 0 where the sum is 0: there are no parts of that."""
+    return np.where(out == -np.inf, 0, out)
 
 
 @elementwise(np.hypot, math.hypot)

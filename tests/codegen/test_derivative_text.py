@@ -322,3 +322,18 @@ def test_results_that_come_together_are_taken_apart_at_once() -> None:
     assert "Q, R = np.linalg.qr(A_1)" in source
     assert "steps_1.append((Q, R))" in source
     assert "t[0]" not in source
+
+
+def measured(x, zs):
+    H = np.array([[1.0, 0.5]])
+    total = 0.0
+    for z in zs:
+        total += np.sin(z - (H @ x)[0])
+        x = np.tanh(x)
+    return total
+
+
+def test_array_whose_lengths_are_known_is_not_recorded_for_its_shape() -> None:
+    source = sources(measured, np.array([0.5, 0.25]), x5).gradient_source
+    assert "np.zeros((1,))" in source
+    assert "np.zeros_like(t" not in source

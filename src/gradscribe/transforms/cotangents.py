@@ -58,8 +58,13 @@ def zero(scope: Scope, value: Value) -> Value:
         if known is None:
             like, condition = scope.primal(scope.shaped_like(value)), scope.primal(flag)
             return zero_if_there(scope.builder, like, condition, value, outcome)
-    like = scope.primal(scope.shaped_like(value))
-    return scope.builder.call(ZEROS_LIKE, {"x": like}, name=name_of(value))
+    like = scope.shaped_like(value)
+    if isinstance(type_, Array) and type_.module == "numpy" and scope.effort(like):
+        shape = tuple(length.known for length in type_.dims)
+        if None not in shape:
+            keywords = {} if type_.dtype == "float64" else {"dtype": np.dtype(type_.dtype)}
+            return call(scope.builder, np.zeros, name=name_of(value), shape=shape, **keywords)
+    return scope.builder.call(ZEROS_LIKE, {"x": scope.primal(like)}, name=name_of(value))
 
 
 def _zero_of(type_: Type) -> Any:

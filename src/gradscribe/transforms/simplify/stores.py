@@ -58,7 +58,7 @@ def accumulate_into_zeros(rewriter: Rewriter, operation: Operation) -> Value | N
     between: list[Operation] = []
     x = operation.operands[0]
     while rewriter.used_once(x):
-        before = rewriter.made_by(x, ACCUMULATE, STORE, ZEROS_LIKE)
+        before = rewriter.made_by(x, ACCUMULATE, STORE, ZEROS_LIKE, np.zeros)
         if before is None:
             return None
         if before.primitive is not ACCUMULATE:

@@ -195,3 +195,97 @@ def bisected(a, b):
 
 def test_a_recursive_function_whose_branches_cover_every_case():
     check(bisected, 1.0, 2.1)
+
+
+# -- unpacking ------------------------------------------------------------------------------------
+
+
+def polygon_centroid(points):
+    area = x = y = 0.0
+    for (x0, y0), (x1, y1) in zip(points, points[1:] + points[:1]):
+        cross = x0 * y1 - x1 * y0
+        area += cross / 2
+        x += (x0 + x1) * cross
+        y += (y0 + y1) * cross
+    return x / (6 * area), y / (6 * area)
+
+
+def test_lists_are_unpacked_into_as_many_names_as_there_are():
+    check(polygon_centroid, [[0.0, 0.0], [2.0, 0.1], [2.1, 2.0], [0.1, 1.9]])
+    with pytest.raises(ValueError, match="expected 2 values to unpack"):
+        gs.grad(lambda points: polygon_centroid(points)[0])(
+            [[0.0, 0.0], [2.0, 0.1], [2.1, 2.0, 1.0]]
+        )
+
+
+# -- derivatives of lists -------------------------------------------------------------------------
+
+
+def shortened_rows(A):
+    B = A[1:]
+    for i in range(2):
+        B[i] = B[i][0:1] + B[i][2:]
+    return B[0][0] * B[1][1] * A[0][0]
+
+
+def test_the_cotangent_of_a_replaced_item_has_the_length_of_that_item():
+    check(shortened_rows, [[1.0, 2.0, 3.0], [4.0, 5.0, 7.0], [7.0, 8.0, 9.0]])
+
+
+def shortened_parts(a):
+    parts = [a, a[1:] * 2, a[2:] * 3]
+    for i in range(3):
+        parts[i] = parts[i][1:] if i == 0 else parts[i][:1] * 2
+    return parts
+
+
+def test_the_cotangent_of_a_replaced_array_has_the_shape_of_that_array():
+    check(shortened_parts, np.array([1.0, 2.0, 3.0, 4.0]))
+
+
+def returned_list(x):
+    out = [0.0] * 4
+    n = 2
+    while True:
+        out[0] += x[0] * x[1]
+        if n == 1:
+            return out
+        x = [x[0] * 2, out[0]]
+        n -= 1
+
+
+def test_a_list_that_the_last_trip_returns_has_no_cotangent_before():
+    check(returned_list, [1.0, 2.0])
+
+
+# -- what NumPy does ------------------------------------------------------------------------------
+
+
+def inverse_distances(x):
+    d = np.sqrt((x - x[:, None]) ** 2)
+    d[d > 0] = 1.0 / d[d > 0]
+    return np.sum(np.triu(d, 1)) + np.sum(np.tril(d, -1) ** 2)
+
+
+def test_a_pole_outside_of_a_triangle_is_cut_off():
+    check(inverse_distances, np.array([1.0, 2.5, 4.5]), order=1)
+
+
+def quadratic_form(x):
+    B = np.array([[2.0, x[0]], [x[0], 3.0]])
+    d = np.linalg.solve(B, x)
+    t = d @ B
+    t = t @ x
+    return t * x
+
+
+def test_products_of_vectors_are_not_taken_in_place():
+    check(quadratic_form, np.array([0.5, 0.8]))
+
+
+def bands(A):
+    return np.diag(np.diag(A)) + np.diag(A[0, 1:], 1) - np.diag(A[0, :-1], -1)
+
+
+def test_the_band_of_a_diagonal_matrix_is_no_data():
+    check(bands, np.eye(3) + 1.5)

@@ -40,8 +40,9 @@ def computes_with_numbers(operation: Operation | None) -> bool:
 
 
 def augmented(target: ast.expr, value: ast.expr, derived: bool) -> ast.AugAssign | None:
-    """`target op= other` where value is `target op other`, else None."""
-    if not isinstance(value, ast.BinOp):
+    """`target op= other` where value is `target op other`, else None: never of `@`, which NumPy
+    does in place for matrices alone."""
+    if not isinstance(value, ast.BinOp) or isinstance(value.op, ast.MatMult):
         return None
     if same(value.left, target):
         return ast.AugAssign(target, value.op, value.right)  # type: ignore[arg-type]

@@ -16,13 +16,12 @@ import gast
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError, EverOtherTypesError
-from gradscribe.frontend.control.branches import RAISED, branch, conditional
+from gradscribe.frontend.control.branches import branch, conditional, raise_here
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.lowering import Frame, Lowering, SplitError
 from gradscribe.frontend.source import read_places
 from gradscribe.frontend.values import Either, Static
 from gradscribe.ir.core import Value
-from gradscribe.primitives.control import EFFECT, RAISE
 
 _EXITS = (gast.Return, gast.Break, gast.Continue)
 Lower = Callable[[Lowering, Sequence[Any]], None]
@@ -135,7 +134,7 @@ def without_none(lowering: Lowering, frame: Frame, result: Any) -> Any:
             sides = (lambda: chosen(item.first)), (lambda: chosen(item.second))
             return conditional(lowering, node, item.flag, *sides)
         if item == Static(None):
-            _raise(lowering, TypeError, f"`{name}` returned None here, which has no derivative")
+            raise_here(lowering, TypeError, f"`{name}` returned None here, which has no derivative")
         return item
 
     if not isinstance(result, Either):
@@ -173,12 +172,6 @@ def _raise_later(lowering: Lowering, error: UnsupportedError) -> None:
     """What cannot be compiled on a path raises when that path is taken: what Python raises there,
     where that is known."""
     if isinstance(error, AlwaysRaisesError) and isinstance(error.value, Static):
-        _raise(lowering, error.cls, *error.value.value.args)
+        raise_here(lowering, error.cls, *error.value.value.args)
     else:
-        _raise(lowering, TypeError, error.what)
-
-
-def _raise(lowering: Lowering, cls: type, *args: Any) -> None:
-    exception = lowering.emit(EFFECT, {"args": args, "keywords": {}}, cls)
-    lowering.emit(RAISE, {"exception": exception, "cause": None})
-    lowering.frame.names[RAISED] = Static(True)
+        raise_here(lowering, TypeError, error.what)

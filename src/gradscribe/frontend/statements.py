@@ -195,10 +195,11 @@ def _assigned(lowering: Lowering, target: Any, item: Any) -> Static:
 
 
 def _unpack(lowering: Lowering, target: Any, item: Any) -> None:
-    items = list(calls.unpacked(lowering, target, item))
+    starred = [i for i, t in enumerate(target.elts) if isinstance(t, gast.Starred)]
+    expected = None if starred else len(target.elts)
+    items = list(calls.unpacked(lowering, target, item, expected))
     if len({*map(id, items)}) < len(items):
         lowering.builder.begin_statement()  # several targets refer to the same value
-    starred = [i for i, t in enumerate(target.elts) if isinstance(t, gast.Starred)]
     if starred:
         first, after = starred[0], len(target.elts) - starred[0] - 1
         if len(items) < len(target.elts) - 1:

@@ -344,11 +344,9 @@ def _ndim(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    classes = (
-        calls.unpacked(lowering, node, arguments[1])
-        if isinstance(arguments[1], TupleOf)
-        else (arguments[1],)
-    )
+    accepted = scope.opened(lowering, arguments[1])
+    is_tuple = isinstance(accepted, (TupleOf, ObjectRef))
+    classes = calls.unpacked(lowering, node, accepted) if is_tuple else (accepted,)
     if opaque.is_opaque(arguments[0]):
         return opaque.emit(lowering, isinstance, arguments, keywords, BOOL)
     cls = class_of(lowering, node, arguments[0])

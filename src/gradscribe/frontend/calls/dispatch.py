@@ -6,6 +6,7 @@ import contextlib
 import enum
 import functools
 import inspect
+import operator
 import types
 from dataclasses import replace
 from typing import Any
@@ -41,6 +42,7 @@ from gradscribe.frontend.values import (
     TupleOf,
 )
 from gradscribe.ir.core import Linearity, Method, Primitive, Value
+from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Sequence, Tuple
 from gradscribe.primitives.control import LEN
 from gradscribe.primitives.indexing import LENGTH
@@ -542,10 +544,11 @@ def length(lowering: Lowering, item: Any) -> Any:
     return None
 
 
-def unpacked(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...]:
-    """The items of a value whose number of items is known."""
-    from gradscribe.frontend.data.subscripts import read_item
-
+def unpacked(
+    lowering: Lowering, node: Any, item: Any, expected: int | None = None
+) -> tuple[Any, ...]:
+    """The items of a value whose number of items is known, or expected: then it is compared at run
+    time."""
     item = scope.opened(lowering, item)
     if instances.is_object(item):
         return unpacked(lowering, node, known.iteration(lowering, node, item))
@@ -554,9 +557,9 @@ def unpacked(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...]:
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
         return tuple(lowering.contents[item.storage])
     if isinstance(item, ListRef):
-        count = lowering.builder.facts.sampled(lowering.contents[item.storage].type.length)
-        if count is not None:
-            return tuple(read_item(lowering, node, item, Static(i)) for i in range(count))
+        return _counted_items(
+            lowering, node, item, lowering.contents[item.storage].type.length, expected
+        )
     if isinstance(item, DictRef):
         return tuple(Static(key) for key in lowering.contents[item.storage])
     if isinstance(item, Static) and isinstance(item.value, _STATIC_ITEMS):
@@ -564,7 +567,11 @@ def unpacked(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...]:
     if isinstance(item, Iteration):
         return known.unrolled(lowering, node, item)
     if isinstance(item, Ref):
-        return _unpacked_array(lowering, node, item)
+        type_ = lowering.load(item).type
+        assert isinstance(type_, Array)
+        if not type_.rank:
+            lowering.unsupported(node, "an array without axes has no items")
+        return _counted_items(lowering, node, item, type_.dims[0], expected)
     if isinstance(item, Value) and isinstance(item.type, Tuple):
         return tuple(lowering.wrap(item).items)
     return lowering.unsupported(
@@ -575,12 +582,31 @@ def unpacked(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...]:
 _STATIC_ITEMS = (tuple, list, range, str, frozenset, enum.EnumMeta)
 
 
-def _unpacked_array(lowering: Lowering, node: Any, item: Ref) -> tuple[Any, ...]:
-    type_ = lowering.load(item).type
-    assert isinstance(type_, Array)
-    count = type_.dims[0].known if type_.rank else None
-    if count is None and type_.rank:
-        count = lowering.builder.facts.sampled(type_.dims[0])
+def _counted_items(
+    lowering: Lowering, node: Any, item: Ref | ListRef, length_: Affine | None, expected: int | None
+) -> tuple[Any, ...]:
+    """The items of a list or array: as many as there are in the specializing call."""
+    count = None if length_ is None else lowering.builder.facts.sampled(length_)
+    if count is None and expected is None:
+        what = "the number of items is not known when the function is compiled"
+        lowering.unsupported(node, what, "index instead")
     if count is None:
-        lowering.unsupported(node, "the length of this array is not known", "index instead")
+        count = expected or 0
+        _compare_length(lowering, node, item, count)
     return tuple(read_item(lowering, node, item, Static(i)) for i in range(count))
+
+
+def _compare_length(lowering: Lowering, node: Any, item: Ref | ListRef, expected: int) -> None:
+    """Raise what Python raises where a list or array has another number of items."""
+    from gradscribe.frontend.control.branches import branch, raise_here
+
+    what = f"expected {expected} values to unpack"
+    differs = apply_primitive(
+        lowering,
+        node,
+        PRIMITIVES[operator.ne],
+        operator.ne,
+        (length(lowering, item), Static(expected)),
+        {},
+    )
+    branch(lowering, differs, lambda: raise_here(lowering, ValueError, what), lambda: None)

@@ -32,7 +32,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Block, Operation, Value
 from gradscribe.ir.types import JoinError, Opaque, Scalar, Type, join
-from gradscribe.primitives.control import RAISE
+from gradscribe.primitives.control import EFFECT, RAISE
 from gradscribe.primitives.registry import PRIMITIVES
 
 RAISED = "has raised"
@@ -159,6 +159,13 @@ def _lower_side(lowering: Lowering, side: Callable[[], None]) -> None:
     except NotYetKnownError:
         del frame.loops[depth:]
         frame.names[RAISED] = Static(True)
+
+
+def raise_here(lowering: Lowering, cls: type, *args: Any) -> None:
+    """Raise at run time, where this path is taken."""
+    exception = lowering.emit(EFFECT, {"args": args, "keywords": {}}, cls)
+    lowering.emit(RAISE, {"exception": exception, "cause": None})
+    lowering.frame.names[RAISED] = Static(True)
 
 
 @dataclass(frozen=True, slots=True)

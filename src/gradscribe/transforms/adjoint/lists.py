@@ -100,7 +100,7 @@ def _set(scope: Scope, operation: Operation, d_out: Value) -> None:
     index = _static(scope, operation, "index")
     contribute(scope, value, lambda: _get(scope, d_out, index, value))
     if x in scope.context.active:
-        arguments = {"x": d_out, "index": index, "value": zero(scope, value)}
+        arguments = {"x": d_out, "index": index, "value": _zeros_of_item(scope, operation, index)}
         scope.contribute(x, scope.builder.call(SET, arguments, name=name_of(x)))
 
 
@@ -142,7 +142,7 @@ def _set_section(scope: Scope, operation: Operation, d_out: Value) -> None:
     index = _static(scope, operation, "index")
     contribute(scope, value, lambda: _section(scope, d_out, index, value))
     if x in scope.context.active:
-        arguments = {"x": d_out, "index": index, "value": zero(scope, value)}
+        arguments = {"x": d_out, "index": index, "value": _zeros_of_section(scope, x, index, value)}
         scope.contribute(x, scope.builder.call(SET_SECTION, arguments, name=name_of(x)))
 
 
@@ -178,6 +178,14 @@ def _zeros_of_item(scope: Scope, operation: Operation, index: Any) -> Value:
             return zero(scope, read.result)
     item = scope.builder.call(GET, {"x": scope.primal(x), "index": index})
     return scope.builder.call(ZEROS_LIKE, {"x": item})
+
+
+def _zeros_of_section(scope: Scope, x: Value, index: SliceOf, value: Value) -> Value:
+    """Zeros of the lengths of the items that were in a slice: as many as there are now."""
+    if isinstance(x.type.item, Scalar):  # type: ignore[attr-defined]
+        return zero(scope, value)
+    items = scope.builder.call(SECTION, {"x": scope.primal(x), "index": index})
+    return scope.builder.call(ZEROS_LIKE, {"x": items})
 
 
 def contribute(scope: Scope, value: Value, cotangent: Callable[[], Value]) -> None:

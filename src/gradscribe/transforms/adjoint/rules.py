@@ -27,6 +27,9 @@ from gradscribe.transforms.cotangents import call, constant, project
 from gradscribe.transforms.storage import derived
 from gradscribe.transforms.templates import Renewal, Template, Templates, template_of
 
+_MASKS = frozenset({PRIMITIVES[np.where], PRIMITIVES[np.triu], PRIMITIVES[np.tril]})
+"""What cuts off the cotangents of some elements: those that it does not take."""
+
 _SHAPE_READERS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
 
 
@@ -85,7 +88,7 @@ def _refuse_complex(operation: Operation) -> None:
 
 def _is_masked(scope: Scope, operation: Operation, d_out: Value) -> bool:
     """Whether the cotangents of the operands are zero where a mask has cut them off."""
-    if operation.primitive is PRIMITIVES[np.where]:
+    if operation.primitive in _MASKS:
         return True
     keeps_zeros = operation.primitive.elementwise or operation.primitive.view
     return keeps_zeros and d_out in scope.context.masked

@@ -101,7 +101,10 @@ class Scope:
             total = zero(self, x)
         elif isinstance(total.type, Scalar):  # the cotangent of an array without axes
             total = self.builder.call(PRIMITIVES[np.array], {"x": total, "dtype": None})
-        self.cotangents[x] = store_at(self.builder, ACCUMULATE, total, cotangent, path, name_of(x))
+        changed = store_at(self.builder, ACCUMULATE, total, cotangent, path, name_of(x))
+        if total in self.context.masked:
+            self.context.masked.add(changed)
+        self.cotangents[x] = changed
 
     def _step(self, read: Operation) -> tuple[Primitive, dict[str, Any]]:
         """A read or view as a step of a path."""

@@ -88,7 +88,7 @@ def doolittle_with_permutation(A):
 
 
 @program(spd)
-def jacobi_rotations(a):
+def jacobi_rotations_by_helpers(a):
     """Nested helpers: one looks for the largest element off the diagonal, one rotates it away."""
 
     def largest(a):
@@ -125,7 +125,7 @@ def jacobi_rotations(a):
 
 
 @program(spd)
-def inverse_iteration(a, shift=0.5, tol=1e-6):
+def inverse_iteration_that_may_fail(a, shift=0.5, tol=1e-6):
     """Returns from inside of the loop, or not at all."""
     shifted = a - np.identity(len(a)) * shift
     x = np.array([0.3, -0.5, 0.7, 0.1])

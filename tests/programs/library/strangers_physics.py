@@ -91,6 +91,16 @@ class Body:
         return 0.5 * self.mass * np.dot(self.vel, self.vel)
 
 
+def attract_and_move(bodies, dt):
+    for b in bodies:
+        b.force[:] = 0
+        for other in bodies:
+            if other is not b:
+                b.force += b.attraction(other)
+    for b in bodies:
+        b.update(dt)
+
+
 @program([1.0, 0.2], [0.1, 2.0])
 def bodies_that_attract(p, v):
     bodies = []
@@ -98,13 +108,7 @@ def bodies_that_attract(p, v):
     bodies.append(Body(p, v, 1.0, name="earth"))
     time = 0.0
     while time < 0.05:
-        for b in bodies:
-            b.force[:] = 0
-            for other in bodies:
-                if other is not b:
-                    b.force += b.attraction(other)
-        for b in bodies:
-            b.update(0.02)
+        attract_and_move(bodies, 0.02)
         time += 0.02
     return sum(b.kinetic for b in bodies), bodies[1].trail[-1]
 

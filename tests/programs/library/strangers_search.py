@@ -305,7 +305,7 @@ def spline_that_may_miss(x, y, at):
 
 
 @program([1.0, 2.0, 0.5, 3.0])
-def haar_wavelet(signal):
+def haar_by_slices(signal):
     output = [0.0] * len(signal)
     length = len(signal) >> 1
     while True:

@@ -9,7 +9,7 @@ import pytest
 
 import gradscribe as gs
 from gradscribe import errors
-from tests.frontend.oracles import check
+from tests.frontend.oracles import agrees, check
 
 x3 = np.array([0.5, -1.5, 2.0])
 A34 = np.linspace(-1.0, 2.0, 12).reshape(3, 4)
@@ -509,6 +509,74 @@ def grown_from_its_last(a, b, n):
 )
 def test_items_of_a_list_are_changed_each_for_itself(function: Any, args: Any) -> None:
     check(function, *args)
+
+
+def keys_of_one_path(x, limit):
+    found = {"b": x[0]}
+    if x[0] > limit:
+        found["a"] = x[1]
+    if "a" in found:
+        found["b"] = found["b"] * 3.0
+    return sum(found.values()) * len(found)
+
+
+def key_deleted_on_one_path(x, limit):
+    found = {"b": x[0], "a": x[1]}
+    if x[0] > limit:
+        del found["a"]
+    return sum(found.values()) * len(found)
+
+
+def visited(x, start):
+    following = [[1, 2], [2], [0]]
+    seen, waiting, total = {start}, [start], 0.0
+    while waiting:
+        i = waiting.pop()
+        total += x[i] ** 2 * len(seen)
+        for j in following[i]:
+            if j not in seen:
+                seen.add(j)
+                waiting.append(j)
+    return total
+
+
+def each_once(x):
+    seen = set()
+    total = 0.0
+    for i in [0, 1, 1, 2, 0]:
+        if i not in seen:
+            seen.add(i)
+            total += x[i] ** 2
+    return total * len(seen)
+
+
+def named_in_a_test(x):
+    total, i = 0.0, 0
+    while (v := x[i]) < 1.5:
+        total += v
+        i += 1
+        if v < -1.0:
+            continue
+        total *= 2.0
+    return total + v
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (keys_of_one_path, (x3, 0.0)),
+        (keys_of_one_path, (x3, 1.0)),
+        (key_deleted_on_one_path, (x3, 0.0)),
+        (key_deleted_on_one_path, (x3, 1.0)),
+        (visited, (x3, 0)),
+        (visited, (x3, 2)),
+        (each_once, (x3,)),
+        (named_in_a_test, (x3,)),
+    ],
+    ids=lambda p: getattr(p, "__name__", ""),
+)
+def test_keys_and_sets_that_differ_from_path_to_path(function: Any, args: Any) -> None:
+    agrees(function, *args)
 
 
 def test_an_argument_list_that_holds_one_array_twice_is_refused_at_the_call() -> None:

@@ -32,7 +32,7 @@ from gradscribe.ir.types import (
     Undefined,
 )
 from gradscribe.ir.verifier import VerificationError, verify
-from gradscribe.primitives.control import RAISE, UNDEF
+from gradscribe.primitives.control import CONSTANT, RAISE, UNDEF
 from gradscribe.primitives.registry import PRIMITIVES
 from tests.handmade import Hand, vector
 
@@ -145,6 +145,24 @@ def test_operands_are_numbered_by_the_attributes(ir):
     operation = ir.builder.operations.pop()
     ir.builder.append(replace(operation, operands=(x, x)))
     refuses(ir.function("f", operation.result), "has 2 operands; its attributes use those of [0]")
+
+
+@pytest.mark.parametrize("hide", [lambda x: x, lambda x: [x] * 2, lambda x: {"a": (1, x)}])
+def test_a_value_among_the_attributes(ir, hide):
+    x = ir.parameter("x", FLOAT)
+    result = Value(Opaque())
+    ir.builder.append(Operation(CONSTANT, (), (result,), {"value": hide(x)}))
+    refuses(ir.function("f", result), "has %x: float among its attributes, not its operands")
+
+
+def test_an_opaque_value_does_not_start_a_carried_number(ir):
+    x = ir.parameter("x", Opaque())
+    item, carried, result = Value(INT), Value(FLOAT), Value(FLOAT)
+    bounds = [ir.constant(number) for number in (0, 3, 1)]
+    body = Block((item, carried), (), (carried,))
+    shape = LoopShape(("range",), 1)
+    ir.builder.emit_loop(shape, [*bounds, x], [body], [result])
+    refuses(ir.function("f", result), "initial values of loop")
 
 
 def test_operands_that_do_not_fit(ir):

@@ -16,7 +16,7 @@ from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import keyed_dicts
 from gradscribe.frontend.control import comprehensions
 from gradscribe.frontend.control.branches import conditional
-from gradscribe.frontend.data import containers
+from gradscribe.frontend.data import sets
 from gradscribe.frontend.data.attributes import attribute, method_or_attribute
 from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.data.subscripts import read_item
@@ -177,7 +177,7 @@ def _list(lowering: Lowering, node: Any) -> Any:
 
 
 def _set(lowering: Lowering, node: Any) -> Any:
-    return containers.static_set(lowering, node, new_list(lowering, _items(lowering, node.elts)))
+    return sets.new_set(lowering, node, new_list(lowering, _items(lowering, node.elts)))
 
 
 def _dict(lowering: Lowering, node: Any) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import array_likes, opaque, prelude
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.data import instances, keyed, protocols, sequences
+from gradscribe.frontend.data import instances, keyed, protocols, sequences, sets
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.splitting import for_each_kind
 from gradscribe.frontend.values import (
@@ -290,6 +290,9 @@ def membership(lowering: Lowering, node: Any, wanted: bool, item: Any, container
             found = opaque.emit(lowering, operator.contains, arguments, {}, BOOL, RUN)
         else:
             found = calls.inline(lowering, node, prelude.contains, (container, item))
+        return found if wanted else operate(lowering, node, operator.not_, found)
+    if opaque.is_opaque(container):
+        found = sets.contains(lowering, container, item)
         return found if wanted else operate(lowering, node, operator.not_, found)
     if not isinstance(items, tuple):
         lowering.unsupported(node, "`in` is not supported on this container")

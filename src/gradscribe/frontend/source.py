@@ -110,6 +110,17 @@ class Source:
         }
         return frozenset({dotted(function.value) for function in grown} - read)
 
+    @functools.cached_property
+    def changes_sets(self) -> bool:
+        """Whether there is a statement that calls a method by which sets are changed."""
+        return any(
+            isinstance(node, gast.Expr)
+            and isinstance(node.value, gast.Call)
+            and isinstance(node.value.func, gast.Attribute)
+            and node.value.func.attr in _CHANGING_SETS
+            for node in gast.walk(self.node)
+        )
+
     @staticmethod
     def of(node: Any, filename: str, lines: tuple[str, ...]) -> Source:
         """The source of a function whose tree is at hand (nested functions, lambdas)."""
@@ -179,7 +190,28 @@ def _source_in(filename: str, code: CodeType) -> Source:
         raise UnsupportedError(
             f"`{code.co_name}` is an `async` function", "await the data first, and pass it in"
         )
-    return Source.of(gast.ast_to_gast(found[0].mangled()), filename, lines)
+    tree = _NamedTests().visit(gast.ast_to_gast(found[0].mangled()))
+    return Source.of(tree, filename, lines)
+
+
+class _NamedTests(gast.NodeTransformer):  # type: ignore[misc]
+    """`while (v := x) > 0:` binds a name in its test, which the body and what follows read. It is
+
+    while True:
+        if not (v := x) > 0:
+            break
+    """
+
+    def visit_While(self, node: Any) -> Any:
+        self.generic_visit(node)
+        names_test = any(isinstance(part, gast.NamedExpr) for part in gast.walk(node.test))
+        if not names_test or node.orelse:
+            return node
+        leave = gast.If(gast.UnaryOp(gast.Not(), node.test), [gast.Break()], [])
+        made = gast.While(gast.Constant(True, None), [leave, *node.body], [])
+        for part in (leave, leave.test, leave.body[0], made.test):
+            gast.copy_location(part, node.test)
+        return gast.copy_location(made, node)
 
 
 def _declared(nodes: Iterable[Any]) -> set[str]:
@@ -196,6 +228,11 @@ def _declared(nodes: Iterable[Any]) -> set[str]:
 
 
 _ADDING = frozenset({"append", "extend", "appendleft", "add", "update", "insert"})
+
+
+_CHANGING_SETS = frozenset(
+    {"add", "discard", "intersection_update", "difference_update", "symmetric_difference_update"}
+)
 
 
 def _adds_items(node: Any) -> bool:

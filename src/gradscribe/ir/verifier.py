@@ -4,7 +4,8 @@ Every transform may assume them and must keep them; the test suite runs `verify`
 
 - each value is defined once, before its uses, in a block that encloses them;
 - the parameters of a function are the leaves of its parameter trees, likewise its result;
-- attributes number all operands; the type rule gives the type of the result;
+- attributes number all operands, and hold no values themselves; the type rule gives the type of
+  the result;
 - regions have the parameters, yields and results that `if` and `loop` ask for, in number and
   type (see `gradscribe.ir.core`).
 
@@ -15,7 +16,7 @@ container type that joins to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gradscribe.ir.core import (
@@ -29,6 +30,7 @@ from gradscribe.ir.core import (
     Operand,
     Operation,
     Primitive,
+    SliceOf,
     Value,
     map_operands,
 )
@@ -136,6 +138,8 @@ class _Verifier:
         text = _describe(operation)
         if operation.regions or len(operation.results) != 1:
             raise _RuleError(f"{text} must have one result and no regions")
+        for value in _values(operation.attributes):
+            raise _RuleError(f"{text} has {value!r} among its attributes, not its operands")
         count = len(operation.operands)
         numbers = sorted(operand.index for operand in _operands(operation.attributes))
         if sorted(set(numbers)) != list(range(count)):
@@ -310,6 +314,19 @@ def _known_lengths_agree(a: Type, b: Type) -> bool:
 def _same_number(what: str, expected: int, found: int) -> None:
     if expected != found:
         raise _RuleError(f"{what}: expected {expected}, found {found}")
+
+
+def _values(tree: Any) -> Iterator[Value]:
+    """The values in a tree of attributes, where only their numbers may stand."""
+    if isinstance(tree, Value):
+        yield tree
+    elif isinstance(tree, SliceOf):
+        yield from _values((tree.start, tree.stop, tree.step))
+    elif isinstance(tree, (tuple, list, set, frozenset)):
+        for item in tree:
+            yield from _values(item)
+    elif isinstance(tree, Mapping):
+        yield from _values(tuple(tree.values()))
 
 
 def _operands(tree: Any) -> Iterator[Operand]:

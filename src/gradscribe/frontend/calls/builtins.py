@@ -490,8 +490,6 @@ BUILTINS: dict[Any, Handler] = {
     tuple: _tuple,
     dict: dicts.dict_of,
     collections.OrderedDict: dicts.dict_of,
-    set: containers.set_of,
-    frozenset: containers.set_of,
     slice: _slice,
     isinstance: _isinstance,
     type: _type,

@@ -43,7 +43,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Linearity, Method, Primitive, Value
 from gradscribe.ir.lengths import Affine
-from gradscribe.ir.types import Array, Sequence, Tuple
+from gradscribe.ir.types import INT, Array, Opaque, Sequence, Tuple
 from gradscribe.primitives.control import LEN
 from gradscribe.primitives.indexing import LENGTH
 from gradscribe.primitives.registry import COMPOSITIONS, METHODS, PRIMITIVES
@@ -541,6 +541,8 @@ def length(lowering: Lowering, item: Any) -> Any:
         if value.type.length is not None and value.type.length.known is not None:
             return Static(value.type.length.known)
         return lowering.emit(LEN, {"x": value})
+    if isinstance(value.type, Opaque):
+        return opaque.emit(lowering, len, (value,), {}, INT)
     return None
 
 

@@ -16,6 +16,7 @@ from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.control.bounds import MergedLengths, bounds_of
 from gradscribe.frontend.control.merged_memory import Memories, Memory
 from gradscribe.frontend.data import places
+from gradscribe.frontend.data.keyed import refuse_other_keys
 from gradscribe.frontend.kinds import ABSENT, Choice, aligned, kind_of
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, RETURN_VALUE, Lowering, State
 from gradscribe.frontend.values import (
@@ -343,7 +344,8 @@ class Merge:
         if isinstance(a, DictRef) and isinstance(b, DictRef):
             one = self.states[0].contents[a.storage]
             two = self.states[1].contents[b.storage]
-            contents = self.plan_contents(one, two, Storage(name))
+            place = a.storage.place or b.storage.place
+            contents = self.plan_contents(one, two, Storage(name, place=place))
             return _Container(DictRef, contents, self.memories.of(a, b), frozenset())
         if _is_leaf(a) and _is_leaf(b) and not _is_object(a) and not _is_object(b):
             return self._leaf(a, b, name)
@@ -368,10 +370,10 @@ class Merge:
         if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
             return _Structure(tuple, tuple(self.plan(x, y, "") for x, y in zip(a, b, strict=True)))
         if isinstance(a, dict) and isinstance(b, dict):
-            keys = list({**a, **b})
-            missing = Unbound("the key is missing on one path")
-            parts = tuple(self.plan(a.get(k, missing), b.get(k, missing), str(k)) for k in keys)
-            return _Structure(lambda items: dict(zip(keys, items, strict=True)), parts)
+            if list(a) != list(b) and not isinstance(storage, Cell):
+                refuse_other_keys(self.lowering, storage)
+            parts = tuple(self.plan(a[key], b[key], str(key)) for key in a)
+            return _Structure(lambda items: dict(zip(a, items, strict=True)), parts)
         return self._leaf(a, b, storage.name)
 
     def _with_unbound(self, missing: Unbound, other: Any, name: str, second: bool) -> Any:

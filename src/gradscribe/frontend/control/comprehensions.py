@@ -35,10 +35,10 @@ def list_of(lowering: Lowering, node: Any, name: str = "") -> Any:
 
 
 def set_of(lowering: Lowering, node: Any) -> Any:
-    """A set comprehension, whose items have to be known."""
-    from gradscribe.frontend.data.containers import static_set
+    """The set that a set comprehension gives."""
+    from gradscribe.frontend.data.sets import new_set
 
-    return static_set(lowering, node, list_of(lowering, node))
+    return new_set(lowering, node, list_of(lowering, node))
 
 
 def dict_of(lowering: Lowering, node: Any) -> Any:

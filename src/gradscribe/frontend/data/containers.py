@@ -257,24 +257,6 @@ def _searched(function: Any) -> Handler:
     return handler
 
 
-def static_set(lowering: Lowering, node: Any, items: Any) -> Static:
-    """A set, whose items have to be known."""
-    below = lowering.contents[items.storage]
-    if not isinstance(below, tuple) or not all(isinstance(item, Static) for item in below):
-        lowering.unsupported(
-            node,
-            "the items of a set must be known when the function is compiled",
-            "use a list, or a dict with these keys",
-        )
-    return Static(frozenset(item.value for item in below))
-
-
-def set_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Static:
-    """`set(items)`."""
-    listed = reducing.listed(lowering, node, arguments, keywords)
-    return static_set(lowering, node, listed)
-
-
 LIST_METHODS: dict[str, Handler] = {
     "append": append,
     "extend": extend,

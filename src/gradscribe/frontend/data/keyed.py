@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import DictRef, InstanceRef, Static, TupleOf
+from gradscribe.frontend.values import DictRef, InstanceRef, Static, Storage, TupleOf
 
 
 class KeyedItems:
@@ -111,6 +111,17 @@ def refuse_key(lowering: Lowering, node: Any, owner: Any, key: Any) -> NoReturn:
     )
     if is_plain and isinstance(owner, DictRef):
         error.place = owner.storage.place
+    raise error
+
+
+def refuse_other_keys(lowering: Lowering, storage: Storage) -> NoReturn:
+    """A dict has other keys, or the same in another order, on each of two paths."""
+    error = RunTimeKeyError(
+        f"{f'`{storage.name}`' if storage.name else 'a dict'} has other keys on each path",
+        "give it the same keys on every path, in the same order",
+        lowering.builder.location,
+    )
+    error.place = storage.place
     raise error
 
 

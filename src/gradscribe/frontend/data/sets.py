@@ -1,0 +1,48 @@
+"""Sets: one that the function never changes is known when it is compiled; others are objects of
+the running program, whose items are never differentiated."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.calls import opaque, reducing
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Static
+from gradscribe.ir.types import BOOL, Opaque
+
+
+def new_set(lowering: Lowering, node: Any, items: Any) -> Any:
+    """A new set of the items of a list."""
+    if lowering.frame.source.changes_sets:
+        given = () if lowering.contents[items.storage] == () else (items,)
+        return opaque.emit(lowering, set, given, {}, Opaque(set))
+    return _known(lowering, node, items)
+
+
+def _known(lowering: Lowering, node: Any, items: Any) -> Static:
+    below = lowering.contents[items.storage]
+    if not isinstance(below, tuple) or not all(isinstance(item, Static) for item in below):
+        lowering.unsupported(
+            node,
+            "the items of a set must be known when the function is compiled",
+            "use a list, or a dict with these keys",
+        )
+    return Static(frozenset(item.value for item in below))
+
+
+def contains(lowering: Lowering, container: Any, item: Any) -> Any:
+    """`item in container`, of an object that is known at run time only."""
+    return opaque.emit(lowering, operator.contains, (container, item), {}, BOOL)
+
+
+def _set(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return new_set(lowering, node, reducing.listed(lowering, node, arguments, keywords))
+
+
+def _frozen(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return _known(lowering, node, reducing.listed(lowering, node, arguments, keywords))
+
+
+known.BUILTINS.update({set: _set, frozenset: _frozen})

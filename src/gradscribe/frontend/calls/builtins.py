@@ -31,7 +31,6 @@ from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.array_changes import METHODS as CHANGES
 from gradscribe.frontend.calls.destinations import change
 from gradscribe.frontend.data import (
-    containers,
     dicts,
     instances,
     keyed,

@@ -1,0 +1,64 @@
+"""How two values are merged after a branch: plans, which are made before the `if` operation, and of
+which the merged values are built after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gradscribe.frontend.control.merged_memory import Memory
+from gradscribe.frontend.values import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A pair of leaves to merge, by number; memory: what it may stand for."""
+
+    number: int
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    item: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    make: Callable[[tuple[Any, ...]], Any]
+    parts: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """A value of two kinds: plans for its flag and for both of them."""
+
+    flag: Any
+    first: Any
+    second: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A list or dict, made anew: it may be either of the two that were merged."""
+
+    make: Callable[[Storage], Any]
+    contents: Any
+    memory: Memory
+    holds: frozenset[Storage]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    plan: Any
+    overlaps: frozenset[Storage]
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """An object of known fields, made anew as a container is."""
+
+    cls: type
+    fields: dict[str, Field]
+    overlaps: frozenset[Storage]

@@ -18,8 +18,9 @@ from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.data.objects import identities
 from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.effects import Given, effects_of, given_by
+from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered, Place
-from gradscribe.frontend.lowering import Frame, Lowering, SplitError
+from gradscribe.frontend.lowering import Lowering, SplitError
 from gradscribe.frontend.source import Source, source_of
 from gradscribe.frontend.splitting import without_none
 from gradscribe.ir.builder import Builder

@@ -13,7 +13,8 @@ from typing import Any
 
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend.calls.frames import run_frame
-from gradscribe.frontend.lowering import Frame, Lowering
+from gradscribe.frontend.frame import Frame
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import source_of
 from gradscribe.frontend.values import ListRef, Static, TupleOf
 from gradscribe.ir.builder import Builder

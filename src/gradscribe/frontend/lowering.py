@@ -8,10 +8,9 @@ that were already taken of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from types import FunctionType
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -19,29 +18,22 @@ import numpy as np
 from gradscribe.errors import GradscribeError, UnsupportedError
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError, Recursion
 from gradscribe.frontend.control.carried_entry import Entry
-from gradscribe.frontend.control.name_liveness import reads_of, stores_last
-from gradscribe.frontend.data.places import Place, is_read_only
+from gradscribe.frontend.data.places import Place
+from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Capture, CaptureCallback, Dependency
 from gradscribe.frontend.interface import Place as DictPlace
 from gradscribe.frontend.numbering import Numbering
-from gradscribe.frontend.source import Source
 from gradscribe.frontend.values import (
-    BoundMethod,
     Cell,
-    DictRef,
     Either,
     InstanceRef,
-    Iteration,
     ListRef,
-    LocalFunction,
     ObjectRef,
-    PartialOf,
     Ref,
     Static,
     Storage,
     TupleOf,
     Unbound,
-    may_overlap,
 )
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Location, Operation, Parameter, Primitive, Value
@@ -71,7 +63,6 @@ from gradscribe.primitives.control import (
 
 if TYPE_CHECKING:
     from gradscribe.frontend.calls.recursion import Enclosed
-    from gradscribe.frontend.data.structures import Structure
 
 # Names that no Python program can have: the exits of the current frame and loop, each a
 # flag that is true as long as the exit was not taken, and the value returned.
@@ -83,48 +74,6 @@ _HANDING_ON = frozenset({CONSTANT, TUPLE, ITEM, LIST, APPEND, POP, GET, SET, STO
 """Operations that compute nothing: under `no_grad`, what they hand on keeps its derivative."""
 
 PLAIN_NUMBERS = (bool, int, float, complex, np.generic)
-
-
-@dataclass(eq=False, slots=True)
-class Frame:
-    """One function that is being lowered: its source and its names.
-
-    end: where the current statement ends (line, column). statement: it, if it is one without a
-    body. loops: the first lines of the loops around it. called_at: for functions of this package,
-    where the user's program calls them. outer: the frame that a nested function closes over.
-    structure: of the arguments, where the function is known to call itself.
-    """
-
-    source: Source
-    function: FunctionType
-    names: dict[str, Any]
-    outer: Frame | None = None
-    end: tuple[int, int] = (0, 0)
-    statement: Any = None
-    loops: list[int] = field(default_factory=list)
-    called_at: Location | None = None
-    structure: Structure | None = None
-
-    def is_only_grown(self, name: str) -> bool:
-        """Whether a container from outside is read only to have items added."""
-        frame: Frame | None = self
-        while frame is not None:
-            if name not in frame.source.only_grown or name in frame.names:
-                return False
-            frame = frame.outer
-        return True
-
-    def is_read_later(self, name: str, *, innermost: bool = True) -> bool:
-        """Whether the name is read after the current statement (or in a loop around it), before it
-        is bound anew; or in the current one, unless its last act is the store.
-
-        innermost: whether this is the frame that is being lowered, not one that calls it."""
-        live = self.source.live.get(self.statement)
-        if live is not None:
-            is_last = innermost and stores_last(self.statement)
-            return name in live or (not is_last and name in reads_of(self.statement))
-        first = (self.loops[0], 0) if self.loops else self.end
-        return any(place >= first for place in self.source.reads.get(name, ()))
 
 
 class SplitError(Exception):
@@ -364,27 +313,6 @@ class Lowering:
         self.contents[storage] = value
         return reference(storage)
 
-    def hold(self, storage: Storage, items: Iterable[Any], before: bool = False) -> None:
-        """Note that the list in this storage holds the very objects that these values are. It may
-        hold one twice, if it holds it already, or if another trip of a loop may put it there.
-
-        before: it held them before the trips of the loops around.
-        """
-        present = set[Storage]() if before else set(storage.holds)
-        start = 0 if before or not self.trips else self.trips[-1]
-        for item in items:
-            storage.read_only |= is_read_only(item)
-            held = {other for other in self.storages(item) if other is not storage}
-            for other in held:
-                oldest = min(one.serial for one in (other, *other.overlaps))
-                is_new = max(storage.serial, oldest) >= start
-                if not is_new or any(may_overlap(other, one) for one in present):
-                    storage.levels = 0
-            if isinstance(item, ListRef):
-                storage.levels = min(storage.levels, 1 + item.storage.levels)
-            present |= held
-        storage.holds |= {reached for one in present for reached in one.reached} - {storage}
-
     def undefined(self, type_: Type) -> Value:
         """A value that is never read, of this type."""
         operation = Operation(UNDEF, (), (self.builder.named(type_),), {"type": type_})
@@ -421,34 +349,6 @@ class Lowering:
     def cells(self, item: InstanceRef) -> list[Cell]:
         """The storages of the attributes that an object has in the present state."""
         return [cell for cell in item.cells.values() if cell in self.contents]
-
-    def storages(self, item: Any) -> Iterator[Storage]:
-        """All storages that a value reaches."""
-        pending, seen = [item], set[int]()
-        while pending:
-            item = pending.pop()
-            if isinstance(item, (Ref, ListRef, DictRef, InstanceRef)):
-                yield item.storage
-            if isinstance(item, (ListRef, DictRef)):
-                contents = self.contents[item.storage]
-                if not isinstance(contents, Value):
-                    pending += contents.values() if isinstance(contents, dict) else contents
-            elif isinstance(item, InstanceRef) and id(item.storage) not in seen:
-                seen.add(id(item.storage))
-                pending += map(DictRef, self.cells(item))
-            elif isinstance(item, BoundMethod):
-                pending.append(item.receiver)
-            elif isinstance(item, PartialOf):
-                pending += (item.function, *item.arguments, *item.keywords.values())
-            elif isinstance(item, TupleOf):
-                pending += item.items
-            elif isinstance(item, Either):
-                pending += item.first, item.second
-            elif isinstance(item, Iteration):
-                pending += item.parts
-            elif isinstance(item, LocalFunction) and id(item.frame) not in seen:
-                seen.add(id(item.frame))
-                pending += item.frame.names.values()
 
 
 @dataclass(frozen=True, slots=True)

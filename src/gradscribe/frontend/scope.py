@@ -26,6 +26,7 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.control.carried import LateReadError
 from gradscribe.frontend.data import instances
+from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import (
     Argument,
     Capture,
@@ -34,7 +35,7 @@ from gradscribe.frontend.interface import (
     Path,
     RunTimeObject,
 )
-from gradscribe.frontend.lowering import PLAIN_NUMBERS, Frame, Lowering
+from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
 from gradscribe.frontend.values import (
     ALL,
     BoundMethod,

@@ -11,8 +11,8 @@ from gradscribe.ir.trees import Tree
 from gradscribe.ir.types import Type
 
 if TYPE_CHECKING:
+    from gradscribe.frontend.frame import Frame
     from gradscribe.frontend.interface import Path
-    from gradscribe.frontend.lowering import Frame
 
 
 class AlwaysRaisesError(UnsupportedError):

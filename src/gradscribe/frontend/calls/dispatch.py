@@ -20,10 +20,10 @@ from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.contiguity import is_contiguous
 from gradscribe.frontend.data import instances, objects, protocols
 from gradscribe.frontend.data.subscripts import cut, read_item
+from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import (
     PLAIN_NUMBERS,
-    Frame,
     Lowering,
     is_number,
 )

@@ -14,7 +14,8 @@ from typing import Any
 from gradscribe.frontend.calls import recursion
 from gradscribe.frontend.calls.definitions import FoundOnStackError
 from gradscribe.frontend.control.branches import branch
-from gradscribe.frontend.lowering import NOT_RETURNED, RETURN_VALUE, Frame, Lowering
+from gradscribe.frontend.frame import Frame
+from gradscribe.frontend.lowering import NOT_RETURNED, RETURN_VALUE, Lowering
 from gradscribe.frontend.values import Static, Unbound
 
 _PACKAGE = str(Path(__file__).parents[2])

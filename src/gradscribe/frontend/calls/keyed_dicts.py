@@ -14,6 +14,7 @@ from gradscribe.frontend.data import objects, places
 from gradscribe.frontend.data.keyed import KeyedItems, put
 from gradscribe.frontend.data.subscripts import check_store, store_item
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.memory import hold
 from gradscribe.frontend.values import DictRef, ListRef, Static, Storage
 from gradscribe.ir.core import Method, Primitive, Value
 from gradscribe.ir.types import BOOL, INT
@@ -29,7 +30,7 @@ def enter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     key, item = lowering.named(key, ""), lowering.value(item)
     check_store(lowering, node, held.storage, memory=False)
     lowering.stored |= {order.storage, held.storage}
-    lowering.hold(held.storage, [arguments[3]])
+    hold(lowering, held.storage, [arguments[3]])
 
     def replace() -> None:
         position = opaque.emit(lowering, Method("index"), (order, key), {}, INT, RUN)

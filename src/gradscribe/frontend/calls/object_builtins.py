@@ -15,8 +15,9 @@ from gradscribe.frontend.data import objects
 from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.instances import class_of, is_object, new_instance
 from gradscribe.frontend.data.sequences import new_list
+from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Path
-from gradscribe.frontend.lowering import Frame, Lowering, is_number
+from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import (
     DictRef,
     InstanceRef,

@@ -38,6 +38,7 @@ from gradscribe.frontend.data.structures import (
     opened,
     rebuilt,
 )
+from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import (
     DictRef,
     ListRef,
@@ -54,8 +55,9 @@ from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Type
 
 if TYPE_CHECKING:
+    from gradscribe.frontend.frame import Frame
     from gradscribe.frontend.interface import Path
-    from gradscribe.frontend.lowering import Frame, Lowering
+    from gradscribe.frontend.lowering import Lowering
 
 _PASSES = 12
 """How often the type of a result may change before it is taken to grow for ever."""
@@ -198,7 +200,8 @@ def _lower(
 ) -> Result:
     """One pass: the IR of the function, with what is known of its result so far."""
     from gradscribe.frontend.calls.frames import inline_frame
-    from gradscribe.frontend.lowering import Frame, Lowering
+    from gradscribe.frontend.frame import Frame
+    from gradscribe.frontend.lowering import Lowering
     from gradscribe.frontend.splitting import without_none
 
     inner = Lowering(Builder(Facts()))
@@ -233,7 +236,7 @@ def _lower(
     tree, values = result_tree(inner, item)
     definition.function = _function(definition.name, parameters.made, inner.builder, values)
     known = {symbol for type_ in parameters.types for symbol in symbols(type_)}
-    shares = any(may_overlap(own, e) for own in inner.storages(item) for e in entered)
+    shares = any(may_overlap(own, e) for own in storages(inner, item) for e in entered)
     return Result(tree, general_result(values, inner.builder.facts, known), shares)
 
 

@@ -28,6 +28,7 @@ from gradscribe.frontend.lowering import (
     RETURN_VALUE,
     Lowering,
 )
+from gradscribe.frontend.memory import is_read_only, storages
 from gradscribe.frontend.values import (
     Cell,
     DictRef,
@@ -319,7 +320,7 @@ class Carried:
         assert entry.choice is not None
         memory = entry.memory(())
         tokens, overlaps = frozenset(memory.tokens), frozenset(memory.overlaps)
-        for storage in lowering.storages(start):
+        for storage in storages(lowering, start):
             overlaps |= {storage} | storage.overlaps
         lowering.has_alternatives = True
         either = kinds.rebuilt(
@@ -410,7 +411,7 @@ class Carried:
             return value
         found = self.lowering.wrap(value, *self._memory(like, entry, path))
         if isinstance(found, (Ref, ListRef)):
-            read_only = places.is_read_only(like) or entry.memory(path).read_only
+            read_only = is_read_only(like) or entry.memory(path).read_only
             found.storage.read_only = read_only
         return found
 
@@ -691,7 +692,7 @@ class Carried:
                 storage = item.storage
                 holders = {other for other in known if may_hold(other, storage)}
                 overlaps = ({storage} | storage.overlaps) & known | holders
-                holds, read_only = {*storage.holds} & known, places.is_read_only(item)
+                holds, read_only = {*storage.holds} & known, is_read_only(item)
                 found = Part(overlaps, set(), holds, storage.levels, read_only)
                 settled = entry.part(path).widen(found) and settled
         return settled

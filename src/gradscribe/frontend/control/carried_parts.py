@@ -7,6 +7,7 @@ from typing import Any
 
 from gradscribe.frontend.control.carried_entry import Path
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
+from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import (
     BoundMethod,
     Cell,
@@ -65,7 +66,7 @@ def _reached(
     elif isinstance(item, Ref):
         yield path, item
     elif not isinstance(item, (ListRef, DictRef, InstanceRef)):
-        yield from ((path, Ref(storage)) for storage in lowering.storages(item))
+        yield from ((path, Ref(storage)) for storage in storages(lowering, item))
     elif item.storage not in seen:
         yield path, item
         if isinstance(item, InstanceRef):

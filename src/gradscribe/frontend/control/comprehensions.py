@@ -20,7 +20,8 @@ import gast
 
 from gradscribe.frontend.calls import frames, keyed_dicts
 from gradscribe.frontend.data.sequences import new_list
-from gradscribe.frontend.lowering import Frame, Lowering
+from gradscribe.frontend.frame import Frame
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import Source, assigned_names, read_places
 from gradscribe.frontend.values import Static
 

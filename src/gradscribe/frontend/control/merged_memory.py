@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gradscribe.frontend.data.places import is_read_only
 from gradscribe.frontend.lowering import State
+from gradscribe.frontend.memory import is_read_only
 from gradscribe.frontend.values import DictRef, ListRef, Ref, Storage, may_overlap
 
 

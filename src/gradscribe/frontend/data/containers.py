@@ -15,6 +15,7 @@ from gradscribe.frontend.data import places, sequences
 from gradscribe.frontend.data.indices import step_of
 from gradscribe.frontend.data.subscripts import check_store, read_item
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.memory import hold
 from gradscribe.frontend.values import ListRef, Static
 from gradscribe.ir.core import Method, SliceOf, Value
 from gradscribe.ir.types import INT, Never, Sequence
@@ -60,7 +61,7 @@ def _add(lowering: Lowering, owner: ListRef, item: Any) -> None:
     if isinstance(contents, tuple):
         lowering.contents[owner.storage] = (*contents, item)
     else:
-        lowering.hold(owner.storage, [item])
+        hold(lowering, owner.storage, [item])
         _emit(lowering, owner, APPEND, value=lowering.value(item))
 
 
@@ -77,7 +78,7 @@ def extend(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
             _add(lowering, owner, one)
         return Static(None)
     other = reducing.listed(lowering, node, (item,), {})
-    lowering.hold(owner.storage, contents if isinstance(contents, tuple) else ())
+    hold(lowering, owner.storage, contents if isinstance(contents, tuple) else ())
     owner.storage.holds |= other.storage.holds
     _emit(lowering, owner, JOIN, y=lowering.value(other))
     return Static(None)
@@ -92,7 +93,7 @@ def _insert(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
         items.insert(index.value, item)
         lowering.contents[owner.storage] = tuple(items)
         return Static(None)
-    lowering.hold(owner.storage, [item, *(contents if isinstance(contents, tuple) else ())])
+    hold(lowering, owner.storage, [item, *(contents if isinstance(contents, tuple) else ())])
     value, place = lowering.value(item), _position(lowering, index)
     if place == 0:
         _emit(lowering, owner, INSERT, index=0, value=value)
@@ -124,7 +125,7 @@ def _taken(lowering: Lowering, node: Any, owner: ListRef, index: Any) -> Any:
     if isinstance(contents, tuple) and isinstance(index, Static):
         return read_item(lowering, node, owner, index)
     arguments = {"x": lowering.value(owner), "index": _position(lowering, index)}
-    lowering.hold(owner.storage, contents if isinstance(contents, tuple) else ())
+    hold(lowering, owner.storage, contents if isinstance(contents, tuple) else ())
     storage = owner.storage
     return lowering.wrap(lowering.emit(GET, arguments), storage.overlaps | storage.holds)
 

@@ -17,10 +17,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gradscribe.frontend.memory import hold
 from gradscribe.frontend.values import ListRef, Ref, Storage
 from gradscribe.ir.core import Value
 from gradscribe.primitives.control import GET, SET
-from gradscribe.primitives.indexing import READ_ONLY
 
 if TYPE_CHECKING:
     from gradscribe.frontend.lowering import Lowering, State
@@ -42,13 +42,6 @@ def put(lowering: Lowering, item: Storage, owner: Storage, value: Value, index: 
     lowering.places[item] = Place(owner, lowering.contents[owner], value, index)
 
 
-def is_read_only(item: Any) -> bool:
-    """Whether an array cannot be stored to, perhaps, or a list may hold one that cannot be."""
-    if isinstance(item, Ref) and any(step.name in READ_ONLY for step, _, _ in item.path):
-        return True
-    return isinstance(item, (Ref, ListRef)) and item.storage.read_only
-
-
 def open_list(lowering: Lowering, owner: Storage) -> None:
     """Make a list whose items are known one by one a run-time value. The arrays and lists that were
     its items are the items at their places from now on."""
@@ -58,7 +51,7 @@ def open_list(lowering: Lowering, owner: Storage) -> None:
     for item in contents:
         if isinstance(item, ListRef):
             open_list(lowering, item.storage)
-    lowering.hold(owner, contents, before=True)
+    hold(lowering, owner, contents, before=True)
     read = {item: p for item, p in lowering.places.items() if p.contents is contents}
     known = [place.value for place in read.values()]
     value = lowering.contents[owner] = known[0] if known else lowering.value(ListRef(owner))

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.memory import hold
 from gradscribe.frontend.values import ALL, ListRef, Static, Storage, TupleOf
 from gradscribe.ir.core import Primitive, SliceOf, Value
 from gradscribe.ir.types import Never, Scalar, Sequence, Tuple, Type
@@ -30,7 +31,7 @@ def run_time_value(lowering: Lowering, owner: ListRef) -> Value:
     """The IR value of a list, which holds its items as objects from now on."""
     contents = lowering.contents[owner.storage]
     if isinstance(contents, tuple):
-        lowering.hold(owner.storage, contents, before=True)
+        hold(lowering, owner.storage, contents, before=True)
     return lowering.value(owner)
 
 
@@ -112,6 +113,6 @@ def _made_of(
         return made
     for owner in owners:
         made.storage.holds |= owner.storage.reached
-        lowering.hold(made.storage, known_items(lowering, owner) or ())
+        hold(lowering, made.storage, known_items(lowering, owner) or ())
     made.storage.levels = owners[0].storage.levels if primitive is SECTION else 0
     return made

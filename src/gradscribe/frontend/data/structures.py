@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradscribe.frontend.data.instances import new_instance, set_attribute
-from gradscribe.frontend.lowering import PLAIN_NUMBERS, Frame, Lowering
+from gradscribe.frontend.frame import Frame
+from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
 from gradscribe.frontend.source import read_places
 from gradscribe.frontend.values import (
     BoundMethod,

@@ -20,6 +20,7 @@ from gradscribe.frontend.data import places, protocols, sequences
 from gradscribe.frontend.data.indices import Step, as_array, step_of
 from gradscribe.frontend.data.keyed import known_key
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.memory import hold, is_read_only
 from gradscribe.frontend.values import (
     DictRef,
     InstanceRef,
@@ -203,7 +204,7 @@ def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, it
     position = index.value if isinstance(index, Static) else lowering.value(index)
     with places.changing(lowering, owner.storage, items=True):
         x = sequences.run_time_value(lowering, owner)
-        lowering.hold(owner.storage, [item])
+        hold(lowering, owner.storage, [item])
         arguments = {"x": x, "index": position, "value": lowering.value(item)}
         lowering.contents[owner.storage] = lowering.emit(SET, arguments, name=owner.storage.name)
 
@@ -266,7 +267,7 @@ def check_dtype(lowering: Lowering, node: Any, target: Ref, item: Type) -> None:
 
 def _change(lowering: Lowering, node: Any, primitive: Any, target: Ref, value: Value) -> None:
     storage = target.storage
-    if places.is_read_only(target):
+    if is_read_only(target):
         lowering.unsupported(node, "this array is read-only", "make a copy of it (`.copy()`)")
     check_store(lowering, node, storage, exact=target.exact)
     if isinstance(value.type, Array) and not value.type.rank:

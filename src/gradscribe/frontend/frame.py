@@ -1,0 +1,56 @@
+"""A function that is being lowered: its source, its names, and where in it lowering is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from gradscribe.frontend.control.name_liveness import reads_of, stores_last
+from gradscribe.frontend.source import Source
+from gradscribe.ir.core import Location
+
+if TYPE_CHECKING:
+    from gradscribe.frontend.data.structures import Structure
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """One function that is being lowered: its source and its names.
+
+    end: where the current statement ends (line, column). statement: it, if it is one without a
+    body. loops: the first lines of the loops around it. called_at: for functions of this package,
+    where the user's program calls them. outer: the frame that a nested function closes over.
+    structure: of the arguments, where the function is known to call itself.
+    """
+
+    source: Source
+    function: FunctionType
+    names: dict[str, Any]
+    outer: Frame | None = None
+    end: tuple[int, int] = (0, 0)
+    statement: Any = None
+    loops: list[int] = field(default_factory=list)
+    called_at: Location | None = None
+    structure: Structure | None = None
+
+    def is_only_grown(self, name: str) -> bool:
+        """Whether a container from outside is read only to have items added."""
+        frame: Frame | None = self
+        while frame is not None:
+            if name not in frame.source.only_grown or name in frame.names:
+                return False
+            frame = frame.outer
+        return True
+
+    def is_read_later(self, name: str, *, innermost: bool = True) -> bool:
+        """Whether the name is read after the current statement (or in a loop around it), before it
+        is bound anew; or in the current one, unless its last act is the store.
+
+        innermost: whether this is the frame that is being lowered, not one that calls it."""
+        live = self.source.live.get(self.statement)
+        if live is not None:
+            is_last = innermost and stores_last(self.statement)
+            return name in live or (not is_last and name in reads_of(self.statement))
+        first = (self.loops[0], 0) if self.loops else self.end
+        return any(place >= first for place in self.source.reads.get(name, ()))

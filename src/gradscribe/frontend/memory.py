@@ -1,0 +1,84 @@
+"""The memory that frontend values refer to: which storages they reach, and what lists hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from gradscribe.frontend.values import (
+    BoundMethod,
+    DictRef,
+    Either,
+    InstanceRef,
+    Iteration,
+    ListRef,
+    LocalFunction,
+    PartialOf,
+    Ref,
+    Storage,
+    TupleOf,
+    may_overlap,
+)
+from gradscribe.ir.core import Value
+from gradscribe.primitives.indexing import READ_ONLY
+
+if TYPE_CHECKING:
+    from gradscribe.frontend.lowering import Lowering
+
+
+def storages(lowering: Lowering, item: Any) -> Iterator[Storage]:
+    """All storages that a value reaches."""
+    pending, seen = [item], set[int]()
+    while pending:
+        item = pending.pop()
+        if isinstance(item, (Ref, ListRef, DictRef, InstanceRef)):
+            yield item.storage
+        if isinstance(item, (ListRef, DictRef)):
+            contents = lowering.contents[item.storage]
+            if not isinstance(contents, Value):
+                pending += contents.values() if isinstance(contents, dict) else contents
+        elif isinstance(item, InstanceRef) and id(item.storage) not in seen:
+            seen.add(id(item.storage))
+            pending += map(DictRef, lowering.cells(item))
+        elif isinstance(item, BoundMethod):
+            pending.append(item.receiver)
+        elif isinstance(item, PartialOf):
+            pending += (item.function, *item.arguments, *item.keywords.values())
+        elif isinstance(item, TupleOf):
+            pending += item.items
+        elif isinstance(item, Either):
+            pending += item.first, item.second
+        elif isinstance(item, Iteration):
+            pending += item.parts
+        elif isinstance(item, LocalFunction) and id(item.frame) not in seen:
+            seen.add(id(item.frame))
+            pending += item.frame.names.values()
+
+
+def hold(lowering: Lowering, storage: Storage, items: Iterable[Any], before: bool = False) -> None:
+    """Note that the list in this storage holds the very objects that these values are. It may
+    hold one twice, if it holds it already, or if another trip of a loop may put it there.
+
+    before: it held them before the trips of the loops around.
+    """
+    present = set[Storage]() if before else set(storage.holds)
+    start = 0 if before or not lowering.trips else lowering.trips[-1]
+    for item in items:
+        storage.read_only |= is_read_only(item)
+        held = {other for other in storages(lowering, item) if other is not storage}
+        for other in held:
+            oldest = min(one.serial for one in (other, *other.overlaps))
+            is_new = max(storage.serial, oldest) >= start
+            if not is_new or any(may_overlap(other, one) for one in present):
+                storage.levels = 0
+        if isinstance(item, ListRef):
+            storage.levels = min(storage.levels, 1 + item.storage.levels)
+        present |= held
+    storage.holds |= {reached for one in present for reached in one.reached} - {storage}
+
+
+def is_read_only(item: Any) -> bool:
+    """Whether an array cannot be stored to, perhaps, or a list may hold one that cannot be."""
+    if isinstance(item, Ref) and any(step.name in READ_ONLY for step, _, _ in item.path):
+        return True
+    return isinstance(item, (Ref, ListRef)) and item.storage.read_only

@@ -24,7 +24,7 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls.definitions import NotYetKnownError
-from gradscribe.frontend.control.carried import LateReadError
+from gradscribe.frontend.control.carried_fixed_point import LateReadError
 from gradscribe.frontend.data import instances
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import (

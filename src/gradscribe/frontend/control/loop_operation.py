@@ -16,7 +16,8 @@ from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.control import first_and_rest, list_lengths
 from gradscribe.frontend.control.bounds import bounds_of, matched_lengths
 from gradscribe.frontend.control.branches import RAISED, branch
-from gradscribe.frontend.control.carried import Carried, LateReadError
+from gradscribe.frontend.control.carried import Carried
+from gradscribe.frontend.control.carried_fixed_point import LateReadError
 from gradscribe.frontend.control.loop_columns import Columns
 from gradscribe.frontend.lowering import (
     NOT_BROKEN,

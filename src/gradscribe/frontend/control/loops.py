@@ -16,7 +16,7 @@ from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls.definitions import EverOtherTypesError
 from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.control.branches import RAISED
-from gradscribe.frontend.control.carried import FirstTripError
+from gradscribe.frontend.control.carried_fixed_point import FirstTripError
 from gradscribe.frontend.control.loop_columns import columns_of
 from gradscribe.frontend.control.loop_operation import after, run_loop
 from gradscribe.frontend.data import sequences

@@ -1,0 +1,78 @@
+"""Carried values taken apart into IR values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as SequenceOf
+from typing import Any
+
+from gradscribe.frontend.control.carried_entry import Entry
+from gradscribe.frontend.control.carried_parts import is_carried
+from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering, State
+from gradscribe.frontend.values import DictRef, InstanceRef, ListRef, Ref, Static, TupleOf
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Never
+from gradscribe.primitives.control import LIST
+
+
+def leaves_of(lowering: Lowering, item: Any, entry: Entry) -> list[Value] | None:
+    """The IR values that a frontend value consists of; None if it has none."""
+    if isinstance(item, Value):
+        return [item]
+    if isinstance(item, Static):
+        return [lowering.value(item)] if isinstance(item.value, PLAIN_NUMBERS) else None
+    if isinstance(item, InstanceRef):
+        cells = lowering.cells(item)
+        return _all_leaves(lowering, [lowering.contents[cell] for cell in cells], entry)
+    if isinstance(item, Ref):
+        return [lowering.load(item)]
+    if isinstance(item, ListRef):
+        item = lowering.contents[item.storage]
+        return leaves_of(lowering, item, entry)
+    if isinstance(item, DictRef):
+        return leaves_of(lowering, lowering.contents[item.storage], entry)
+    if isinstance(item, TupleOf):
+        return _all_leaves(lowering, item.items, entry)
+    if isinstance(item, dict):
+        return _all_leaves(lowering, tuple(item.values()), entry)
+    if isinstance(item, tuple):
+        if entry.mode == "list":
+            values = tuple(map(lowering.value, item))
+            return [lowering.emit(LIST, {"items": values, "item": Never()})]
+        return _all_leaves(lowering, item, entry)
+    return None
+
+
+def _all_leaves(lowering: Lowering, items: SequenceOf[Any], entry: Entry) -> list[Value] | None:
+    leaves: list[Value] = []
+    for item in items:
+        if not is_carried(item):
+            continue
+        below = leaves_of(lowering, item, entry)
+        if below is None:
+            return None
+        leaves += below
+    return leaves
+
+
+def is_like(lowering: Lowering, before: State, end: Any, start: Any, entry: Entry) -> bool:
+    """Whether two values have the same static parts at the same places. What is set late has
+    only the one at the end. before: the state before the loop."""
+    if entry.mode == "late":
+        return True
+    if isinstance(end, InstanceRef) and isinstance(start, InstanceRef):
+        after, earlier = (
+            {k: v for c in o.cells.values() for k, v in contents.get(c, {}).items()}
+            for o, contents in ((end, lowering.contents), (start, before.contents))
+        )
+        return end.cls is start.cls and is_like(lowering, before, after, earlier, entry)
+    if isinstance(end, dict) and isinstance(start, dict):
+        return end.keys() == start.keys() and all(
+            is_like(lowering, before, end[key], start[key], entry) for key in end
+        )
+    if isinstance(end, TupleOf) and isinstance(start, TupleOf):
+        end, start = end.items, start.items
+    if isinstance(end, tuple) and isinstance(start, tuple) and len(end) == len(start):
+        return all(is_like(lowering, before, e, s, entry) for e, s in zip(end, start, strict=True))
+    if is_carried(end) and is_carried(start):
+        return True
+    return end is start or (isinstance(end, Static) and end == start)

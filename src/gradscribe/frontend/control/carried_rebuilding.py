@@ -1,0 +1,97 @@
+"""Carried values put together again from IR values: the parameters of a body, or the results."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gradscribe.frontend.control.carried_entry import Entry, Path, leaf_name
+from gradscribe.frontend.control.carried_parts import is_carried
+from gradscribe.frontend.lowering import Lowering, State
+from gradscribe.frontend.memory import is_read_only
+from gradscribe.frontend.values import (
+    Cell,
+    DictRef,
+    InstanceRef,
+    ListRef,
+    Ref,
+    Storage,
+    TupleOf,
+)
+from gradscribe.ir.core import Value
+
+
+@dataclass(frozen=True, eq=False)
+class Rebuilding:
+    """All that one region begins with, or that follows a loop: a family of storages (see
+    `Storage`). after: the state at the end of a trip."""
+
+    lowering: Lowering
+    after: State
+
+    def value(self, like: Any, entry: Entry, values: Any, path: Path = ()) -> Any:
+        """A value of the structure of `like`, its leaves taken from values. path: where it is in
+        what is carried."""
+        again: Callable[[Any, Any], Any] = lambda key, item: self.value(  # noqa: E731
+            item, entry, values, (*path, key)
+        )
+        if isinstance(like, TupleOf):
+            return TupleOf(tuple(itertools.starmap(again, enumerate(like.items))), like.cls)
+        if isinstance(like, InstanceRef):
+            return self._object(like, entry, values, path)
+        if not is_carried(like):
+            return like
+        if isinstance(like, (ListRef, DictRef)):
+            return self._container(like, entry, values, path)
+        if isinstance(like, dict):
+            return {key: again(key, below) for key, below in like.items()}
+        if isinstance(like, tuple) and entry.mode != "list":
+            return tuple(itertools.starmap(again, enumerate(like)))
+        value = next(values)
+        if isinstance(like, (tuple, Value)):
+            return value
+        found = self.lowering.wrap(value, *self._memory(like, entry, path))
+        if isinstance(found, (Ref, ListRef)):
+            read_only = is_read_only(like) or entry.memory(path).read_only
+            found.storage.read_only = read_only
+        return found
+
+    def _memory(self, like: Any, entry: Entry, path: Path) -> tuple[Any, Any, Any]:
+        """The overlaps, family and tokens of what may be `like`, or what a trip leaves here."""
+        part = entry.memory(path)
+        storage = getattr(like, "storage", None)
+        own = frozenset() if storage is None else {storage} | storage.overlaps
+        return own | part.overlaps, self, frozenset(part.tokens)
+
+    def _container(
+        self, like: ListRef | DictRef, entry: Entry, values: Any, path: Path
+    ) -> ListRef | DictRef:
+        lowering, part, old = self.lowering, entry.memory(path), like.storage
+        storage = Storage(leaf_name(entry.key), *self._memory(like, entry, path))
+        storage.holds = old.holds | part.holds
+        storage.levels = min(old.levels, part.levels)
+        storage.read_only = old.read_only or part.read_only
+        below = lowering.contents.get(old)
+        if below is None:
+            below = self.after.contents[old]
+        lowering.contents[storage] = self.value(below, entry, values, path)
+        return type(like)(storage)
+
+    def _object(self, like: InstanceRef, entry: Entry, values: Any, path: Path) -> InstanceRef:
+        """An object with the attributes of `like`, which it may be."""
+        lowering = self.lowering
+
+        def cell(name: str, of: InstanceRef | DictRef, path: Path) -> Cell:
+            return Cell(name, *self._memory(of, entry, path))
+
+        owner = InstanceRef(like.cls, cell("", like, path), {})
+        lowering.contents[owner.storage] = {}
+        for name, old in like.cells.items():
+            held = lowering.contents.get(old) or self.after.contents.get(old)
+            if held is not None:
+                below = (*path, name)
+                own = owner.cells[name] = cell(name, DictRef(old), below)
+                lowering.contents[own] = self.value(held, entry, values, below)
+        return owner

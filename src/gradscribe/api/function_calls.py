@@ -25,6 +25,7 @@ from gradscribe.frontend.data import instances
 from gradscribe.frontend.data.structures import Structure, opened, python_object, rebuilt
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import PartialOf, Ref, Static, TupleOf, may_overlap
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, Tuple, is_differentiable
@@ -181,12 +182,12 @@ def _given(
         "saved": tuple(saved.leaves),
         "rules": rules,
     }
-    storages = {s for item in (*inputs, *outputs) for s in lowering.storages(item)}
+    present = {s for item in (*inputs, *outputs) for s in storages(lowering, item)}
     shared = frozenset(
         s
-        for s in storages
-        if any(may_overlap(s, own) for item in outputs for own in lowering.storages(item))
-        and any(may_overlap(s, other) for item in inputs for other in lowering.storages(item))
+        for s in present
+        if any(may_overlap(s, own) for item in outputs for own in storages(lowering, item))
+        and any(may_overlap(s, other) for item in inputs for other in storages(lowering, item))
     )
     made = lowering.wrap(lowering.plain(GIVEN, tree), shared)
     return [made] if single else list(made.items)

@@ -66,6 +66,7 @@ class Carried(FixedPoint):
             if leaves is None and entry.mode not in _WITHOUT_START:
                 entry.mode, entry.types = "late", None
             if leaves is None:
+                self._inits.pop(entry.key, None)
                 inits += self._late_inits(entry)
                 continue
             if entry.types is None:
@@ -296,14 +297,29 @@ class Carried(FixedPoint):
             if entry.mode != "late":
                 self._rebind(entry, values)
             elif entry.types:
-                end = held(self.end_state.names, self.end_state.contents, entry.key)
-                rebuilt = self._rebuilding.value(end, entry, values)
+                rebuilt = self._rebuilding.value(self._final(entry), entry, values)
                 self._bind_item(entry.key, rebuilt)
+            elif isinstance(end := self._final(entry), Static):
+                self._bind_item(entry.key, end)
             else:
                 reason = f"`{leaf_name(entry.key)}` is set in a loop"
                 self._bind_item(entry.key, Unbound(reason, mixed=True))
         places.renew(lowering, self.entry, (self.end_state,))
         return lowering.frame.names.pop(NOT_BROKEN, Static(self.broken is True))
+
+    def _final(self, entry: Entry) -> Any:
+        """What the body leaves behind."""
+        return held(self.end_state.names, self.end_state.contents, entry.key)
+
+    def replaced(self, live: frozenset[str] | None) -> dict[str, Any]:
+        """The names that each trip binds to something of another kind than before the loop, with
+        what they are then: of those that are read after the loop."""
+        return {
+            entry.key: start
+            for entry in self.entries
+            if entry.mode == "late" and isinstance(entry.key, str) and entry.key in (live or ())
+            if not isinstance(start := self._start(entry.key), Unbound)
+        }
 
     def read_items_again(self) -> None:
         """At the beginning of a region: what was read of a list that is carried."""

@@ -71,40 +71,51 @@ def run_loop(
     assigned = assigned_names(body)
     if any(isinstance(part, gast.Call) for top in (node, *body) for part in gast.walk(top)):
         assigned |= lowering.frame.source.assigned_inside & names.keys()
+    live = lowering.frame.source.live.get(node)
+    made = len(lowering.builder.operations)
     first = _bound_first(lowering, node, assigned)
-    if first and _tells_trips(lowering, node, columns) is None:
-        names[_HAS_RUN] = Static(False)
+    while True:
+        carried = Carried(
+            lowering,
+            sorted(assigned),
+            in_place=assigned - assigned_names(body, augmented=False),
+            live=lowering.frame.source.live.get(node.body[-1]),
+            keep_broken=bool(node.orelse),
+            may_peel=may_peel,
+            trip=columns.trip if columns else Symbol("trip"),
+        )
+        lowering.frame.loops.append(node.lineno)
+        attempt = _settled(lowering, node, columns, carried)
+        lowering.frame.loops.pop()
+        lowering.restore(carried.entry)
+        lowering.builder.location = location
+        before = {**first, **carried.replaced(live)}
+        if not before or _HAS_RUN in assigned or _tells_trips(lowering, node, columns) is not None:
+            break
+        lowering.frame.names[_HAS_RUN] = Static(False)
         assigned.add(_HAS_RUN)
-    carried = Carried(
-        lowering,
-        sorted(assigned),
-        in_place=assigned - assigned_names(body, augmented=False),
-        live=lowering.frame.source.live.get(node.body[-1]),
-        keep_broken=bool(node.orelse),
-        may_peel=may_peel,
-        trip=columns.trip if columns else Symbol("trip"),
-    )
-    lowering.frame.loops.append(node.lineno)
-    attempt = _settled(lowering, node, columns, carried)
-    lowering.frame.loops.pop()
-    lowering.restore(carried.entry)
-    lowering.builder.location = location
+        del lowering.builder.operations[made:]
     results = attempt.emit()
     not_broken = carried.leave(results)
-    _unbind(lowering, node, columns, first)
+    _without_trips(lowering, node, columns, before)
     if attempt.endless and not attempt.can_break:
         lowering.frame.names[NOT_RETURNED] = Static(False)
     after(lowering, node, outer, not_broken)
 
 
-def _bound_first(lowering: Lowering, node: Any, assigned: set[str]) -> set[str]:
-    """The names that have their first value from a trip, and are read after the loop; not where an
-    `else` clause, which is run if there is no trip, may bind them."""
+def _bound_first(lowering: Lowering, node: Any, assigned: set[str]) -> dict[str, Any]:
+    """The names that have their first value from a trip, and are read after the loop, with what
+    they are before it; not where an `else` clause, which is run if there is no trip, may bind
+    them."""
     live = lowering.frame.source.live.get(node)
     if live is None or node.orelse:
-        return set()
+        return {}
     names = lowering.frame.names
-    return {n for n in assigned & live if isinstance(names.get(n, _MISSING), Unbound)}
+    return {
+        name: Unbound(f"`{name}` has no value if the loop makes no trip", raises=True)
+        for name in sorted(assigned & live)
+        if isinstance(names.get(name, _MISSING), Unbound)
+    }
 
 
 _MISSING = Unbound("")
@@ -115,16 +126,18 @@ def _tells_trips(lowering: Lowering, node: Any, columns: Columns | None) -> Any:
     return columns and first_and_rest.has_trips(lowering, node, columns.iteration)
 
 
-def _unbind(lowering: Lowering, node: Any, columns: Columns | None, first: set[str]) -> None:
-    """After a loop, let names that only a trip binds have no value if there was none."""
+def _without_trips(
+    lowering: Lowering, node: Any, columns: Columns | None, before: dict[str, Any]
+) -> None:
+    """After a loop, let names that each trip binds anew be what they were before it, if there was
+    no trip."""
     names = lowering.frame.names
     counter = names.pop(_HAS_RUN, None)
-    for name in sorted(first):
+    for name, item in before.items():
         has_run = _tells_trips(lowering, node, columns)
         has_run = counter if has_run is None else has_run
         if isinstance(has_run, Value) and not isinstance(names[name], (Either, Unbound)):
-            reason = f"`{name}` has no value if the loop makes no trip"
-            names[name] = Either(has_run, names[name], Unbound(reason, raises=True))
+            names[name] = Either(has_run, names[name], item)
             lowering.has_alternatives = True
 
 

@@ -24,6 +24,7 @@ from gradscribe.frontend.lowering import (
     NOT_CONTINUED,
     NOT_RETURNED,
     Lowering,
+    State,
 )
 from gradscribe.frontend.source import assigned_names
 from gradscribe.frontend.splitting import split_expression
@@ -40,6 +41,10 @@ from gradscribe.ir.types import Type
 
 _HAS_RUN = "has run"
 """The name, which no program can have, of the flag that there was a trip."""
+
+
+class TestWithEffectsError(Exception):
+    """The test of a `while` changes the state."""
 
 
 def after(lowering: Lowering, node: Any, outer: dict[str, Any], not_broken: Any) -> None:
@@ -163,6 +168,15 @@ def _settled(lowering: Lowering, node: Any, columns: Columns | None, carried: Ca
         made = len(lowering.builder.operations)
 
 
+def _is_changed(lowering: Lowering, before: State) -> bool:
+    """Whether names are bound otherwise than before, or what they hold is changed."""
+    lowering.complete(before)
+    names, contents = lowering.frame.names, lowering.contents
+    return any(names.get(name) is not item for name, item in before.names.items()) or any(
+        contents.get(storage) is not item for storage, item in before.contents.items()
+    )
+
+
 class _Attempt:
     """One try at lowering the body under the present types of the carried values.
 
@@ -204,11 +218,14 @@ class _Attempt:
         parameters = self.carried.bind(Affine.of(self._condition_trip))
         with self.lowering.builder.block() as operations:
             self.carried.read_items_again()
+            before = self.lowering.fork()
             test = self.node.test
             known_truth = truth(
                 self.lowering,
                 split_expression(self.lowering, test, lambda: condition(self.lowering, test)),
             )
+            if _is_changed(self.lowering, before):
+                raise TestWithEffectsError
             if isinstance(known_truth, bool):
                 self.endless = known_truth
                 known_truth = self.lowering.constant(known_truth)

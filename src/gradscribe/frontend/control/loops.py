@@ -6,7 +6,7 @@ they are short and their trips have nothing in common. A first trip may be taken
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import gast
@@ -18,7 +18,7 @@ from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.control.branches import RAISED
 from gradscribe.frontend.control.carried_fixed_point import FirstTripError
 from gradscribe.frontend.control.loop_columns import columns_of
-from gradscribe.frontend.control.loop_operation import after, run_loop
+from gradscribe.frontend.control.loop_operation import TestWithEffectsError, after, run_loop
 from gradscribe.frontend.data import sequences
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.lowering import (
@@ -157,8 +157,41 @@ def _peel(lowering: Lowering, node: Any, iteration: Iteration, peels: int) -> No
 
 
 def while_loop(lowering: Lowering, node: Any) -> None:
-    """A `while` statement."""
-    run_loop(lowering, node, None, lambda: False)
+    """A `while` statement. A test that binds names or changes what they hold is part of the trip
+    that follows it."""
+    before, made = lowering.fork(), len(lowering.builder.operations)
+    depth, location = len(lowering.frame.loops), lowering.builder.location
+    try:
+        run_loop(lowering, node, None, lambda: False)
+    except TestWithEffectsError:
+        lowering.restore(before)
+        del lowering.builder.operations[made:]
+        del lowering.frame.loops[depth:]
+        lowering.builder.location = location
+        run_loop(lowering, _with_test_inside(lowering, node), None, lambda: False)
+
+
+def _with_test_inside(lowering: Lowering, node: Any) -> Any:
+    """`while test: body` as `while True: if not test: break` and the body."""
+    if any(isinstance(part, (gast.Break, gast.Continue)) for part in _at_level(node.orelse)):
+        lowering.unsupported(
+            node,
+            "a `while` whose test changes something has a `break` or `continue` in its `else`",
+            "make the change in the body of the loop",
+        )
+    leave = gast.If(gast.UnaryOp(gast.Not(), node.test), [*node.orelse, gast.Break()], [])
+    loop = gast.While(gast.Constant(True, None), [leave, *node.body], [])
+    for made in (loop, loop.test, leave, leave.test, leave.body[-1]):
+        gast.copy_location(made, node)
+    return loop
+
+
+def _at_level(statements: Iterable[Any]) -> Iterator[Any]:
+    """The statements of a block that belong to the same loop."""
+    for statement in statements:
+        yield statement
+        if not isinstance(statement, (gast.For, gast.While, gast.FunctionDef, gast.ClassDef)):
+            yield from _at_level(gast.iter_child_nodes(statement))
 
 
 def _is_static(iteration: Iteration) -> bool:

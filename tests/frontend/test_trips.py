@@ -1,0 +1,192 @@
+"""What loops leave behind where they make no trip, and tests of `while` that change something."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from tests.frontend.oracles import agrees
+
+x4 = np.array([0.3, -0.7, 1.2, 0.9])
+
+# -- names of another kind before the loop ---------------------------------------------------------
+
+
+def none_then_number(x, n):
+    best = None
+    for j in range(n):
+        best = x[j]
+    return x[0] if best is None else best
+
+
+def none_then_array(x, n):
+    best = None
+    for j in range(n):
+        best = x * j
+    return np.sum(x) if best is None else np.sum(best)
+
+
+def none_then_dict(x, n):
+    best = None
+    for j in range(n):
+        best = {"a": x[j], "b": (1, x)}
+    return x[0] if best is None else best["b"][1][2] * best["a"]
+
+
+def none_then_text(x, n):
+    found = None
+    for _ in range(n):
+        found = "some"
+    return x[0] if found is None else x[1]
+
+
+def none_then_tuple_on_a_condition(x, n):
+    found = None
+    for j in range(n):
+        if x[j] > 1:
+            found = (j, x[j])
+    return x[0] * (2 if found else 3)
+
+
+def left_when_found(x, n):
+    k = 0.0
+    for i in range(n):
+        found = None
+        for j in range(n):
+            if x[i] * x[j] < -0.5:
+                found = (i, j)
+                break
+        if found:
+            break
+        k = k + x[i]
+    return k
+
+
+def number_then_array(x, n):
+    s = 0.0
+    for i in range(n):
+        s = x * i
+    return np.sum(s)
+
+
+def number_then_array_in_while(x, n):
+    s = 0.0
+    while n > 0:
+        s = x * n
+        n -= 1
+    return np.sum(s)
+
+
+def empty_tuple_then_pair(x, n):
+    y = ()
+    for v in x[:n]:
+        y = (v, v * 2)
+    return len(y) * x[0]
+
+
+def read_in_the_else_clause(x, n):
+    loss = None
+    for _ in range(n):
+        loss = np.sum(x**2)
+        x = x - 0.2 * x
+    else:
+        x = x * 2
+    return loss if loss is not None else np.sum(x)
+
+
+# -- tests that change something -------------------------------------------------------------------
+
+
+def assignment_in_the_test(x, n):
+    i, t = 0, 1.0
+    while (i := i + 1) < n and (t := t * x[i]) < 10:
+        x = x * x[i]
+    return x.sum() * t
+
+
+def _bump(z):
+    z[0] += 1
+    return z[0]
+
+
+def store_in_the_test(x, n):
+    z = x * 1
+    while _bump(z) < n:
+        z *= 1.1
+    return z.sum()
+
+
+def pop_in_the_test(x, n):
+    values = [x[0] + 2, x[1] + 2, x[2] + 2]
+    s = 0.0
+    while len(values) > 0 and values.pop() > 1.5:
+        s = s + x[0]
+    return s
+
+
+def counter_in_the_test(x, n):
+    k = 0
+
+    def step():
+        nonlocal k
+        k += 1
+        return k
+
+    while step() < n:
+        x = x * 1.5
+    else:
+        x = x * x
+    return x.sum() * k
+
+
+def append_in_the_test(x, n):
+    taken = []
+
+    def more():
+        taken.append(x[len(taken)])
+        return len(taken) < n
+
+    while more():
+        if taken[-1] > 1:
+            break
+    return sum(taken)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+@pytest.mark.parametrize(
+    "function",
+    [
+        none_then_number,
+        none_then_array,
+        none_then_dict,
+        none_then_text,
+        none_then_tuple_on_a_condition,
+        left_when_found,
+        number_then_array,
+        number_then_array_in_while,
+        empty_tuple_then_pair,
+        read_in_the_else_clause,
+        assignment_in_the_test,
+        store_in_the_test,
+        pop_in_the_test,
+        counter_in_the_test,
+        append_in_the_test,
+    ],
+)
+def test_after_any_number_of_trips(function: Any, n: int) -> None:
+    agrees(function, x4, n)
+
+
+def test_none_that_no_trip_replaced_has_no_derivative() -> None:
+    def loss_of_last_step(x, n):
+        loss = None
+        for _ in range(n):
+            loss = np.sum(x**2)
+        return loss
+
+    assert gs.grad(loss_of_last_step)(x4, 1).tolist() == (2 * x4).tolist()
+    with pytest.raises(TypeError, match="returned None here, which has no derivative"):
+        gs.grad(loss_of_last_step)(x4, 0)

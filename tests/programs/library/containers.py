@@ -214,7 +214,7 @@ def enumerate_reversed_zip(x):
     return total
 
 
-@program(0.2, refused="items of this value cannot be stored")
+@program(0.2)
 def ordered_dict_of_stages(x):
     stages = OrderedDict()
     stages["double"] = lambda v: 2 * v

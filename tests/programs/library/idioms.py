@@ -143,7 +143,7 @@ def while_with_tolerance(x):
     return guess
 
 
-@program(x6, refused="`v` is read before it has a value")
+@program(x6)
 def walrus_and_chained_comparison(x):
     total = 0.0
     i = 0

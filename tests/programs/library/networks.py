@@ -204,7 +204,6 @@ def layer_norm(x, g, b):
     normal(5, 3),
     normal(3),
     np.array([[1, 1, 0, 1, 1], [0, 1, 1, 1, 0]]),
-    refused="a dict key must be known when the function is compiled",
 )
 def graph_network(x, w, adjacency):
     n = x.shape[0]

@@ -34,7 +34,6 @@ def softmax(z, axis=-1):
     normal(4),
     list(normal(5, 3)),
     normal(4),
-    refused="a dict key must be known when the function is compiled",
 )
 def vanilla_rnn(Wh, Wx, b, xs, h):
     hs = {}

@@ -409,3 +409,43 @@ def test_results_that_depend_on_no_tensor_require_no_gradient():
     assert isinstance(plain, gs.Tensor) and not plain.requires_grad
     assert half == 0.5 and isinstance(half, float)
     assert isinstance(count, gs.Tensor) and count.item() == 2
+
+
+def swapped_in_a_loop(x, y):
+    for _ in range(2):
+        y[1:] = x[1:] * x[:-1]
+        x, y = y, x
+    return (x * x).sum()
+
+
+def chosen_by_a_value(x, y):
+    z = x if x[0] > 0 else y
+    z[1] = z[0] * 3
+    return z.sum()
+
+
+def number_changed_in_place(x, y):
+    for _ in range(2):
+        x *= 2
+    return x * y
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (swapped_in_a_loop, ([1.0, 2.0], [3.0, 4.0])),
+        (chosen_by_a_value, ([1.0, 2.0], [3.0, 4.0])),
+        (number_changed_in_place, (1.0, 2.0)),
+    ],
+)
+def test_changes_that_are_not_followed_are_refused(function, args):
+    tensors = [gs.tensor(a, requires_grad=True) * 1.0 for a in args]
+    with pytest.raises(errors.AliasingError, match="a call with Tensors does not follow that"):
+        gs.differentiable(function)(*tensors)
+
+
+def test_arguments_that_may_be_stored_to_must_not_overlap():
+    a = np.array([1.0, 2.0, 3.0])
+    with pytest.raises(errors.AliasingError, match="`x` is stored to, and shares memory with `y`"):
+        gs.grad(swapped_in_a_loop)(a, a)
+    gs.testing.check_grad(swapped_in_a_loop, a, a + 1)

@@ -222,7 +222,7 @@ def _not_scalar(function: Function, found: str, location: Location | None) -> No
 def prepared(primal: Primal, generated: Generated, *more: Any) -> Run:
     """Runs generated code on the values of a call, and these arguments more."""
     function, layout = generated.callable, primal.layout
-    if layout.wrapped or primal.lowered.stored:
+    if layout.wrapped or primal.lowered.stores:
 
         def run_on_leaves(values: Values) -> Any:
             leaves = [unwrapped(leaf) for leaf in layout.leaves(values)]

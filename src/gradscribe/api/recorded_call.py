@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.api.existing import Existing
-from gradscribe.api.write_back import WriteBack
+from gradscribe.api.write_back import WriteBack, refuse_unclear
 from gradscribe.compiler import Derivatives, Primal, Target
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.leaves import copied, is_wrapped, unwrapped
@@ -105,6 +105,8 @@ class _Call:
     def __call__(self, values: Values, leaves: Sequence[Any]) -> Any:
         write_back = self._write_back
         given = leaves
+        if self._primal.lowered.unclear:
+            refuse_unclear(self._primal, leaves)
         if write_back is not None:
             write_back.check(values)
             given = self._before_changes(leaves)

@@ -22,6 +22,19 @@ from gradscribe.runtime.inplace import refuse_leaf, refuse_store, take_over
 from gradscribe.runtime.tensor import Tensor
 
 
+def refuse_unclear(primal: Primal, leaves: Sequence[Any]) -> None:
+    """Refuse a call that changes, or may change, an argument in a way that is not followed."""
+    changed = [n for n in primal.lowered.unclear if isinstance(leaves[n], (Tensor, np.ndarray))]
+    if changed:
+        names = " or ".join(f"`{primal.leaf_names[n]}`" for n in changed)
+        raise AliasingError(
+            f"`{primal.name}` changes {names} in place, under a name that stands for several "
+            "arrays, or as a number: a call with Tensors does not follow that",
+            "store into each array under a name of its own, assign numbers with a plain `=`",
+            primal.location,
+        )
+
+
 class WriteBack:
     """What is done with the changes of one lowering, after each call."""
 

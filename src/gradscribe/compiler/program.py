@@ -184,11 +184,16 @@ class Primal:
             self._match = self._entry.matcher(self.facts.guards)
         return self._match(values)
 
+    @property
+    def leaf_names(self) -> Sequence[str]:
+        """What users call the leaves of the arguments."""
+        return self._types.names
+
     def check_stored(self, leaves: Sequence[Any]) -> None:
         """Refuse a call whose stored-to arguments are read-only, or share memory with others."""
         try:
-            refuse_read_only(self._types.names, leaves, self.lowered)
-            refuse_overlap(self._types.names, leaves, self.lowered)
+            refuse_read_only(self.leaf_names, leaves, self.lowered)
+            refuse_overlap(self.leaf_names, leaves, self.lowered)
         except GradscribeError as error:
             error.location = self.location
             raise

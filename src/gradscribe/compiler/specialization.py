@@ -149,7 +149,7 @@ class Specialization:
             captured = zip(self._captured, values[count:], strict=True)
             values = (*values[:count], *(given.get(name, value) for name, value in captured))
         layout = self._primal.layout
-        if not (layout.wrapped or self._primal.lowered.stored):
+        if not (layout.wrapped or self._primal.lowered.stores):
             return values[1:]
         leaves = [unwrapped(leaf) for leaf in layout.leaves(values)]
         self._primal.check_stored(leaves)

@@ -34,10 +34,11 @@ def refuse_read_only(names: Sequence[str], leaves: Sequence[Any], lowered: Lower
 def refuse_overlap(names: Sequence[str], leaves: Sequence[Any], lowered: Lowered) -> None:
     """Refuse a call in which an argument that is stored to shares memory with another one, or
     holds an array or list twice whose items are stored to."""
-    if not lowered.stored:
+    targets = {*lowered.stored, *lowered.unclear}
+    if not targets:
         return
     pieces = [list(_pieces(leaf)) for leaf in leaves]
-    for target in lowered.stored:
+    for target in sorted(targets):
         if target in lowered.distinct and _repeats(pieces[target]):
             raise AliasingError(
                 f"`{names[target]}` is stored to, and two of its items share memory",

@@ -123,6 +123,7 @@ def _lowered(
         tuple(lowering.dependencies.values()),
         effects.stored,
         effects.distinct,
+        effects.unclear,
         tuple(n for n, leaf in enumerate(values) if leaf in lowering.assumed_contiguous),
     )
 

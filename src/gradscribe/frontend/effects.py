@@ -14,7 +14,15 @@ from typing import Any
 from gradscribe.frontend.data.results import is_constant, result_tree
 from gradscribe.frontend.interface import Change, Origin, Step
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import DictRef, InstanceRef, ListRef, Ref, Storage, TupleOf
+from gradscribe.frontend.values import (
+    DictRef,
+    InstanceRef,
+    ListRef,
+    Ref,
+    Storage,
+    TupleOf,
+    may_overlap,
+)
 from gradscribe.ir.core import Parameter, SliceOf, Value
 from gradscribe.ir.trees import LEAF, Leaf, Node, Tree
 
@@ -24,13 +32,15 @@ class Effects:
     """changes: what the function changes. leaves: the values of their leaves at the end.
     origins: for each leaf of the result, then of the changes, the argument leaf that it is, or is a
     view of (None: a new one). stored: the numbers of the changed argument leaves. distinct: those
-    of the lists whose items are changed, each for itself."""
+    of the lists whose items are changed, each for itself. unclear: those that a store under a name
+    of one of several arrays may change, and numbers that `op=` changes if they are Tensors."""
 
     changes: tuple[Change, ...]
     leaves: tuple[Value, ...]
     origins: tuple[Origin | None, ...]
     stored: tuple[int, ...]
     distinct: tuple[int, ...]
+    unclear: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +118,15 @@ def effects_of(
     known: dict[Any, int] = {item.storage: item.leaf for item in given if item.leaf is not None}
     known |= {leaf: number for number, leaf in enumerate(parameters)}
     distinct = tuple(leaf for memory, leaf in known.items() if memory in lowering.distinct)
-    return Effects(tuple(changes), tuple(leaves), tuple(_origins(items, known)), stored, distinct)
+    merged = lowering.roots - {item.storage for item in given}
+    unclear = tuple(
+        item.leaf
+        for item in given
+        if item.leaf is not None and any(may_overlap(item.storage, other) for other in merged)
+    )
+    unclear += tuple(n for n, leaf in enumerate(parameters) if leaf in lowering.augmented)
+    origins = tuple(_origins(items, known))
+    return Effects(tuple(changes), tuple(leaves), origins, stored, distinct, unclear)
 
 
 def _leaves(lowering: Lowering, item: Any) -> Iterator[Any]:

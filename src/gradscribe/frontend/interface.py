@@ -151,7 +151,9 @@ class Lowered:
     function: parameters are the arguments in order, then the captures in order.
     stored: numbers of the leaves that are stored into; their memory must not overlap that of
         any other leaf of the call. distinct: lists among those whose items are stored into; no two
-        items may share memory. contiguous: leaves assumed to be C-contiguous.
+        items may share memory. unclear: leaves that a store under a name of one of several arrays
+        may change, and numbers that `op=` changes if they are Tensors. contiguous: leaves
+        assumed to be C-contiguous.
     origins: for each leaf of the result, then of all changes, the argument leaf that it is, or
         is a view of (None: it is a new one). effectful: the function that returns just the new
         ones, as one tuple.
@@ -165,7 +167,13 @@ class Lowered:
     dependencies: tuple[Dependency, ...] = ()
     stored: tuple[int, ...] = ()
     distinct: tuple[int, ...] = ()
+    unclear: tuple[int, ...] = ()
     contiguous: tuple[int, ...] = ()
+
+    @property
+    def stores(self) -> bool:
+        """Whether the function stores, or may store, into an argument."""
+        return bool(self.stored or self.unclear)
 
     @property
     def new_results(self) -> int:

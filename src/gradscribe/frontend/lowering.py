@@ -90,7 +90,8 @@ class Lowering:
     parameters: the names of the arguments of the whole function.
     keyed: the places in the source that make dicts whose keys are known at run time only.
     stored: the memory that is stored to. distinct: lists whose items are stored to, each for
-    itself. rearranged: lists that get other items.
+    itself. rearranged: lists that get other items. roots: the memory that is stored to, and for
+    items of lists the list. augmented: the numbers to which `op=` is applied.
     entered: the contents of captured variables when they were met: they are there in every state,
     also in one before that.
     added: attributes that were stored after their object was made, as (the object, the contents
@@ -139,6 +140,8 @@ class Lowering:
         self.opened: dict[int, Any] = {}
         self.dependencies: dict[Any, Dependency] = {}
         self.stored: set[Storage] = set()
+        self.roots: set[Storage] = set()
+        self.augmented: set[Value] = set()
         self.distinct: set[Storage] = set()
         self.rearranged: set[Storage] = set()
         self.numbering = Numbering(builder.definition)

@@ -48,8 +48,9 @@ def _knows_tensors(lowering: Lowering) -> bool:
 def refuse_shared_number(lowering: Lowering, node: Any, name: str, item: Any) -> None:
     """Before `name op= value` on a number: a Tensor without axes is changed in place, and with it
     every other name of it, or the Tensor that it is an element of. Numbers are not."""
-    if not (isinstance(item, Value) and _knows_tensors(lowering) and _has_tensors(lowering)):
+    if not (isinstance(item, Value) and _knows_tensors(lowering)):
         return
+    lowering.augmented.add(_first(lowering, item))
     made = lowering.builder.definition(item)
     element = made is not None and made.primitive is GETITEM
     others = [
@@ -57,7 +58,7 @@ def refuse_shared_number(lowering: Lowering, node: Any, name: str, item: Any) ->
         for other, value in lowering.frame.names.items()
         if value is item and other != name and lowering.frame.is_read_later(other)
     ]
-    if element or others:
+    if _has_tensors(lowering) and (element or others):
         shared = f"`{others[0]}`" if others else "the Tensor that it is an element of"
         lowering.unsupported(
             node,
@@ -65,6 +66,13 @@ def refuse_shared_number(lowering: Lowering, node: Any, name: str, item: Any) ->
             "assign a new number with a plain `=`, or store into the element itself",
             AliasingError,
         )
+
+
+def _first(lowering: Lowering, item: Value) -> Value:
+    """What a carried value is in the first trip."""
+    while item in lowering.carried:
+        _, _, item = lowering.carried[item]
+    return item
 
 
 def _has_tensors(lowering: Lowering) -> bool:

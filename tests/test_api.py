@@ -281,6 +281,17 @@ def test_stop_gradient_cuts_in_both_modes_and_in_second_order():
     assert gs.grad(gs.grad(f))(3.0) == 0.0
 
 
+def test_stop_gradient_of_a_literal_is_the_literal():
+    assert gs.grad(lambda x: x * gs.stop_gradient(2.0))(3.0) == 2.0
+
+
+@pytest.mark.parametrize("cotangent", ["a", 1j])
+def test_a_cotangent_that_is_no_number_is_refused(cotangent):
+    _, vjp = gs.vjp(lambda x: x * x, 1.0)
+    with pytest.raises(errors.ArgumentError, match="as a cotangent, where a number is expected"):
+        vjp(cotangent)
+
+
 def test_stop_gradient_emits_nothing():
     gradient = gs.grad(lambda x: np.sum(x * gs.stop_gradient(np.exp(x))))
     x = normal(3)

@@ -195,6 +195,17 @@ def test_specializations_are_kept_and_the_latest_gives_the_sources():
     assert f.tangent_source.startswith("def f_tangent(x, d_x)")
 
 
+def test_calls_with_tensors_make_specializations():
+    @gs.differentiable
+    def f(x):
+        return np.sum(x * x)
+
+    f(gs.tensor([1.0, 2.0], requires_grad=True))
+    (made,) = f.specializations
+    assert f.gradient_source == made.gradient_source
+    assert "return d_result * 2 * x" in made.gradient_source
+
+
 def test_what_cannot_be_compiled_is_refused_when_specialized():
     @gs.differentiable
     def f(x):

@@ -59,6 +59,11 @@ def sorting(xs):
     return ys[0] * 2 + zs[0] * 3 + ws[1] * ws[2]
 
 
+def sorted_pairs(xs):
+    s = sorted([(v * v, i) for i, v in enumerate(xs)])
+    return sorted([xs[0], xs[1], xs[2]])[0] * s[0][0] * s[1][1]
+
+
 def sorted_in_place(xs):
     ys = xs[:]
     ys.sort(key=lambda v: -v)
@@ -363,6 +368,7 @@ def integers_among_floats(x, n):
         (stack, ([1.0, 2.0, 3.0], 1.5)),
         (sorting, ([3.0, 1.0, 2.0],)),
         (sorting, (x3,)),
+        (sorted_pairs, ([0.5, -1.5, 2.0, 0.3],)),
         (sorted_in_place, ([3.0, 1.0, 2.0],)),
         (bubble_sorted, ([3.0, 1.0, 2.0],)),
         (extremes, ([3.0, 1.0, 2.0],)),

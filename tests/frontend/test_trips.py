@@ -190,3 +190,16 @@ def test_none_that_no_trip_replaced_has_no_derivative() -> None:
     assert gs.grad(loss_of_last_step)(x4, 1).tolist() == (2 * x4).tolist()
     with pytest.raises(TypeError, match="returned None here, which has no derivative"):
         gs.grad(loss_of_last_step)(x4, 0)
+
+
+def test_augmented_assignment_reads_a_name_of_two_kinds() -> None:
+    def unbound_or_whole_number(x, s):
+        flag = s < s
+        if flag:
+            t = np.sin(s)
+        if not flag:
+            t = 0
+        t += np.cos(s)
+        return s + t + np.sum(x)
+
+    agrees(unbound_or_whole_number, x4, 2.0)

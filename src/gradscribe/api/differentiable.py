@@ -48,7 +48,8 @@ class DifferentiableFunction:
             target = self._target.of_call(len(args))
             values = target.values(args, keywords)
             plain = functools.partial(self.__gradscribe_function__, *args, **keywords)
-            return recorded_call(target, values, _numbers(target, self._argnums), plain)
+            numbers = _numbers(target, self._argnums)
+            return recorded_call(target, values, numbers, plain, self._note)
         return self.__gradscribe_function__(*args, **keywords)
 
     def __get__(self, instance: Any, owner: type | None = None) -> DifferentiableFunction:
@@ -99,14 +100,18 @@ class DifferentiableFunction:
         primal, _ = target.program.find(values, sampled)
         found = primal.specialization(primal.chosen_leaves(numbers))
         found.generated_gradient.ir, found.generated_adjoint.ir  # noqa: B018  (refuse now)
+        self._note(found)
+        return found
+
+    def _note(self, found: Specialization) -> None:
+        """Make a specialization the latest one."""
         if found in self._specializations:
             self._specializations.remove(found)
         self._specializations.append(found)
-        return found
 
     @property
     def specializations(self) -> tuple[Specialization, ...]:
-        """All specializations made so far, the latest last."""
+        """All specializations made so far, by `specialize` and by calls, the latest last."""
         return tuple(self._specializations)
 
     @property

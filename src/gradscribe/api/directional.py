@@ -219,4 +219,7 @@ def _converted(leaf: Any, like: Any, kind: str) -> Any:
         return array.astype(like.dtype, copy=False)
     if np.ndim(leaf):
         raise ArgumentError(f"a {kind} of shape {np.shape(leaf)} for a single number")
-    return leaf if isinstance(leaf, type(like)) else type(like)(leaf)
+    try:
+        return leaf if isinstance(leaf, type(like)) else type(like)(leaf)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{leaf!r} as a {kind}, where a number is expected") from None

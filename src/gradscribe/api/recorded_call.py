@@ -16,6 +16,7 @@ from gradscribe.api.write_back import WriteBack, refuse_unclear
 from gradscribe.compiler import Derivatives, Primal, Target
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.leaves import copied, is_wrapped, unwrapped
+from gradscribe.compiler.specialization import Specialization
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.trees import Tree, count_leaves, flatten, unflatten
 from gradscribe.ir.types import Array, Opaque, Type
@@ -29,12 +30,17 @@ from gradscribe.runtime.tensor import Tensor
 
 
 def recorded_call(
-    target: Target, values: Values, argnums: tuple[int, ...] | None, plain: Callable[[], Any]
+    target: Target,
+    values: Values,
+    argnums: tuple[int, ...] | None,
+    plain: Callable[[], Any],
+    note: Callable[[Specialization], None],
 ) -> Any:
     """The result of a call as Tensors that lead back to one node.
 
     argnums: the parameters that are differentiated (None: all; captured Tensors among them).
     plain: runs the user's own function, for calls in which none of these requires a gradient.
+    note: is told of the specialization that a call makes.
     """
     if MODES and any(_has_tangent(leaf) for leaf in flatten(values)[1]):
         return plain()
@@ -49,6 +55,7 @@ def recorded_call(
         call: _Call | None = primal.plans.get((recorded_call, active))
         if call is None:
             call = primal.plans[recorded_call, active] = _Call(primal, active, leaves)
+            note(primal.specialization(active))
             if primal.match(values) is None:
                 continue  # compiling has assumed what does not hold for this call
         return call(matched, leaves)

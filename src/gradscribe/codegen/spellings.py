@@ -195,6 +195,8 @@ def _method_call(method: str) -> Spelling:
 
 
 def _same(write: Expressions, operation: Operation) -> ast.expr:
+    if not operation.operands:
+        return write.argument(operation, operation.attributes["x"])
     return write.value(operation.operands[0])
 
 

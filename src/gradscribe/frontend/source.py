@@ -190,28 +190,8 @@ def _source_in(filename: str, code: CodeType) -> Source:
         raise UnsupportedError(
             f"`{code.co_name}` is an `async` function", "await the data first, and pass it in"
         )
-    tree = _NamedTests().visit(gast.ast_to_gast(found[0].mangled()))
+    tree = gast.ast_to_gast(found[0].mangled())
     return Source.of(tree, filename, lines)
-
-
-class _NamedTests(gast.NodeTransformer):  # type: ignore[misc]
-    """`while (v := x) > 0:` binds a name in its test, which the body and what follows read. It is
-
-    while True:
-        if not (v := x) > 0:
-            break
-    """
-
-    def visit_While(self, node: Any) -> Any:
-        self.generic_visit(node)
-        names_test = any(isinstance(part, gast.NamedExpr) for part in gast.walk(node.test))
-        if not names_test or node.orelse:
-            return node
-        leave = gast.If(gast.UnaryOp(gast.Not(), node.test), [gast.Break()], [])
-        made = gast.While(gast.Constant(True, None), [leave, *node.body], [])
-        for part in (leave, leave.test, leave.body[0], made.test):
-            gast.copy_location(part, node.test)
-        return gast.copy_location(made, node)
 
 
 def _declared(nodes: Iterable[Any]) -> set[str]:

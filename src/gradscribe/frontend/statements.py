@@ -248,7 +248,8 @@ def _augmented(lowering: Lowering, node: Any) -> None:
         if changed is not current or objects.is_property(owner, name):
             objects.store(lowering, target, owner, name, changed)
         return
-    current = expression(lowering, gast.Name(target.id, gast.Load(), None, None))
+    read = gast.Name(target.id, gast.Load(), None, None)
+    current = expression(lowering, gast.copy_location(read, target))
     changed = _augmented_value(lowering, node, callee, current)
     if changed is not current:
         assign(lowering, target, changed)

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradscribe.ir.core import Operation, Primitive, SliceOf, Value
 from gradscribe.ir.lengths import Affine, Facts
-from gradscribe.ir.types import INT, Array, Scalar, Sequence, Type, join
+from gradscribe.ir.types import INT, Array, Scalar, Sequence, Tuple, Type, join
 from gradscribe.primitives.control import APPEND, GET, LIST, POP, SET, signature
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 from gradscribe.primitives.registry import LINEAR, PRIMITIVES, adjoint, constant
@@ -194,9 +194,22 @@ def order(keys: list[Any], reverse: bool) -> list[int]:
 
 
 def _order_type(facts: Facts, callee: Any, keys: Any, reverse: Any) -> Type:
-    if not isinstance(keys, Sequence) or not isinstance(keys.item, Scalar):
-        raise TypeRuleError("only numbers are sorted")
-    return Sequence(INT, keys.length)
+    if isinstance(keys, Tuple):
+        keys = keys.items
+    is_known = isinstance(keys, (tuple, list))
+    if not is_known and not isinstance(keys, Sequence):
+        raise TypeRuleError("only lists and tuples are sorted")
+    if not all(map(_is_ordered, keys if is_known else [keys.item])):
+        raise TypeRuleError("only numbers, and tuples of numbers, are sorted")
+    return Sequence(INT, Affine.of(len(keys)) if is_known else keys.length)
+
+
+def _is_ordered(key: Any) -> bool:
+    if isinstance(key, Tuple):
+        key = key.items
+    if isinstance(key, tuple):
+        return all(map(_is_ordered, key))
+    return isinstance(key, (Scalar, bool, int, float))
 
 
 ORDER = constant(order, type=_order_type, cheap=False)

@@ -244,7 +244,10 @@ def broadcast_to(out, x, shape, *, d_out):
 
 def _copy_type(facts, callee, x, dtype=None):
     x = number_type(x)
-    return like_first(result_of(callee, x, dtype=dtype), dims_of(x) or _added(callee), x)
+    result = result_of(callee, x, dtype=dtype)
+    if not isinstance(result, Array):
+        return result
+    return like_first(result, dims_of(x) or _added(callee), x)
 
 
 def _added(callee):

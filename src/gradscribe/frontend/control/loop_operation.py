@@ -172,7 +172,7 @@ def _is_changed(lowering: Lowering, before: State) -> bool:
     """Whether names are bound otherwise than before, or what they hold is changed."""
     lowering.complete(before)
     names, contents = lowering.frame.names, lowering.contents
-    return any(names.get(name) is not item for name, item in before.names.items()) or any(
+    return any(before.names.get(name) is not item for name, item in names.items()) or any(
         contents.get(storage) is not item for storage, item in before.contents.items()
     )
 

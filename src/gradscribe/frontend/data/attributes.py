@@ -56,7 +56,8 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
     """An attribute of a module, class or function. Those of the user's own are read at each
     call, or guarded: they may change."""
     if not hasattr(owner, name):
-        what = f"`{owner!r}` has no attribute `{name}`"
+        said = getattr(owner, "__name__", repr(owner))
+        what = f"`{said}` has no attribute `{name}`"
         lowering.raises(node, AttributeError(what), what)
     if objects.is_stored(lowering, owner, name):
         return objects.read(lowering, node, ObjectRef(owner, Path(owner)), name)

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from gradscribe import codegen
-from gradscribe.compiler.collector import collector_paused
+from gradscribe.compiler.conditions import compiling
 from gradscribe.ir.core import Callee, Function, callees
 from gradscribe.transforms.bufferize import bufferize
 from gradscribe.transforms.records.flatten_records import flatten_records
@@ -41,7 +41,7 @@ class Generated:
         self._flatten = flatten or (lambda: flatten_records(self.bufferized))
 
     @cached_property
-    @collector_paused()
+    @compiling()
     def bufferized(self) -> Function:
         """The IR with stores in place."""
         function = schedule(pack_records(self._make()))
@@ -64,7 +64,7 @@ class Generated:
         return codegen.emit(self.ir, dict(self._defaults), self.called)
 
     @cached_property
-    @collector_paused()
+    @compiling()
     def callable(self) -> Callable[..., Any]:
         """The function itself, which debuggers and tracebacks can see into."""
         return codegen.load(self.ir, self.source, self._defaults, self.called)

@@ -14,7 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from gradscribe import frontend
-from gradscribe.compiler.collector import collector_paused
+from gradscribe.compiler.conditions import compiling
 from gradscribe.compiler.derivatives import Derivatives, of_flat
 from gradscribe.compiler.entry import Entry, Values, argument
 from gradscribe.compiler.keys import KEYS, Key, key_of
@@ -72,7 +72,7 @@ class Program:
                 return primal, matched
         return self._lower(values, key, sampled or (True,) * (len(values) - 1))
 
-    @collector_paused()
+    @compiling()
     def _lower(self, values: Values, key: Key, sampled: Sequence[bool]) -> tuple[Primal, Values]:
         primal = self._primal(values, sampled)
         matched = primal.match(values)

@@ -102,6 +102,60 @@ def summed(writer: Writer, scope: Scope, depth: int) -> None:
     return None
 
 
+@statement("found")
+def found_in_a_loop(writer: Writer, scope: Scope, depth: int) -> None:
+    """A name that some trips bind, or none, and that is asked for after the loop."""
+    if depth > 2:
+        return scalar(writer, scope, depth)
+    name, index, result = writer.name("f"), writer.name("i"), writer.name("t")
+    writer.emit(depth, f"{name} = None")
+    writer.emit(depth, f"for {index} in range({writer.pick(['n', '2', 'n - 3', '1, 4'])}):")
+    inner = scope.inner(in_loop=True, indices=[*scope.indices, index])
+    for _ in range(writer.draw(st.integers(0, 2))):
+        writer.pick(writer.statements)(writer, inner, depth + 1)
+    number, vector = writer.scalar(inner, 1), f"np.sin({writer.vector(inner, 1)})"
+    made, read = writer.pick(
+        [
+            (number, name),
+            (vector, f"np.sum({name})"),
+            (f"({index}, {number})", f"{name}[0] * {name}[1]"),
+            (f"({vector}, {number})", f"np.max({name}[0]) * {name}[1]"),
+        ]
+    )
+    deeper = writer.flip()
+    if deeper:
+        writer.emit(depth + 1, f"if {writer.condition(inner)}:")
+    writer.emit(depth + 1 + deeper, f"{name} = {made}")
+    if writer.flip():
+        writer.emit(depth + 1 + deeper, "break")
+    test = writer.pick([f"{name} is not None", f"{name} is not None and n > 1"])
+    other = writer.scalar(scope, 0)
+    writer.emit(depth, f"{result} = np.tanh({read}) if {test} else {other}")
+    scope.scalars.append(result)
+    return None
+
+
+@statement("found")
+def effect_in_a_test(writer: Writer, scope: Scope, depth: int) -> None:
+    """A `while` whose test binds names, or changes an array."""
+    if depth > 2:
+        return scalar(writer, scope, depth)
+    count, value, bump = writer.name("k"), writer.name("v"), writer.name("bump")
+    array = writer.name("z")
+    if writer.flip():
+        writer.emit(depth, f"{count} = 0")
+        test = f"({count} := {count} + 1) < {writer.pick(['3', '4', 'n', '1'])}"
+        writer.emit(depth, f"while {test} and ({value} := {writer.scalar(scope, 1)}) < 2:")
+        _body(writer, scope, depth, scalars=[value])
+        return None
+    writer.helpers += [f"def {bump}(z):", "    z[0] += 1", "    return z[0]"]
+    writer.emit(depth, f"{array} = np.sin({writer.vector(scope, 1)})")
+    writer.emit(depth, f"while {bump}({array}) < {writer.pick(['0', '2.5', 'n'])}:")
+    _body(writer, scope, depth, arrays=[array])
+    scope.arrays.append(array)
+    return None
+
+
 def _body(writer: Writer, scope: Scope, depth: int, **bound: list[str]) -> None:
     """The trips of a loop that binds these names."""
     inner = scope.inner(in_loop=True)

@@ -24,6 +24,7 @@ KINDS = {
     "straight": frozenset({"assignments", "stores", "calls", "masks"}),
     "branches": frozenset({"assignments", "branches", "calls"}),
     "loops": frozenset({"assignments", "branches", "loops"}),
+    "found": frozenset({"assignments", "branches", "found"}),
     "language": frozenset({"assignments", "branches", "loops", "language"}),
     "recursion": frozenset({"assignments", "branches", "loops", "recursion", "peeled", "lists"}),
     "everything": frozenset(

@@ -505,3 +505,22 @@ def test_loop_whose_second_trip_would_raise_can_make_its_first() -> None:
         return np.sum(h)
 
     gs.testing.check_grad(narrowing, np.linspace(-1, 1, 15).reshape(5, 3), X[:3], 1)
+
+
+def bound_on_ever_fewer_paths(x, s):
+    if s > 1:
+        if s > 2:
+            t = x[0]
+        if s > 3:
+            t = np.sin(x[1])
+        else:
+            if s > 2.5:
+                t = x[2]
+    if s > 4:
+        return t * 2
+    return x[1]
+
+
+@pytest.mark.parametrize("s", [0.5, 1.5, 3.5, 4.5])
+def test_a_name_that_is_unbound_on_several_paths(s: float) -> None:
+    gs.testing.check_grad(bound_on_ever_fewer_paths, np.array([0.3, 0.7, 1.1]), s)

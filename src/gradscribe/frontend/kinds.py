@@ -118,6 +118,8 @@ def aligned(
     kind = kind_of(lowering, item, contents)
     if kind is None:
         return None
+    if kind == choice:  # also where one alternative covers the other
+        return item.flag, item.first, item.second
     if covers(choice.first, kind):
         return Static(True), item, ABSENT
     if covers(choice.second, kind):

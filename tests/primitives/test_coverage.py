@@ -42,6 +42,7 @@ WITHOUT_DERIVATIVE = {
     "the length of its result depends on the values": """
         histogram_bin_edges intersect1d polydiv setdiff1d setxor1d trim_zeros union1d unique
         unique_all unique_counts unique_inverse unique_values""",
+    "newer NumPy has it under another name only: isin, trapezoid": "in1d trapz",
     "its bins depend on the values: count with searchsorted and bincount": """
         histogram histogram2d histogramdd""",
     "it makes matrices of the class np.matrix": "asmatrix bmat",

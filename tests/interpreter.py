@@ -361,7 +361,7 @@ def _effect(interpreter: _Interpreter, arguments: Arguments, operation: Operatio
     args, keywords = arguments["args"], arguments["keywords"]
     if isinstance(operation.callee, Method):
         return getattr(args[0], operation.callee.name)(*args[1:], **keywords)
-    return operation.callee(*args, **keywords)
+    return operation.callee(*_index(args), **keywords)
 
 
 def _raise(interpreter: _Interpreter, arguments: Arguments, operation: Operation) -> Any:
@@ -464,6 +464,7 @@ _HANDLERS: dict[Primitive, Callable[[_Interpreter, Arguments, Operation], Any]] 
     control.ZEROS_LIKE: _plain(zeros_like),
     control.ADD_ITEMS: _plain(add_items),
     control.EFFECT: _effect,
+    control.RUN: _effect,
     control.ENTER: _enter,
     control.EXIT: _exit,
     control.ATTEMPT: _plain(_Attempt),

@@ -58,6 +58,6 @@ def test_numpy_makes_an_array_of_a_list(function: Any) -> None:
     gs.testing.check_grad(function, X, Y)
 
 
-def test_numpy_takes_no_generator() -> None:
-    with pytest.raises(errors.UnsupportedError, match="no generator"):
+def test_numpy_takes_no_iterator() -> None:
+    with pytest.raises(errors.UnsupportedError, match="NumPy takes no iterator"):
         gs.grad(lambda x: np.mean(v * v for v in x))(X)

@@ -24,7 +24,7 @@ WITHOUT_DERIVATIVE = {
         not_equal packbits ravel_multi_index right_shift searchsorted signbit size
         tril_indices tril_indices_from triu_indices triu_indices_from unpackbits unravel_index""",
     "it makes arrays of what has no derivative: of lengths, dtypes, texts, bytes, files": """
-        bartlett blackman empty empty_like eye frombuffer fromfile fromiter fromregex fromstring
+        bartlett blackman empty empty_like eye frombuffer fromfile fromregex fromstring
         genfromtxt hamming hanning identity load loadtxt ones ones_like tri zeros zeros_like""",
     "it is about dtypes, memory, texts, files or settings, not about numbers": """
         array2string array_repr array_str asfortranarray base_repr binary_repr can_cast common_type

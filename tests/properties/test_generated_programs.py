@@ -14,13 +14,11 @@ from tests.properties.grammar.programs import KINDS, programs
 from tests.properties.oracles import check
 
 PARTS = 4
-SOUND = [kind for kind in KINDS if kind != "found"]
-"""Of programs that ask for names that no trip binds, some still fail: `make fuzz` has them."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.parametrize("kind", SOUND)
+@pytest.mark.parametrize("kind", KINDS)
 def test_generated_programs_are_differentiated_correctly(kind: str, part: int) -> None:
     @seed(part)
     @settings(

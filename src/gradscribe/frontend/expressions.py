@@ -322,7 +322,7 @@ EXPRESSIONS: dict[type, Callable[[Lowering, Any], Any]] = {
     gast.Dict: _dict,
     gast.Set: _set,
     gast.ListComp: comprehensions.list_of,
-    gast.GeneratorExp: comprehensions.list_of,
+    gast.GeneratorExp: comprehensions.generator,
     gast.SetComp: comprehensions.set_of,
     gast.DictComp: comprehensions.dict_of,
     gast.Subscript: _subscript,

@@ -380,6 +380,7 @@ _DESCRIPTIONS = {
     "BoundMethod": "method",
     "LocalFunction": "function",
     "Iteration": "iterator",
+    "OneShot": "iterator",
     "Manager": "context manager",
     "ObjectRef": "object",
     "InstanceRef": "object",

@@ -13,6 +13,7 @@ from gradscribe.frontend.values import (
     Iteration,
     ListRef,
     LocalFunction,
+    OneShot,
     PartialOf,
     Ref,
     Storage,
@@ -50,9 +51,13 @@ def storages(lowering: Lowering, item: Any) -> Iterator[Storage]:
             pending += item.first, item.second
         elif isinstance(item, Iteration):
             pending += item.parts
+        elif isinstance(item, OneShot):
+            pending += item.holds
         elif isinstance(item, LocalFunction) and id(item.frame) not in seen:
             seen.add(id(item.frame))
             pending += item.frame.names.values()
+            if item.frame.outer is not None:
+                pending.append(LocalFunction(None, item.frame.outer))
 
 
 def hold(lowering: Lowering, storage: Storage, items: Iterable[Any], before: bool = False) -> None:

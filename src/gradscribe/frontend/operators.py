@@ -17,6 +17,7 @@ import numpy as np
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import array_likes, opaque, prelude
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls.iterators import taken
 from gradscribe.frontend.data import instances, keyed, protocols, sequences, sets
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.splitting import for_each_kind
@@ -26,6 +27,7 @@ from gradscribe.frontend.values import (
     Either,
     ListRef,
     LocalFunction,
+    OneShot,
     Ref,
     Static,
     TupleOf,
@@ -205,7 +207,7 @@ def truth(lowering: Lowering, item: Any) -> bool | Value:
         )
     if instances.is_object(item):
         return _truth_of_object(lowering, item)
-    if isinstance(item, (BoundMethod, LocalFunction)):
+    if isinstance(item, (BoundMethod, LocalFunction, OneShot)):
         return True
     return lowering.value(item)
 
@@ -228,7 +230,7 @@ def compare(lowering: Lowering, node: Any, op: Any, left: Any, right: Any) -> An
     if isinstance(op, (gast.Is, gast.IsNot)):
         return _identity(lowering, node, isinstance(op, gast.Is), left, right)
     if isinstance(op, (gast.In, gast.NotIn)):
-        right = scope.opened(lowering, right)
+        right = scope.opened(lowering, taken(lowering, node, right))
         return membership(lowering, node, isinstance(op, gast.In), left, right)
     return operate(lowering, node, COMPARE[type(op)], left, right)
 

@@ -11,6 +11,7 @@ store through one is seen through all.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -203,6 +204,19 @@ class LocalFunction:
     node: Any
     frame: Any
     defaults: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class OneShot:
+    """An iterator (see `calls.iterators`): `zip(…)`, a generator expression.
+
+    items: makes its items, given the node that takes them. storage: tells whether they have been
+    taken. holds: the values that they are made of.
+    """
+
+    storage: Storage
+    items: Callable[[Any], Any]
+    holds: tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -142,15 +142,16 @@ def effect_in_a_test(writer: Writer, scope: Scope, depth: int) -> None:
         return scalar(writer, scope, depth)
     count, value, bump = writer.name("k"), writer.name("v"), writer.name("bump")
     array = writer.name("z")
+    writer.emit(depth, f"{count} = 0")
+    test = f"({count} := {count} + 1) < {writer.pick(['3', '4', 'n', '1'])}"
     if writer.flip():
-        writer.emit(depth, f"{count} = 0")
-        test = f"({count} := {count} + 1) < {writer.pick(['3', '4', 'n', '1'])}"
         writer.emit(depth, f"while {test} and ({value} := {writer.scalar(scope, 1)}) < 2:")
         _body(writer, scope, depth, scalars=[value])
         return None
     writer.helpers += [f"def {bump}(z):", "    z[0] += 1", "    return z[0]"]
     writer.emit(depth, f"{array} = np.sin({writer.vector(scope, 1)})")
-    writer.emit(depth, f"while {bump}({array}) < {writer.pick(['0', '2.5', 'n'])}:")
+    limit = writer.pick(["0", "2.5", "n"])
+    writer.emit(depth, f"while {bump}({array}) < {limit} and {test}:")
     _body(writer, scope, depth, arrays=[array])
     scope.arrays.append(array)
     return None

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import gast
 import numpy as np
 
+from gradscribe.frontend.calls.iterators import taken
 from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.sequences import known_items
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import ListRef, Ref, TupleOf
+from gradscribe.frontend.values import ListRef, OneShot, Ref, TupleOf
 from gradscribe.ir.core import Method, Primitive
 
 _STRUCTURES = frozenset({"arrays", "operands"})
@@ -31,7 +31,8 @@ def converted(
     """The bound arguments of a call, arrays in place of lists. static: the parameters that are no
     data, as a shape."""
     if not _takes_arrays(callee):
-        return arguments
+        taker = _refuse_iterator if callee is np.array else taken
+        return {name: taker(lowering, node, item) for name, item in arguments.items()}
     others = static | primitive.static
     found = dict(arguments)
     for name in arguments.keys() - others:
@@ -50,10 +51,14 @@ def with_arrays(lowering: Lowering, node: Any, operands: tuple[Any, ...]) -> tup
 
 def _as_array(lowering: Lowering, node: Any, item: Any) -> Any:
     if not isinstance(item, (ListRef, TupleOf)):
-        return item
-    if isinstance(node, gast.Call) and any(isinstance(a, gast.GeneratorExp) for a in node.args):
-        lowering.unsupported(node, "NumPy takes no generator", "write a list: `[... for ...]`")
+        return _refuse_iterator(lowering, node, item)
     return as_array(lowering, node, item)
+
+
+def _refuse_iterator(lowering: Lowering, node: Any, item: Any) -> Any:
+    if isinstance(item, OneShot):
+        lowering.unsupported(node, "NumPy takes no iterator", "make a list of it: `list(…)`")
+    return item
 
 
 def _items_as_arrays(lowering: Lowering, node: Any, item: Any) -> Any:

@@ -21,6 +21,8 @@ from gradscribe.frontend import scope
 from gradscribe.frontend.calls import (
     array_changes,
     dividing,
+    folding,
+    iterators,
     mathematics,
     opaque,
     randomness,
@@ -30,13 +32,13 @@ from gradscribe.frontend.calls import (
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.array_changes import METHODS as CHANGES
 from gradscribe.frontend.calls.destinations import change
+from gradscribe.frontend.calls.iterators import iterator, taking
 from gradscribe.frontend.data import (
     dicts,
     instances,
     keyed,
     objects,
     protocols,
-    sequences,
     subscripts,
 )
 from gradscribe.frontend.data.indices import as_array, nonzero, open_mesh
@@ -62,7 +64,6 @@ from gradscribe.primitives.registry import COMPOSITIONS, METHODS, PRIMITIVES
 from gradscribe.primitives.static import known
 
 Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
-_PURE_MODULES = ("numpy", "math", "cmath", "operator", "builtins", "itertools")
 
 
 def static_receiver(value: Any) -> Any:
@@ -92,6 +93,10 @@ def effect_argument(lowering: Lowering, item: Any) -> Any:
     return lowering.value(item)
 
 
+_KEEPING = frozenset({"append", "insert", "setdefault"})
+"""Methods of lists and dicts that keep an iterator, and do not take its items."""
+
+
 def call_method(
     lowering: Lowering,
     node: Any,
@@ -102,6 +107,8 @@ def call_method(
     """`receiver.name(...)`."""
     receiver, name = method.receiver, method.name
     receiver = scope.opened(lowering, receiver)
+    if name not in _KEEPING:
+        arguments = tuple(iterators.taken(lowering, node, item) for item in arguments)
     if isinstance(receiver, ObjectRef) and name not in ("__init__", "__setattr__"):
         return opaque.method(lowering, node, receiver, name, arguments, keywords)
     if instances.is_object(receiver):
@@ -149,6 +156,10 @@ def call_method(
     table = dicts.METHODS_OF.get(type(receiver), {})
     if name in table:
         return table[name](lowering, node, (receiver, *arguments), keywords)
+    if is_number(receiver):
+        found = opaque.method_of_number(lowering, receiver, name, arguments)
+        if found is not None:
+            return found
     return lowering.unsupported(node, f"the method `{name}` is not supported on this value")
 
 
@@ -192,33 +203,10 @@ def call_unknown(
         bound.apply_defaults()
         items = [bound.arguments[f] for f in fields]
         return TupleOf(tuple(i if _is_frontend(i) else Static(i) for i in items), callee)
-    module = (getattr(callee, "__module__", None) or "").partition(".")[0]
-    if isinstance(callee, types.BuiltinMethodType) and not isinstance(
-        callee.__self__, types.ModuleType
-    ):
-        module = "builtins" if isinstance(callee.__self__, (str, dict, tuple)) else module
-    arguments = tuple(_joined_static(lowering, a) for a in arguments)
-    static = all(isinstance(a, Static) for a in (*arguments, *keywords.values()))
-    if (
-        static
-        and module in _PURE_MODULES
-        and "random" not in str(getattr(callee, "__module__", ""))
-    ):
-        plain = {k: v.value for k, v in keywords.items()}
-        try:
-            return Static(callee(*(a.value for a in arguments), **plain))
-        except Exception as error:
-            what = f"this call always raises {type(error).__name__}: {error}"
-            lowering.raises(node, error, what)
-    return opaque.call(lowering, node, callee, arguments, keywords)
-
-
-def _joined_static(lowering: Lowering, item: Any) -> Any:
-    """A tuple or list of static items as one static object."""
-    items = sequences.known_items(lowering, item)
-    if items is None or not all(isinstance(below, Static) for below in items):
-        return item
-    return Static(type(items)(below.value for below in items))
+    if folding.is_pure(callee):
+        arguments = tuple(iterators.taken(lowering, node, item) for item in arguments)
+    found = folding.folded(lowering, node, callee, arguments, keywords)
+    return found or opaque.call(lowering, node, callee, arguments, keywords)
 
 
 def _is_frontend(item: Any) -> bool:
@@ -230,9 +218,9 @@ def _is_frontend(item: Any) -> bool:
 
 def iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
     """What a `for` over this value runs over."""
+    item = scope.opened(lowering, iterators.taken(lowering, node, item))
     if isinstance(item, Iteration):
         return item
-    item = scope.opened(lowering, item)
     if instances.is_object(item):
         return _object_iteration(lowering, node, item)
     if isinstance(item, Ref):
@@ -473,6 +461,11 @@ def _where(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     )
 
 
+def _limits(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.iinfo(dtype)`, a class of Python, as one object."""
+    return Static(np.iinfo(static_value(lowering, node, arguments[0])))
+
+
 NAMEDTUPLE_METHODS: dict[str, Handler] = {}
 """The methods of namedtuples that make others (entered by `object_builtins`)."""
 
@@ -483,12 +476,13 @@ BUILTINS: dict[Any, Handler] = {
     **{callee: _change_by(function) for callee, function in array_changes.FUNCTIONS.items()},
     len: _len,
     range: _range,
-    zip: _zip,
-    enumerate: _enumerate,
-    reversed: _reversed,
-    tuple: _tuple,
-    dict: dicts.dict_of,
-    collections.OrderedDict: dicts.dict_of,
+    zip: iterator(_zip),
+    enumerate: iterator(_enumerate),
+    reversed: iterator(_reversed),
+    tuple: taking(_tuple),
+    dict: taking(dicts.dict_of),
+    dict.fromkeys: dicts.keys_with,
+    collections.OrderedDict: taking(dicts.dict_of),
     slice: _slice,
     isinstance: _isinstance,
     type: _type,
@@ -497,9 +491,10 @@ BUILTINS: dict[Any, Handler] = {
     getattr: _getattr,
     callable: _callable,
     divmod: _divmod,
-    **reducing.REDUCING,
-    **mathematics.MATHEMATICS,
+    **{callee: taking(handler) for callee, handler in reducing.REDUCING.items()},
+    **{callee: taking(handler) for callee, handler in mathematics.MATHEMATICS.items()},
     **dividing.DIVIDING,
+    np.iinfo: _limits,
     np.shape: _shape,
     np.ndim: _ndim,
     known: lambda lowering, node, arguments, keywords: Static(isinstance(arguments[0], Static)),

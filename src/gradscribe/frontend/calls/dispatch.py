@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend import scope
-from gradscribe.frontend.calls import array_likes, destinations, opaque, prelude, randomness
+from gradscribe.frontend.calls import (
+    array_likes,
+    destinations,
+    iterators,
+    opaque,
+    prelude,
+    randomness,
+)
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.contiguity import is_contiguous
@@ -139,6 +146,8 @@ def _call_object(
         return opaque.call(lowering, node, callee, arguments, keywords)
     if function is not None:
         return _inline(lowering, node, function, arguments, keywords)
+    if isinstance(callee, types.MethodType) and opaque.is_library(type(callee.__self__)):
+        return opaque.call(lowering, node, callee, arguments, keywords)
     if isinstance(callee, types.MethodType):
         owner = known.static_receiver(callee.__self__)
         function = plain_function(callee.__func__)
@@ -551,7 +560,7 @@ def unpacked(
 ) -> tuple[Any, ...]:
     """The items of a value whose number of items is known, or expected: then it is compared at run
     time."""
-    item = scope.opened(lowering, item)
+    item = scope.opened(lowering, iterators.taken(lowering, node, item))
     if instances.is_object(item):
         return unpacked(lowering, node, known.iteration(lowering, node, item))
     if isinstance(item, TupleOf):

@@ -12,10 +12,13 @@ import itertools
 import operator
 from typing import Any
 
+import numpy as np
+
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.calls import reducing
+from gradscribe.frontend.calls.iterators import computed, iterator, taking
 from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.data import instances
 from gradscribe.frontend.data.sequences import is_empty, new_list
@@ -241,6 +244,13 @@ def _islice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     return read_item(lowering, node, iterable, slice(*parts))
 
 
+def _endless(name: str, advice: str) -> known.Handler:
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        return lowering.unsupported(node, f"`itertools.{name}` has no end", advice)
+
+    return handler
+
+
 def _repeat(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     given = [*arguments, *keywords.values()]
     if len(given) != 2:
@@ -248,21 +258,33 @@ def _repeat(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     return operate(lowering, node, operator.mul, new_list(lowering, (given[0],)), given[1])
 
 
+def _from_iterator(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.fromiter(items, dtype)`."""
+    items, *rest = arguments
+    if len(rest) > 1 or not keywords.keys() <= {"dtype"}:
+        lowering.unsupported(node, "`np.fromiter` takes items and `dtype` alone here")
+    given = (reducing.listed(lowering, node, (items,), {}), *rest)
+    return calls.call(lowering, node, Static(np.array), given, keywords)
+
+
 known.BUILTINS.update(
     {
-        map: _map,
-        filter: _filter,
-        builtins.sum: _sum,
-        functools.reduce: _reduce,
-        itertools.accumulate: _accumulate,
-        itertools.chain: _chain,
-        itertools.chain.from_iterable: _chain_of,
-        itertools.product: _product,
-        itertools.combinations: _chosen(itertools.combinations),
-        itertools.permutations: _chosen(itertools.permutations),
-        itertools.starmap: _starmap,
-        itertools.islice: _islice,
-        itertools.repeat: _repeat,
-        itertools.pairwise: _pairwise,
+        map: iterator(_map),
+        filter: iterator(_filter),
+        builtins.sum: taking(_sum),
+        functools.reduce: taking(_reduce),
+        itertools.accumulate: iterator(_accumulate),
+        itertools.chain: iterator(_chain),
+        itertools.chain.from_iterable: iterator(_chain_of),
+        itertools.product: computed(_product),
+        itertools.combinations: computed(_chosen(itertools.combinations)),
+        itertools.permutations: computed(_chosen(itertools.permutations)),
+        itertools.starmap: iterator(_starmap),
+        itertools.islice: iterator(_islice),
+        itertools.repeat: iterator(_repeat),
+        itertools.pairwise: iterator(_pairwise),
+        itertools.count: _endless("count", "use `enumerate`, or `range` with its end"),
+        itertools.cycle: _endless("cycle", "index with `i % len(items)`"),
+        np.fromiter: _from_iterator,
     }
 )

@@ -11,6 +11,7 @@ import numpy as np
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import iterators
 from gradscribe.frontend.data import objects
 from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.instances import class_of, is_object, new_instance
@@ -23,6 +24,7 @@ from gradscribe.frontend.values import (
     InstanceRef,
     ListRef,
     ObjectRef,
+    OneShot,
     Ref,
     Static,
     Storage,
@@ -155,7 +157,10 @@ def _deep_copied(lowering: Lowering, node: Any, item: Any) -> Any:
 
 
 def _iter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return known.iteration(lowering, node, arguments[0])
+    (item,) = arguments
+    if isinstance(item, OneShot):
+        return item
+    return iterators.made(lowering, lambda taker: known.iteration(lowering, taker, item), (item,))
 
 
 def _replace_fields(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -12,14 +12,14 @@ from __future__ import annotations
 import operator
 import sys
 import time
-import types
 from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend.calls import folding
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Ref, Static, TupleOf
-from gradscribe.ir.core import Method, Primitive, Value
+from gradscribe.ir.core import Method, Primitive, SliceOf, Value
 from gradscribe.ir.lengths import Affine, Symbol
 from gradscribe.ir.types import (
     BOOL,
@@ -63,10 +63,9 @@ CONVERSIONS: dict[Any, Type] = {
 _TEXTS = frozenset({str, repr, ascii, format})
 """Functions that show a value; nobody expects a derivative of what they give."""
 
-PURE = ("numpy", "math", "cmath", "scipy", "operator", "itertools")
-"""Modules whose functions only compute, so that they may be called on trial."""
-
-_ADDRESSES = (id, hash, object, globals, locals, vars, dir, eval, exec, compile)
+_ADDRESSES = (id, hash, object)
+_NAMES = (globals, locals, vars, dir)
+_PROGRAMS = (eval, exec, compile)
 _ITERATORS = (iter, next)
 
 
@@ -90,6 +89,18 @@ def call(
             f"`{name}` is not supported: an iterator is no value",
             "loop with `for`, or index",
         )
+    if callee in _NAMES:
+        lowering.unsupported(
+            node,
+            f"`{name}` is not supported: names are resolved when the function is compiled",
+            "use the name itself",
+        )
+    if callee in _PROGRAMS:
+        lowering.unsupported(
+            node,
+            f"`{name}` is not supported: a program in a string has no source to compile",
+            "write the code itself, or make a function of it outside and call that",
+        )
     if callee in _ADDRESSES:
         lowering.unsupported(
             node,
@@ -105,7 +116,7 @@ def call(
             "write it with NumPy functions that have one, or cut the derivative by "
             "`gs.stop_gradient` around its arguments",
         )
-    if _module_of(callee) in PURE and node is not lowering.discarded:
+    if folding.is_pure(callee) and node is not lowering.discarded:
         type_ = _trial(lowering, callee, arguments, keywords)
         if type_ is not None:
             return emit(lowering, callee, arguments, keywords, type_, RUN)
@@ -135,6 +146,9 @@ def argument_of(lowering: Lowering, item: Any) -> Any:
     """A value as an argument of such a call: a tree of static objects and IR values."""
     if isinstance(item, Static):
         return item.value
+    if isinstance(item, slice):
+        parts = (item.start, item.stop, item.step)
+        return SliceOf(*(None if p is None else argument_of(lowering, p) for p in parts))
     if isinstance(item, TupleOf) and item.cls is tuple:
         return tuple(argument_of(lowering, below) for below in item.items)
     if isinstance(item, (ListRef, DictRef)):
@@ -151,7 +165,8 @@ def argument_of(lowering: Lowering, item: Any) -> Any:
 
 
 def may_vary(lowering: Lowering, item: Any) -> bool:
-    """Whether a value may depend on what is differentiated: floating, and not detached."""
+    """Whether a value may depend on what is differentiated: floating, not detached, and not
+    computed of integers and constants alone."""
     if isinstance(item, TupleOf):
         return any(may_vary(lowering, below) for below in item.items)
     if isinstance(item, (ListRef, DictRef)):
@@ -162,10 +177,33 @@ def may_vary(lowering: Lowering, item: Any) -> bool:
         return any(may_vary(lowering, part) for part in below)
     if not isinstance(item, (Ref, Value)):
         return False
-    value = lowering.value(item)
-    definition = lowering.builder.definition(value)
-    detached = definition is not None and definition.primitive is STOP_GRADIENT
-    return is_differentiable(value.type) and not detached
+    return _value_may_vary(lowering, lowering.value(item))
+
+
+def _value_may_vary(lowering: Lowering, value: Value) -> bool:
+    pending, seen = [value], set[Value]()
+    while pending:
+        value = pending.pop()
+        if value in seen or not is_differentiable(value.type):
+            continue
+        seen.add(value)
+        definition = lowering.builder.definition(value)
+        if definition is None or definition.regions:
+            return True
+        if definition.primitive is not STOP_GRADIENT:
+            pending += definition.operands
+    return False
+
+
+def method_of_number(
+    lowering: Lowering, receiver: Any, name: str, arguments: tuple[Any, ...]
+) -> Any:
+    """`n.bit_length()` and the like; None if there is no such method without derivative."""
+    callee = operator.methodcaller(name)
+    type_ = _trial(lowering, callee, (receiver,), {}) if not arguments else None
+    if type_ is None or is_differentiable(type_):
+        return None
+    return emit(lowering, Method(name), (receiver,), {}, type_, RUN)
 
 
 # -- operations on opaque values -----------------------------------------------------------------
@@ -229,17 +267,10 @@ def refuse(lowering: Lowering, node: Any) -> None:
 # -- types -----------------------------------------------------------------------------------------
 
 
-def _module_of(callee: Any) -> str:
-    module = getattr(callee, "__module__", None)
-    if module is None and isinstance(callee, types.BuiltinFunctionType):
-        module = type(callee.__self__).__module__
-    return (module or "").partition(".")[0]
-
-
 def is_library(function: Any) -> bool:
     """Whether a Python function belongs to NumPy, SciPy or the standard library."""
-    module = _module_of(function)
-    return module in PURE or module in sys.stdlib_module_names
+    module = folding.module_of(function)
+    return module in ("numpy", "scipy") or module in sys.stdlib_module_names
 
 
 def _trial(

@@ -10,6 +10,7 @@ from typing import Any
 
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import prelude
+from gradscribe.frontend.calls.iterators import taken
 from gradscribe.frontend.data.sequences import known_items, new_list
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, Storage, TupleOf
@@ -36,7 +37,7 @@ def listed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`list(items)`."""
     if not arguments:
         return new_list(lowering, ())
-    (source,) = arguments
+    source = taken(lowering, node, arguments[0])
     items = items_of(lowering, source)
     if items is not None:
         return new_list(lowering, items)

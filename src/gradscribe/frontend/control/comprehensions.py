@@ -7,8 +7,8 @@
             items.append(f(x))
 
 in a frame of its own, whose names nobody sees afterwards (but those that `:=` binds). A
-generator expression is the list of what it yields; where `any` or `all` takes one, it is a loop
-that stops as soon as it can.
+generator expression is the list of what it yields, made where that is taken; where `any` or `all`
+takes one, it is a loop that stops as soon as it can.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend.calls import frames, keyed_dicts
+from gradscribe.frontend.calls import frames, iterators, keyed_dicts
 from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import Source, assigned_names, read_places
-from gradscribe.frontend.values import Static
+from gradscribe.frontend.values import LocalFunction, Static
 
 _ITEMS, _FIRST = ".items", ".0"
 """Names that no program can have: what is being made, and what the first `for` runs over."""
@@ -33,6 +33,20 @@ def list_of(lowering: Lowering, node: Any, name: str = "") -> Any:
     """The list of what a list comprehension, or a generator expression, gives."""
     made = new_list(lowering, (), name)
     return _run(lowering, node, _appending(node.elt), made)
+
+
+def generator(lowering: Lowering, node: Any) -> Any:
+    """The iterator that a generator expression gives: only what its first `for` runs over is
+    computed at once."""
+    from gradscribe.frontend.expressions import expression
+
+    outer, first = lowering.frame, expression(lowering, node.generators[0].iter)
+
+    def items(taker: Any) -> Any:
+        made = new_list(lowering, ())
+        return _run_in(lowering, node, outer, _appending(node.elt), made, first, None)
+
+    return iterators.made(lowering, items, (first, LocalFunction(node, outer)))
 
 
 def set_of(lowering: Lowering, node: Any) -> Any:
@@ -87,20 +101,27 @@ def _run(lowering: Lowering, node: Any, inner: Any, made: Any, otherwise: Any = 
     from gradscribe.frontend.expressions import expression
 
     first = expression(lowering, node.generators[0].iter)
+    outer = lowering.frame
+    end, outer.end = outer.end, (node.lineno, node.col_offset)
+    try:
+        return _run_in(lowering, node, outer, inner, made, first, otherwise)
+    finally:
+        outer.end = end
+
+
+def _run_in(
+    lowering: Lowering, node: Any, outer: Frame, inner: Any, made: Any, first: Any, otherwise: Any
+) -> Any:
+    """The same in a frame, given what the first `for` runs over."""
     body = [_loops(node, inner), gast.Return(otherwise or _name(_ITEMS, gast.Load()))]
     _place(body, node)
-    outer = lowering.frame
     shared = assigned_names([node])
     names = {name: outer.names[name] for name in shared if name in outer.names}
-    frame = Frame(_source(lowering, node, body), outer.function, names, outer)
+    frame = Frame(_source(lowering, node, outer.source, body), outer.function, names, outer)
     frame.names[_FIRST] = first
     if made is not None:
         frame.names[_ITEMS] = made
-    end, outer.end = outer.end, (node.lineno, node.col_offset)
-    try:
-        result = frames.inline_frame(lowering, node, frame)
-    finally:
-        outer.end = end
+    result = frames.inline_frame(lowering, node, frame)
     outer.names.update({name: frame.names[name] for name in shared if name in frame.names})
     return result
 
@@ -122,8 +143,7 @@ def _place(statements: Iterable[Any], node: Any) -> None:
                 gast.copy_location(made, node)
 
 
-def _source(lowering: Lowering, node: Any, body: list[Any]) -> Source:
-    around = lowering.frame.source
+def _source(lowering: Lowering, node: Any, around: Source, body: list[Any]) -> Source:
     end = (node.end_lineno, node.end_col_offset)
     return Source(
         gast.FunctionDef("<comprehension>", None, body, [], None, None, []),

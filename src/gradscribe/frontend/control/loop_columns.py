@@ -88,7 +88,7 @@ def _enumerated(lowering: Lowering, node: Any, part: Iteration) -> Iteration:
     """`enumerate(xs, start)` as a zip with a range, at least as long as xs."""
     inner, start = part.parts
     first = inner
-    while first.kind in ("zip", "enumerate"):
+    while first.kind in ("zip", "enumerate", "map"):
         first = first.parts[0]
     count = _trips(lowering, node, first)
     from gradscribe.frontend.operators import operate

@@ -52,13 +52,16 @@ def _reads_of_comprehension(node: Any) -> Names:
 
 
 class _Liveness:
-    """after: what is found. always: the names that nested functions read."""
+    """after: what is found. always: the names that nested functions read, and generators that may
+    be kept for later."""
 
     def __init__(self, body: Sequence[Any]) -> None:
         self.after: dict[Any, Names] = {}
+        nodes = [node for statement in body for node in gast.walk(statement)]
         functions = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)
-        nested = [n for s in body for n in gast.walk(s) if isinstance(n, functions)]
-        self._always = reads_of(*nested)
+        kept = {g for g in nodes if isinstance(g, gast.GeneratorExp)}
+        kept -= {a for call in nodes if isinstance(call, gast.Call) for a in call.args}
+        self._always = reads_of(*kept, *(n for n in nodes if isinstance(n, functions)))
 
     def block(self, statements: Iterable[Any], out: Names) -> Names:
         """The names that are live before a block, of those that are live after it."""

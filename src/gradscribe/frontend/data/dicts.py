@@ -37,6 +37,15 @@ def dict_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     return made
 
 
+def keys_with(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`dict.fromkeys(keys, value)`."""
+    from gradscribe.frontend.calls.keyed_dicts import new_dict as made_here
+
+    keys, value = (*arguments, Static(None))[:2]
+    pairs = [(key, value) for key in calls.unpacked(lowering, node, keys)]
+    return made_here(lowering, node, pairs)
+
+
 def _enter(lowering: Lowering, node: Any, made: Any, source: Any) -> None:
     """Enter the items of a dict, or of an iterable of pairs, one by one."""
     is_dict = isinstance(source, DictRef)

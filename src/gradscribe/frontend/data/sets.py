@@ -8,6 +8,7 @@ from typing import Any
 
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import opaque, reducing
+from gradscribe.frontend.calls.iterators import taking
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
 from gradscribe.ir.types import BOOL, Opaque
@@ -45,4 +46,4 @@ def _frozen(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     return _known(lowering, node, reducing.listed(lowering, node, arguments, keywords))
 
 
-known.BUILTINS.update({set: _set, frozenset: _frozen})
+known.BUILTINS.update({set: taking(_set), frozenset: taking(_frozen)})

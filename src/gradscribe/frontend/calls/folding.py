@@ -1,0 +1,90 @@
+"""Calls that are carried out when the function is compiled.
+
+A function is pure if it gives the same for the same arguments and does nothing else. A call of
+one whose arguments are known is folded to what it gives; others may be called on trial, for the
+type of their result. What reads or changes the state of the interpreter, of NumPy or of the
+machine is called by the running program, or refused.
+"""
+
+from __future__ import annotations
+
+import builtins
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from gradscribe.frontend.data import sequences
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Static
+
+_LIBRARIES = ("numpy", "scipy", "math", "cmath", "operator", "itertools")
+"""Modules whose functions only compute, but for these."""
+
+_STATEFUL = frozenset(
+    {"load", "loadtxt", "genfromtxt", "fromfile", "fromregex", "memmap", "DataSource"}
+    | {"save", "savez", "savez_compressed", "savetxt", "nditer", "nested_iters", "info", "test"}
+    | {"seterr", "geterr", "seterrcall", "geterrcall", "setbufsize", "getbufsize", "errstate"}
+    | {"set_printoptions", "get_printoptions", "printoptions", "show_config", "show_runtime"}
+    | {"array2string", "array_repr", "array_str", "shares_memory", "may_share_memory"}
+    | {"loadmat", "savemat", "whosmat", "hb_read", "hb_write", "mmread", "mmwrite"}
+)
+"""Their functions that read or change files, settings or memory."""
+
+_BUILTINS = frozenset(
+    {abs, all, any, ascii, bin, bool, bytes, chr, complex, divmod, float, format, frozenset}
+    | {hex, int, len, max, min, oct, ord, pow, range, repr, round, slice, sorted, str, sum, tuple}
+    | {builtins.__import__}
+)
+
+
+def is_pure(callee: Any) -> bool:
+    """Whether a callable gives the same for the same arguments and does nothing else."""
+    owner = getattr(callee, "__self__", None)
+    if isinstance(callee, types.BuiltinMethodType) and not isinstance(owner, types.ModuleType):
+        return isinstance(owner, (str, bytes, int, float, complex, tuple, frozenset, type))
+    if isinstance(callee, type) and issubclass(callee, BaseException):
+        return callee.__module__ == "builtins"
+    module = module_of(callee)
+    if module == "builtins":
+        return any(callee is function for function in _BUILTINS)
+    is_random = "random" in str(getattr(callee, "__module__", ""))
+    name = getattr(callee, "__name__", "")
+    return module in _LIBRARIES and not is_random and name not in _STATEFUL
+
+
+def module_of(callee: Any) -> str:
+    """The name of the top-level module that a callable belongs to."""
+    module = getattr(callee, "__module__", None)
+    if module is None and isinstance(callee, types.BuiltinFunctionType):
+        module = type(callee.__self__).__module__
+    return (module or "").partition(".")[0]
+
+
+def folded(
+    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Static | None:
+    """What a call of a pure function gives, if all that it is given is known."""
+    if not is_pure(callee):
+        return None
+    given = [_known(lowering, item) for item in (*arguments, *keywords.values())]
+    if not all(isinstance(item, Static) for item in given):
+        return None
+    plain = [item.value for item in given]
+    count = len(arguments)
+    try:
+        found = callee(*plain[:count], **dict(zip(keywords, plain[count:], strict=True)))
+    except Exception as error:
+        what = f"this call always raises {type(error).__name__}: {error}"
+        lowering.raises(node, error, what)
+    return None if isinstance(found, Iterator) else Static(found)
+
+
+def _known(lowering: Lowering, item: Any) -> Any:
+    """A tuple or list of known items as one object."""
+    items = sequences.known_items(lowering, item)
+    if items is None:
+        return item
+    below = [_known(lowering, one) for one in items]
+    if not all(isinstance(one, Static) for one in below):
+        return item
+    return Static(type(items)(one.value for one in below))

@@ -1,0 +1,277 @@
+"""Iterators: their items are computed when something takes them, and they are taken once."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe import errors
+from tests.frontend.oracles import check
+
+x4 = np.array([1.0, 2.5, 3.0, 4.0])
+
+
+def total_of(items):
+    total = 0.0
+    for item in items:
+        total = total + item**2
+    return total
+
+
+class Held:
+    def __init__(self, items):
+        self.items = items
+
+
+# -- computed when they are taken ------------------------------------------------------------
+
+
+def generator_reads_names_late(x):
+    k = 2.0
+    scaled = (v * k for v in x)
+    k = 3.0
+    return sum(scaled)
+
+
+def generator_takes_its_first_iterable_at_once(x):
+    scaled = (v * 2 for v in x)
+    x = x[:1]
+    return sum(scaled) * x[0]
+
+
+def map_reads_the_array_late(x):
+    y = x.copy()
+    doubled = map(lambda v: v * 2, y)
+    y[0] = y[0] * 10
+    return sum(doubled)
+
+
+def zip_reads_the_lists_late(x):
+    items = [x[0]]
+    pairs = zip(items, items)
+    items.append(x[1])
+    return sum(a * b for a, b in pairs)
+
+
+def combinations_read_at_once(x):
+    items = [x[0], x[1]]
+    pairs = itertools.combinations(items, 2)
+    items[0] = x[2]
+    return sum(a * b for a, b in pairs)
+
+
+def never_taken(x):
+    printed = []
+    map(printed.append, [x[0]])
+    return x[1] * (1 + len(printed))
+
+
+def by_turns(x):
+    seen = [x[0] * 0]
+
+    def noted(v):
+        seen.append(v)
+        return v * 2
+
+    total = 0.0
+    for a, b in zip(map(noted, x), x, strict=True):
+        total = total + a * b * seen[-1]
+    return total
+
+
+def numbered_by_turns(x):
+    return sum(i * v for i, v in enumerate(map(np.sin, x), 1))
+
+
+def of_another_function(x):
+    def scaled(k):
+        return (v * k for v in x)
+
+    return sum(scaled(2.0)) * sum(scaled(3.0))
+
+
+LATE = [
+    generator_reads_names_late,
+    generator_takes_its_first_iterable_at_once,
+    map_reads_the_array_late,
+    zip_reads_the_lists_late,
+    combinations_read_at_once,
+    never_taken,
+    by_turns,
+    numbered_by_turns,
+    of_another_function,
+]
+
+
+@pytest.mark.parametrize("function", LATE)
+def test_items_are_computed_when_they_are_taken(function) -> None:
+    check(function, x4)
+
+
+# -- taken once ------------------------------------------------------------------------------
+
+
+def by_a_name(x):
+    pairs = zip(x, x[1:], strict=False)
+    total = 0.0
+    for a, b in pairs:
+        total = total + a * b
+    return total
+
+
+def by_a_helper(x):
+    return total_of(v * 2 for v in x) + total_of(map(np.sin, x))
+
+
+def by_an_attribute(x):
+    held = Held(map(np.sin, x))
+    return sum(held.items)
+
+
+def by_items_of_a_list(x):
+    return sum(sum(items) for items in [map(np.sin, x), map(np.cos, x)])
+
+
+def on_one_path(x):
+    squares = (v * v for v in x)
+    total = 0.0
+    if x[0] > 0:
+        total = sum(squares)
+    return total
+
+
+def made_in_each_trip(x):
+    total = 0.0
+    for k in range(3):
+        pairs = zip(x, x[::-1], strict=True)
+        for a, b in pairs:
+            total = total + k * a * b
+    return total
+
+
+def by_unpacking(x):
+    a, b, c, d = map(lambda v: v * 2, x)
+    return a * b + c * d
+
+
+def by_stars(x):
+    return np.stack([*map(np.sin, x)]).sum() + max(*(v for v in x))
+
+
+def by_methods(x):
+    items = [x[0]]
+    items.extend(v * 2 for v in x)
+    items += map(np.cos, x)
+    named = dict(zip("abcd", x, strict=True))
+    named.update(zip("ab", x[2:], strict=True))
+    return sum(items) + named["a"] * named["c"]
+
+
+def by_functions(x):
+    least, most = min(map(abs, x)), max(v for v in x)
+    pair = tuple(sorted(reversed([x[1], x[0]])))
+    return math.prod(v + 1 for v in x) * least + math.fsum(map(np.sin, x)) * most + pair[1]
+
+
+def from_an_iterator(x):
+    return np.fromiter((v * v for v in x), dtype=float).sum()
+
+
+def truth_of_an_iterator(x):
+    pairs = zip(x, x, strict=True)
+    return x[0] ** 2 if pairs else x[1]
+
+
+def an_iterator_of_an_iterator(x):
+    items = iter(iter([x[0], x[1]]))
+    return sum(items)
+
+
+ONCE = [
+    by_a_name,
+    by_a_helper,
+    by_an_attribute,
+    by_items_of_a_list,
+    on_one_path,
+    made_in_each_trip,
+    by_unpacking,
+    by_stars,
+    by_methods,
+    by_functions,
+    from_an_iterator,
+    truth_of_an_iterator,
+    an_iterator_of_an_iterator,
+]
+
+
+@pytest.mark.parametrize("function", ONCE)
+def test_items_may_be_taken_once(function) -> None:
+    check(function, x4)
+
+
+MAKERS = {
+    "zip": lambda x: zip(x, strict=True),
+    "map": lambda x: map(np.sin, x),
+    "filter": lambda x: filter(lambda v: v > 2, [x[0], x[1]]),
+    "enumerate": lambda x: enumerate(x),
+    "reversed": lambda x: reversed(x),
+    "iter": lambda x: iter([x[0], x[1]]),
+    "chain": lambda x: itertools.chain(x, x),
+    "accumulate": lambda x: itertools.accumulate(x),
+    "product": lambda x: itertools.product(x[:2], x[2:]),
+    "generator": lambda x: (v * 2 for v in x),
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_second_taker_is_refused(name) -> None:
+    make = MAKERS[name]
+
+    def twice(x):
+        items = make(x)
+        return len(list(items)) + 2.0 * len(list(items)) + x[0]
+
+    with pytest.raises(errors.UnsupportedError, match="may have been taken before"):
+        gs.grad(twice)(x4)
+
+
+def test_perhaps_taken_before() -> None:
+    def after_a_branch(x):
+        squares = (v * v for v in x)
+        total = sum(squares) if x[0] > 0 else 0.0
+        return total + sum(squares)
+
+    with pytest.raises(errors.UnsupportedError, match="may have been taken before"):
+        gs.grad(after_a_branch)(x4)
+
+
+def test_taken_in_every_trip() -> None:
+    def in_a_loop(x, n):
+        pairs = zip(x, x, strict=True)
+        total = 0.0
+        for _ in range(n):
+            for a, b in pairs:
+                total = total + a * b
+        return total
+
+    with pytest.raises(errors.UnsupportedError, match="that is made before it"):
+        gs.grad(in_a_loop)(x4, 3)
+
+
+@pytest.mark.parametrize(
+    ("function", "what"),
+    [
+        (lambda x: np.sum(v for v in x), "NumPy takes no iterator"),
+        (lambda x: np.array(v for v in x).sum(), "NumPy takes no iterator"),
+        (lambda x: x[0] * len(zip(x, strict=True)), "iterator"),
+        (lambda x: map(np.sin, x)[0], "cannot be indexed"),
+        (lambda x: sum(i * v for i, v in zip(itertools.count(), x, strict=False)), "has no end"),
+    ],
+)
+def test_what_is_no_sequence_is_refused(function, what) -> None:
+    with pytest.raises(errors.UnsupportedError, match=what):
+        gs.grad(function)(x4)

@@ -24,7 +24,7 @@ import numpy as np
 from gradscribe.compiler import keys
 from gradscribe.errors import ArgumentError, UnsupportedDtypeError
 from gradscribe.frontend.interface import Argument, RunTimeObject
-from gradscribe.frontend.scope import GENERATORS
+from gradscribe.frontend.scope import RandomGenerator
 from gradscribe.ir.core import Location
 from gradscribe.ir.lengths import Affine, Source, Symbol
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
@@ -250,13 +250,12 @@ def _object_type(value: RunTimeObject, place: _Place) -> Type:
     return Opaque(type(value.target))
 
 
+@run_time_type.register(RandomGenerator)
 def _generator_type(value: Any, place: _Place) -> Type:
     return Opaque(type(value))
 
 
-for _generator in GENERATORS:
-    describe.register(_generator, _describe_leaf)
-    run_time_type.register(_generator, _generator_type)
+describe.register(RandomGenerator, _describe_leaf)
 describe.register(RunTimeObject, _describe_leaf)
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from gradscribe.compiler.derivatives import Derivatives, of_structured
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.generated import Generated
-from gradscribe.compiler.highlight import highlighted
 from gradscribe.compiler.leaves import unwrapped
 from gradscribe.compiler.signatures import type_text
 from gradscribe.compiler.stages import Stages, flat
@@ -224,6 +223,8 @@ class Specialization:
         return f"<specialization {self.signature}>"
 
     def _repr_html_(self) -> str:
+        from gradscribe.compiler.highlight import highlighted  # for notebooks alone
+
         return highlighted(f"# {self.signature}\n\n{self.gradient_source}")
 
 

@@ -15,9 +15,9 @@ import functools
 import inspect
 import itertools
 import operator
-import random
 import sys
 import types
+from abc import ABC
 from typing import Any
 
 import numpy as np
@@ -63,8 +63,21 @@ _RESOLVED = (
 HOLDERS = (type, types.ModuleType, types.FunctionType)
 """Static objects of these classes have attributes that may change."""
 
-GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
-"""Objects of these classes are run-time values."""
+_GENERATORS = {
+    ("numpy.random._generator", "Generator"),
+    ("numpy.random.mtrand", "RandomState"),
+    ("random", "Random"),
+}
+
+
+class RandomGenerator(ABC):  # noqa: B024  (its subclasses are found by the hook)
+    """A random generator of NumPy or of Python, which is a run-time value. This knows the classes
+    by their names: importing `numpy.random` takes a while."""
+
+    @classmethod
+    def __subclasshook__(cls, other: type) -> bool:
+        return any((c.__module__, c.__qualname__) in _GENERATORS for c in other.__mro__)
+
 
 _CALLABLES = (
     functools._lru_cache_wrapper,
@@ -268,7 +281,7 @@ def _is_input(value: Any) -> bool:
     if dataclasses.is_dataclass(value):
         return False
     _, leaves = flatten(value, dataclasses.is_dataclass)
-    classes = (*PLAIN_NUMBERS, np.ndarray, *GENERATORS)
+    classes = (*PLAIN_NUMBERS, np.ndarray, RandomGenerator)
     return bool(leaves) and all(
         isinstance(leaf, classes) or hasattr(type(leaf), "requires_grad") for leaf in leaves
     )
@@ -295,7 +308,7 @@ def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> 
         lowering.captured[key] = found
     found = lowering.captured[key]
     is_object = isinstance(found, Value) and isinstance(found.type, Opaque)
-    if is_object is not isinstance(value, (RunTimeObject, *GENERATORS)):
+    if is_object is not isinstance(value, (RunTimeObject, RandomGenerator)):
         raise UnsupportedError(
             f"`{name}` from outside is both read and changed",
             "pass it as an argument",

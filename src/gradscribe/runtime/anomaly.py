@@ -8,12 +8,12 @@ line, and the statement of the user's function that the first line with a NaN co
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -22,7 +22,7 @@ import numpy as np
 from gradscribe.runtime.modes import MODES, Mode
 from gradscribe.runtime.node import Node
 
-_PACKAGE = str(Path(__file__).parent.parent)
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 _running: ContextVar[Node | None] = ContextVar("gradscribe_running_node", default=None)
 
 

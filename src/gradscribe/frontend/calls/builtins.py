@@ -7,7 +7,6 @@ the methods of lists and dicts are tables below. Methods of arrays are primitive
 from __future__ import annotations
 
 import collections
-import functools
 import inspect
 import operator
 import types
@@ -122,7 +121,7 @@ def call_method(
             return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
     if opaque.is_opaque(receiver):
         cls = receiver.type.cls
-        if cls in randomness.GENERATORS:
+        if cls is not None and issubclass(cls, scope.RandomGenerator):
             callee, given = Method(name), (receiver, *arguments)
             return randomness.draw(lowering, node, cls, callee, given, keywords)
         return opaque.method(lowering, node, receiver, name, arguments, keywords)
@@ -443,12 +442,6 @@ def _change_by(function: Callable[..., None]) -> Handler:
     )
 
 
-def _make_generator(
-    callee: Any, lowering: Lowering, node: Any, arguments: Any, keywords: Any
-) -> Any:
-    return randomness.make(lowering, node, callee, arguments, keywords)
-
-
 def _nonzero(callee: Any) -> Handler:
     return lambda lowering, node, arguments, keywords: nonzero(lowering, node, callee, arguments[0])
 
@@ -501,6 +494,3 @@ BUILTINS: dict[Any, Handler] = {
     print: _effect(print),
     warnings.warn: _effect(warnings.warn),
 }
-
-for _maker in randomness.MAKERS:
-    BUILTINS[_maker] = functools.partial(_make_generator, _maker)

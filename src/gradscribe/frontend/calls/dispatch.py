@@ -109,6 +109,9 @@ def _call_object(
     generator = randomness.generator_of(callee)
     if generator is not None:
         return randomness.draw(lowering, node, generator, callee, arguments, keywords)
+    made = randomness.made_by(callee)
+    if made is not None:
+        return opaque.emit(lowering, callee, arguments, keywords, Opaque(made))
     try:
         handler = known.BUILTINS.get(callee)
         primitive = PRIMITIVES.get(callee)

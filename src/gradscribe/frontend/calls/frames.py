@@ -7,8 +7,8 @@ another structure each time, as it is where it walks a tree whose structure is k
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from gradscribe.frontend.calls import recursion
@@ -18,7 +18,7 @@ from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import NOT_RETURNED, RETURN_VALUE, Lowering
 from gradscribe.frontend.values import Static, Unbound
 
-_PACKAGE = str(Path(__file__).parents[2])
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 _DEPTH = 100
 """How often a function that calls itself with other structures is inlined into itself."""
 

@@ -14,25 +14,12 @@ import numpy as np
 from gradscribe.frontend.calls import opaque
 from gradscribe.frontend.data.subscripts import store
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.scope import RandomGenerator
 from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
 from gradscribe.ir.core import Method
 from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Opaque, Tuple, Type
 from gradscribe.primitives.typing import dims_of, shape_dims, type_of
-
-GENERATORS: dict[type, Any] = {
-    np.random.Generator: lambda: np.random.default_rng(0),
-    np.random.RandomState: lambda: np.random.RandomState(0),
-    random.Random: lambda: random.Random(0),
-}
-"""The classes of random generators, and how to make one that nobody else uses."""
-
-MAKERS: dict[Any, type] = {
-    np.random.default_rng: np.random.Generator,
-    np.random.RandomState: np.random.RandomState,
-    random.Random: random.Random,
-}
-"""What makes a generator of which class."""
 
 _SIZES = {
     0: "random random_sample standard_normal standard_exponential standard_cauchy",
@@ -54,14 +41,20 @@ _REARRANGED = frozenset({"permutation", "permuted"})
 def generator_of(callee: Any) -> type | None:
     """The class of the generator whose method a callable is (`np.random.normal`)."""
     owner = type(getattr(callee, "__self__", None))
-    return owner if owner in GENERATORS else None
+    return owner if issubclass(owner, RandomGenerator) else None
 
 
-def make(
-    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> Any:
-    """A call that makes a generator."""
-    return opaque.emit(lowering, callee, arguments, keywords, Opaque(MAKERS[callee]))
+def made_by(callee: Any) -> type | None:
+    """The class of the generator that a callable makes."""
+    if isinstance(callee, type):
+        return callee if issubclass(callee, RandomGenerator) else None
+    is_default = getattr(callee, "__name__", "") == "default_rng"
+    return np.random.Generator if is_default and callee is np.random.default_rng else None
+
+
+def _fresh(cls: Any) -> Any:
+    """A generator that nobody else uses."""
+    return np.random.default_rng(0) if issubclass(cls, np.random.Generator) else cls(0)
 
 
 def draw(
@@ -181,9 +174,9 @@ def _sample(
 
     try:
         if name in ("rand", "randn"):
-            return getattr(GENERATORS[cls](), name)(*(1 for _ in arguments))
+            return getattr(_fresh(cls), name)(*(1 for _ in arguments))
         named = {key: plain(item) for key, item in keywords.items()}
-        return getattr(GENERATORS[cls](), name)(*map(plain, arguments), **named)
+        return getattr(_fresh(cls), name)(*map(plain, arguments), **named)
     except Exception as error:
         return lowering.unsupported(
             node,

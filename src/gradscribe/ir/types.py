@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Any, ClassVar, TypeGuard, TypeVar
 from weakref import WeakValueDictionary
 
@@ -201,11 +202,20 @@ def map_lengths(part: _Part, function: Callable[[Affine], Any]) -> _Part:
     if isinstance(part, Affine):
         return function(part)  # type: ignore[no-any-return]
     if isinstance(part, Type):
-        names = [f.name for f in fields(part)]
-        return type(part)(*(map_lengths(getattr(part, name), function) for name in names))
+        old = [getattr(part, name) for name in _field_names(type(part))]
+        new = [map_lengths(item, function) for item in old]
+        is_same = all(a is b for a, b in zip(old, new, strict=True))
+        return part if is_same else type(part)(*new)
     if isinstance(part, tuple):
-        return tuple(map_lengths(item, function) for item in part)  # type: ignore[return-value]
+        items = tuple([map_lengths(item, function) for item in part])
+        is_same = all(a is b for a, b in zip(part, items, strict=True))
+        return part if is_same else items  # type: ignore[return-value]
     return part
+
+
+@cache
+def _field_names(cls: type[Type]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls))
 
 
 class JoinError(TypeError):

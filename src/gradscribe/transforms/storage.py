@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -327,6 +328,7 @@ def copied(operation: Operation, operands: Sequence[Value], builder: Builder) ->
     )
 
 
+@lru_cache
 def derived(location: Location | None) -> Location:
     """The location for adjoint operations of an operation of the primal."""
     if location is None:

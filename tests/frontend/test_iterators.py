@@ -191,7 +191,55 @@ def an_iterator_of_an_iterator(x):
     return sum(items)
 
 
+def one_by_one(x):
+    items = iter(x)
+    product = next(items) * next(items)
+    for v in items:
+        product = product + v * v
+    return product
+
+
+def one_by_one_and_a_default(x):
+    items = iter([x[0], x[1]])
+    return next(items) + 2 * next(items) + next(items, 5.0)
+
+
+def header_and_rows(x):
+    rows = zip(x, x[::-1], strict=True)
+    a, b = next(rows)
+    numbered = enumerate(map(np.sin, x))
+    next(numbered)
+    return a * b + sum(c * d for c, d in rows) + sum(i * v for i, v in numbered)
+
+
+def next_in_known_trips(x):
+    items = iter(x)
+    total = 0.0
+    for _ in range(2):
+        total += next(items) ** 2
+    return total
+
+
+def first_match(x):
+    v = 10.0
+    found = next(i for i, u in enumerate(x) if u > 2)
+    return x[found] ** 2 + next((v for v in x if v > 99), v) * x[0]
+
+
+def no_match(x):
+    try:
+        return next(v for v in x if v > 99)
+    except StopIteration:
+        return x[0] ** 3
+
+
 ONCE = [
+    one_by_one,
+    one_by_one_and_a_default,
+    header_and_rows,
+    next_in_known_trips,
+    first_match,
+    no_match,
     by_a_name,
     by_a_helper,
     by_an_attribute,
@@ -247,6 +295,14 @@ def test_perhaps_taken_before() -> None:
 
     with pytest.raises(errors.UnsupportedError, match="may have been taken before"):
         gs.grad(after_a_branch)(x4)
+
+
+def test_next_of_what_may_have_no_items() -> None:
+    def of_a_mask(x):
+        return next(iter(x[x > 2]))
+
+    with pytest.raises(errors.UnsupportedError, match="may have no items"):
+        gs.grad(of_a_mask)(x4)
 
 
 def test_taken_in_every_trip() -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from gradscribe import frontend, primitives  # noqa: F401
 from gradscribe.compiler.signatures import ArgumentTypes
+from gradscribe.frontend.interface import Place, RunTimeKeyError
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.verifier import verify
 from tests.interpreter import run
@@ -25,7 +26,9 @@ WEIGHTS = np.array([1.0, 2.0, 3.0])
 Point = namedtuple("Point", "x y")
 
 
-def lowered(function: FunctionType, *args: Any) -> frontend.Lowered:
+def lowered(
+    function: FunctionType, *args: Any, keyed: frozenset[Place] = frozenset()
+) -> frontend.Lowered:
     types = ArgumentTypes()
     names = function.__code__.co_varnames
     given = [types.add(n, a, f"a[{i}]") for i, (n, a) in enumerate(zip(names, args, strict=False))]
@@ -36,7 +39,12 @@ def lowered(function: FunctionType, *args: Any) -> frontend.Lowered:
         facts.samples.update(types.samples)
         return argument
 
-    return frontend.lower(function, given, facts, capture)
+    try:
+        return frontend.lower(function, given, facts, capture, keyed)
+    except RunTimeKeyError as error:
+        if error.place is None:
+            raise
+        return lowered(function, *args, keyed=keyed | {error.place})
 
 
 def same(a: Any, b: Any) -> bool:

@@ -281,10 +281,10 @@ def _call(lowering: Lowering, node: Any) -> Any:
         )
     else:
         callee = expression(lowering, node.func)
-    if len(node.args) == 1 and isinstance(node.args[0], gast.GeneratorExp):
+    if node.args and isinstance(node.args[0], gast.GeneratorExp):
         stopping = comprehensions.stopping(callee)
         if stopping is not None:
-            return stopping(lowering, node.args[0])
+            return stopping(lowering, *node.args)
     arguments = _items(lowering, node.args)
     keywords: dict[str, Any] = {}
     for keyword in node.keywords:

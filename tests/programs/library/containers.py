@@ -146,7 +146,7 @@ def dict_methods(d, x):
     return total + len(e)
 
 
-@program(x6, refused="this computes with a value whose type is not known when the function")
+@program(x6)
 def grouping_by_defaultdict(x):
     groups = defaultdict(float)
     for i, v in enumerate(x):
@@ -154,7 +154,7 @@ def grouping_by_defaultdict(x):
     return groups[0] * groups[1] * groups[2]
 
 
-@program(x6, refused="this value cannot be iterated over")
+@program(x6)
 def sliding_window_deque(x):
     window = deque()
     total = 0.0

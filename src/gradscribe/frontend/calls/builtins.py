@@ -35,9 +35,9 @@ from gradscribe.frontend.calls.iterators import iterator, taking
 from gradscribe.frontend.data import (
     dicts,
     instances,
-    keyed,
     objects,
     protocols,
+    standard_classes,
     subscripts,
 )
 from gradscribe.frontend.data.indices import as_array, nonzero, open_mesh
@@ -364,8 +364,9 @@ def class_of(lowering: Lowering, node: Any, item: Any) -> type:
     """The class that the value will have at run time."""
     if isinstance(item, Static):
         return type(item.value)
-    if keyed.is_keyed(item):
-        return dict
+    standard = standard_classes.class_in_python(item)
+    if standard is not None:
+        return standard
     if isinstance(item, (InstanceRef, ObjectRef)):
         return instances.class_of(item)
     if isinstance(item, (TupleOf,)):

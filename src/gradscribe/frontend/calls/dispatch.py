@@ -131,7 +131,7 @@ def _call_object(
     special = protocols.operate(lowering, node, callee, arguments)
     if special is not None:
         return special
-    if primitive is not None and not _is_text(arguments):
+    if primitive is not None and not _is_known(arguments, keywords):
         return apply_primitive(lowering, node, primitive, callee, arguments, keywords)
     if composition is not None and not _is_static(arguments, keywords):
         return _compose(lowering, node, callee, composition, arguments, keywords)
@@ -159,8 +159,10 @@ def _call_object(
     return known.call_unknown(lowering, node, callee, arguments, keywords)
 
 
-def _is_text(arguments: tuple[Any, ...]) -> bool:
-    """Whether a call is given strings that are known, as in `float("1.5")`."""
+def _is_known(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether a call is given strings that are known, as in `float("1.5")`; or nothing."""
+    if not arguments:
+        return not keywords
     static = all(isinstance(item, Static) for item in arguments)
     return static and any(isinstance(item.value, str) for item in arguments)
 

@@ -10,6 +10,7 @@ import builtins
 import functools
 import itertools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from gradscribe.frontend.calls import reducing
 from gradscribe.frontend.calls.iterators import computed, iterator, taking
 from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.data import instances
+from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.sequences import is_empty, new_list
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import operate, truth
@@ -244,6 +246,49 @@ def _islice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     return read_item(lowering, node, iterable, slice(*parts))
 
 
+def _indices(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.ndindex(n, m)`, and of a shape: `divmod` of a number that counts."""
+    lengths = calls.unpacked(lowering, node, arguments[0]) if _is_shape(arguments) else arguments
+    return _numbered(lowering, node, tuple(lengths), lambda index: index)
+
+
+def _is_shape(arguments: Any) -> bool:
+    return len(arguments) == 1 and isinstance(arguments[0], (TupleOf, ListRef))
+
+
+def _enumerated(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.ndenumerate(x)`."""
+    from gradscribe.frontend.data.attributes import shape_of
+    from gradscribe.frontend.data.subscripts import read_item
+
+    array = as_array(lowering, node, arguments[0])
+
+    def pair(index: TupleOf) -> TupleOf:
+        return TupleOf((index, read_item(lowering, node, array, index)))
+
+    return _numbered(lowering, node, shape_of(lowering, array).items, pair)
+
+
+def _numbered(
+    lowering: Lowering, node: Any, lengths: tuple[Any, ...], item: Callable[[TupleOf], Any]
+) -> Iteration:
+    """What is made of each index into an array of this shape, in order."""
+    if not lengths:
+        lowering.unsupported(node, "an array without axes has no indices", "use its one item")
+    count = lengths[0]
+    for length in lengths[1:]:
+        count = operate(lowering, node, operator.mul, count, length)
+
+    def mapped(number: Any) -> Any:
+        index: list[Any] = []
+        for length in lengths[:0:-1]:
+            index.insert(0, operate(lowering, node, operator.mod, number, length))
+            number = operate(lowering, node, operator.floordiv, number, length)
+        return item(TupleOf((number, *index)))
+
+    return Iteration("map", (Iteration("range", (Static(0), count, Static(1))), mapped))
+
+
 def _endless(name: str, advice: str) -> known.Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return lowering.unsupported(node, f"`itertools.{name}` has no end", advice)
@@ -286,5 +331,7 @@ known.BUILTINS.update(
         itertools.count: _endless("count", "use `enumerate`, or `range` with its end"),
         itertools.cycle: _endless("cycle", "index with `i % len(items)`"),
         np.fromiter: _from_iterator,
+        np.ndindex: iterator(_indices),
+        np.ndenumerate: iterator(_enumerated),
     }
 )

@@ -12,36 +12,43 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import OneShot, Static, Storage
+from gradscribe.frontend.values import Iteration, OneShot, Static, Storage
 
 Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
 
-_TAKEN = "taken"
+_TAKEN, _REST = "taken", "rest"
+"""Whether the items are taken; after a `next`, what is left (else None)."""
 
 
 def made(lowering: Lowering, items: Callable[[Any], Any], holds: tuple[Any, ...] = ()) -> OneShot:
     """A new iterator. items: makes the items, given the node that takes them; holds: the values
     that it makes them of."""
     storage = Storage()
-    lowering.contents[storage] = {_TAKEN: Static(False)}
+    lowering.contents[storage] = {_TAKEN: Static(False), _REST: Static(None)}
     return OneShot(storage, items, holds)
 
 
 def taken(lowering: Lowering, node: Any, item: Any) -> Any:
     """The items of an iterator, which has none left then; any other value as it is."""
     while isinstance(item, OneShot):
-        flag = lowering.contents[item.storage][_TAKEN]
+        flag, rest = lowering.contents[item.storage].values()
         is_outside = bool(lowering.trips) and item.storage.serial < lowering.trips[-1]
-        if is_outside or not (isinstance(flag, Static) and flag.value is False):
+        is_known = isinstance(flag, Static) and isinstance(rest, (Static, Iteration))
+        if is_outside or not is_known or flag.value:
             what = "a loop takes the items of an iterator that is made before it"
             lowering.unsupported(
                 node,
                 what if is_outside else "the items of this iterator may have been taken before",
                 "make a list of it first, as in `pairs = list(zip(a, b))`",
             )
-        lowering.contents[item.storage] = {_TAKEN: Static(True)}
-        item = item.items(node)
+        lowering.contents[item.storage] = {_TAKEN: Static(True), _REST: Static(None)}
+        item = rest if isinstance(rest, Iteration) else item.items(node)
     return item
+
+
+def put_back(lowering: Lowering, item: OneShot, rest: Iteration) -> None:
+    """Leave what was not taken of an iterator for those who come later."""
+    lowering.contents[item.storage] = {_TAKEN: Static(False), _REST: rest}
 
 
 def iterator(handler: Handler) -> Handler:

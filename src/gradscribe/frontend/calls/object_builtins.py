@@ -12,7 +12,8 @@ from gradscribe.frontend import scope
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import iterators
-from gradscribe.frontend.data import objects
+from gradscribe.frontend.control import first_and_rest
+from gradscribe.frontend.data import objects, standard_classes
 from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.instances import class_of, is_object, new_instance
 from gradscribe.frontend.data.sequences import new_list
@@ -163,6 +164,21 @@ def _iter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return iterators.made(lowering, lambda taker: known.iteration(lowering, taker, item), (item,))
 
 
+def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    item, *default = arguments
+    if not isinstance(item, OneShot):
+        lowering.unsupported(node, "`next` of what is no iterator", "make one: `iter(…)`")
+    iteration = known.iteration(lowering, node, item)
+    count = first_and_rest.trips(lowering, iteration)
+    if count is not None and count.known == 0:
+        return default[0] if default else lowering.raises(node, StopIteration())
+    if count is None or iteration.reversed or not lowering.builder.facts.at_least(count, 1):
+        lowering.unsupported(node, "`next` of what may have no items", "use a loop, or index")
+    first, rest = first_and_rest.divide(lowering, node, iteration)
+    iterators.put_back(lowering, item, rest)
+    return first
+
+
 def _replace_fields(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     (owner,) = arguments
     fields: tuple[str, ...] = getattr(owner.cls, "_fields", ())
@@ -182,6 +198,22 @@ def _fields_as_dict(lowering: Lowering, node: Any, arguments: Any, keywords: Any
 known.NAMEDTUPLE_METHODS.update(_replace=_replace_fields, _asdict=_fields_as_dict)
 
 
+def _instance_of(cls: type) -> known.Handler:
+    return lambda lowering, node, arguments, keywords: objects.instantiate(
+        lowering, node, cls, arguments, keywords
+    )
+
+
+def _written_as(function: Any) -> known.Handler:
+    return lambda lowering, node, arguments, keywords: calls.inline(
+        lowering, node, function, arguments, keywords
+    )
+
+
+known.BUILTINS.update(
+    {cls: iterators.taking(_instance_of(own)) for cls, own in standard_classes.CLASSES.items()}
+)
+known.BUILTINS.update({f: _written_as(own) for f, own in standard_classes.FUNCTIONS.items()})
 known.BUILTINS.update(
     {
         super: _super,
@@ -189,6 +221,7 @@ known.BUILTINS.update(
         object.__setattr__: _set_plainly,
         object.__init__: _no_init,
         iter: _iter,
+        next: _next,
         dataclasses.replace: _replace,
         dataclasses.fields: _fields,
         dataclasses.asdict: _asdict,

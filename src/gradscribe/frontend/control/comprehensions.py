@@ -25,14 +25,14 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import Source, assigned_names, read_places
 from gradscribe.frontend.values import LocalFunction, Static
 
-_ITEMS, _FIRST = ".items", ".0"
-"""Names that no program can have: what is being made, and what the first `for` runs over."""
+_ITEMS, _FIRST, _END = ".items", ".0", ".end"
+"""Names that no program can have: what is being made, what the first `for` runs over, what `next`
+returns or raises at the end."""
 
 
 def list_of(lowering: Lowering, node: Any, name: str = "") -> Any:
     """The list of what a list comprehension, or a generator expression, gives."""
-    made = new_list(lowering, (), name)
-    return _run(lowering, node, _appending(node.elt), made)
+    return _made(lowering, node, _appending(node.elt), new_list(lowering, (), name))
 
 
 def generator(lowering: Lowering, node: Any) -> Any:
@@ -43,8 +43,8 @@ def generator(lowering: Lowering, node: Any) -> Any:
     outer, first = lowering.frame, expression(lowering, node.generators[0].iter)
 
     def items(taker: Any) -> Any:
-        made = new_list(lowering, ())
-        return _run_in(lowering, node, outer, _appending(node.elt), made, first, None)
+        given = {_FIRST: first, _ITEMS: new_list(lowering, ())}
+        return _run_in(lowering, outer, node, _appending(node.elt), _returned(_ITEMS), given)
 
     return iterators.made(lowering, items, (first, LocalFunction(node, outer)))
 
@@ -58,32 +58,55 @@ def set_of(lowering: Lowering, node: Any) -> Any:
 
 def dict_of(lowering: Lowering, node: Any) -> Any:
     """The dict that a dict comprehension gives."""
-    made = keyed_dicts.new_dict(lowering, node)
     place = gast.Subscript(_name(_ITEMS, gast.Load()), node.key, gast.Store())
-    return _run(lowering, node, gast.Assign([place], node.value, None), made)
+    made = keyed_dicts.new_dict(lowering, node)
+    return _made(lowering, node, gast.Assign([place], node.value, None), made)
 
 
-def any_of(lowering: Lowering, node: Any) -> Any:
+def _made(lowering: Lowering, node: Any, inner: Any, made: Any) -> Any:
+    """The container that the statement `inner` fills."""
+    return _run(lowering, node, inner, _returned(_ITEMS), {_ITEMS: made})
+
+
+# -- generators that are left before their end -------------------------------------------------
+
+
+def _any_of(lowering: Lowering, node: Any) -> Any:
     """`any(… for …)`."""
     found = gast.If(node.elt, [gast.Return(gast.Constant(True, None))], [])
-    return _run(lowering, node, found, None, gast.Constant(False, None))
+    return _run(lowering, node, found, gast.Return(gast.Constant(False, None)), {})
 
 
-def all_of(lowering: Lowering, node: Any) -> Any:
+def _all_of(lowering: Lowering, node: Any) -> Any:
     """`all(… for …)`."""
     missing = gast.If(node.elt, [], [gast.Return(gast.Constant(False, None))])
-    return _run(lowering, node, missing, None, gast.Constant(True, None))
+    return _run(lowering, node, missing, gast.Return(gast.Constant(True, None)), {})
 
 
-_STOPPING: dict[Any, Callable[[Lowering, Any], Any]] = {any: any_of, all: all_of}
+def _first_of(lowering: Lowering, node: Any, default: Any = None) -> Any:
+    """`next(… for …)`, and `next((… for …), default)`."""
+    from gradscribe.frontend.expressions import expression
+
+    found = gast.Return(node.elt)
+    if default is None:
+        stop = gast.Raise(_name(_END, gast.Load()), None)
+        return _run(lowering, node, found, stop, {_END: Static(StopIteration)})
+    given = {_END: expression(lowering, default)}
+    return _run(lowering, node, found, _returned(_END), given)
 
 
-def stopping(callee: Any) -> Callable[[Lowering, Any], Any] | None:
-    """How a function is called with a generator that it may leave before its end."""
+_STOPPING: dict[Any, Callable[..., Any]] = {any: _any_of, all: _all_of, next: _first_of}
+
+
+def stopping(callee: Any) -> Callable[..., Any] | None:
+    """How a function is called with a generator (and more) that it may leave before its end."""
     for function, handler in _STOPPING.items():
         if isinstance(callee, Static) and callee.value is function:
             return handler
     return None
+
+
+# -- the statements ----------------------------------------------------------------------------
 
 
 def _appending(item: Any) -> Any:
@@ -95,32 +118,34 @@ def _name(name: str, context: Any) -> Any:
     return gast.Name(name, context, None, None)
 
 
-def _run(lowering: Lowering, node: Any, inner: Any, made: Any, otherwise: Any = None) -> Any:
-    """The value after the loops of a comprehension around the statement `inner`: `made`, which that
-    changes; or what is returned, `otherwise` at the end."""
+def _returned(name: str) -> Any:
+    return gast.Return(_name(name, gast.Load()))
+
+
+def _run(lowering: Lowering, node: Any, inner: Any, end: Any, given: dict[str, Any]) -> Any:
+    """What the loops of a comprehension return: around the statement `inner`, and the statement
+    `end` after them. given: what our names in these stand for."""
     from gradscribe.frontend.expressions import expression
 
-    first = expression(lowering, node.generators[0].iter)
     outer = lowering.frame
-    end, outer.end = outer.end, (node.lineno, node.col_offset)
+    given = {_FIRST: expression(lowering, node.generators[0].iter), **given}
+    kept, outer.end = outer.end, (node.lineno, node.col_offset)
     try:
-        return _run_in(lowering, node, outer, inner, made, first, otherwise)
+        return _run_in(lowering, outer, node, inner, end, given)
     finally:
-        outer.end = end
+        outer.end = kept
 
 
 def _run_in(
-    lowering: Lowering, node: Any, outer: Frame, inner: Any, made: Any, first: Any, otherwise: Any
+    lowering: Lowering, outer: Frame, node: Any, inner: Any, end: Any, given: dict[str, Any]
 ) -> Any:
-    """The same in a frame, given what the first `for` runs over."""
-    body = [_loops(node, inner), gast.Return(otherwise or _name(_ITEMS, gast.Load()))]
+    """The same of a comprehension in the frame `outer`."""
+    body = [_loops(node, inner), end]
     _place(body, node)
     shared = assigned_names([node])
     names = {name: outer.names[name] for name in shared if name in outer.names}
     frame = Frame(_source(lowering, node, outer.source, body), outer.function, names, outer)
-    frame.names[_FIRST] = first
-    if made is not None:
-        frame.names[_ITEMS] = made
+    frame.names.update(given)
     result = frames.inline_frame(lowering, node, frame)
     outer.names.update({name: frame.names[name] for name in shared if name in frame.names})
     return result

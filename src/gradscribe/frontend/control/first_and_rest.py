@@ -31,6 +31,8 @@ def trips(lowering: Lowering, iteration: Iteration) -> Affine | None:
         if start.value is None or stop.value is None or step.value != Affine.of(1):
             return None
         return stop.value - start.value
+    if iteration.kind == "static":
+        return Affine.of(len(iteration.parts))
     if iteration.kind in ("items", "map"):
         return trips(lowering, iteration.parts[0])
     type_ = lowering.value(iteration.parts[0]).type
@@ -78,6 +80,12 @@ def divide(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, It
     if iteration.kind == "map":
         first, rest = divide(lowering, node, iteration.parts[0])
         return iteration.parts[1](first), Iteration("map", (rest, iteration.parts[1]))
+    if iteration.kind == "items":
+        place, rest = divide(lowering, node, iteration.parts[0])
+        item = read_item(lowering, node, iteration.parts[1], place)
+        return item, Iteration("items", (rest, iteration.parts[1]))
+    if iteration.kind == "static":
+        return iteration.parts[0], Iteration("static", iteration.parts[1:])
     owner = iteration.parts[0]
     first = read_item(lowering, node, owner, Static(0))
     if iteration.kind == "array":

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import scope
-from gradscribe.frontend.data.keyed import is_keyed
+from gradscribe.frontend.data.standard_classes import class_in_python
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
 from gradscribe.frontend.values import DictRef, Either, InstanceRef, ListRef, Static, TupleOf
 from gradscribe.ir.core import Value
@@ -30,10 +31,12 @@ def result_tree(lowering: Lowering, item: Any) -> tuple[Tree, list[Value]]:
         keys = getattr(item.cls, "_fields", None)
         return _node(lowering, item.cls, item.items, keys)
     item = scope.opened(lowering, item)
-    if is_keyed(item):
+    cls = class_in_python(item)
+    if cls is not None:
+        what = "dict whose keys are computed" if cls is dict else f"`{cls.__name__}`"
         raise UnsupportedError(
-            "a dict whose keys are computed cannot be returned",
-            "return its items: `list(d.values())`",
+            f"a {what} cannot be returned",
+            f"return its items: `list({'d' if cls is deque else 'd.values()'})`",
             lowering.builder.location,
         )
     if isinstance(item, InstanceRef):

@@ -1,0 +1,215 @@
+"""Containers of the standard library, written in Python, and lowered as a user's classes.
+
+`collections.deque` and `collections.defaultdict` are made of lists and dicts here; `heapq` works on
+lists as they are. What they hold is differentiated through as what lists and dicts hold is.
+"""
+
+from __future__ import annotations
+
+import collections
+import heapq
+from typing import Any
+
+from gradscribe.frontend.data.keyed import KeyedItems
+from gradscribe.frontend.values import InstanceRef
+
+
+class Queue:
+    """A `collections.deque`, as a list."""
+
+    def __init__(self, items: Any = (), maxlen: Any = None) -> None:
+        self.held: list[Any] = []
+        self.maxlen = maxlen
+        self.extend(items)
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+    def __iter__(self) -> Any:
+        return self.held
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self.held
+
+    def __getitem__(self, position: Any) -> Any:
+        return self.held[position]
+
+    def __setitem__(self, position: Any, item: Any) -> None:
+        self.held[position] = item
+
+    def append(self, item: Any) -> None:
+        self.held.append(item)
+        if self.maxlen is not None and len(self.held) > self.maxlen:
+            self.held.pop(0)
+
+    def appendleft(self, item: Any) -> None:
+        self.held.insert(0, item)
+        if self.maxlen is not None and len(self.held) > self.maxlen:
+            self.held.pop()
+
+    def extend(self, items: Any) -> None:
+        for item in items:
+            self.append(item)
+
+    def extendleft(self, items: Any) -> None:
+        for item in items:
+            self.appendleft(item)
+
+    def pop(self) -> Any:
+        return self.held.pop()
+
+    def popleft(self) -> Any:
+        return self.held.pop(0)
+
+    def rotate(self, steps: int = 1) -> None:
+        count = len(self.held)
+        if count:
+            start = -steps % count
+            self.held = self.held[start:] + self.held[:start]
+
+    def reverse(self) -> None:
+        self.held.reverse()
+
+    def clear(self) -> None:
+        self.held.clear()
+
+    def copy(self) -> Queue:
+        return Queue(self.held, self.maxlen)
+
+    def count(self, item: Any) -> int:
+        return self.held.count(item)
+
+    def index(self, item: Any) -> int:
+        return self.held.index(item)
+
+
+class DefaultItems:
+    """A `collections.defaultdict`, as a dict."""
+
+    def __init__(self, default_factory: Any = None, items: Any = ()) -> None:
+        self.default_factory = default_factory
+        self.held = dict(items)
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+    def __iter__(self) -> Any:
+        return self.held.keys()
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self.held
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.default_factory is not None and key not in self.held:
+            self.held[key] = self.default_factory()
+        return self.held[key]
+
+    def __setitem__(self, key: Any, item: Any) -> None:
+        self.held[key] = item
+
+    def __delitem__(self, key: Any) -> None:
+        del self.held[key]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return self.held.get(key, default)
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        return self.held.setdefault(key, default)
+
+    def pop(self, key: Any) -> Any:
+        return self.held.pop(key)
+
+    def clear(self) -> None:
+        self.held.clear()
+
+    def keys(self) -> Any:
+        return self.held.keys()
+
+    def values(self) -> Any:
+        return self.held.values()
+
+    def items(self) -> Any:
+        return self.held.items()
+
+
+# -- heaps: each item is at most as large as those at twice its position, plus one and two -------
+
+
+def heappush(heap: list[Any], item: Any) -> None:
+    heap.append(item)
+    _rise(heap, 0, len(heap) - 1)
+
+
+def heappop(heap: list[Any]) -> Any:
+    last = heap.pop()
+    if not heap:
+        return last
+    top = heap[0]
+    heap[0] = last
+    _sink(heap, 0)
+    return top
+
+
+def heapreplace(heap: list[Any], item: Any) -> Any:
+    top = heap[0]
+    heap[0] = item
+    _sink(heap, 0)
+    return top
+
+
+def heappushpop(heap: list[Any], item: Any) -> Any:
+    if heap and heap[0] < item:
+        return heapreplace(heap, item)
+    return item
+
+
+def heapify(heap: list[Any]) -> None:
+    for position in range(len(heap) // 2 - 1, -1, -1):
+        _sink(heap, position)
+
+
+def _rise(heap: list[Any], start: int, position: int) -> None:
+    """Move an item up to where it belongs, not above `start`."""
+    item = heap[position]
+    while position > start:
+        parent = (position - 1) // 2
+        if not item < heap[parent]:
+            break
+        heap[position] = heap[parent]
+        position = parent
+    heap[position] = item
+
+
+def _sink(heap: list[Any], start: int) -> None:
+    """Move an item down along the smaller ones to the end, then up to where it belongs: so CPython
+    does, which tells equal items apart."""
+    item, position = heap[start], start
+    child = 2 * position + 1
+    while child < len(heap):
+        if child + 1 < len(heap) and not heap[child] < heap[child + 1]:
+            child += 1
+        heap[position] = heap[child]
+        position = child
+        child = 2 * position + 1
+    heap[position] = item
+    _rise(heap, start, position)
+
+
+CLASSES: dict[type, type] = {collections.deque: Queue, collections.defaultdict: DefaultItems}
+"""What stands for a class of the standard library."""
+
+FUNCTIONS: dict[Any, Any] = {
+    heapq.heappush: heappush,
+    heapq.heappop: heappop,
+    heapq.heapreplace: heapreplace,
+    heapq.heappushpop: heappushpop,
+    heapq.heapify: heapify,
+}
+"""Functions of the standard library that are written here."""
+
+_STANDS_FOR = {KeyedItems: dict} | {own: cls for cls, own in CLASSES.items()}
+
+
+def class_in_python(item: Any) -> type | None:
+    """The class of the standard library that an object stands for, if it does."""
+    return _STANDS_FOR.get(item.cls) if isinstance(item, InstanceRef) else None

@@ -1,0 +1,223 @@
+"""`collections.deque`, `collections.defaultdict`, `heapq`, `np.ndindex`, `np.ndenumerate`."""
+
+from __future__ import annotations
+
+import collections
+import heapq
+from collections import defaultdict, deque
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe import errors
+from gradscribe.frontend.data import standard_classes
+from tests.frontend.oracles import check
+
+x4 = np.array([1.0, 2.5, 3.25, 4.0])
+
+
+def moving_mean(x):
+    window = deque(maxlen=3)
+    total = 0.0
+    for v in x:
+        window.append(v)
+        total = total + sum(window) / len(window) + window[0] * window[-1]
+    return total
+
+
+def both_ends(x):
+    queue = collections.deque(x)
+    queue.rotate(1)
+    queue.appendleft(x[0] * 2)
+    queue.rotate(-2)
+    first, last = queue.popleft(), queue.pop()
+    queue.extendleft([first, last])
+    queue.reverse()
+    return first * last + queue[1] * sum(queue) + (first in queue)
+
+
+def breadth_first(x):
+    queue = deque([(0, 1.0)])
+    total = 0.0
+    while queue:
+        i, weight = queue.popleft()
+        total = total + weight * x[i]
+        if i + 1 < len(x):
+            queue.append((i + 1, weight * x[i]))
+    return total
+
+
+def copied_queue(x):
+    queue = deque([x[0], x[1]], 2)
+    other = queue.copy()
+    other.append(x[2])
+    queue.clear()
+    return sum(other) * (1 + len(queue)) + other.index(x[1])
+
+
+def groups(x):
+    members = defaultdict(list)
+    for i in range(len(x)):
+        members[i % 2].append(x[i])
+    return sum(sum(group) * k for k, group in members.items()) + sum(members[0]) * len(members)
+
+
+def counts(x):
+    found = defaultdict(int)
+    for word in ["a", "b", "a"]:
+        found[word] += 1
+    return x[0] * found["a"] + x[1] * found["b"] + x[2] * found["c"] + len(found)
+
+
+def sums_by_key(x):
+    totals = defaultdict(float)
+    for i, v in enumerate(x):
+        totals[i % 3] += v * v
+    return totals[0] * totals[1] + totals.get(7, 2.0) * (5 in totals)
+
+
+def arrays_by_key(x):
+    rows = defaultdict(lambda: np.zeros(2))
+    for i in range(4):
+        rows[i % 2][i // 2] += x[i] ** 2
+    return (rows[0] * rows[1]).sum()
+
+
+def heap_sort(x):
+    heap = []
+    for v in x:
+        heapq.heappush(heap, np.sin(v))
+    total, k = 0.0, 1.0
+    while heap:
+        total = total + k * heapq.heappop(heap)
+        k += 1
+    return total
+
+
+def heap_of_a_list(x):
+    heap = [x[2], x[0], x[3], x[1]]
+    heapq.heapify(heap)
+    least = heapq.heapreplace(heap, least_of(heap) * 3)
+    return least * heapq.heappushpop(heap, x[0] / 2) + heap[0] * heapq.heappop(heap)
+
+
+def least_of(heap):
+    return heap[0]
+
+
+def shortest_path(x):
+    edges = {0: [(1, 0), (2, 1)], 1: [(3, 2)], 2: [(3, 3)], 3: []}
+    distance = [float("inf")] * 4
+    distance[0] = 0.0
+    heap = [(0.0, 0)]
+    while heap:
+        d, u = heapq.heappop(heap)
+        if d > distance[u]:
+            continue
+        for v, e in edges[u]:
+            longer = d + x[e]
+            if longer < distance[v]:
+                distance[v] = longer
+                heapq.heappush(heap, (longer, v))
+    return distance[3]
+
+
+def over_indices(x):
+    A = x.reshape(2, 2)
+    total = 0.0
+    for i, j in np.ndindex(2, 2):
+        total += A[i, j] * A[j, i]
+    for index in np.ndindex(A.shape):
+        total += A[index] * index[1]
+    for (i, j), v in np.ndenumerate(A):
+        total += (i + 2 * j) * v * v
+    return total
+
+
+def stores_at_indices(x):
+    A = np.outer(x, x).reshape(2, 2, 4).copy()
+    for i, j, k in np.ndindex(*A.shape):
+        A[i, j, k] *= i + j - k
+    return (A**2).sum()
+
+
+PROGRAMS = [
+    moving_mean,
+    both_ends,
+    breadth_first,
+    copied_queue,
+    groups,
+    counts,
+    sums_by_key,
+    arrays_by_key,
+    heap_sort,
+    heap_of_a_list,
+    shortest_path,
+    over_indices,
+    stores_at_indices,
+]
+
+
+@pytest.mark.parametrize("function", PROGRAMS)
+def test_programs(function) -> None:
+    check(function, x4)
+
+
+def test_their_class_is_that_of_the_library() -> None:
+    def classes(x):
+        queue, items = deque([x[0]]), defaultdict(list)
+        return x[0] * isinstance(queue, deque) * isinstance(items, dict) * isinstance(queue, list)
+
+    check(classes, x4)
+
+
+@pytest.mark.parametrize(
+    ("function", "what"),
+    [
+        (lambda x: deque([x[0], x[1]]), "a `deque` cannot be returned"),
+        (lambda x: defaultdict(float, {"a": x[0]}), "a `defaultdict` cannot be returned"),
+    ],
+)
+def test_they_are_not_returned(function, what) -> None:
+    with pytest.raises(errors.UnsupportedError, match=what):
+        gs.vjp(function, x4)
+
+
+def test_heaps_are_those_of_the_library() -> None:
+    rng = np.random.default_rng(0)
+    for size in range(12):
+        items = rng.integers(0, 6, size).tolist()
+        own, other = list(items), list(items)
+        standard_classes.heapify(own)
+        heapq.heapify(other)
+        assert own == other
+        for item in rng.integers(0, 6, 4).tolist():
+            standard_classes.heappush(own, item)
+            heapq.heappush(other, item)
+            assert own == other
+            pushed = standard_classes.heappushpop(own, 3), heapq.heappushpop(other, 3)
+            assert own == other
+            replaced = standard_classes.heapreplace(own, 2), heapq.heapreplace(other, 2)
+            assert own == other
+            for a, b in (pushed, replaced):
+                assert a == b
+        while other:
+            assert standard_classes.heappop(own) == heapq.heappop(other)
+            assert own == other
+
+
+def test_queues_are_those_of_the_library() -> None:
+    for maxlen in (None, 0, 1, 3):
+        own, other = standard_classes.Queue([1, 2, 3, 4], maxlen), deque([1, 2, 3, 4], maxlen)
+        for change in (
+            lambda q: q.append(5),
+            lambda q: q.appendleft(6),
+            lambda q: q.extendleft([7, 8]),
+            lambda q: q.rotate(2),
+            lambda q: q.rotate(-1),
+            lambda q: q.reverse(),
+        ):
+            change(own)
+            change(other)
+            assert own.held == list(other)

@@ -157,7 +157,11 @@ def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`sum`: the primitive, for lists and tuples of numbers and arrays."""
     iterable, *rest = arguments
     start = keywords.get("start", rest[0] if rest else Static(0))
-    if isinstance(iterable, (Iteration, DictRef)) or instances.is_object(iterable):
+    if instances.is_object(iterable):
+        iterable = known.iteration(lowering, node, iterable)
+    if isinstance(iterable, Iteration) and iterable.kind == "sequence" and not iterable.reversed:
+        (iterable,) = iterable.parts
+    if isinstance(iterable, (Iteration, DictRef)):
         items = known_items(lowering, node, iterable)
         listed = reducing.listed(lowering, node, (iterable,), {}) if items is None else None
         iterable = TupleOf(items) if items is not None else listed

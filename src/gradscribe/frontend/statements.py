@@ -245,7 +245,7 @@ def _augmented(lowering: Lowering, node: Any) -> None:
         owner, name = expression(lowering, target.value), target.attr
         current = attribute(lowering, target, owner, name)
         changed = _augmented_value(lowering, node, callee, current)
-        if changed is not current or objects.is_property(owner, name):
+        if changed is not current or objects.is_computed(owner, name):
             objects.store(lowering, target, owner, name, changed)
         return
     read = gast.Name(target.id, gast.Load(), None, None)
@@ -265,14 +265,20 @@ def _augmented_value(lowering: Lowering, node: Any, callee: Any, current: Any) -
 
 def _augmented_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: Any) -> Any:
     target, current = node.target, scope.opened(lowering, current)
+    if not isinstance(current, (Ref, ListRef)):
+        name = target.id if isinstance(target, gast.Name) else target.attr
+        tensors.refuse_shared_number(lowering, node, name, current)
+    return _changed_by(lowering, node, callee, current, item)
+
+
+def _changed_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: Any) -> Any:
+    """What `current op= item` gives: `current` itself, changed in place, or another value."""
     if isinstance(current, Ref):
         augment(lowering, node, current, callee, item)
         return current
     if isinstance(current, ListRef) and callee is operator.add:
         containers.extend(lowering, node, (current, item), {})
         return current
-    name = target.id if isinstance(target, gast.Name) else target.attr
-    tensors.refuse_shared_number(lowering, node, name, current)
     changed = protocols.augment(lowering, node, callee, current, item)
     return operate(lowering, node, callee, current, item) if changed is None else changed
 
@@ -294,10 +300,10 @@ def _augment_item_by(
     if isinstance(owner, Ref):
         view = part_of(owner, step_of(lowering, node, place))
         augment(lowering, node, view, callee, item)
-    elif isinstance(old, Ref):
-        augment(lowering, node, old, callee, item)
-    else:
-        store_item(lowering, node, owner, place, operate(lowering, node, callee, old, item))
+        return Static(None)
+    changed = _changed_by(lowering, node, callee, scope.opened(lowering, old), item)
+    if changed is not old or not isinstance(owner, (ListRef, DictRef)):
+        store_item(lowering, node, owner, place, changed)
     return Static(None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -28,7 +28,7 @@ class Builder:
     """Appends operations to the innermost open block.
 
     facts: what is known of lengths in the function being built. location: given to each
-    operation that does not bring its own.
+    operation that does not bring its own. watchers: told of each operation before it is appended.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -38,6 +38,7 @@ class Builder:
         self._fresh: list[int] = [0]
         self._born: dict[Value, int] = {}
         self._definition: dict[Value, Operation] = {}
+        self.watchers: list[Callable[[Operation], None]] = []
 
     def emit(
         self,
@@ -85,6 +86,8 @@ class Builder:
 
     def append(self, operation: Operation) -> None:
         """Append an operation that is already made (with regions, or moved from elsewhere)."""
+        for watch in self.watchers:
+            watch(operation)
         self._open[-1].append(operation)
         for result in operation.results:
             self._definition[result] = operation

@@ -342,7 +342,9 @@ def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
 def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
     """Whether the value will have an attribute at run time."""
     if instances.is_object(item):
-        return objects.get(lowering, node, item, name) is not None
+        found = objects.get(lowering, node, item, name)
+        objects.refuse_uncertain(lowering, node, name, found)
+        return found is not None
     if isinstance(item, Static):
         is_known = hasattr(item.value, name)
         if isinstance(item.value, scope.HOLDERS) and not scope.is_library(item.value):

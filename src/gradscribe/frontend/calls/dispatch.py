@@ -25,7 +25,7 @@ from gradscribe.frontend.calls import (
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.contiguity import is_contiguous
-from gradscribe.frontend.data import instances, objects, protocols
+from gradscribe.frontend.data import dataclass_methods, instances, objects, protocols
 from gradscribe.frontend.data.subscripts import cut, read_item
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Path
@@ -137,10 +137,10 @@ def _call_object(
         return _compose(lowering, node, callee, composition, arguments, keywords)
     if objects.can_instantiate(callee):
         return objects.instantiate(lowering, node, callee, arguments, keywords)
-    if objects.dataclass_of_init(callee):
-        return objects.initialize_dataclass(lowering, node, callee, arguments, keywords)
-    if objects.is_dataclass_comparison(callee):
-        return objects.compare_dataclasses(lowering, node, callee, arguments)
+    if dataclass_methods.dataclass_of_init(callee):
+        return dataclass_methods.initialize_dataclass(lowering, node, callee, arguments, keywords)
+    if dataclass_methods.is_dataclass_comparison(callee):
+        return dataclass_methods.compare_dataclasses(lowering, node, callee, arguments)
     if inspect.isfunction(callee) and hasattr(callee, "dispatch") and arguments:
         chosen = callee.dispatch(known.class_of(lowering, node, arguments[0]))
         return call(lowering, node, Static(chosen), arguments, keywords)

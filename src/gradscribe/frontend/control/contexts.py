@@ -17,6 +17,7 @@ import numpy as np
 
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.calls.definitions import AlwaysRaisesError
 from gradscribe.frontend.control.branches import RAISED
 from gradscribe.frontend.data import protocols
 from gradscribe.frontend.data.instances import class_of, is_object
@@ -107,10 +108,26 @@ def _leave(lowering: Lowering, manager: Manager, tree: dict[str, Any]) -> None:
 
 def _inlined(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
     """An object that the function made: its methods are run in place."""
+    from gradscribe.frontend.control.final_blocks import refuse_passing
+
     (owner,) = manager.arguments
-    body(protocols.call(lowering, node, owner, "__enter__"))
-    if RAISED not in lowering.frame.names:
-        protocols.call(lowering, node, owner, "__exit__", *[Static(None)] * 3)
+    operations = lowering.builder.operations
+    entered = len(operations)
+    handed_out = protocols.call(lowering, node, owner, "__enter__")
+    try:
+        body(handed_out)
+    except AlwaysRaisesError as error:
+        passing = (Static(error.cls), error.value, Static(None))
+        protocols.call(lowering, node, owner, "__exit__", *passing)
+        raise
+    contents, raised = dict(lowering.contents), lowering.frame.names.pop(RAISED, None)
+    leaving = operations.pop() if raised is not None else None
+    tried = [*operations[entered:], *([] if leaving is None else [leaving])]
+    protocols.call(lowering, node, owner, "__exit__", *[Static(None)] * 3)
+    refuse_passing(lowering, node, tried, contents)
+    if leaving is not None:
+        operations.append(leaving)
+        lowering.frame.names[RAISED] = Static(True)
 
 
 def _null(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:

@@ -10,7 +10,7 @@ name that may or may not have been assigned when the exception came cannot be re
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,24 +19,17 @@ import gast
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import opaque
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError
-from gradscribe.frontend.control.branches import RAISED, attempt, branch
-from gradscribe.frontend.lowering import EXITS, RETURN_VALUE, Lowering
+from gradscribe.frontend.control.branches import attempt, branch
+from gradscribe.frontend.control.final_blocks import final_block, walk_all
+from gradscribe.frontend.lowering import EXITS, RETURN_VALUE, Lowering, State
 from gradscribe.frontend.operators import truth
-from gradscribe.frontend.values import Manager, Static, TupleOf, Unbound
-from gradscribe.ir.core import Operation, Value, walk
+from gradscribe.frontend.values import Manager, Static, Storage, TupleOf, Unbound
+from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import BOOL
 from gradscribe.primitives.control import (
-    ASSERT,
     ATTEMPT,
     CAUGHT,
-    EFFECT,
-    ENTER,
-    EXIT,
-    RAISE,
-    attempted,
-    finally_done,
 )
-from gradscribe.primitives.indexing import ACCUMULATE, STORE
 from gradscribe.primitives.raising import Classes, may_raise
 
 _NO_ARGUMENTS: dict[str, Any] = {"args": (), "keywords": {}}
@@ -55,7 +48,7 @@ class Handler:
 def try_statement(lowering: Lowering, node: Any) -> None:
     """A `try` statement."""
     if node.finalbody:
-        _finally(lowering, node)
+        final_block(lowering, node, _handled)
     else:
         _handled(lowering, node)
 
@@ -187,7 +180,7 @@ class Attempt:
         def otherwise() -> None:
             reason = "may or may not have been assigned when the exception came"
             for name in self.unsettled:
-                lowering.frame.names[name] = Unbound(f"`{name}` {reason}")
+                lowering.frame.names[name] = Unbound(f"`{name}` {reason}", mixed=True)
             caught = lowering.emit(CAUGHT, {"cls": _common(self.caught)})
             self._choose(self.handlers, caught)
             lowering.frame.names[flag] = Static(False)
@@ -219,13 +212,14 @@ class Attempt:
 
         lowering = self.lowering
         known_before = set(lowering.contents)
-        steps: list[tuple[Any, set[str], bool, list[Operation]]] = []
+        steps: list[tuple[Any, set[str], bool, list[Operation], Watch]] = []
         for position, statement in enumerate(body):
             if ended(lowering):
                 break
             before, made = lowering.fork(), len(lowering.builder.operations)
             pending = bool(pending_exits(lowering))
-            with self._trying(lowering.builder.depth - 1):
+            watch = Watch(lowering, before, known_before, self.caught)
+            with self._trying(lowering.builder.depth - 1), watch.watching():
                 statements(lowering, body[position:] if pending else [statement])
             names = lowering.frame.names
             changed = {n for n in names if names[n] is not before.names.get(n)}
@@ -234,95 +228,62 @@ class Attempt:
                 for storage in known_before
             )
             operations = lowering.builder.operations[made:]
-            steps.append((statement, changed, stored, operations))
+            steps.append((statement, changed, stored, operations, watch))
             if pending:
                 break
         raising = [i for i, step in enumerate(steps) if any(map(self._may_raise, step[3]))]
         last = raising[-1] if raising else 0
-        for position, (statement, changed, stored, operations) in enumerate(steps[: last + 1]):
-            final = position == last and isinstance(statement, _SIMPLE)
-            if not final:
-                self.unsettled |= changed - {*EXITS, RETURN_VALUE}
-            if stored and not (final and self._stores_last(operations)):
+        for position, (statement, changed, stored, _, watch) in enumerate(steps[: last + 1]):
+            if position == last and isinstance(statement, _SIMPLE):
+                changed, stored = watch.changed, watch.stored
+            self.unsettled |= changed - {*EXITS, RETURN_VALUE}
+            if stored:
                 lowering.unsupported(
                     statement,
                     "this changes an array or list in a `try` that may be left by an exception",
                     "change it before or after the `try`",
                 )
 
-    def _stores_last(self, operations: Sequence[Operation]) -> bool:
-        """Whether all that may raise comes before the first store."""
-        stores = [i for i, o in enumerate(operations) if o.primitive in (STORE, ACCUMULATE)]
-        raising = [i for i, o in enumerate(operations) if self._may_raise(o)]
-        return not stores or all(i <= stores[0] for i in raising)
 
+class Watch:
+    """What a statement has changed when an exception may come.
 
-def walk_all(operations: Sequence[Operation]) -> list[Operation]:
-    """The operations, and those in their regions."""
-    found: list[Operation] = []
-    for operation in operations:
-        found.append(operation)
-        for region in operation.regions:
-            found += walk(region)
-    return found
+    changed: the names of the function around. stored: whether memory from before the `try` was
+    stored to. Both as they are found while it is lowered, operation by operation.
+    """
+
+    def __init__(
+        self, lowering: Lowering, before: State, known: Collection[Storage], caught: Classes
+    ) -> None:
+        self.lowering = lowering
+        self.frame = lowering.frame
+        self.before = before
+        self.known = known
+        self.caught = caught
+        self.changed: set[str] = set()
+        self.stored = False
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        watchers = self.lowering.builder.watchers
+        watchers.append(self._see)
+        try:
+            yield
+        finally:
+            watchers.remove(self._see)
+
+    def _see(self, operation: Operation) -> None:
+        definitions = map(self.lowering.builder.definition, operation.operands)
+        around = [made for made in definitions if made is not None]
+        if operation.regions or not may_raise(operation, self.caught, around):
+            return
+        before, contents, names = self.before, self.lowering.contents, self.frame.names
+        self.changed |= {n for n in names if names[n] is not before.names.get(n)}
+        self.stored = self.stored or any(
+            contents.get(storage) is not before.contents[storage] for storage in self.known
+        )
 
 
 def _common(classes: Classes) -> type:
     """The class of what is caught, as far as it is known."""
     return classes[0] if len(classes) == 1 else BaseException
-
-
-# -- finally -----------------------------------------------------------------------------------
-
-
-def _finally(lowering: Lowering, node: Any) -> None:
-    """`try` … `finally`: both in order; kept as a `try` where the latter has effects, which then
-    happen when an exception passes, too."""
-    from gradscribe.frontend.statements import statements
-
-    builder = lowering.builder
-    entered = len(builder.operations)
-    lowering.emit(ENTER, _NO_ARGUMENTS, attempted)
-    passing = None
-    try:
-        _handled(lowering, node)
-    except AlwaysRaisesError as error:
-        passing = error
-    names = lowering.frame.names
-    raised = names.pop(RAISED, None)
-    leaving = builder.operations.pop() if raised is not None else None
-    if leaving is not None and leaving.primitive is not RAISE:
-        lowering.unsupported(node, "this `try` with `finally` is not supported")
-    left = {name: names.pop(name) for name in (*EXITS, RETURN_VALUE) if name in names}
-    names.update({name: Static(True) for name in left if name in EXITS})
-    lowering.emit(EXIT, _NO_ARGUMENTS, attempted)
-    lowering.emit(ENTER, _NO_ARGUMENTS, finally_done)
-    made = len(builder.operations)
-    statements(lowering, node.finalbody)
-    has_effects = any(o.primitive in (EFFECT, ASSERT) for o in walk_all(builder.operations[made:]))
-    lowering.emit(EXIT, _NO_ARGUMENTS, finally_done)
-    if not has_effects:
-        _drop_markers(builder.operations, entered)
-    names = lowering.frame.names
-    if not any(isinstance(names.get(name), Static) and not names[name].value for name in EXITS):
-        names.update(left)
-    if leaving is not None:
-        builder.append(leaving)
-        names[RAISED] = Static(True)
-    if passing is not None:
-        raise passing
-
-
-def _drop_markers(operations: list[Operation], start: int) -> None:
-    ours = (attempted, finally_done)
-    depth, kept = 0, []
-    for operation in operations[start:]:
-        is_marker = operation.primitive in (ENTER, EXIT) and operation.callee in ours
-        if is_marker and operation.primitive is ENTER:
-            depth += 1
-        outermost = is_marker and depth == 1
-        if is_marker and operation.primitive is EXIT:
-            depth -= 1
-        if not outermost:
-            kept.append(operation)
-    operations[start:] = kept

@@ -8,10 +8,8 @@ stored to gets such a storage from then on; the object itself is never changed.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
-import operator
 import types
 from dataclasses import replace
 from typing import Any
@@ -28,6 +26,7 @@ from gradscribe.frontend.data.instances import (
     new_instance,
     set_attribute,
 )
+from gradscribe.frontend.data.presence import may_be_missing
 from gradscribe.frontend.interface import Dependency, Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
@@ -38,7 +37,6 @@ from gradscribe.frontend.values import (
     PartialOf,
     Static,
     Super,
-    TupleOf,
     Unbound,
 )
 
@@ -66,21 +64,51 @@ def get(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
     if isinstance(owner, ObjectRef):
         lowering.meet(owner)
     cls = class_of(owner)
+    reads = inspect.getattr_static(cls, "__getattribute__")
+    if isinstance(reads, types.FunctionType):
+        what = f"`{cls.__name__}` has a `__getattribute__` of its own"
+        lowering.unsupported(node, what, "define `__getattr__`, or a property")
     kind = inspect.getattr_static(cls, name, _MISSING)
-    if isinstance(kind, property):
+    if is_data_descriptor(kind):
         return of_class(lowering, node, owner, cls, name)
     own = _own(lowering, node, owner, name)
     if own is not None:
+        if kind is not _MISSING or hasattr(cls, "__getattr__"):
+            refuse_uncertain(lowering, node, name, own)
         return own
-    if isinstance(owner, ObjectRef) and hasattr(owner.target, "__dict__"):
-        steps = (*owner.path.steps, ("attribute", "__dict__"))
-        scope.depend(lowering, Path(owner.path.root, steps), name, "without")
+    if isinstance(owner, ObjectRef) and cell_of(lowering, owner, name) is None:
+        _depend_on_absence(lowering, owner, name)
     if isinstance(kind, functools.cached_property):
         _depend_on_class(lowering, cls, name, kind)
         item = calls.call(lowering, node, Static(kind.func), (owner,), {})
         set_attribute(lowering, owner, name, item)
+        lowering.builder.begin_statement()  # the object holds the value under the name it has
         return item
     return of_class(lowering, node, owner, cls, name)
+
+
+def refuse_uncertain(lowering: Lowering, node: Any, name: str, item: Any) -> None:
+    """Refuse to read what was stored on some paths only, where Python finds something else on the
+    others."""
+    if may_be_missing(lowering, item):
+        what = f"whether the attribute `{name}` was stored is not known when this is compiled"
+        lowering.unsupported(node, what, "store it on every path")
+
+
+def is_data_descriptor(kind: Any) -> bool:
+    """Whether what a class has under a name decides what an object has there, and what is stored:
+    a property, or an object of a class with `__set__` or `__delete__`."""
+    if isinstance(kind, property):
+        return True
+    methods = (inspect.getattr_static(type(kind), n, None) for n in ("__set__", "__delete__"))
+    return any(isinstance(method, types.FunctionType) for method in methods)
+
+
+def _depend_on_absence(lowering: Lowering, owner: ObjectRef, name: str) -> None:
+    """An object from outside does not hold this attribute itself, and must not at each call."""
+    if hasattr(owner.target, "__dict__"):
+        steps = (*owner.path.steps, ("attribute", "__dict__"))
+        scope.depend(lowering, Path(owner.path.root, steps), name, "without")
 
 
 def _is_missing(lowering: Lowering, cls: type, name: str, kind: Any) -> bool:
@@ -130,6 +158,8 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
         return of_static_class(lowering, node, cls, name, kind)
     if isinstance(kind, (types.MethodDescriptorType, types.WrapperDescriptorType)):
         return BoundMethod(owner, name)
+    if isinstance(kind, types.MemberDescriptorType) and isinstance(owner, InstanceRef):
+        return None
     if isinstance(kind, functools.partialmethod):
         return _partial_method(lowering, owner, cls, name, kind)
     inner = getattr(kind, "__gradscribe_function__", None)
@@ -139,16 +169,27 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
     if isinstance(kind, functools._lru_cache_wrapper):
         _depend_on_class(lowering, cls, name, kind)
         return BoundMethod(owner, name, kind.__wrapped__)
-    getter = inspect.getattr_static(type(kind), "__get__", None)
-    if isinstance(getter, types.FunctionType):
-        place = _place_in_class(cls, name)
-        scope.depend(lowering, place, kind)
-        _depend_on_class(lowering, type(kind), "__get__", getter)
-        descriptor = ObjectRef(kind, place)
-        return calls.call(lowering, node, Static(getter), (descriptor, owner, Static(cls)), {})
+    if isinstance(inspect.getattr_static(type(kind), "__get__", None), types.FunctionType):
+        return _call_descriptor(lowering, node, owner, name, "__get__", owner, Static(cls))
     if isinstance(owner, ObjectRef) and not isinstance(cls.__dict__.get(name, kind), type(kind)):
         return None
     return scope.external(lowering, getattr(cls, name), Path(cls, (("attribute", name),)), name)
+
+
+def _call_descriptor(
+    lowering: Lowering, node: Any, owner: Any, name: str, special: str, *arguments: Any
+) -> Any:
+    """Call a method of the descriptor that the class of `owner` has under a name."""
+    cls = class_of(owner)
+    kind, place = inspect.getattr_static(cls, name), _place_in_class(cls, name)
+    function = inspect.getattr_static(type(kind), special, None)
+    if not isinstance(function, types.FunctionType):
+        error = AttributeError(special)
+        return lowering.raises(node, error, f"the descriptor `{name}` has no `{special}`")
+    scope.depend(lowering, place, kind)
+    _depend_on_class(lowering, type(kind), special, function)
+    descriptor = ObjectRef(kind, place)
+    return calls.call(lowering, node, Static(function), (descriptor, *arguments), {})
 
 
 def _partial_method(
@@ -218,10 +259,10 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
     return lowering.unsupported(node, f"`super()` has no attribute `{name}`")
 
 
-def is_property(owner: Any, name: str) -> bool:
+def is_computed(owner: Any, name: str) -> bool:
     """Whether an attribute is computed by the class."""
     kind = inspect.getattr_static(class_of(owner), name, None) if is_object(owner) else None
-    return isinstance(kind, property)
+    return is_data_descriptor(kind)
 
 
 # -- stores --------------------------------------------------------------------------------------
@@ -240,10 +281,10 @@ def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> No
     cls = class_of(owner)
     kind = inspect.getattr_static(cls, name, None)
     if isinstance(kind, property):
-        if kind.fset is None:
-            lowering.unsupported(node, f"the property `{name}` has no setter")
-        _depend_on_class(lowering, cls, name, kind)
-        calls.call(lowering, node, Static(kind.fset), (owner, item), {})
+        _call_property(lowering, node, owner, name, kind.fset, "setter", (item,))
+        return
+    if is_data_descriptor(kind):
+        _call_descriptor(lowering, node, owner, name, "__set__", owner, item)
         return
     own_store = inspect.getattr_static(cls, "__setattr__")
     _depend_on_class(lowering, cls, "__setattr__", own_store)
@@ -259,6 +300,18 @@ def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> No
     store_plainly(lowering, node, owner, name, item)
 
 
+def _call_property(
+    lowering: Lowering, node: Any, owner: Any, name: str, function: Any, what: str, given: Any
+) -> None:
+    """Call the setter or deleter of a property."""
+    cls = class_of(owner)
+    _depend_on_class(lowering, cls, name, inspect.getattr_static(cls, name))
+    if function is None:
+        said = f"property '{name}' of '{cls.__name__}' object has no {what}"
+        lowering.raises(node, AttributeError(said), f"the property `{name}` has no {what}")
+    calls.call(lowering, node, Static(function), (owner, *given), {})
+
+
 def is_stored(lowering: Lowering, target: Any, name: str) -> bool:
     """Whether an attribute of an object from outside was stored."""
     return (id(target), name) in lowering.fields
@@ -271,12 +324,22 @@ def is_frozen(cls: type) -> bool:
 
 def store_plainly(lowering: Lowering, node: Any, owner: Object, name: str, item: Any) -> None:
     """`object.__setattr__(owner, name, item)`."""
+    _refuse_other_slots(lowering, node, class_of(owner), name)
     if isinstance(owner, ObjectRef):
         _take_over(lowering, node, owner, name)
     cell = cell_of(lowering, owner, name)
     if cell is not None and cell in lowering.contents:
         subscripts.check_store(lowering, node, cell, memory=False)
     set_attribute(lowering, owner, name, item)
+
+
+def _refuse_other_slots(lowering: Lowering, node: Any, cls: type, name: str) -> None:
+    """Objects of a class with `__slots__` have no other attributes."""
+    kind = inspect.getattr_static(cls, name, None)
+    if cls.__dictoffset__ or isinstance(kind, types.MemberDescriptorType):
+        return
+    what = f"'{cls.__name__}' object has no attribute '{name}'"
+    lowering.raises(node, AttributeError(what), what)
 
 
 def _take_over(lowering: Lowering, node: Any, owner: ObjectRef, name: str) -> None:
@@ -287,6 +350,8 @@ def _take_over(lowering: Lowering, node: Any, owner: ObjectRef, name: str) -> No
         return
     lowering.meet(owner, compared=True)
     before = _own(lowering, node, owner, name)
+    if before is None:
+        _depend_on_absence(lowering, owner, name)
     cell = lowering.fields[key] = Cell(name)
     contents = {name: Unbound("") if before is None else before}
     lowering.entered[cell] = contents
@@ -295,7 +360,22 @@ def _take_over(lowering: Lowering, node: Any, owner: ObjectRef, name: str) -> No
 
 def delete(lowering: Lowering, node: Any, owner: Any, name: str) -> None:
     """`del owner.name`."""
-    store(lowering, node, owner, name, Unbound(f"the attribute `{name}` was deleted"))
+    if not is_object(owner):
+        lowering.unsupported(node, f"the attribute `{name}` of this value cannot be deleted")
+    cls = class_of(owner)
+    kind = inspect.getattr_static(cls, name, None)
+    own_delete = method(lowering, owner, "__delattr__")
+    if own_delete is not None:
+        calls.call(lowering, node, own_delete, (Static(name),), {})
+    elif isinstance(kind, property):
+        _call_property(lowering, node, owner, name, kind.fdel, "deleter", ())
+    elif is_data_descriptor(kind):
+        _call_descriptor(lowering, node, owner, name, "__delete__", owner)
+    elif _own(lowering, node, owner, name) is None:
+        what = f"`{cls.__name__}` has no attribute `{name}`"
+        lowering.raises(node, AttributeError(name), what)
+    else:
+        store_plainly(lowering, node, owner, name, Unbound(""))
 
 
 # -- making objects ------------------------------------------------------------------------------
@@ -330,87 +410,6 @@ def instantiate(
         return owner
     calls.call(lowering, node, Static(initialize), (owner, *arguments), keywords)
     return owner
-
-
-def dataclass_of_init(function: Any) -> bool:
-    """Whether this is the `__init__` that `@dataclass` made (it has no source)."""
-    return (
-        isinstance(function, types.FunctionType)
-        and function.__name__ == "__init__"
-        and function.__code__.co_filename == "<string>"
-    )
-
-
-def initialize_dataclass(
-    lowering: Lowering, node: Any, function: Any, arguments: tuple[Any, ...], keywords: Any
-) -> Any:
-    """The `__init__` of a dataclass: store the arguments and defaults of its fields."""
-    owner, *given = arguments
-    base = _defining_class(class_of(owner), function)
-    fields = [f for f in base.__dataclass_fields__.values() if f._field_type is not _CLASS_VARIABLE]
-    try:
-        bound = inspect.signature(function).bind(owner, *given, **keywords)
-    except TypeError as error:
-        lowering.unsupported(node, f"`{base.__name__}` cannot be made like this: {error}")
-    items = dict(list(bound.arguments.items())[1:])
-    later: list[Any] = []
-    for field in fields:
-        if field.init and field.name in items:
-            item = items[field.name]
-        elif field.default is not dataclasses.MISSING:
-            path = Path(field, (("attribute", "default"),))
-            item = calls.default_value(lowering, field.default, path, field.name)
-        elif field.default_factory is not dataclasses.MISSING:
-            item = calls.call(lowering, node, Static(field.default_factory), (), {})
-        else:
-            continue
-        if field._field_type is _INIT_ONLY:
-            later.append(item)
-        else:
-            store_plainly(lowering, node, owner, field.name, item)
-    after = method(lowering, owner, "__post_init__")
-    if after is not None:
-        calls.call(lowering, node, after, tuple(later), {})
-    return Static(None)
-
-
-_CLASS_VARIABLE = dataclasses._FIELD_CLASSVAR  # type: ignore[attr-defined]
-_INIT_ONLY = dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]
-
-
-_COMPARED: dict[str, Any] = {
-    f"__{op.__name__}__": op
-    for op in (operator.eq, operator.lt, operator.le, operator.gt, operator.ge)
-}
-
-
-def is_dataclass_comparison(function: Any) -> bool:
-    """Whether this is a comparison that `@dataclass` made (it has no source)."""
-    return (
-        isinstance(function, types.FunctionType)
-        and function.__name__ in _COMPARED
-        and inspect.unwrap(function).__code__.co_filename == "<string>"
-    )
-
-
-def compare_dataclasses(lowering: Lowering, node: Any, function: Any, operands: Any) -> Any:
-    """A comparison of dataclasses: that of the tuples of their fields."""
-    from gradscribe.frontend.operators import operate
-
-    first, second = operands
-    cls: Any = class_of(first)
-    if not is_object(second) or class_of(second) is not cls:
-        return Static(NotImplemented)
-    names = [field.name for field in dataclasses.fields(cls) if field.compare]
-    sides = [TupleOf(tuple(read(lowering, node, side, n) for n in names)) for side in operands]
-    return operate(lowering, node, _COMPARED[function.__name__], *sides)
-
-
-def _defining_class(cls: type, function: Any) -> Any:
-    for base in cls.__mro__:
-        if base.__dict__.get("__init__") is function:
-            return base
-    raise AssertionError("a method is called on an object of its class")
 
 
 def call_builtin_method(

@@ -5,6 +5,7 @@ Each function gives None where no special method is concerned, and the caller go
 
 from __future__ import annotations
 
+import inspect
 import operator
 from typing import Any
 
@@ -58,7 +59,7 @@ def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...
     first, second = operands
     name, reflected = _REFLECTED[callee]
     tries = [(first, name, second), (second, reflected, first)]
-    if _is_more_special(second, first):
+    if _is_more_special(second, first, name, reflected):
         tries.reverse()
     for receiver, special, other in tries:
         result = call(lowering, node, receiver, special, other)
@@ -82,12 +83,16 @@ def _negated(lowering: Lowering, node: Any, item: Any) -> Any:
     return operate_on_values(lowering, node, operator.not_, known)
 
 
-def _is_more_special(second: Any, first: Any) -> bool:
-    """Python asks the right operand first, if its class is derived from that of the left."""
+def _is_more_special(second: Any, first: Any, name: str, reflected: str) -> bool:
+    """Python asks the right operand first, if its class is derived from that of the left, and has
+    a reflected operator of its own; comparisons are asked in any case."""
     if not (instances.has_methods(first) and instances.has_methods(second)):
         return False
     left, right = instances.class_of(first), instances.class_of(second)
-    return left is not right and issubclass(right, left)
+    if left is right or not issubclass(right, left):
+        return False
+    own, inherited = (inspect.getattr_static(cls, reflected, None) for cls in (right, left))
+    return reflected != f"__r{name[2:]}" or own is not inherited
 
 
 def _is_not_implemented(item: Any) -> bool:

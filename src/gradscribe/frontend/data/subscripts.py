@@ -178,6 +178,9 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
         lowering.contents[owner.storage] = lowering.contents[owner.storage] | {key: item}
     elif isinstance(owner, ListRef):
         _store_in_list(lowering, node, owner, index, item)
+    elif isinstance(owner, TupleOf):
+        what = f"'{owner.cls.__name__}' object does not support item assignment"
+        lowering.raises(node, TypeError(what))
     else:
         lowering.unsupported(node, "items of this value cannot be stored")
 

@@ -1,0 +1,53 @@
+"""Whether an attribute that was stored on some paths is there when it is read.
+
+Merging hands on the value of the paths that stored it, undefined on the others; to read it there
+raises, as in Python. Where Python would find something else instead (what the class has, a
+default), it matters which path was taken.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import DictRef, ListRef, Ref, TupleOf
+from gradscribe.ir.core import IF, LOOP, LoopShape, Value
+from gradscribe.primitives.control import UNDEF
+
+
+def may_be_missing(lowering: Lowering, item: Any) -> bool:
+    """Whether a frontend value has no value on some path."""
+    if isinstance(item, TupleOf):
+        return any(may_be_missing(lowering, part) for part in item.items)
+    if isinstance(item, (Ref, ListRef, DictRef)):
+        item = lowering.contents[item.storage]
+    return isinstance(item, Value) and _is_undefined(lowering, item, set())
+
+
+def _is_undefined(lowering: Lowering, value: Value, seen: set[Value]) -> bool:
+    if value in seen:
+        return False
+    seen.add(value)
+    return any(
+        source is None or _is_undefined(lowering, source, seen)
+        for source in _sources(lowering, value)
+    )
+
+
+def _sources(lowering: Lowering, value: Value) -> list[Value | None]:
+    """The values that one is handed on from; None for one that is undefined."""
+    operation = lowering.builder.definition(value)
+    if operation is None:
+        carried = lowering.carried.get(value)
+        return [] if carried is None else [carried[2]]
+    if operation.primitive is UNDEF:
+        return [None]
+    position = operation.results.index(value)
+    if operation.primitive is IF:
+        return [region.yields[position] for region in operation.regions]
+    if operation.primitive is LOOP:
+        shape: LoopShape = operation.attributes["shape"]
+        if position < shape.carried:
+            initial = operation.operands[shape.iterable_operands + position]
+            return [initial, operation.regions[0].yields[position]]
+    return []

@@ -1,0 +1,403 @@
+"""What Python says of attributes, augmented items and the ways out of a block."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.errors import UnsupportedError
+from tests.frontend.oracles import agrees, check
+
+X = np.array([0.7, 1.3, 0.4, 2.1])
+
+
+class Shifted:
+    """A data descriptor: it decides what is stored, and what is read."""
+
+    def __set_name__(self, owner: Any, name: str) -> None:
+        self.place = "_" + name
+
+    def __get__(self, owner: Any, cls: Any = None) -> Any:
+        return getattr(owner, self.place) * 2
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        setattr(owner, self.place, value + 1)
+
+
+class Described:
+    first, second = Shifted(), Shifted()
+
+    def __init__(self, value: Any) -> None:
+        self.first = value
+        self.second = value * 2
+
+
+class Deleting:
+    def __init__(self, value: Any) -> None:
+        self.value, self.kept = value, 1.0
+
+    def __delattr__(self, name: str) -> None:
+        self.kept = self.value
+
+    @functools.cached_property
+    def doubled(self) -> Any:
+        return self.value * 2
+
+
+class Defaulted:
+    rate = 2.0
+
+    @property
+    def halved(self) -> Any:
+        return self.rate / 2
+
+    @halved.deleter
+    def halved(self) -> None:
+        self.rate = 7.0
+
+
+class Slotted:
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Sum:
+    """Adds in place, and otherwise multiplies."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __iadd__(self, other: Any) -> Any:
+        self.value = self.value + other
+        return self
+
+    def __add__(self, other: Any) -> Any:
+        return Sum(self.value * getattr(other, "value", other))
+
+    def __radd__(self, other: Any) -> Any:
+        return Sum(self.value * 100)
+
+
+class InheritsOperators(Sum):
+    """Python asks the left operand first: this class has no reflected operator of its own."""
+
+
+def descriptors(x: Any) -> Any:
+    owner = Described(x[0])
+    owner.first = x[1]
+    owner.second += x[2]
+    return owner.first * owner.second
+
+
+def deleter_of_the_class(x: Any) -> Any:
+    owner = Deleting(x[0])
+    del owner.value
+    return owner.kept * x[1]
+
+
+def deleted_attribute_of_the_class(x: Any) -> Any:
+    owner = Defaulted()
+    owner.rate = x[0]
+    before = owner.rate
+    del owner.rate
+    return before * owner.rate * x[1]
+
+
+def deleter_of_a_property(x: Any) -> Any:
+    owner = Defaulted()
+    del owner.halved
+    return owner.rate * x[1]
+
+
+def cached_and_changed(x: Any) -> Any:
+    owner = Deleting(x[0])
+    first = owner.doubled
+    owner.value = x[1]
+    return first * owner.doubled
+
+
+def no_slot(x: Any) -> Any:
+    owner = Slotted(x[0])
+    try:
+        owner.other = x[1]  # type: ignore[attr-defined]
+    except AttributeError:
+        owner.value = x[2]
+    return owner.value * x[3]
+
+
+def inherited_operators(x: Any) -> Any:
+    return (Sum(x[0]) + InheritsOperators(x[1])).value
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        descriptors,
+        deleter_of_the_class,
+        deleter_of_a_property,
+        cached_and_changed,
+        no_slot,
+        inherited_operators,
+    ],
+)
+def test_the_class_decides_what_attributes_and_operators_mean(function: Any) -> None:
+    check(function, X)
+
+
+def test_below_a_deleted_attribute_is_that_of_the_class() -> None:
+    agrees(deleted_attribute_of_the_class, X)
+
+
+def list_in_a_list(x: Any) -> Any:
+    inner = [x[0]]
+    outer = [inner]
+    outer[0] += [x[1]]
+    return sum(inner) * len(inner)
+
+
+def list_in_a_dict(x: Any) -> Any:
+    inner = [x[0]]
+    table = {"key": inner}
+    table["key"] += [x[1]]
+    return sum(inner) * len(inner)
+
+
+def object_in_a_list(x: Any) -> Any:
+    owner = Sum(x[0])
+    items = [owner]
+    items[0] += x[1]
+    return owner.value
+
+
+def array_in_a_tuple(x: Any) -> Any:
+    items = (x * 1.0,)
+    try:
+        items[0] += 1.0  # type: ignore[index]
+    except TypeError:
+        pass
+    return (items[0] * x).sum()
+
+
+@pytest.mark.parametrize(
+    "function", [list_in_a_list, list_in_a_dict, object_in_a_list, array_in_a_tuple]
+)
+def test_an_augmented_item_is_changed_in_place(function: Any) -> None:
+    check(function, X)
+
+
+def finally_may_return(x: Any, n: int) -> Any:
+    try:
+        return x[0]
+    finally:
+        if n > 0:
+            return x[1] * 3
+
+
+def finally_may_break(x: Any, n: int) -> Any:
+    total = 0.0
+    for i in range(4):
+        try:
+            total += x[i]
+        finally:
+            if i == n:
+                break
+    return total
+
+
+def finally_may_continue(x: Any, n: int) -> Any:
+    total = 0.0
+    for i in range(4):
+        try:
+            if i == n:
+                return total * 100
+            total += x[i]
+        finally:
+            if i == n:
+                continue
+        total *= 2
+    return total
+
+
+def finally_ends_an_exception(x: Any, n: int) -> Any:
+    try:
+        raise ValueError("ended")
+    finally:
+        return x[n]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [finally_may_return, finally_may_break, finally_may_continue, finally_ends_an_exception],
+)
+@pytest.mark.parametrize("n", [1, -1])
+def test_a_finally_that_leaves_goes_before_what_it_follows(function: Any, n: int) -> None:
+    check(function, X, n)
+
+
+class Noting:
+    def __init__(self, notes: list[float]) -> None:
+        self.notes = notes
+
+    def __enter__(self) -> Noting:
+        self.notes.append(1.0)
+        return self
+
+    def __exit__(self, cls: Any, error: Any, trace: Any) -> None:
+        self.notes.append(2.0 if cls is None else 3.0)
+
+
+def manager_is_told_of_an_exception(x: Any) -> Any:
+    notes: list[float] = []
+    try:
+        with Noting(notes):
+            raise ValueError("told")
+    except ValueError:
+        pass
+    return x[0] * sum(notes)
+
+
+def test_a_manager_is_left_when_an_exception_passes() -> None:
+    check(manager_is_told_of_an_exception, X)
+
+
+def changed_in_a_call(x: Any, n: int) -> Any:
+    items = [x[0]]
+
+    def raising() -> float:
+        items.append(x[1])
+        if n > 0:
+            raise ValueError
+        return 1.0
+
+    try:
+        factor = raising()
+    except ValueError:
+        factor = x[1]
+    return factor * sum(items)
+
+
+def changed_by_an_earlier_operand(x: Any, n: int) -> Any:
+    items = [x[0], x[1]]
+
+    def raising(value: Any) -> Any:
+        if n > 0:
+            raise ValueError
+        return value
+
+    try:
+        last = raising(items.pop())
+    except ValueError:
+        last = x[2]
+    return last * sum(items)
+
+
+def changed_by_finally(x: Any, n: int) -> Any:
+    items = [x[0]]
+
+    def raising() -> float:
+        try:
+            if n > 0:
+                raise ValueError
+            return 1.0
+        finally:
+            items.append(x[1])
+
+    try:
+        factor = raising()
+    except ValueError:
+        factor = x[1]
+    return factor * sum(items)
+
+
+def named_by_an_earlier_operand(x: Any, n: int) -> Any:
+    factor = x[0]
+
+    def raising(value: Any) -> Any:
+        if n > 0:
+            raise ValueError
+        return value
+
+    try:
+        result = (factor := x[1] * 3) * raising(2.0)
+    except ValueError:
+        result = x[1]
+    return result * factor
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        changed_in_a_call,
+        changed_by_an_earlier_operand,
+        changed_by_finally,
+        named_by_an_earlier_operand,
+    ],
+)
+def test_a_state_that_a_handler_cannot_start_from_is_refused(function: Any) -> None:
+    with pytest.raises(UnsupportedError, match="exception"):
+        gs.grad(function)(X, 1)
+
+
+def appended_after_a_call(x: Any, n: int) -> Any:
+    items = [x[0]]
+
+    def raising() -> Any:
+        if n > 0:
+            raise ValueError
+        return x[3]
+
+    try:
+        items.append(raising())
+    except ValueError:
+        items.append(x[1] * 7)
+    return sum(items) * x[2]
+
+
+@pytest.mark.parametrize("n", [1, -1])
+def test_a_store_after_what_may_raise_is_no_obstacle(n: int) -> None:
+    check(appended_after_a_call, X, n)
+
+
+class AnyName:
+    def __getattribute__(self, name: str) -> float:
+        return 5.0
+
+
+def own_lookup(x: Any, n: int) -> Any:
+    return AnyName().anything * x[0]
+
+
+def stored_or_of_the_class(x: Any, n: int) -> Any:
+    owner = Defaulted()
+    if n > 0:
+        owner.rate = x[0]
+    return owner.rate * x[1]
+
+
+def asked_after_a_branch(x: Any, n: int) -> Any:
+    owner = Deleting(x[0])
+    if n > 0:
+        owner.other = x[1]  # type: ignore[attr-defined]
+    return x[2] if hasattr(owner, "other") else x[3]
+
+
+@pytest.mark.parametrize(
+    ("function", "what"),
+    [
+        (own_lookup, "`AnyName` has a `__getattribute__` of its own"),
+        (stored_or_of_the_class, "whether the attribute `rate` was stored is not known"),
+        (asked_after_a_branch, "whether the attribute `other` was stored is not known"),
+    ],
+)
+def test_attributes_that_depend_on_the_path_are_refused(
+    function: Callable[..., Any], what: str
+) -> None:
+    with pytest.raises(UnsupportedError, match=what):
+        gs.grad(function)(X, 1)

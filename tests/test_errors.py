@@ -172,7 +172,19 @@ def test_a_subclass_of_ndarray_is_refused():
     text = message_of(
         errors.UnsupportedError, lambda: gs.grad(lambda m: np.sum(m * m))(np.matrix([[1.0, 2.0]]))
     )
-    assert text.splitlines()[0].startswith("an argument is a matrix, whose operators")
+    what, _, *source, advice = text.splitlines()
+    assert what == "`m` is a matrix, whose operators need not mean what NumPy's do"
+    assert source[1].strip() == "^"
+    assert advice == "Instead: pass a plain array: `np.asarray(m)`"
+
+
+@pytest.mark.parametrize("primals", [np.ones(3), 1.0])
+def test_primals_that_are_no_tuple(primals):
+    text = message_of(errors.ArgumentError, lambda: gs.jvp(np.sum, primals, primals))
+    assert text.splitlines() == [
+        f"the primals are a tuple, and not a {type(primals).__name__}",
+        "Instead: pass a tuple with one value for each argument, as in `(x,)`",
+    ]
 
 
 def test_a_division_by_zero_raises_when_it_runs_and_not_before():

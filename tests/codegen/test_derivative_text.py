@@ -337,3 +337,15 @@ def test_array_whose_lengths_are_known_is_not_recorded_for_its_shape() -> None:
     source = sources(measured, np.array([0.5, 0.25]), x5).gradient_source
     assert "np.zeros((1,))" in source
     assert "np.zeros_like(t" not in source
+
+
+def of_unit_length(x):
+    for _ in range(3):
+        x = x / np.linalg.norm(x)
+    return x
+
+
+def test_a_number_that_is_tested_is_not_named_as_a_branch():
+    text = sources(of_unit_length, x5).adjoint_source
+    assert "/ (t or 1.0)" in text
+    assert "branch" not in text

@@ -147,3 +147,93 @@ def test_an_attribute_that_arrays_do_not_have() -> None:
 def test_a_type_string_with_an_unknown_dtype() -> None:
     with pytest.raises(gs.errors.ArgumentError, match="there is no numeric dtype 'flot64'"):
         gs.differentiable(lambda x: x).specialize("flot64[:]")
+
+
+def adds_other_lengths(x):
+    return np.sum(x + np.ones(3))
+
+
+def adds_none(x):
+    return np.sum(x * 2 + None)
+
+
+def sums_an_axis_too_many(x):
+    return np.sum(x, axis=1)
+
+
+def indexes_an_axis_too_many(x):
+    return x[0, 1]
+
+
+def stores_too_much(x):
+    y = x * 1
+    y[:2] = np.ones(3)
+    return np.sum(y)
+
+
+def calls_without_an_argument(x):
+    return adds(x)
+
+
+def adds(a, b):
+    return np.sum(a + b)
+
+
+def misspells(x):
+    return np.summ(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "what", "at", "advice"),
+    [
+        (
+            adds_other_lengths,
+            "`+` cannot be compiled here: axes of 5 and 3 do not broadcast",
+            "x + np.ones(3)",
+            "correct what it is given: float64 of shape (5,) and float64 of shape (3,)",
+        ),
+        (
+            adds_none,
+            "`+` is not supported on float64 of shape (5,) and None",
+            "x * 2 + None",
+            "apply it to numbers and arrays",
+        ),
+        (
+            sums_an_axis_too_many,
+            "`sum` cannot be compiled here: axis 1 is out of bounds for an array of 1 dimensions",
+            "np.sum(x, axis=1)",
+            "correct what it is given: float64 of shape (5,)",
+        ),
+        (
+            indexes_an_axis_too_many,
+            "this index cannot be compiled here: too many indices: the array has 1 axes, 2 were "
+            "given",
+            "x[0, 1]",
+            "correct what it is given: float64 of shape (5,)",
+        ),
+        (
+            stores_too_much,
+            "this store cannot be compiled here: axes of 2 and 3 do not broadcast",
+            "y[:2] = np.ones(3)",
+            "correct what it is given: float64 of shape (5,) and float64 of shape (3,)",
+        ),
+        (
+            calls_without_an_argument,
+            "`adds` cannot be called like this: missing a required argument: 'b'",
+            "adds(x)",
+            "call it as adds(a, b)",
+        ),
+        (misspells, "`numpy` has no attribute `summ`", "np.summ", "perhaps `sum` is meant"),
+    ],
+    ids=lambda p: getattr(p, "__name__", ""),
+)
+def test_what_does_not_fit_is_shown_in_the_words_of_the_program(
+    function: Any, what: str, at: str, advice: str
+) -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        lowered(function, x5)
+    error = caught.value
+    assert (error.what, error.advice) == (what, advice)
+    line, carets = str(error).splitlines()[2:4]
+    assert line[carets.index("^") : carets.rindex("^") + 1].startswith(at)
+    assert type(error).__module__ == "gradscribe.errors"

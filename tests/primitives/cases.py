@@ -173,6 +173,7 @@ BINARY += [
     for exponent in (0, 1, 2, 3, -1, 2.0, 0.5, 1.5, -2.5)
 ]
 BINARY += [case(operator.pow, base, array(3)) for base in (2, 0.5)]
+BINARY += [case(operator.pow, array(2), np.array([True, False])), case(np.power, array(2), True)]
 
 CHOICES = [
     case(np.where, np.array([True, False, True]), array(3), array(3)),
@@ -251,6 +252,9 @@ JOINING = [
     case(np.concatenate, (array(2), array(3))),
     case(np.concatenate, (array(2, 2), array(2, 3)), axis=1),
     case(np.concatenate, [array(2, 3), array(2, 3)], axis=-1),
+    case(np.concatenate, (array(2), array(2, 3)), axis=None),
+    case(np.concatenate, (array(), array(0, 3), array(3)), axis=None),
+    case(np.concatenate, [array(2, 3), array(2, 3)], axis=None),
     case(np.concatenate, (array(1, 3), array(0, 3), array(2, 3))),
     case(np.stack, (array(3), array(3))),
     case(np.stack, (array(2, 3), array(2, 3)), axis=1),

@@ -48,6 +48,11 @@ class _Call:
         if self._gradient is not None:
             self._gradient.check_differentiable()
         target = self._gradient.target if self._gradient else target_of(function)
+        if not isinstance(primals, (tuple, list)):
+            raise ArgumentError(
+                f"the primals are a tuple, and not a {type(primals).__name__}",
+                "pass a tuple with one value for each argument, as in `(x,)`",
+            )
         self._target: Target = target.of_call(len(primals))
         self._values = self._target.values(tuple(primals), {})
         self._first = len(self._target.first)
@@ -105,8 +110,12 @@ class _Call:
 
     def directions(self, tangents: Sequence[Any]) -> list[Any]:
         """The tangents of the active leaves, from tangents in the structure of the arguments."""
-        if len(tangents) != self._count:
-            raise ArgumentError(f"{self._count} primals, but {len(tangents)} tangents were given")
+        given = len(tangents) if isinstance(tangents, (tuple, list)) else "no tuple of"
+        if given != self._count:
+            raise ArgumentError(
+                f"{self._count} primals, but {given} tangents were given",
+                "give a tuple with one tangent for each primal",
+            )
         start = sum(len(a.types) for a in self.primal.arguments[: self._first])
         found: dict[int, Any] = {}
         own = self.primal.arguments[self._first : self._first + self._count]
@@ -214,12 +223,17 @@ def _converted(leaf: Any, like: Any, kind: str) -> Any:
         array = np.asarray(leaf)
         if array.shape != like.shape:
             raise ArgumentError(
-                f"a {kind} of shape {array.shape} for a value of shape {like.shape}"
+                f"a {kind} of shape {array.shape} for a value of shape {like.shape}",
+                f"give it the shape of the value: `np.broadcast_to({kind}, {like.shape})`",
             )
         return array.astype(like.dtype, copy=False)
     if np.ndim(leaf):
-        raise ArgumentError(f"a {kind} of shape {np.shape(leaf)} for a single number")
+        raise ArgumentError(
+            f"a {kind} of shape {np.shape(leaf)} for a single number", "give it a number"
+        )
     try:
         return leaf if isinstance(leaf, type(like)) else type(like)(leaf)
     except (TypeError, ValueError):
-        raise ArgumentError(f"{leaf!r} as a {kind}, where a number is expected") from None
+        raise ArgumentError(
+            f"{leaf!r} as a {kind}, where a number is expected", "give it a number"
+        ) from None

@@ -200,7 +200,11 @@ def _call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: An
     call = outline(lowering, node, spec.function, rest, keywords)
     numbers = spec.argnums if isinstance(spec.argnums, tuple) else (spec.argnums,)
     if not all(-len(rest) <= number < len(rest) for number in numbers):
-        lowering.unsupported(node, f"argnums {spec.argnums} of a call with {len(rest)} arguments")
+        lowering.unsupported(
+            node,
+            f"argnums {spec.argnums} of a call with {len(rest)} arguments",
+            "count from 0; arguments given by name are not counted",
+        )
     numbers = tuple(number % len(rest) for number in numbers)
     seeded = _check_scalar(lowering, node, call.function, spec.has_aux)
     stages = Stages(call.function, call.active(sorted(set(numbers))), seeded)
@@ -259,13 +263,21 @@ def _directions(
     given: dict[int, Value] = {}
     items = calls.unpacked(lowering, node, tangents)
     if len(items) != len(call.spans):
-        lowering.unsupported(node, f"{len(call.spans)} primals, but {len(items)} tangents")
+        lowering.unsupported(
+            node,
+            f"{len(call.spans)} primals, but {len(items)} tangents",
+            "give one tangent for each primal",
+        )
     for span, item in zip(call.spans, items, strict=True):
         leaves = result_tree(lowering, item)[1]
         if not leaves and not set(active) & set(span):
             continue
         if len(leaves) != len(span):
-            lowering.unsupported(node, "a tangent of another structure than its primal")
+            lowering.unsupported(
+                node,
+                "a tangent of another structure than its primal",
+                "build each tangent as its primal is built",
+            )
         given.update(zip(span, leaves, strict=True))
     return [
         _like(lowering, node, given[leaf], call.function.body.parameters[leaf]) for leaf in active

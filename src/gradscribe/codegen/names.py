@@ -18,7 +18,7 @@ from gradscribe.codegen.uses import IN_PLACE, Uses, carried
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Value, walk
 from gradscribe.ir.roles import cotangents
 from gradscribe.ir.trees import Leaf
-from gradscribe.ir.types import BOOL, Collected
+from gradscribe.ir.types import BOOL, Collected, Scalar
 from gradscribe.primitives.control import CAUGHT
 from gradscribe.primitives.indexing import LENGTH
 from gradscribe.primitives.raising import is_attempt
@@ -203,7 +203,7 @@ def _hints(block: Block) -> Iterator[tuple[Value, str]]:
             yield operation.result, "error"
         if is_attempt(operation):
             yield from ((r, "completed") for r in operation.results if r.type == BOOL)
-        elif operation.primitive is IF:
+        elif operation.primitive is IF and _is_flag(operation.operands[0]):
             yield operation.operands[0], "branch"
         elif operation.primitive is LOOP:
             shape = operation.attributes["shape"]
@@ -213,6 +213,11 @@ def _hints(block: Block) -> Iterator[tuple[Value, str]]:
                     yield item, "i" if kind == "range" else "item"
             if shape.exits:
                 yield body.yields[shape.carried], "again"
+
+
+def _is_flag(condition: Value) -> bool:
+    """Whether a condition is a bool, Python's or NumPy's, and not a number or an array."""
+    return isinstance(condition.type, Scalar) and condition.type.dtype == "bool"
 
 
 def clean(name: str) -> str:

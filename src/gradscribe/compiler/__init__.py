@@ -91,7 +91,7 @@ class Target:
         if not -count <= argnum < count:
             raise ArgumentError(
                 f"argnums says {argnum}, but `{self.function.__name__}` has {count} arguments",
-                f"count from 0 to {count - 1}",
+                f"count from 0 to {count - 1}" if count else "give it what is differentiated",
             )
         return argnum % count + len(self.first)
 

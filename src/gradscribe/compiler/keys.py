@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import UnsupportedError
-
 Key = Hashable
 KeyFunction = Callable[[Any], Key]
 
@@ -124,19 +122,9 @@ def _key_function(cls: type) -> KeyFunction:
         return type
     if issubclass(cls, np.memmap):
         return _array_key
-    if issubclass(cls, np.ndarray):
-        return _refuse_array_subclass
     if is_structure(cls):
         return _fields_key(field_names(cls))
     return _value_key if issubclass(cls, _BY_VALUE) else type
-
-
-def _refuse_array_subclass(array: Any) -> Key:
-    name = type(array).__name__
-    raise UnsupportedError(
-        f"an argument is a {name}, whose operators need not mean what NumPy's do",
-        "pass a plain array: `np.asarray(x)`",
-    )
 
 
 def is_structure(cls: type) -> bool:

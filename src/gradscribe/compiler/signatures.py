@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.compiler import keys
-from gradscribe.errors import ArgumentError, UnsupportedDtypeError
+from gradscribe.errors import ArgumentError, UnsupportedDtypeError, UnsupportedError
 from gradscribe.frontend.interface import Argument, RunTimeObject
 from gradscribe.frontend.scope import RandomGenerator
 from gradscribe.ir.core import Location
@@ -233,6 +233,12 @@ def run_time_type(value: Any, place: _Place) -> Type:
 
 @run_time_type.register(np.ndarray)
 def _array_type(array: Any, place: _Place) -> Type:
+    if type(array) not in (np.ndarray, np.memmap):
+        raise UnsupportedError(
+            f"`{place.name}` is a {type(array).__name__}, whose operators need not mean what "
+            "NumPy's do",
+            f"pass a plain array: `np.asarray({place.name})`",
+        )
     dtype = _dtype_name(array.dtype, place)
     return Array(dtype, tuple(_length(n, axis, place) for axis, n in enumerate(array.shape)))
 

@@ -59,7 +59,10 @@ def example(text: str) -> Any:
         )
     axes = [_AXES.get(axis.strip()) for axis in _split(inside)]
     if None in axes:
-        raise ArgumentError(f"{text!r}: an axis is `:` (longer than one), `1` or `0`")
+        raise ArgumentError(
+            f"{text!r}: an axis is `:` (longer than one), `1` or `0`",
+            "leave the lengths out: code is compiled for arrays of any length",
+        )
     return np.ones([length for length in axes if length is not None], _dtype(name))
 
 

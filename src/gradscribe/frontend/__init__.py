@@ -14,13 +14,14 @@ from typing import Any
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import callables, iterating, object_builtins, own_rules
+from gradscribe.frontend.calls.definitions import AlwaysRaisesError, EverOtherTypesError
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.data.objects import identities
 from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.effects import Given, effects_of, given_by
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered, Place
-from gradscribe.frontend.lowering import Lowering, SplitError
+from gradscribe.frontend.lowering import Lowering, MisfitError, SplitError
 from gradscribe.frontend.source import Source, source_of
 from gradscribe.frontend.splitting import without_none
 from gradscribe.ir.builder import Builder
@@ -66,6 +67,8 @@ def lower(
     try:
         frame = Frame(source, function, names)
         result = without_none(lowering, frame, run_frame(lowering, source.node, frame))
+    except (AlwaysRaisesError, EverOtherTypesError, MisfitError) as error:
+        raise UnsupportedError(error.what, error.advice, error.location) from None
     except SplitError:
         raise UnsupportedError(
             "this is of one kind or of another at run time",

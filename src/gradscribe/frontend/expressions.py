@@ -186,7 +186,11 @@ def _dict(lowering: Lowering, node: Any) -> Any:
         if key is None:
             other = scope.opened(lowering, expression(lowering, value))
             if not isinstance(other, DictRef):
-                lowering.unsupported(node, "`**` of this value is not supported in a dict display")
+                lowering.unsupported(
+                    node,
+                    "`**` of this value is not supported in a dict display",
+                    "give it a dict, or write the items out",
+                )
             pairs += [(Static(k), item) for k, item in lowering.contents[other.storage].items()]
             continue
         pairs.append((expression(lowering, key), expression(lowering, value)))
@@ -240,7 +244,11 @@ def _formatted(lowering: Lowering, node: Any) -> Any:
         if isinstance(form, Static):
             form = form.value
         if not isinstance(form, str):
-            lowering.unsupported(part, "a computed format specification is not supported")
+            lowering.unsupported(
+                part,
+                "a computed format specification is not supported",
+                "write the format as a literal",
+            )
         if isinstance(item, Static):
             text = {-1: item.value, 114: repr(item.value), 115: str(item.value)}.get(
                 part.conversion, ascii(item.value)
@@ -294,7 +302,11 @@ def _call(lowering: Lowering, node: Any) -> Any:
         elif isinstance(item := scope.opened(lowering, item), DictRef):
             keywords |= lowering.contents[item.storage]
         else:
-            lowering.unsupported(node, "`**` of this value is not supported in a call")
+            lowering.unsupported(
+                node,
+                "`**` of this value is not supported in a call",
+                "give it a dict, or write the arguments out",
+            )
     return for_each_kind(
         lowering,
         node,

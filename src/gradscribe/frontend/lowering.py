@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from gradscribe.errors import GradscribeError, UnsupportedError
+from gradscribe.frontend import wording
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError, Recursion
 from gradscribe.frontend.control.carried_entry import Entry
 from gradscribe.frontend.data.places import Place
@@ -74,6 +75,13 @@ _HANDING_ON = frozenset({CONSTANT, TUPLE, ITEM, LIST, APPEND, POP, GET, SET, STO
 """Operations that compute nothing: under `no_grad`, what they hand on keeps its derivative."""
 
 PLAIN_NUMBERS = (bool, int, float, complex, np.generic)
+
+
+_AS_IN_PYTHON = "correct it: plain Python raises here, too"
+
+
+class MisfitError(UnsupportedError):
+    """The arguments of an operation do not fit it, as its type rule says."""
 
 
 class SplitError(Exception):
@@ -169,16 +177,18 @@ class Lowering:
     # -- errors ------------------------------------------------------------------------
 
     def unsupported(
-        self, node: Any, what: str, advice: str = "", kind: type[GradscribeError] = UnsupportedError
+        self, node: Any, what: str, advice: str, kind: type[GradscribeError] = UnsupportedError
     ) -> NoReturn:
-        """Refuse, with the place of `node` in the user's source."""
+        """Refuse, with the place of `node` in the user's source and what to write there."""
         raise kind(what, advice, self.location(node) if self.frames else None)
 
     def location(self, node: Any) -> Location:
         """The place of `node`; inside of this package's functions, of the user's call of them."""
         return self.frame.called_at or self.frame.source.location(node)
 
-    def raises(self, node: Any, error: Exception, what: str = "", advice: str = "") -> NoReturn:
+    def raises(
+        self, node: Any, error: Exception, what: str = "", advice: str = _AS_IN_PYTHON
+    ) -> NoReturn:
         """Say that Python itself raises this here; refused, unless a `try` handles it."""
         what = what or f"this always raises {type(error).__name__}: {error}"
         location = self.frame.source.location(node) if self.frames else None
@@ -247,9 +257,16 @@ class Lowering:
         except GradscribeError:
             raise
         except (TypeError, ValueError, LookupError, ArithmeticError) as error:
-            raise UnsupportedError(
-                f"`{primitive.name}` cannot be compiled here: {error}", "", self.builder.location
-            ) from None
+            raise self._misfit(primitive, callee, arguments, error) from None
+
+    def _misfit(
+        self, primitive: Primitive, callee: Any, arguments: Mapping[str, Any], error: Exception
+    ) -> MisfitError:
+        """The refusal for what the type rule of a primitive says of its arguments."""
+        given = wording.operands(self.builder.facts, wording.values_in(arguments))
+        advice = getattr(error, "advice", "") or f"correct what it is given: {given}"
+        what = f"{wording.operation(primitive, callee)} cannot be compiled here: {error}"
+        return MisfitError(what, advice, self.builder.location)
 
     def constant(self, number: Any) -> Value:
         return self.emit(CONSTANT, {"value": number})

@@ -14,7 +14,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from gradscribe.frontend import scope
+from gradscribe.frontend import scope, wording
 from gradscribe.frontend.calls import array_likes, opaque, prelude
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.iterators import taken
@@ -97,8 +97,12 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
             return Static(equal is (callee is operator.eq))
     for operand in operands:
         if not (is_number(operand) or isinstance(operand, (Ref, Value))):
+            values = [lowering.load(o) if isinstance(o, Ref) else o for o in operands]
+            given = wording.operands(lowering.builder.facts, values)
             lowering.unsupported(
-                node, f"the operator `{callee.__name__}` is not supported on these operands"
+                node,
+                f"`{wording.name_of(callee)}` is not supported on {given}",
+                "apply it to numbers and arrays",
             )
     return calls.apply_primitive(lowering, node, PRIMITIVES[callee], callee, operands, {})
 
@@ -151,7 +155,11 @@ def _structural(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any,
             return _compare_tuples(lowering, node, callee, first, second)
         if callee in _STRICT and first is not None and second is not None:
             return _order_tuples(lowering, node, callee, tuple(first), tuple(second))
-    return lowering.unsupported(node, f"`{callee.__name__}` of tuples or lists is not supported")
+    return lowering.unsupported(
+        node,
+        f"`{wording.name_of(callee)}` of tuples or lists is not supported",
+        "make arrays of them: `np.array(items)`",
+    )
 
 
 def _compare_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) -> Any:
@@ -297,7 +305,9 @@ def membership(lowering: Lowering, node: Any, wanted: bool, item: Any, container
         found = sets.contains(lowering, container, item)
         return found if wanted else operate(lowering, node, operator.not_, found)
     if not isinstance(items, tuple):
-        lowering.unsupported(node, "`in` is not supported on this container")
+        lowering.unsupported(
+            node, "`in` is not supported on this container", "use `any` and `==`, or a list"
+        )
     result: Any = Static(False)
     for other in items:
         part = operate(lowering, node, operator.eq, item, other)

@@ -186,7 +186,11 @@ def assign(lowering: Lowering, target: Any, item: Any) -> None:
         owner = expression(lowering, target.value)
         objects.store(lowering, target, owner, target.attr, item)
     else:
-        lowering.unsupported(target, "this assignment target is not supported")
+        lowering.unsupported(
+            target,
+            "this assignment target is not supported",
+            "assign to a name, an item or an attribute",
+        )
 
 
 def _assigned(lowering: Lowering, target: Any, item: Any) -> Static:
@@ -203,12 +207,18 @@ def _unpack(lowering: Lowering, target: Any, item: Any) -> None:
     if starred:
         first, after = starred[0], len(target.elts) - starred[0] - 1
         if len(items) < len(target.elts) - 1:
-            lowering.unsupported(target, f"not enough values to unpack: {len(items)}")
+            lowering.unsupported(
+                target,
+                f"not enough values to unpack: {len(items)}",
+                "name fewer targets, or give it more items",
+            )
         middle = new_list(lowering, tuple(items[first : len(items) - after]))
         items[first : len(items) - after] = [middle]
     if len(items) != len(target.elts):
         lowering.unsupported(
-            target, f"expected {len(target.elts)} values to unpack, got {len(items)}"
+            target,
+            f"expected {len(target.elts)} values to unpack, got {len(items)}",
+            "name as many targets as there are items, or collect the rest: `a, *rest = …`",
         )
     for part, below in zip(target.elts, items, strict=True):
         assign(lowering, part.value if isinstance(part, gast.Starred) else part, below)
@@ -323,7 +333,11 @@ def _delete(lowering: Lowering, node: Any) -> None:
         elif isinstance(owner, DictRef):
             dicts.delete_key(lowering, target, owner, place)
         elif protocols.call(lowering, target, owner, "__delitem__", place) is None:
-            lowering.unsupported(target, "only names and items of lists and dicts can be deleted")
+            lowering.unsupported(
+                target,
+                "only names and items of lists and dicts can be deleted",
+                "make a new value without it",
+            )
 
 
 # -- exits and effects -----------------------------------------------------------------------

@@ -53,7 +53,7 @@ def _one_of_type(facts, callee, x, y):
     operands = number_type(x), number_type(y)
     if not all(isinstance(operand, Scalar) for operand in operands):
         name = callee.__name__
-        raise TypeRuleError(f"{name}() takes numbers; for arrays use np.{name}imum")
+        raise TypeRuleError(f"{name}() takes numbers", f"for arrays use `np.{name}imum`")
     return integer_value(facts, callee, operands, join(*operands))
 
 

@@ -86,7 +86,15 @@ def _power_by_base(out, x, y):
         if y == 0.5:
             return 0.5 / out
         return y * x ** (y - 1)
+    if _are_flags(y):
+        return y
     return y * x ** (y - (y != 0))  # 0 at y == 0, also where x is 0
+
+
+def _are_flags(y):
+    if isinstance(y, np.ndarray):
+        return y.dtype == bool
+    return isinstance(y, (bool, np.bool_))
 
 
 def _power_by_exponent(out, x, y):

@@ -24,6 +24,7 @@ from gradscribe.primitives.typing import (
     like_first,
     normalize_axes,
     number_type,
+    product,
     result_of,
     same_length,
     type_of,
@@ -71,9 +72,16 @@ def _joined_dims(facts, items, count, axis):
 
 def _concatenate_type(facts, callee, arrays, axis=0):
     items, count = _items(arrays)
+    if axis is None:
+        items = tuple(_flat(facts, item) for item in items)
     result = result_of(callee, items, axis=axis)
-    (along,) = normalize_axes(axis, len(dims_of(items[0])))
+    (along,) = normalize_axes(axis or 0, len(dims_of(items[0])))
     return like_first(result, _joined_dims(facts, items, count, along), *items)
+
+
+def _flat(facts, item):
+    dims = (product(facts, dims_of(item)),)
+    return replace(item, dims=dims) if isinstance(item, Array) else Array(item.dtype, dims)
 
 
 def _stack_type(facts, callee, arrays, axis=0):
@@ -130,7 +138,7 @@ def _at_least(item, rank):
 
 @adjoint(np.concatenate, type=_concatenate_type, tangent=LINEAR)
 def concatenate(out, arrays, axis=0, *, d_out):
-    return (_sections(d_out, arrays, axis % np.ndim(out)),)
+    return (_sections(d_out, arrays, None if axis is None else axis % np.ndim(out)),)
 
 
 def _sections(d_out, arrays, axis):
@@ -138,22 +146,27 @@ def _sections(d_out, arrays, axis):
         items = []
         start = 0
         for x in arrays:
-            stop = start + x.shape[axis]
-            items.append(_section(d_out, axis, start, stop))
+            stop = start + _extent(x, axis)
+            items.append(_section(d_out, x, axis, start, stop))
             start = stop
         return items
     sections = ()
     start = None
     for x in arrays[:-1]:
-        stop = x.shape[axis] if start is None else start + x.shape[axis]
-        sections = (*sections, _section(d_out, axis, start, stop))
+        stop = _extent(x, axis) if start is None else start + _extent(x, axis)
+        sections = (*sections, _section(d_out, x, axis, start, stop))
         start = stop
-    return (*sections, _section(d_out, axis, start, None))
+    return (*sections, _section(d_out, arrays[-1], axis, start, None))
 
 
-def _section(d_out, axis, start, stop):
-    index = (slice(None),) * axis + (slice(start, stop),)
-    return d_out[index]
+def _extent(x, axis):
+    return np.size(x) if axis is None else x.shape[axis]
+
+
+def _section(d_out, x, axis, start, stop):
+    if axis is None:
+        return np.reshape(d_out[start:stop], np.shape(x))
+    return d_out[(slice(None),) * axis + (slice(start, stop),)]
 
 
 @adjoint(np.stack, type=_stack_type, tangent=LINEAR)

@@ -30,7 +30,7 @@ from gradscribe.primitives.typing import (
 def _matmul_type(facts, callee, x, y):
     a, b = dims_of(x), dims_of(y)
     if not a or not b:
-        raise TypeRuleError("the operands of `@` have at least one axis; for numbers use `*`")
+        raise TypeRuleError("the operands of `@` have at least one axis", "for numbers use `*`")
     _contract(facts, a[-1], b[-2] if len(b) > 1 else b[0])
     dims = facts.broadcast([a[:-2], b[:-2]])
     dims += a[-2:-1] if len(a) > 1 else ()

@@ -218,7 +218,7 @@ def eigvalsh(out, a, UPLO="L", *, d_out):
 
 def _svd_type(facts, callee, a, full_matrices=True, compute_uv=True, hermitian=False):
     if hermitian:
-        raise TypeRuleError("singular values by eigenvalues: call np.linalg.eigh")
+        raise TypeRuleError("singular values are not found by eigenvalues", "call `np.linalg.eigh`")
     dims = dims_of(a)
     if len(dims) < 2:
         raise TypeRuleError("expected a matrix or a stack of matrices")
@@ -230,7 +230,8 @@ def _svd_type(facts, callee, a, full_matrices=True, compute_uv=True, hermitian=F
         return values
     if full_matrices and facts.equal(m, n) is not True:
         raise TypeRuleError(
-            "the vectors beyond the singular values have no derivative; pass full_matrices=False"
+            "the vectors beyond the singular values have no derivative",
+            "pass `full_matrices=False`",
         )
     stack = dims[:-2]
     like = result_of(np.asarray, a)
@@ -300,7 +301,7 @@ def svdvals(out, x, *, d_out):
 
 def _qr_type(facts, callee, a, mode="reduced"):
     if mode != "reduced":
-        raise TypeRuleError("only mode='reduced' has a derivative")
+        raise TypeRuleError("only mode='reduced' has a derivative", "leave `mode` out")
     dims = dims_of(a)
     if len(dims) < 2:
         raise TypeRuleError("expected a matrix or a stack of matrices")

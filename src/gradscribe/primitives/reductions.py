@@ -31,7 +31,7 @@ def reduction_type(
     if where is not True:
         facts.broadcast([dims_of(x), dims_of(where)])
     if isinstance(x, Sequence):
-        raise TypeRuleError(f"reduce an array, not {x!r}; make one with np.array")
+        raise TypeRuleError(f"only an array is reduced, not {x!r}", "make one with `np.array`")
     dims = dims_of(x)
     axes = normalize_axes(axis, len(dims) or 1)
     result = result_of(callee, x, axis=axis, keepdims=keepdims, **options)

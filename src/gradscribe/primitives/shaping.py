@@ -83,7 +83,7 @@ def _coefficients(length):
 
 def _row_or_column_major(order):
     if order not in ("C", "F"):
-        raise TypeRuleError(f"order={order!r} depends on the memory layout; give 'C' or 'F'")
+        raise TypeRuleError(f"order={order!r} depends on the memory layout", "give 'C' or 'F'")
 
 
 def _flat_type(facts, callee, x, order="C"):
@@ -212,7 +212,7 @@ def _squeeze_type(facts, callee, x, axis=None):
 def _is_one(facts, length):
     equal = facts.equal(length, ONE)
     if equal is None:
-        raise TypeRuleError("which axes have length one is not known here; give `axis`")
+        raise TypeRuleError("which axes have length one is not known here", "give `axis`")
     return equal
 
 

@@ -23,7 +23,11 @@ ONE = Affine((), 1)
 
 
 class TypeRuleError(TypeError):
-    """The operands do not fit the operation; the text says how."""
+    """The operands do not fit the operation; the text says how. advice: what to write instead."""
+
+    def __init__(self, what: str, advice: str = "") -> None:
+        super().__init__(what)
+        self.advice = advice
 
 
 def elementwise_type(facts: Facts, callee: Any, **operands: Any) -> Type:

@@ -82,7 +82,11 @@ def static_value(lowering: Lowering, node: Any, item: Any) -> Any:
         return item.value
     if isinstance(item, TupleOf):
         return tuple(static_value(lowering, node, below) for below in item.items)
-    return lowering.unsupported(node, "this must be known when the function is compiled")
+    return lowering.unsupported(
+        node,
+        "this must be known when the function is compiled",
+        "write it as a literal, or pass it to the function: strings, flags and `None` are known",
+    )
 
 
 def effect_argument(lowering: Lowering, item: Any) -> Any:
@@ -135,7 +139,11 @@ def call_method(
     if inspect.isfunction(function):
         return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
     if tensors.is_tensor(lowering, receiver):
-        return lowering.unsupported(node, f"the Tensor method `{name}` is not supported here")
+        return lowering.unsupported(
+            node,
+            f"the Tensor method `{name}` is not supported here",
+            "use the function of that name (`np.…`)",
+        )
     if isinstance(receiver, (Ref, Value)) or is_number(receiver):
         if name in ("detach", "item"):
             receiver = subscripts.cut(lowering, receiver)
@@ -159,7 +167,11 @@ def call_method(
         found = opaque.method_of_number(lowering, receiver, name, arguments)
         if found is not None:
             return found
-    return lowering.unsupported(node, f"the method `{name}` is not supported on this value")
+    return lowering.unsupported(
+        node,
+        f"the method `{name}` is not supported on this value",
+        "write it with operators and NumPy functions, or call it outside and pass the result in",
+    )
 
 
 def _converted(
@@ -233,7 +245,11 @@ def iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
         return Iteration("range", (Static(r.start), Static(r.stop), Static(r.step)))
     if isinstance(item, (TupleOf, ListRef, DictRef, Static)):
         return Iteration("static", calls.unpacked(lowering, node, item))
-    return lowering.unsupported(node, "this value cannot be iterated over")
+    return lowering.unsupported(
+        node,
+        "this value cannot be iterated over",
+        "loop over a range, an array, a list, a tuple or a dict",
+    )
 
 
 def _object_iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
@@ -243,7 +259,11 @@ def _object_iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
         return iteration(lowering, node, found)
     count = protocols.call(lowering, node, item, "__len__")
     if objects.method(lowering, item, "__getitem__") is None or count is None:
-        lowering.unsupported(node, "this object cannot be iterated over")
+        lowering.unsupported(
+            node,
+            "this object cannot be iterated over",
+            "give its class `__iter__`, or `__len__` and `__getitem__`",
+        )
     return Iteration("items", (_range(lowering, node, (count,), {}), item))
 
 
@@ -270,7 +290,9 @@ def unrolled(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, ...]:
     if item.kind in ("array", "sequence"):
         rows = calls.unpacked(lowering, node, item.parts[0])
         return rows[::-1] if item.reversed else rows
-    return lowering.unsupported(node, "the number of items is not known")
+    return lowering.unsupported(
+        node, "the number of items is not known", "make a list of them first, or loop with `for`"
+    )
 
 
 def _range(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -301,7 +323,15 @@ def _reversed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
 
 def _len(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     result = calls.length(lowering, arguments[0])
-    return result if result is not None else lowering.unsupported(node, "this value has no length")
+    return (
+        result
+        if result is not None
+        else lowering.unsupported(
+            node,
+            "this value has no length",
+            "take the length of an array, a list, a tuple or a dict",
+        )
+    )
 
 
 def _tuple(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -383,7 +413,9 @@ def class_of(lowering: Lowering, node: Any, item: Any) -> type:
         if not item.type.weak:
             return dtype.type
         return {"b": bool, "i": int, "f": float, "c": complex}[dtype.kind]
-    return lowering.unsupported(node, "the class of this value is not known")
+    return lowering.unsupported(
+        node, "the class of this value is not known", "test what decides its class instead"
+    )
 
 
 def _hasattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -55,7 +55,11 @@ def change_at(lowering: Lowering, node: Any, ufunc: Any, arguments: tuple[Any, .
     """`ufunc.at(x, index, values)`."""
     x, index, *values = arguments
     if not isinstance(x, Ref) or len(values) != 1:
-        lowering.unsupported(node, f"this call of `{ufunc.__name__}.at` is not supported")
+        lowering.unsupported(
+            node,
+            f"this call of `{ufunc.__name__}.at` is not supported",
+            "call it as `.at(array, index, values)`",
+        )
     step = step_of(lowering, node, index)
     if ufunc in _ADDITIONS:
         accumulate(lowering, node, part_of(x, step), _ADDITIONS[ufunc], values[0])
@@ -120,7 +124,11 @@ def store_result(
     given, wanted = (getattr(lowering.value(x).type, "dtype", None) for x in (result, out))
     check_dtype(lowering, node, out, lowering.value(result).type)
     if given != wanted and not isinstance(callee, np.ufunc):
-        lowering.unsupported(node, f"the result is {given}, but `out=` is of {wanted}")
+        lowering.unsupported(
+            node,
+            f"the result is {given}, but `out=` is of {wanted}",
+            "make `out=` of the dtype of the result, or convert with `.astype`",
+        )
     if where is not None:
         choice = (where, result, out)
         result = calls.apply_primitive(lowering, node, PRIMITIVES[np.where], np.where, choice, {})

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import scope
+from gradscribe.frontend import scope, wording
 from gradscribe.frontend.calls import (
     array_likes,
     destinations,
@@ -32,6 +32,7 @@ from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import (
     PLAIN_NUMBERS,
     Lowering,
+    MisfitError,
     is_number,
 )
 from gradscribe.frontend.source import Source, plain_function, source_of
@@ -98,7 +99,11 @@ def call(
     if isinstance(callee, TupleOf):
         method = BoundMethod(callee, "__call__")
         return known.call_method(lowering, node, method, arguments, keywords)
-    return lowering.unsupported(node, "this value cannot be called")
+    return lowering.unsupported(
+        node,
+        "this value cannot be called",
+        "call a function, a method or an object with `__call__`",
+    )
 
 
 def _call_object(
@@ -231,8 +236,8 @@ def apply_primitive(
     except TypeError as error:
         lowering.unsupported(
             node,
-            f"this call of `{_name_of(callee)}` is not supported: {error}",
-            f"call it as {_name_of(callee)}{_call_form(primitive.signature)}",
+            f"this call of `{wording.name_of(callee)}` is not supported: {error}",
+            f"call it as {wording.name_of(callee)}{_call_form(primitive.signature)}",
         )
     given = set(bound.arguments)
     bound.arguments = array_likes.converted(
@@ -253,7 +258,11 @@ def apply_primitive(
     first = next(iter(bound.arguments.values()), None)
     if primitive.view and isinstance(first, Ref):
         return _view(lowering, primitive, callee, first, tree)
-    return lowering.wrap(lowering.emit(primitive, tree, callee))
+    try:
+        return lowering.wrap(lowering.emit(primitive, tree, callee))
+    except MisfitError as error:
+        error.location = lowering.location(node)
+        raise
 
 
 def _argument(lowering: Lowering, node: Any, primitive: Primitive, name: str, item: Any) -> Any:
@@ -277,7 +286,11 @@ def _argument(lowering: Lowering, node: Any, primitive: Primitive, name: str, it
         if demanded and isinstance(item, Value):
             return static_integer(lowering, node, item)
         return value
-    return lowering.unsupported(node, f"this argument of `{primitive.name}` is not supported")
+    return lowering.unsupported(
+        node,
+        f"this argument of `{primitive.name}` is not supported",
+        "pass numbers, arrays, or tuples and lists of them",
+    )
 
 
 def _elementwise_constant(primitive: Primitive) -> bool:
@@ -351,12 +364,6 @@ def _parameters_of(callee: Any) -> tuple[str, ...]:
         return ()
 
 
-def _name_of(callee: Any) -> str:
-    if isinstance(callee, Method):
-        return callee.name
-    return getattr(callee, "__name__", str(callee))
-
-
 def _call_form(signature: inspect.Signature) -> str:
     """A signature without annotations, as one would write the call."""
     return str(signature.replace(return_annotation=inspect.Signature.empty))
@@ -404,7 +411,11 @@ def _call_local(
         )
     names.update({name: outer.names[name] for name in source.nonlocals if name in outer.names})
     if source.node in lowering.recursion.nodes:
-        lowering.unsupported(node, "a recursive function cannot change `nonlocal` variables")
+        lowering.unsupported(
+            node,
+            "a recursive function cannot change `nonlocal` variables",
+            "pass the value as an argument, and return the new one",
+        )
     result = run_frame(lowering, node, frame)
     outer.names.update({name: frame.names[name] for name in source.nonlocals})
     return result
@@ -514,7 +525,11 @@ def _bind(
     try:
         bound = inspect.Signature(given).bind(*arguments, **keywords)
     except (TypeError, ValueError) as error:
-        lowering.unsupported(node, f"`{source.name}` cannot be called like this: {error}")
+        lowering.unsupported(
+            node,
+            f"`{source.name}` cannot be called like this: {error}",
+            f"call it as {source.name}{inspect.Signature(parameters)}",
+        )
     bound.apply_defaults()
     names = {
         name: value() if isinstance(value, functools.partial) else value
@@ -586,7 +601,11 @@ def unpacked(
         type_ = lowering.load(item).type
         assert isinstance(type_, Array)
         if not type_.rank:
-            lowering.unsupported(node, "an array without axes has no items")
+            lowering.unsupported(
+                node,
+                "an array without axes has no items",
+                "use the array itself, or `np.atleast_1d`",
+            )
         return _counted_items(lowering, node, item, type_.dims[0], expected)
     if isinstance(item, Value) and isinstance(item.type, Tuple):
         return tuple(lowering.wrap(item).items)

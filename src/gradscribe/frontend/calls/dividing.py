@@ -24,7 +24,7 @@ def _diag(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`np.diag(v, k)`: what NumPy calls `diagflat` or `diagonal`."""
     given = {**dict(zip("vk", arguments, strict=False)), **keywords}
     if set(given) - {"v", "k"} or "v" not in given:
-        lowering.unsupported(node, "`np.diag` takes `v` and `k`")
+        lowering.unsupported(node, "`np.diag` takes `v` and `k`", "call it as `np.diag(v, k)`")
     type_ = lowering.value(given["v"]).type
     is_vector = isinstance(type_, Array) and type_.rank == 1
     function = np.diagflat if is_vector else np.diagonal
@@ -39,7 +39,11 @@ def _split(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     axis = given.get("axis", Static(0))
     parts = given.get("indices_or_sections")
     if set(given) - set(names) or parts is None or not isinstance(axis, Static):
-        lowering.unsupported(node, "this call of `split` is not supported")
+        lowering.unsupported(
+            node,
+            "this call of `split` is not supported",
+            "call it as `np.split(array, parts, axis)`, the axis a literal",
+        )
     array = given["ary"]
     if isinstance(parts, Static) and isinstance(parts.value, int):
         count = parts.value
@@ -50,7 +54,11 @@ def _split(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     elif (items := _items(lowering, parts)) is not None:
         bounds = list(items)
     else:
-        lowering.unsupported(node, "the parts must be known when the function is compiled")
+        lowering.unsupported(
+            node,
+            "the parts must be known when the function is compiled",
+            "write them as a literal, or slice the array",
+        )
     ends = [Static(None), *bounds, Static(None)]
     slices = itertools.pairwise(ends)
     return new_list(

@@ -311,7 +311,11 @@ def _from_iterator(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
     """`np.fromiter(items, dtype)`."""
     items, *rest = arguments
     if len(rest) > 1 or not keywords.keys() <= {"dtype"}:
-        lowering.unsupported(node, "`np.fromiter` takes items and `dtype` alone here")
+        lowering.unsupported(
+            node,
+            "`np.fromiter` takes items and `dtype` alone here",
+            "call it as `np.fromiter(items, dtype)`, or use `np.array`",
+        )
     given = (reducing.listed(lowering, node, (items,), {}), *rest)
     return calls.call(lowering, node, Static(np.array), given, keywords)
 

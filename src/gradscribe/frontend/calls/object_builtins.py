@@ -44,7 +44,11 @@ def _super(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
             cell = (frame.function.__closure__ or ())[code.co_freevars.index("__class__")]
             return Super(cell.cell_contents, frame.names[frame.source.parameters[0]])
         frame = frame.outer
-    return lowering.unsupported(node, "`super()` outside of a method")
+    return lowering.unsupported(
+        node,
+        "`super()` outside of a method",
+        "call the function of the class by its name: `Base.method(self)`",
+    )
 
 
 def _setattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -56,7 +60,11 @@ def _setattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
 def _set_plainly(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     owner, name, item = arguments
     if not is_object(owner):
-        lowering.unsupported(node, "the attributes of this value cannot be stored")
+        lowering.unsupported(
+            node,
+            "the attributes of this value cannot be stored",
+            "keep what changes in an object of your own, or return it",
+        )
     objects.store_plainly(lowering, node, owner, known.static_value(lowering, node, name), item)
     return Static(None)
 
@@ -74,7 +82,9 @@ def _replace(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     """`dataclasses.replace(owner, **changes)`: its class called anew."""
     (owner,) = arguments
     if not is_object(owner) or not dataclasses.is_dataclass(class_of(owner)):
-        lowering.unsupported(node, "`replace` of something that is no dataclass")
+        lowering.unsupported(
+            node, "`replace` of something that is no dataclass", "call the class itself"
+        )
     cls: Any = class_of(owner)
     initial = {field.name for field in dataclasses.fields(cls) if field.init}
     fields = _fields_of(lowering, node, owner)
@@ -183,7 +193,9 @@ def _replace_fields(lowering: Lowering, node: Any, arguments: Any, keywords: Any
     (owner,) = arguments
     fields: tuple[str, ...] = getattr(owner.cls, "_fields", ())
     if not keywords.keys() <= set(fields):
-        lowering.unsupported(node, f"`{owner.cls.__name__}` has no such field")
+        lowering.unsupported(
+            node, f"`{owner.cls.__name__}` has no such field", "name the fields as the class does"
+        )
     items = zip(fields, owner.items, strict=True)
     return TupleOf(tuple(keywords.get(name, item) for name, item in items), owner.cls)
 

@@ -99,7 +99,11 @@ def _extreme(callee: Any, plain: Any, by_key: Any) -> Handler:
         if items is None:
             return calls.inline(lowering, node, plain, (_indexable(lowering, node, source),))
         if not items:
-            lowering.unsupported(node, f"this call of `{callee.__name__}` has no items")
+            lowering.unsupported(
+                node,
+                f"this call of `{callee.__name__}` has no items",
+                "give `default=`, or call it only where there are items",
+            )
         return _pairwise(lowering, node, callee, items)
 
     return handler
@@ -109,7 +113,9 @@ def _options(lowering: Lowering, node: Any, callee: Any, keywords: dict[str, Any
     rest = {name: item for name, item in keywords.items() if not _is_none(item)}
     key, default = rest.pop("key", None), rest.pop("default", None)
     if rest:
-        lowering.unsupported(node, f"`{callee.__name__}` takes `key` and `default` alone")
+        lowering.unsupported(
+            node, f"`{callee.__name__}` takes `key` and `default` alone", "leave out the others"
+        )
     return key, default
 
 
@@ -154,7 +160,9 @@ def _sorted(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     (source,) = arguments
     key, reverse = keywords.get("key", Static(None)), keywords.get("reverse", Static(False))
     if not isinstance(reverse, Static) or set(keywords) - {"key", "reverse"}:
-        lowering.unsupported(node, "`reverse` must be known when the function is compiled")
+        lowering.unsupported(
+            node, "`reverse` must be known when the function is compiled", "write `True` or `False`"
+        )
     items = items_of(lowering, source)
     keys = items
     if items is not None and not _is_none(key):

@@ -27,8 +27,8 @@ def type_by_trial(facts: Facts, function: Callable[..., Any], arguments: Mapping
         result = _call(function, arguments, first)
     except Exception as error:
         raise TypeRuleError(
-            f"a call on example values, to see what type it returns, failed: {error!r}; give a "
-            "stand-in of the same type by `@op.like`"
+            f"a call on example values, to see what type it returns, failed: {error!r}",
+            "give a stand-in of the same type by `@op.like`",
         ) from None
     second = {symbol: n + 3 + 2 * i for i, (symbol, n) in enumerate(first.items())}
     try:

@@ -46,7 +46,11 @@ def conditional(
     result = lowering.frame.names.pop(key)
     names.pop(key, None)
     if isinstance(result, Unbound):
-        lowering.unsupported(node, f"this expression has no single type: {result.reason}")
+        lowering.unsupported(
+            node,
+            f"this expression has no single type: {result.reason}",
+            "use `if` statements, or give both sides one type",
+        )
     return result
 
 
@@ -112,7 +116,11 @@ def attempt(
     after_second = lowering.fork()
     lowering.restore(before)
     if RAISED in after_first.names:
-        lowering.unsupported(node, "a `try` that always raises is not supported")
+        lowering.unsupported(
+            node,
+            "a `try` that always raises is not supported",
+            "raise under a condition, or leave the `try` out",
+        )
     if after_second.names.pop(RAISED, None) is not None:
         _take_no_part(after_first, after_second)
     merge = Merge(lowering, None, before, (first, second), (after_first, after_second))

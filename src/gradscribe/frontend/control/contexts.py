@@ -185,7 +185,11 @@ def mode(enabled: bool | None) -> known.Handler:
         if enabled is None and len(arguments) == 1 and isinstance(arguments[0], Static):
             return Manager("mode", arguments)
         if enabled is None or arguments or keywords:
-            lowering.unsupported(node, "a gradient mode must be known when this is compiled")
+            lowering.unsupported(
+                node,
+                "a gradient mode must be known when this is compiled",
+                "use `no_grad()` or `enable_grad()` themselves, or pass `True` or `False`",
+            )
         return Manager("mode", (Static(enabled),))
 
     return handler

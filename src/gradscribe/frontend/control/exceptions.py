@@ -67,7 +67,11 @@ def suppressing(lowering: Lowering, node: Any, manager: Manager, body: Any) -> N
     """`with suppress(…)`: a `try` whose handler does nothing."""
     classes = tuple(known.static_value(lowering, node, item) for item in manager.arguments)
     if len(node.items) > 1:
-        lowering.unsupported(node, "`suppress` among other managers is not supported")
+        lowering.unsupported(
+            node,
+            "`suppress` among other managers is not supported",
+            "nest it: a `with` statement of its own",
+        )
     Attempt(lowering, node, node.body, [Handler(classes, None, [])], []).run()
 
 
@@ -85,7 +89,11 @@ def _handler(lowering: Lowering, node: Any) -> Handler:
     items = classes.items if isinstance(classes, TupleOf) else (classes,)
     found = tuple(known.static_value(lowering, node, item) for item in items)
     if not all(isinstance(c, type) and issubclass(c, BaseException) for c in found):
-        lowering.unsupported(node, "the exceptions that this catches are not known")
+        lowering.unsupported(
+            node,
+            "the exceptions that this catches are not known",
+            "name the classes in the `except` itself",
+        )
     return Handler(found, None if node.name is None else node.name.id, node.body)
 
 

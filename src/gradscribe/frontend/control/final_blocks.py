@@ -48,7 +48,11 @@ def final_block(lowering: Lowering, node: Any, handled: Callable[[Lowering, Any]
     raised = names.pop(RAISED, None)
     leaving = builder.operations.pop() if raised is not None else None
     if leaving is not None and leaving.primitive is not RAISE:
-        lowering.unsupported(node, "this `try` with `finally` is not supported")
+        lowering.unsupported(
+            node,
+            "this `try` with `finally` is not supported",
+            "put the statements of `finally` behind the `try`",
+        )
     left = {name: names.pop(name) for name in (*EXITS, RETURN_VALUE) if name in names}
     names.update({name: Static(True) for name in left if name in EXITS})
     lowering.emit(EXIT, _NO_ARGUMENTS, attempted)

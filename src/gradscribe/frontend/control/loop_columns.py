@@ -80,7 +80,11 @@ def columns_of(lowering: Lowering, node: Any, iteration: Iteration, target: Any)
 
     bind = add(iteration, target)
     if iteration.reversed and len(kinds) > 1:
-        lowering.unsupported(node.iter, "`reversed` of several iterables is not supported")
+        lowering.unsupported(
+            node.iter,
+            "`reversed` of several iterables is not supported",
+            "make a list of it first: `reversed(list(zip(a, b)))`",
+        )
     return Columns(tuple(kinds), tuple(operands), tuple(items), bind, iteration, trip)
 
 
@@ -104,7 +108,11 @@ def _trips(lowering: Lowering, node: Any, part: Iteration) -> Any:
     if part.kind == "range":
         start, stop, step = part.parts
         if not (isinstance(step, Static) and step.value == 1):
-            lowering.unsupported(node.iter, "`enumerate` of a range with steps is not supported")
+            lowering.unsupported(
+                node.iter,
+                "`enumerate` of a range with steps is not supported",
+                "loop over the range, and count in a variable",
+            )
         from gradscribe.frontend.operators import operate
 
         if isinstance(start, Static) and start.value == 0:
@@ -121,7 +129,11 @@ def _simple(
     if part.kind == "range":
         values = [lowering.value(p) for p in part.parts]
         if part.reversed and nested:
-            lowering.unsupported(node.iter, "`reversed(range)` inside `zip` is not supported")
+            lowering.unsupported(
+                node.iter,
+                "`reversed(range)` inside `zip` is not supported",
+                "count backwards: `range(n - 1, -1, -1)`",
+            )
         number = Symbol("i") if part.reversed else trip
         return "range", values, (_range_item(lowering, values, number), none)
     owner = part.parts[0]

@@ -210,7 +210,9 @@ def _class_of(lowering: Lowering, pattern: Any) -> type:
 
     cls = expression(lowering, pattern.cls)
     if not (isinstance(cls, Static) and isinstance(cls.value, type)):
-        lowering.unsupported(pattern, "the class in this pattern is not known")
+        lowering.unsupported(
+            pattern, "the class in this pattern is not known", "name the class itself"
+        )
     found: type = cls.value
     return found
 
@@ -276,7 +278,11 @@ def _attributes(lowering: Lowering, pattern: Any) -> list[tuple[Any, str]]:
     positional = list(getattr(pattern, "patterns", None) or ())
     names = [""] if cls in _WHOLE else list(getattr(cls, "__match_args__", ()))
     if len(names) < len(positional):
-        lowering.unsupported(pattern, f"`{cls.__name__}` has no such positional patterns")
+        lowering.unsupported(
+            pattern,
+            f"`{cls.__name__}` has no such positional patterns",
+            "match attributes by name: `Point(x=a)`, or define `__match_args__`",
+        )
     by_name = zip(
         getattr(pattern, "kwd_patterns", None) or (),
         getattr(pattern, "kwd_attrs", None) or (),

@@ -49,7 +49,11 @@ def raise_known(lowering: Lowering, error: AlwaysRaisesError) -> None:
 def _handled(lowering: Lowering, node: Any) -> Any:
     """The exception that is being handled, for a bare `raise`."""
     if lowering.handled is None:
-        lowering.unsupported(node, "`raise` without an exception stands in no `except` here")
+        lowering.unsupported(
+            node,
+            "`raise` without an exception stands in no `except` here",
+            "raise an exception by its name",
+        )
     handled = lowering.handled
     return handled.value if isinstance(handled, Static) else lowering.value(handled)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import scope
+from gradscribe.frontend import scope, wording
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import opaque, tensors
@@ -58,7 +58,7 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
     if not hasattr(owner, name):
         said = getattr(owner, "__name__", repr(owner))
         what = f"`{said}` has no attribute `{name}`"
-        lowering.raises(node, AttributeError(what), what)
+        lowering.raises(node, AttributeError(what), what, wording.near(name, dir(owner)))
     if objects.is_stored(lowering, owner, name):
         return objects.read(lowering, node, ObjectRef(owner, Path(owner)), name)
     value = getattr(owner, name)
@@ -100,7 +100,8 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
     if name in ("T", "mT", "size", "real", "imag") and name in METHODS:
         return calls.apply_method(lowering, node, owner, name, (), {})
     if name not in METHODS and not hasattr(np.ndarray, name):
-        lowering.unsupported(node, f"an array has no attribute `{name}`")
+        advice = wording.near(name, dir(np.ndarray))
+        lowering.unsupported(node, f"an array has no attribute `{name}`", advice)
     return BoundMethod(owner, name)
 
 

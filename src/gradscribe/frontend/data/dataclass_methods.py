@@ -35,7 +35,12 @@ def initialize_dataclass(
     try:
         bound = inspect.signature(function).bind(owner, *given, **keywords)
     except TypeError as error:
-        lowering.unsupported(node, f"`{base.__name__}` cannot be made like this: {error}")
+        taken = ", ".join(field.name for field in fields if field.init)
+        lowering.unsupported(
+            node,
+            f"`{base.__name__}` cannot be made like this: {error}",
+            f"call it as {base.__name__}({taken})",
+        )
     items = dict(list(bound.arguments.items())[1:])
     later: list[Any] = []
     for field in fields:

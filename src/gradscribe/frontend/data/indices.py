@@ -34,7 +34,11 @@ def step_of(lowering: Lowering, node: Any, index: Any) -> Step:
     counted = [a for a in arrays if is_mask(a.type) or isinstance(a.type, Sequence)]
     lists = [item for item in items if isinstance(item, list) and is_mask(item)]
     if lists and counted:
-        lowering.unsupported(node, "masks and lists of flags in one index are not supported")
+        lowering.unsupported(
+            node,
+            "masks and lists of flags in one index are not supported",
+            "make arrays of the lists: `np.array(flags)`",
+        )
     counts = tuple(count_of(lowering, mask) for mask in counted)
     counts += tuple(Affine.of(int(np.count_nonzero(flags))) for flags in lists)
     arguments = {"index": items, "counts": counts, "distinct": _is_distinct(lowering, items)}
@@ -88,7 +92,11 @@ def _list(lowering: Lowering, node: Any, item: Any) -> Any:
         return [_list_item(lowering, node, below) for below in contents]
     if isinstance(contents.type, Sequence) and is_integer(contents.type.item):
         return contents
-    return lowering.unsupported(node, "only lists of integers are supported as index")
+    return lowering.unsupported(
+        node,
+        "only lists of integers are supported as index",
+        "make an integer array of it: `np.array(indices)`",
+    )
 
 
 def _list_item(lowering: Lowering, node: Any, item: Any) -> Any:
@@ -98,7 +106,11 @@ def _list_item(lowering: Lowering, node: Any, item: Any) -> Any:
         return _list(lowering, node, item)
     if isinstance(item, Value) and is_integer(item.type):
         return item
-    return lowering.unsupported(node, "only lists of integers are supported as index")
+    return lowering.unsupported(
+        node,
+        "only lists of integers are supported as index",
+        "make an integer array of it: `np.array(indices)`",
+    )
 
 
 def _bound(lowering: Lowering, node: Any, part: Any) -> Any:
@@ -108,7 +120,11 @@ def _bound(lowering: Lowering, node: Any, part: Any) -> Any:
         return int(part.value)
     if isinstance(part, Value) and is_integer(part.type):
         return part
-    return lowering.unsupported(node, "the bounds of a slice must be integers")
+    return lowering.unsupported(
+        node,
+        "the bounds of a slice must be integers",
+        "convert them: `int(n)`, or divide with `//`",
+    )
 
 
 def _indexes(type_: Type) -> bool:

@@ -256,7 +256,9 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
         if base is object:
             return BoundMethod(receiver, name, kind)
         return scope.external(lowering, kind, Path(base, (("attribute", name),)), name)
-    return lowering.unsupported(node, f"`super()` has no attribute `{name}`")
+    return lowering.unsupported(
+        node, f"`super()` has no attribute `{name}`", "define it in a base class"
+    )
 
 
 def is_computed(owner: Any, name: str) -> bool:
@@ -361,7 +363,11 @@ def _take_over(lowering: Lowering, node: Any, owner: ObjectRef, name: str) -> No
 def delete(lowering: Lowering, node: Any, owner: Any, name: str) -> None:
     """`del owner.name`."""
     if not is_object(owner):
-        lowering.unsupported(node, f"the attribute `{name}` of this value cannot be deleted")
+        lowering.unsupported(
+            node,
+            f"the attribute `{name}` of this value cannot be deleted",
+            "keep what changes in an object of your own",
+        )
     cls = class_of(owner)
     kind = inspect.getattr_static(cls, name, None)
     own_delete = method(lowering, owner, "__delattr__")
@@ -406,7 +412,11 @@ def instantiate(
     _depend_on_class(lowering, cls, "__init__", initialize)
     if initialize is object.__init__:
         if arguments or keywords:
-            lowering.unsupported(node, f"`{cls.__name__}()` takes no arguments")
+            lowering.unsupported(
+                node,
+                f"`{cls.__name__}()` takes no arguments",
+                "leave the arguments out, or give the class an `__init__`",
+            )
         return owner
     calls.call(lowering, node, Static(initialize), (owner, *arguments), keywords)
     return owner
@@ -421,7 +431,11 @@ def call_builtin_method(
     if method.name == "__setattr__" and isinstance(arguments[0], Static):
         store_plainly(lowering, node, method.receiver, arguments[0].value, arguments[1])
         return Static(None)
-    return lowering.unsupported(node, f"the method `{method.name}` of this object is not supported")
+    return lowering.unsupported(
+        node,
+        f"the method `{method.name}` of this object is not supported",
+        "define it in the class",
+    )
 
 
 def identities(lowering: Lowering) -> None:

@@ -118,7 +118,9 @@ def is_same(lowering: Lowering, node: Any, first: Any, second: Any) -> bool:
         return first is second
     if first.storage.overlaps or second.storage.overlaps:
         lowering.unsupported(
-            node, "whether these objects are one is not known when the function is compiled"
+            node,
+            "whether these objects are one is not known when the function is compiled",
+            "compare what they hold, or a number that tells them apart",
         )
     return first.storage is second.storage
 

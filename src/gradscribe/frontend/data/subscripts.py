@@ -19,7 +19,7 @@ from gradscribe.frontend.calls import opaque
 from gradscribe.frontend.data import places, protocols, sequences
 from gradscribe.frontend.data.indices import Step, as_array, step_of
 from gradscribe.frontend.data.keyed import known_key
-from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering import Lowering, MisfitError
 from gradscribe.frontend.memory import hold, is_read_only
 from gradscribe.frontend.values import (
     DictRef,
@@ -38,7 +38,6 @@ from gradscribe.ir.types import Array, Never, Scalar, Sequence, Type
 from gradscribe.primitives.control import GET, SET, STOP_GRADIENT
 from gradscribe.primitives.indexing import ACCUMULATE, GATHER, GETITEM, STORE, may_repeat
 from gradscribe.primitives.registry import PRIMITIVES
-from gradscribe.primitives.typing import TypeRuleError
 
 
 def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
@@ -76,7 +75,9 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
             lowering.raises(node, error, f"this item cannot be read: {error}")
     if opaque.is_opaque(owner):
         return opaque.operate(lowering, node, operator.getitem, (owner, index))
-    return lowering.unsupported(node, "this value cannot be indexed")
+    return lowering.unsupported(
+        node, "this value cannot be indexed", "index an array, a list, a tuple or a dict"
+    )
 
 
 def _as_argument(index: Any) -> Any:
@@ -94,8 +95,9 @@ def _read_array(lowering: Lowering, node: Any, owner: Ref, step: Step) -> Any:
     view = part_of(owner, step)
     try:
         value = lowering.load(view)
-    except TypeRuleError as error:
-        lowering.unsupported(node, str(error))
+    except MisfitError as error:
+        error.location = lowering.location(node)
+        raise
     found = value if isinstance(value.type, Scalar) else view
     return cut(lowering, found) if lowering.cutting else found
 
@@ -182,7 +184,11 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
         what = f"'{owner.cls.__name__}' object does not support item assignment"
         lowering.raises(node, TypeError(what))
     else:
-        lowering.unsupported(node, "items of this value cannot be stored")
+        lowering.unsupported(
+            node,
+            "items of this value cannot be stored",
+            "store to the items of an array, a list or a dict",
+        )
 
 
 def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, item: Any) -> None:
@@ -195,7 +201,9 @@ def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, it
         try:
             items[index.value] = item
         except IndexError as error:
-            lowering.unsupported(node, f"this item cannot be stored: {error}")
+            lowering.unsupported(
+                node, f"this item cannot be stored: {error}", "grow the list with `append`"
+            )
         lowering.stored.add(owner.storage)
         lowering.contents[owner.storage] = tuple(items)
         return

@@ -641,13 +641,6 @@ def endless(x):
     return x * endless(x - 1.0)
 
 
-def storing(x, n):
-    if n == 0:
-        return x[0]
-    x[0] = x[0] * 2.0
-    return storing(x, n - 1)
-
-
 def storing_the_result(x, n):
     if n == 0:
         return x
@@ -737,7 +730,6 @@ def test_the_passes_over_functions_that_call_each_other_are_not_multiplied() -> 
     ("f", "args", "kind", "message", "shown"),
     [
         (endless, (1.0,), UnsupportedError, "never returns", "endless(x - 1.0)"),
-        (storing, (VECTOR, 2), AliasingError, "stores into `x`", "def storing(x, n):"),
         (storing_the_result, (VECTOR, 2), AliasingError, "stores into `x`", "def storing_the"),
         (without_a_base, (1.0, 3), UnsupportedError, "never returns", "without_a_base(x * 0.5, i)"),
         (of_two_kinds, (1.0, 2), UnsupportedError, "", "of_two_kinds"),

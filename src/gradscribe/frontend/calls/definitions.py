@@ -57,12 +57,17 @@ class NotYetKnownError(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """What a recursive function returns, in terms of its own parameters. shares: it may share
-    memory with the arguments."""
+    """What a recursive function returns, in terms of its own parameters.
+
+    shares: the leaves of the arguments that it may share memory with (None: with what comes from
+    outside). stored: the leaves of the arguments that the function stores to; what they are then
+    comes after the leaves of the tree.
+    """
 
     tree: Tree
     types: tuple[Type, ...]
-    shares: bool
+    shares: tuple[int | None, ...]
+    stored: tuple[int, ...] = ()
 
 
 @dataclass(eq=False)

@@ -38,11 +38,13 @@ from gradscribe.frontend.data.structures import (
     opened,
     rebuilt,
 )
+from gradscribe.frontend.data.subscripts import store
 from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import (
     DictRef,
     ListRef,
     LocalFunction,
+    Ref,
     Static,
     Storage,
     TupleOf,
@@ -109,9 +111,11 @@ class _Given:
 
     def __init__(self, lowering: Lowering, node: Any, frame: Frame) -> None:
         self.lowering = lowering
+        self.node = node
         self.frame = frame
         given = _opened(lowering, node, frame)
         self.structure, self.leaves, self.storages = given.structure, given.leaves, given.storages
+        self.owners = given.owners
         general = General(lowering.builder.facts, "n")
         self.types = tuple([general.of(leaf.type) for leaf in self.leaves])
         self.bounds = general.bounds
@@ -135,15 +139,42 @@ class _Given:
         leaves = [leaf for variable in captured for leaf in variable.leaves]
         for known, leaf in zip(definition.captured_types, leaves, strict=True):
             bounds |= bounds_of(known, leaf.type)
-        types = instances(result.types, bounds)
+        types = [
+            *instances(result.types, bounds),
+            *(self.leaves[number].type for number in result.stored),
+        ]
         results = tuple(lowering.builder.named(type_) for type_ in types)
         operands = (*self.leaves, *leaves)
         attributes = {"function": definition.callee}
         location = lowering.builder.location or self.frame.source.location(self.frame.source.node)
         lowering.builder.append(Operation(CALL, operands, results, attributes, location=location))
-        storages = self.storages.union(*(variable.storages for variable in captured))
-        overlaps = storages if result.shares else frozenset()
-        return _item(lowering, result.tree, iter(results), overlaps)
+        outside = frozenset[Storage]().union(*(variable.storages for variable in captured))
+        made = iter(results)
+        item = _item(lowering, result.tree, made, self._shared(result, outside))
+        for number, contents in zip(result.stored, made, strict=True):
+            self._store(number, contents, outside)
+        return item
+
+    def _shared(self, result: Result, captured: frozenset[Storage]) -> frozenset[Storage]:
+        """The memory that the result may share."""
+        if None in result.shares:
+            return self.storages | captured
+        owners = (self.owners[number] for number in result.shares if number is not None)
+        return frozenset().union(*(owner.storage.reached for owner in owners if owner))
+
+    def _store(self, number: int, contents: Value, captured: frozenset[Storage]) -> None:
+        """Take over what the function has stored to an array that it was given."""
+        owner = self.owners[number]
+        assert isinstance(owner, Ref)
+        others = {other.storage for i, other in enumerate(self.owners) if other and i != number}
+        if any(may_overlap(owner.storage, other) for other in others | captured):
+            what = f"`{self.frame.source.name}` stores into `{self.names[number]}`"
+            raise AliasingError(
+                f"{what}, which it may reach by another name, too",
+                "pass a copy (`.copy()`) as one of them",
+                _location(self.lowering, self.node, self.frame),
+            )
+        store(self.lowering, self.node, owner, self.lowering.wrap(contents))
 
 
 def _captured(lowering: Lowering, variables: Iterable[tuple[Any, Path, str]]) -> list[Opened]:
@@ -232,12 +263,29 @@ def _lower(
             unknown.location,
         ) from None
     entered |= inner.entered
-    _refuse_stores(inner, frame, entered)
+    stored = _stored_to(inner, frame, entered, given, leaves)
     tree, values = result_tree(inner, item)
+    returned = len(values)
+    values += stored.values()
     definition.function = _function(definition.name, parameters.made, inner.builder, values)
     known = {symbol for type_ in parameters.types for symbol in symbols(type_)}
-    shares = any(may_overlap(own, e) for own in storages(inner, item) for e in entered)
-    return Result(tree, general_result(values, inner.builder.facts, known), shares)
+    shares = _shared(inner, item, entered, leaves)
+    types = general_result(values[:returned], inner.builder.facts, known)
+    return Result(tree, types, shares, tuple(stored))
+
+
+def _shared(
+    lowering: Lowering, item: Any, entered: dict[Storage, Any], leaves: Sequence[Value]
+) -> tuple[int | None, ...]:
+    """The leaves that a result may share memory with."""
+    numbers = {leaf: number for number, leaf in enumerate(leaves)}
+    reached = list(storages(lowering, item))
+    shared = [
+        numbers.get(contents) if isinstance(contents, Value) else None
+        for storage, contents in entered.items()
+        if any(may_overlap(own, storage) for own in reached)
+    ]
+    return tuple(dict.fromkeys(shared))
 
 
 def _function(
@@ -301,22 +349,38 @@ class Enclosed:
         return found
 
 
-def _refuse_stores(lowering: Lowering, frame: Frame, entered: dict[Storage, Any]) -> None:
+def _stored_to(
+    lowering: Lowering,
+    frame: Frame,
+    entered: dict[Storage, Any],
+    given: _Given,
+    leaves: Sequence[Value],
+) -> dict[int, Value]:
+    """The contents of the arrays given that the function stores to, by the numbers of the leaves.
+    Other stores to what comes from outside are refused."""
     if lowering.fields:
         raise AliasingError(
             f"`{frame.source.name}` stores to an object from outside, and calls itself",
             "return what it computes, and store that in the function that calls it",
             frame.source.location(frame.source.node),
         )
+    numbers = {leaf: number for number, leaf in enumerate(leaves)}
+    stored: dict[int, Value] = {}
     for storage, contents in entered.items():
-        is_stored = any(may_overlap(storage, other) for other in lowering.stored)
-        if is_stored or lowering.contents.get(storage) is not contents:
+        others = [other for other in lowering.stored if may_overlap(storage, other)]
+        if not others and lowering.contents.get(storage) is contents:
+            continue
+        number = numbers.get(contents) if isinstance(contents, Value) else None
+        is_array = number is not None and isinstance(given.owners[number], Ref)
+        if number is None or not is_array or any(other is not storage for other in others):
             what = f"`{storage.name}`" if storage.name else "an argument"
             raise AliasingError(
                 f"`{frame.source.name}` stores into {what}, and calls itself",
                 "store into a copy (`.copy()`), and return that",
                 frame.source.location(frame.source.node),
             )
+        stored[number] = lowering.contents[storage]
+    return dict(sorted(stored.items()))
 
 
 # -- results -----------------------------------------------------------------------------------

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from functools import singledispatchmethod
 from typing import TYPE_CHECKING, Any
 
+import gast
 import numpy as np
 
 from gradscribe.frontend.data.instances import new_instance, set_attribute
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
-from gradscribe.frontend.source import read_places
+from gradscribe.frontend.source import assigned_names, read_places
 from gradscribe.frontend.values import (
     BoundMethod,
     DictRef,
@@ -138,10 +139,12 @@ class Structure:
 
 @dataclass(frozen=True)
 class Opened:
-    """storages: all memory that the leaves are (views of) contents of."""
+    """storages: all memory that the leaves are (views of) contents of. owners: for each leaf, the
+    array or list that it is the contents of."""
 
     structure: Structure
     leaves: list[Value]
+    owners: list[Ref | ListRef | None]
     storages: frozenset[Storage]
 
 
@@ -150,7 +153,7 @@ def opened(lowering: Lowering, node: Any, item: Any, most: float = math.inf) -> 
     the call that hands it over, for errors."""
     opening = _Opening(lowering, node, most)
     structure = Structure(opening.open(item), opening.closures())
-    return Opened(structure, opening.leaves, frozenset(opening.storages))
+    return Opened(structure, opening.leaves, opening.owners, frozenset(opening.storages))
 
 
 class _Opening:
@@ -159,6 +162,7 @@ class _Opening:
         self.node = node
         self.most = most
         self.leaves: list[Value] = []
+        self.owners: list[Ref | ListRef | None] = []
         self.storages: set[Storage] = set()
         self._frames: dict[Frame, dict[str, Any]] = {}
         self._numbers: dict[Storage, int] = {}
@@ -185,18 +189,18 @@ class _Opening:
 
     @open.register
     def _(self, item: Value) -> Slot:
-        return self._leaf(item, wrapped=False)
+        return self._leaf(item, None)
 
     @open.register
     def _(self, item: Ref) -> Slot:
         self.storages.add(item.storage)
-        return self._leaf(self.lowering.load(item), wrapped=True)
+        return self._leaf(self.lowering.load(item), item)
 
     @open.register
     def _(self, item: Static) -> Any:
         is_flag = isinstance(item.value, (bool, np.bool_))
         if isinstance(item.value, PLAIN_NUMBERS) and not is_flag:
-            return self._leaf(self.lowering.constant(item.value), wrapped=False)
+            return self._leaf(self.lowering.constant(item.value), None)
         return _Static(item)
 
     @open.register
@@ -214,7 +218,7 @@ class _Opening:
         self.storages.add(item.storage)
         contents = self.lowering.contents[item.storage]
         if isinstance(contents, Value):
-            return self._leaf(contents, wrapped=True)
+            return self._leaf(contents, item)
         return _Container(list, self._parts(contents))
 
     @open.register
@@ -249,8 +253,7 @@ class _Opening:
 
     @open.register
     def _(self, item: LocalFunction) -> _Function:
-        body = item.node.body if isinstance(item.node.body, list) else [item.node.body]
-        self._close_over(item.frame, set(read_places(body)))
+        self._close_over(item.frame, _free_names(item.node))
         defaults = self.open(item.defaults)
         return _Function(item.node, defaults, list(self._frames).index(item.frame))
 
@@ -275,11 +278,23 @@ class _Opening:
     def _parts(self, items: Sequence[Any]) -> tuple[Any, ...]:
         return tuple([self.open(item) for item in items])
 
-    def _leaf(self, value: Value, *, wrapped: bool) -> Slot:
+    def _leaf(self, value: Value, owner: Ref | ListRef | None) -> Slot:
         if len(self.leaves) >= self.most:
             raise TooLargeError
         self.leaves.append(value)
-        return Slot(len(self.leaves) - 1, wrapped)
+        self.owners.append(owner)
+        return Slot(len(self.leaves) - 1, wrapped=owner is not None)
+
+
+def _free_names(node: Any) -> set[str]:
+    """The names that a nested function may read of the frames around it."""
+    body = node.body if isinstance(node.body, list) else [node.body]
+    below = [inside for statement in body for inside in gast.walk(statement)]
+    outer = {name for n in below if isinstance(n, gast.Nonlocal) for name in n.names}
+    named = (n for n in gast.walk(node.args) if isinstance(n, gast.Name))
+    own = {name.id for name in named if isinstance(name.ctx, gast.Param)}
+    own |= assigned_names(body) - outer
+    return set(read_places(body)) - own
 
 
 _HANDED_OVER = (Value, Ref, Static, ObjectRef, InstanceRef, PartialOf, TupleOf, ListRef, DictRef,

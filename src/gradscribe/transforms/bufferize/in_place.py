@@ -8,7 +8,7 @@ at once: `x = x * t`, not `x = x.copy()` and then `x *= t`.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from gradscribe.ir.core import Function, Operand, Operation, Value, walk
@@ -132,7 +132,8 @@ def _stored(
         and value.name in ("", store.result.name)
         and _is_free(value, store, aliasing)
     ):
-        return {store: None, made: _with(made, made.operands, store.result)}
+        results = tuple(store.result if result is value else result for result in made.results)
+        return {store: None, made: replace(made, results=results)}
     return {store: _new(COPY, None, (value,), store, ("x",))}
 
 
@@ -156,18 +157,6 @@ def _added(
         return {}
     replaced[accumulate] = _new(primitive, callee, (x, value), accumulate, ("x", "y"))
     return replaced
-
-
-def _with(operation: Operation, operands: Sequence[Value], result: Value) -> Operation:
-    return Operation(
-        operation.primitive,
-        tuple(operands),
-        (result,),
-        operation.attributes,
-        operation.regions,
-        operation.location,
-        operation.callee,
-    )
 
 
 def _new(

@@ -189,30 +189,154 @@ def stores_global(x):
     return SCALE
 
 
-def changed_from_elsewhere(x):
+def _counter():
     calls = 0
 
-    def square(v):
+    def counted(x):
         nonlocal calls
         calls += 1
-        return v * v
+        return x.sum() * calls
 
-    def apply(f, v):
-        return f(v)
-
-    return apply(square, x).sum() * calls
+    return counted
 
 
 @pytest.mark.parametrize(
     ("function", "what"),
     [
         (stores_global, "stores to the global variable `SCALE`"),
-        (changed_from_elsewhere, "`square` changes a variable of a function"),
+        (_counter(), "stores to `calls`, a variable of another function"),
     ],
 )
 def test_stores_that_cannot_be_followed_are_refused(function: Any, what: str) -> None:
     with pytest.raises(UnsupportedError, match=what):
         gs.grad(function)(x5)
+
+
+def changed_by_a_callback(x):
+    calls, total = 0, x[0]
+
+    def square(v):
+        nonlocal calls, total
+        calls += 1
+        total = total * 2 + v.sum()
+        return v * v
+
+    def apply(f, v):
+        return f(v) * total
+
+    return apply(square, x).sum() * calls + apply(square, x).sum() * total
+
+
+def read_while_it_is_changed(x):
+    n = x[0]
+
+    def scaled():
+        return n * x[1]
+
+    def changed(factor):
+        nonlocal n
+        if factor > 1.0:
+            n = n * factor
+            return scaled()
+        for v in x:
+            n = n * v + 1
+            factor = factor + scaled()
+        return factor
+
+    return changed(2.0) * changed(0.5) * scaled()
+
+
+def accumulators(x):
+    def accumulator(total):
+        def add(v):
+            nonlocal total
+            total = total + v
+            return total
+
+        return add, lambda: total
+
+    (add, first), (add_other, second) = accumulator(x[0]), accumulator(x[1])
+    add(1.0)
+    add_other(x[2])
+    add(x[3])
+    return first() * second()
+
+
+def assigned_two_levels_up(x):
+    n = x[0]
+
+    def middle():
+        def inner():
+            nonlocal n
+            n = n * 2
+            return n
+
+        return inner() + n
+
+    return middle() * n
+
+
+def shadowed_in_between(x):
+    n = x[0]
+
+    def middle():
+        n = 5.0
+
+        def inner():
+            nonlocal n
+            n = n * x[1]
+            return n
+
+        return inner() * n
+
+    return middle() * n + sum([n * v for n, v in enumerate(x)])
+
+
+def parameter_and_walrus(x):
+    total = 0.0
+
+    def double(v):
+        nonlocal x
+        x = x * v
+
+    def add():
+        nonlocal total
+        return (total := total + x[0])
+
+    double(2.0)
+    items = [(total := total + v) for v in x]
+    return add() * total * sum(items)
+
+
+def assigned_before_an_exception(x):
+    n = x[0]
+
+    def raising():
+        nonlocal n
+        n = n * 2
+        raise ValueError
+
+    try:
+        raising()
+    except ValueError:
+        n = n + 1
+    return n * x[1]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        changed_by_a_callback,
+        read_while_it_is_changed,
+        accumulators,
+        assigned_two_levels_up,
+        shadowed_in_between,
+        parameter_and_walrus,
+        assigned_before_an_exception,
+    ],
+)
+def test_all_functions_see_what_one_of_them_assigns(function: Any) -> None:
+    check(function, x5)
 
 
 def test_function_made_by_exec_is_refused_with_advice() -> None:

@@ -262,8 +262,12 @@ def _formatted(lowering: Lowering, node: Any) -> Any:
 
 
 def _walrus(lowering: Lowering, node: Any) -> Any:
-    item = lowering.named(expression(lowering, node.value), node.target.id)
-    lowering.frame.names[node.target.id] = item
+    from gradscribe.frontend.statements import assign
+
+    target = node.target
+    name = target.id if isinstance(target, gast.Name) else target.attr
+    item = lowering.named(expression(lowering, node.value), name)
+    assign(lowering, target, item)
     return item
 
 

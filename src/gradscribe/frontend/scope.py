@@ -18,7 +18,7 @@ import operator
 import sys
 import types
 from abc import ABC
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -101,14 +101,19 @@ def lookup(lowering: Lowering, node: Any, name: str) -> Any:
                 refuse_unbound(lowering, node, name, found)
             return found
         if name in frame.source.local_names:
-            what = f"`{name}` is read before it has a value"
-            advice = "assign it first (before the loop, if a loop assigns it)"
-            lowering.raises(node, unbound_local(name), what, advice)
+            raise_unbound(lowering, node, name)
         if frame.outer is None:
             break
         frame = frame.outer
     assert frame is not None
     return _outside(lowering, node, frame.function, name)
+
+
+def raise_unbound(lowering: Lowering, node: Any, name: str) -> NoReturn:
+    """Say that Python raises here, where a variable is read that has no value yet."""
+    what = f"`{name}` is read before it has a value"
+    advice = "assign it first (before the loop, if a loop assigns it)"
+    lowering.raises(node, unbound_local(name), what, advice)
 
 
 def refuse_unbound(lowering: Lowering, node: Any, name: str, found: Unbound) -> None:

@@ -23,6 +23,7 @@ import gast
 
 from gradscribe.errors import SourceNotFoundError, UnsupportedError
 from gradscribe.frontend.control.name_liveness import live_names
+from gradscribe.frontend.shared_variables import share_variables
 from gradscribe.ir.core import Location
 
 _FUTURE_FLAGS = functools.reduce(
@@ -78,21 +79,6 @@ class Source:
             elif not isinstance(node, (gast.FunctionDef, gast.Lambda)):
                 stack.extend(gast.iter_child_nodes(node))
         return all(value is None for value in found)
-
-    @functools.cached_property
-    def nonlocals(self) -> frozenset[str]:
-        """The names of functions around that this one assigns."""
-        body = self.node.body if isinstance(self.node.body, list) else []
-        return frozenset(_declared(body))
-
-    @functools.cached_property
-    def assigned_inside(self) -> frozenset[str]:
-        """The names of this function that functions in it assign."""
-        names: set[str] = set()
-        for node in gast.walk(self.node):
-            if isinstance(node, gast.Nonlocal):
-                names.update(node.names)
-        return frozenset(names)
 
     @functools.cached_property
     def only_grown(self) -> frozenset[str]:
@@ -191,20 +177,8 @@ def _source_in(filename: str, code: CodeType) -> Source:
             f"`{code.co_name}` is an `async` function", "await the data first, and pass it in"
         )
     tree = gast.ast_to_gast(found[0].mangled())
+    share_variables(tree)
     return Source.of(tree, filename, lines)
-
-
-def _declared(nodes: Iterable[Any]) -> set[str]:
-    """The names in `nonlocal` statements (not looking into nested functions)."""
-    names: set[str] = set()
-    stack = list(nodes)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, gast.Nonlocal):
-            names.update(node.names)
-        elif not isinstance(node, (gast.FunctionDef, gast.Lambda)):
-            stack.extend(gast.iter_child_nodes(node))
-    return names
 
 
 _ADDING = frozenset({"append", "extend", "appendleft", "add", "update", "insert"})
@@ -261,7 +235,7 @@ def _bound_in_comprehension(node: Any) -> set[str]:
     stack = list(gast.iter_child_nodes(node))
     while stack:
         below = stack.pop()
-        if isinstance(below, gast.NamedExpr):
+        if isinstance(below, gast.NamedExpr) and isinstance(below.target, gast.Name):
             names.add(below.target.id)
         if not isinstance(below, gast.Lambda):
             stack.extend(gast.iter_child_nodes(below))

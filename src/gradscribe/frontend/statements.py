@@ -382,6 +382,16 @@ def _global(lowering: Lowering, node: Any) -> None:
         )
 
 
+def _nonlocal(lowering: Lowering, node: Any) -> None:
+    """Variables of a function around that is lowered, too, have become attributes by now (see
+    `shared_variables`)."""
+    lowering.unsupported(
+        node,
+        f"stores to `{node.names[0]}`, a variable of another function, are not supported",
+        "return the new value, and assign it where the function is called",
+    )
+
+
 def _pass(lowering: Lowering, node: Any) -> None:
     """Nothing."""
 
@@ -404,7 +414,7 @@ STATEMENTS: dict[type, Callable[[Lowering, Any], None]] = {
     gast.ImportFrom: import_from,
     gast.Pass: _pass,
     gast.Global: _global,
-    gast.Nonlocal: _pass,
+    gast.Nonlocal: _nonlocal,
     gast.With: with_statement,
     gast.Try: try_statement,
 }

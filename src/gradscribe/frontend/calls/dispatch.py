@@ -400,25 +400,7 @@ def _call_local(
     outer: Frame = callee.frame
     source = Source.of(callee.node, outer.source.filename, outer.source.lines)
     names = _bind(lowering, node, source, callee.defaults, arguments, keywords)
-    frame = Frame(source, outer.function, names, outer)
-    if not source.nonlocals:
-        return run_frame(lowering, node, frame)
-    if outer is not lowering.frame:
-        lowering.unsupported(
-            node,
-            f"`{source.name}` changes a variable of a function that does not call it itself",
-            "return the new value",
-        )
-    names.update({name: outer.names[name] for name in source.nonlocals if name in outer.names})
-    if source.node in lowering.recursion.nodes:
-        lowering.unsupported(
-            node,
-            "a recursive function cannot change `nonlocal` variables",
-            "pass the value as an argument, and return the new one",
-        )
-    result = run_frame(lowering, node, frame)
-    outer.names.update({name: frame.names[name] for name in source.nonlocals})
-    return result
+    return run_frame(lowering, node, Frame(source, outer.function, names, outer))
 
 
 def inline(

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import gast
-
 from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.control import first_and_rest, list_lengths
 from gradscribe.frontend.control.bounds import bounds_of, matched_lengths
@@ -74,8 +72,6 @@ def run_loop(
     location = lowering.builder.location
     body = [*node.body, *([node.target] if columns else [])]
     assigned = assigned_names(body)
-    if any(isinstance(part, gast.Call) for top in (node, *body) for part in gast.walk(top)):
-        assigned |= lowering.frame.source.assigned_inside & names.keys()
     live = lowering.frame.source.live.get(node)
     made = len(lowering.builder.operations)
     first = _bound_first(lowering, node, assigned)

@@ -29,6 +29,7 @@ from gradscribe.frontend.data.instances import (
 from gradscribe.frontend.data.presence import may_be_missing
 from gradscribe.frontend.interface import Dependency, Path
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.shared_variables import Variables
 from gradscribe.frontend.values import (
     BoundMethod,
     Cell,
@@ -55,6 +56,8 @@ def read(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
     fallback = method(lowering, owner, "__getattr__")
     if fallback is not None:
         return calls.call(lowering, node, fallback, (Static(name),), {})
+    if class_of(owner) is Variables:
+        return scope.raise_unbound(lowering, node, name)
     what = f"`{class_of(owner).__name__}` has no attribute `{name}`"
     return lowering.raises(node, AttributeError(what), what, "store it first")
 
@@ -327,6 +330,8 @@ def is_frozen(cls: type) -> bool:
 def store_plainly(lowering: Lowering, node: Any, owner: Object, name: str, item: Any) -> None:
     """`object.__setattr__(owner, name, item)`."""
     _refuse_other_slots(lowering, node, class_of(owner), name)
+    if class_of(owner) is Variables:
+        item = lowering.named(item, name)
     if isinstance(owner, ObjectRef):
         _take_over(lowering, node, owner, name)
     cell = cell_of(lowering, owner, name)

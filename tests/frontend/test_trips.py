@@ -203,3 +203,34 @@ def test_augmented_assignment_reads_a_name_of_two_kinds() -> None:
         return s + t + np.sum(x)
 
     agrees(unbound_or_whole_number, x4, 2.0)
+
+
+def item_swapped_before_an_inner_exit(x, s):
+    for v in np.sin(x):
+        s, v = v, s
+        k = 0
+        while k < 2:
+            k += 1
+            if s > v + k:
+                return np.tanh(s) * v
+    return s * x[0]
+
+
+def sum_kept_before_an_inner_exit(x, s):
+    last = s
+    for v in x:
+        total = s * v
+        for w in x:
+            total = total + v * w
+            if total > 40.0:
+                return total * last
+        last, s = total, v
+    return last * s
+
+
+@pytest.mark.parametrize("s", [0.5, -3.0, 40.0])
+@pytest.mark.parametrize(
+    "function", [item_swapped_before_an_inner_exit, sum_kept_before_an_inner_exit]
+)
+def test_what_ends_a_trip_comes_before_a_loop_inside_passes_on(function, s) -> None:
+    check(function, np.array([0.5, 1.5, 2.0]), s)

@@ -30,10 +30,12 @@ _LEAVING = (ast.Break, ast.Raise, ast.Return, ast.Continue)
 
 @dataclass(frozen=True)
 class Leave:
-    """The loop is to be left where `flag` is false. moves: to be done before."""
+    """The loop is to be left where `flag` is false. moves: what ends each trip, and so comes
+    before. marks: what comes before the `break` alone."""
 
     flag: Value
     moves: tuple[Move, ...] = ()
+    marks: tuple[Move, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,7 @@ class Statements(Listing):
             if not _leaves(statements):
                 self.add_moves(self._after_literals(moves))
                 if leave is not None and flag is not None and inner is None:
-                    self._leave_unless(self.write.value(flag), operation, leave.moves)
+                    self._leave_unless(self.write.value(flag), operation, leave.moves + leave.marks)
         return statements
 
     def _after_literals(self, moves: list[Move]) -> list[Move]:
@@ -264,7 +266,7 @@ class Statements(Listing):
             )
             for value in (False, True)
         )
-        return Exit(Leave(again, (*moves, *left)), tuple(marks), ended=ended)
+        return Exit(Leave(again, moves, left), tuple(marks), ended=ended)
 
     def _ends_by_test(self, loop: Operation) -> bool:
         """Whether the loop's condition is tested in its body, by a `break` of its own."""
@@ -305,13 +307,14 @@ class Statements(Listing):
             self._body(loop, phis, exit.leave)
         with self.nested(derived_only(loop.location)) as orelse:
             self.add_moves(exit.ended)
-            if exit.passes_on:
+            if exit.passes_on and around is not None:
+                self.add_moves(around.moves)
                 self.add(ast.Continue())
             elif exit.orelse is not None:
                 self.statements += self._branch(exit.orelse, 0)
         self._add_loop(loop, test, body or [ast.Pass()], orelse)
         if exit.passes_on and around is not None:
-            self.add_moves(around.moves)
+            self.add_moves(around.moves + around.marks)
             self.add(ast.Break())
         return 0 if exit.orelse is None else 1
 
@@ -348,7 +351,8 @@ class Statements(Listing):
         moves = [move for move in moves if move.is_needed]
         if leave is not None or not shape.exits:
             self.block(body, leave)
-            self.add_moves(moves)
+            if not _leaves(self.statements):
+                self.add_moves(moves)
             return
         self.block(body)
         again = self.write.value(body.yields[shape.carried])

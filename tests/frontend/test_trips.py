@@ -233,4 +233,4 @@ def sum_kept_before_an_inner_exit(x, s):
     "function", [item_swapped_before_an_inner_exit, sum_kept_before_an_inner_exit]
 )
 def test_what_ends_a_trip_comes_before_a_loop_inside_passes_on(function, s) -> None:
-    check(function, np.array([0.5, 1.5, 2.0]), s)
+    agrees(function, np.array([0.5, 1.5, 2.0]), s)

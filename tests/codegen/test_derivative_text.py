@@ -82,18 +82,17 @@ def test_temporaries_take_no_name_of_the_users() -> None:
     assert sources(shadowed, x5, 3, argnums=0).gradient_source == block("""
         def shadowed_gradient(x, t, d_result=1.0):
             steps = []
-            x_1 = x
             for _ in range(t):
-                steps.append(x_1)
-                x_1 = np.exp(x_1 / (1 + x_1 * x_1))
+                steps.append(x)
+                x = np.exp(x / (1 + x * x))
 
             d_x = np.full_like(x, d_result)  # return np.sum(x)
-            for x in reversed(steps):  # for _ in range(t):
-                d_x *= x_1  # x = np.exp(x / (1 + x * x))
-                t_1 = 1 + x * x
+            for x_1 in reversed(steps):  # for _ in range(t):
+                d_x *= x  # x = np.exp(x / (1 + x * x))
+                t_1 = 1 + x_1 * x_1
                 d_x /= t_1
-                d_x -= d_x * (x / t_1) * (2 * x)
-                x_1 = x  # for _ in range(t):
+                d_x -= d_x * (x_1 / t_1) * (2 * x_1)
+                x = x_1  # for _ in range(t):
             return d_x
         """)
 
@@ -177,7 +176,7 @@ def test_elements_are_read_where_they_are_needed() -> None:
                 undo.append(x[i])
                 x[i] = (b[i] - np.dot(L[i, :i], x[:i])) / L[i, i]
 
-            d_x = np.full_like(b, d_result)  # return np.sum(x)
+            d_x = np.full_like(x, d_result)  # return np.sum(x)
             d_L = np.zeros_like(L)  # for i in range(n):
             d_b = np.zeros_like(b)
             for i, t in zip(reversed(range(n)), reversed(undo)):
@@ -349,3 +348,30 @@ def test_a_number_that_is_tested_is_not_named_as_a_branch():
     text = sources(of_unit_length, x5).adjoint_source
     assert "/ (t or 1.0)" in text
     assert "branch" not in text
+
+
+def payoff_of_living(S0, Z):
+    S = S0 * Z[:, 0]
+    alive = S < 95.0
+    return np.mean(np.where(alive, np.maximum(S - 90.0, 0.0), 0.0))
+
+
+def test_nothing_is_computed_for_its_size_alone() -> None:
+    text = sources(payoff_of_living, 100.0, np.ones((4, 2)), argnums=0).gradient_source
+    assert text.count("np.maximum(") == text.count("# return np.mean(np.where(alive, np.maximum(")
+
+
+def weighted_and_squared(x, y):
+    z = x * y
+    return z @ z + np.sum(z * y)
+
+
+def test_what_is_added_twice_is_doubled() -> None:
+    assert sources(weighted_and_squared, x5, x5, argnums=0).gradient_source == block("""
+        def weighted_and_squared_gradient(x, y, d_result=1.0):
+            z = x * y
+
+            d_z = d_result * y  # return z @ z + np.sum(z * y)
+            d_z += 2 * d_result * z
+            return d_z * y
+        """)

@@ -167,3 +167,12 @@ def test_the_maximum_along_an_axis_gives_all_to_one():
     x = gs.tensor([[3.0, 3.0]], requires_grad=True)
     x.max(1).values.backward()
     assert x.grad.tolist() == [[1, 0]]
+
+
+def test_where_is_a_method_too():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    y = x.where(x > 1.5, x * x)
+    assert y.tolist() == [1.0, 2.0]
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 1.0]
+    assert x.where(x > 1.5, 0.0).tolist() == [0.0, 2.0]

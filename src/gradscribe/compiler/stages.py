@@ -22,6 +22,7 @@ from gradscribe.ir.types import Scalar, is_differentiable
 from gradscribe.primitives.control import CONSTANT
 from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.adjoint.split import cut, simplify_joined
+from gradscribe.transforms.shape_sources import choose_shape_sources
 from gradscribe.transforms.simplify import simplify
 from gradscribe.transforms.sink import sink
 from gradscribe.transforms.tangent.signature import unused
@@ -122,6 +123,9 @@ def _by_branch(joined: Function, seeds: Sequence[Parameter]) -> Function:
     """A joined function, simplified, in which each path has what it alone needs."""
     function = simplify_joined(joined, seeds)
     leaves = [leaf for parameter in seeds for leaf in parameter.leaves]
+    asked = choose_shape_sources(function, leaves)
+    if asked is not function:
+        function = simplify(asked, leaves)
     while (sunk := sink(function)) is not function:
         function = simplify(sunk, leaves)
     return function

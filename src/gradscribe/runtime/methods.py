@@ -147,6 +147,12 @@ def _type_as(self: Tensor, other: Tensor) -> Tensor:
     return functions.to_dtype(self, other.dtype)
 
 
+def _where(self: Tensor, condition: Any, other: Any) -> Tensor:
+    """The elements where the condition holds, else those of `other`."""
+    chosen: Tensor = functions.where(condition, self, other)
+    return chosen
+
+
 def _contiguous(self: Tensor) -> Tensor:
     """The Tensor itself, or a copy with the elements in order."""
     return self if self.is_contiguous() else functions.clone(self)
@@ -239,6 +245,7 @@ _OTHERS: dict[str, Any] = {
     "to": _to,
     "type": _type,
     "type_as": _type_as,
+    "where": _where,
     "contiguous": _contiguous,
     "T": property(_reversed_axes),
     "mT": property(_matrix_transpose),

@@ -16,7 +16,7 @@ import functools
 from collections.abc import Iterable, Iterator
 
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Operation, Primitive, Value, walk
-from gradscribe.ir.types import is_differentiable
+from gradscribe.ir.types import Array, is_differentiable
 from gradscribe.primitives import control, indexing, lists
 from gradscribe.primitives.registry import METHODS, NO_RULE, PRIMITIVES
 
@@ -116,4 +116,8 @@ def reachable(seeds: Iterable[Value], edges: dict[Value, list[Value]]) -> set[Va
 
 
 def _is_differentiable(value: Value) -> bool:
-    return is_differentiable(value.type)
+    """Whether a derivative may pass here: an array without elements has none to pass."""
+    type_ = value.type
+    if isinstance(type_, Array) and any(length.known == 0 for length in type_.dims):
+        return False
+    return is_differentiable(type_)

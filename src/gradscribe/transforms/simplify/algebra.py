@@ -164,7 +164,7 @@ def divide_scalars(rewriter: Rewriter, operation: Operation) -> Value | None:
 
 @derived(operator.add)
 def add_terms(rewriter: Rewriter, operation: Operation) -> Value | None:
-    """Of 0 + x make x, of x + -y make x - y, of x + x make 2 * x."""
+    """Of 0 + x make x, of x + -y make x - y, of x + x make 2 * x, of (x + y) + y x + 2 * y."""
     x, y = operation.operands
     for term, other in ((y, x), (x, y)):
         if _is_zero(rewriter, term) and rewriter.same_type(other, operation.result):
@@ -175,7 +175,17 @@ def add_terms(rewriter: Rewriter, operation: Operation) -> Value | None:
     if x is y:
         two = rewriter.constant(2, operation)
         return rewriter.replacement(operation, operator.mul, two, x)
-    return None
+    return _add_twice(rewriter, operation, x, y)
+
+
+def _add_twice(rewriter: Rewriter, operation: Operation, total: Value, y: Value) -> Value | None:
+    """x + 2 * y, where the total is an x + y that nothing else reads."""
+    inner = rewriter.made_by(total, operator.add)
+    if inner is None or y not in inner.operands or not rewriter.used_once(total):
+        return None
+    x = inner.operands[1 - inner.operands.index(y)]
+    twice = rewriter.apply(operator.mul, operation, rewriter.constant(2, operation), y)
+    return None if twice is None else rewriter.replacement(operation, operator.add, x, twice)
 
 
 @derived(operator.sub)

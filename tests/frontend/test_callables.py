@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe.errors import UnsupportedError
 
 x = np.linspace(0.5, 2, 5)
 X = np.arange(6.0).reshape(3, 2) + 1
@@ -465,3 +466,108 @@ def test_program(function: Any, args: Any) -> None:
         gs.testing.check_grad(lambda x: function(args[0], x), *args[1:])
     else:
         gs.testing.check_grad(function, *args)
+
+
+def remembered_effects(x):
+    calls = []
+
+    @functools.lru_cache(None)
+    def f(i):
+        calls.append(i)
+        return x[i]
+
+    return f(0) + f(0) + x[1] * len(calls)
+
+
+def remembered_variable(x):
+    k = x[0]
+
+    @functools.cache
+    def f(i):
+        return k * i
+
+    first = f(2)
+    k = x[1]
+    return first * f(2)
+
+
+def remembered_memory(x):
+    a = x * 1.0
+
+    @functools.cache
+    def f(i):
+        return a[i] * 2
+
+    first = f(0)
+    a[0] = 7.0
+    return first * f(0)
+
+
+def remembered_list(x):
+    @functools.cache
+    def f(i):
+        return [x[i]]
+
+    f(0).append(x[1])
+    return sum(f(0))
+
+
+def remembered_array(x):
+    @functools.cache
+    def f(i):
+        return np.arange(3.0) + i
+
+    f(1)[0] = x[0]
+    return f(1).sum() * x[1]
+
+
+def remembered_of_an_array(x):
+    @functools.cache
+    def f(v):
+        return v.sum()
+
+    return f(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "what"),
+    [
+        (remembered_effects, "a function that remembers its results has effects"),
+        (remembered_variable, "reads `k`, which may change"),
+        (remembered_memory, "reads `a`, which changes"),
+        (remembered_list, "this changes what a function returned that remembers its results"),
+        (remembered_array, "this array is read-only"),
+        (remembered_of_an_array, "unhashable type: 'numpy.ndarray'"),
+    ],
+)
+def test_results_that_are_remembered_are_those_of_a_pure_function(function: Any, what: str) -> None:
+    with pytest.raises(UnsupportedError, match=what):
+        gs.grad(function)(x)
+
+
+def remembered_numbers(x):
+    @functools.cache
+    def f(n):
+        if n < 2:
+            return x[n]
+        return f(n - 1) + f(n - 2) * 0.5
+
+    total = 0.0
+    for k in range(3):
+
+        @functools.cache
+        def g(i):
+            return x[i] * k
+
+        total += g(1) + g(1)
+
+    @functools.cache
+    def nodes(n):
+        return [float(i) for i in range(n)]
+
+    return f(7) * f(3) + total * sum(nodes(4)) * nodes(4)[2]
+
+
+def test_a_pure_function_may_remember_its_results() -> None:
+    gs.testing.check_grad(remembered_numbers, x)
+    assert gs.value_and_grad(remembered_numbers)(x)[0] == remembered_numbers(x)

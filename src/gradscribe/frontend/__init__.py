@@ -13,7 +13,13 @@ from typing import Any
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import scope
-from gradscribe.frontend.calls import callables, iterating, object_builtins, own_rules
+from gradscribe.frontend.calls import (
+    callables,
+    iterating,
+    object_builtins,
+    own_rules,
+    remembering,
+)
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError, EverOtherTypesError
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.data.objects import identities
@@ -31,7 +37,13 @@ from gradscribe.ir.trees import LEAF, Node
 
 __all__ = ["Argument", "Lowered", "lower"]
 
-del callables, iterating, object_builtins, own_rules  # they have entered what they know
+del (
+    callables,
+    iterating,
+    object_builtins,
+    own_rules,
+    remembering,
+)  # they have entered what they know
 
 
 def lower(

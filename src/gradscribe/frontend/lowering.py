@@ -122,7 +122,8 @@ class Lowering:
     lists of which a slice is run over now, item by item. as_objects: whether
     containers from outside are taken as the objects that they are, not as inputs. attempts: of
     each `try` around, in how many blocks it stands, and what it catches. handled: the exception
-    that is being handled.
+    that is being handled. remembered: the contents of what local functions read that remember
+    their results, by function and name. protected: the lists that such functions returned.
     """
 
     def __init__(
@@ -172,6 +173,8 @@ class Lowering:
         self.iterable: Any = None
         self.attempts: list[tuple[int, tuple[type[BaseException], ...]]] = []
         self.handled: Any = None
+        self.remembered: dict[Any, Any] = {}
+        self.protected: set[Storage] = set()
         self.recursion = Recursion()
 
     # -- errors ------------------------------------------------------------------------

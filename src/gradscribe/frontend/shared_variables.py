@@ -32,7 +32,7 @@ def share_variables(function: Any) -> None:
     if isinstance(function, gast.FunctionDef):
         for nested in _nested(function):
             share_variables(nested)
-    shared = _assigned_by_nested(function) & _own_names(function)
+    shared = _assigned_by_nested(function) & own_names(function)
     shared -= _bound_otherwise(function)
     if not shared:
         return
@@ -64,7 +64,7 @@ def _prologue(function: Any, owner: str, shared: set[str]) -> list[Any]:
 # -- which variables -----------------------------------------------------------------------------
 
 
-def _below(node: Any) -> Iterator[Any]:
+def own_nodes(node: Any) -> Iterator[Any]:
     """The nodes of a function's own body; of nested functions, those only themselves."""
     stack = list(node.body) if isinstance(node.body, list) else [node.body]
     while stack:
@@ -78,11 +78,11 @@ def _below(node: Any) -> Iterator[Any]:
 
 
 def _nested(function: Any) -> list[Any]:
-    return [node for node in _below(function) if isinstance(node, _FUNCTIONS)]
+    return [node for node in own_nodes(function) if isinstance(node, _FUNCTIONS)]
 
 
 def _declared(function: Any, kind: Any) -> set[str]:
-    return {n for node in _below(function) if isinstance(node, kind) for n in node.names}
+    return {n for node in own_nodes(function) if isinstance(node, kind) for n in node.names}
 
 
 def _parameters(function: Any) -> set[str]:
@@ -91,7 +91,8 @@ def _parameters(function: Any) -> set[str]:
     return {parameter.id for parameter in found if parameter is not None}
 
 
-def _own_names(function: Any) -> set[str]:
+def own_names(function: Any) -> set[str]:
+    """The names of a function (gast) that are neither global nor those of a function around."""
     from gradscribe.frontend.source import assigned_names
 
     body = function.body if isinstance(function.body, list) else [function.body]
@@ -104,7 +105,7 @@ def _assigned_by_nested(function: Any) -> set[str]:
     found: set[str] = set()
     for nested in _nested(function):
         found |= _declared(nested, gast.Nonlocal)
-        found |= _assigned_by_nested(nested) - _own_names(nested)
+        found |= _assigned_by_nested(nested) - own_names(nested)
     return found
 
 
@@ -161,7 +162,7 @@ class _Rewriter:
         tree.kw_defaults = [d and self.rewritten(d, shared) for d in tree.kw_defaults]
         if isinstance(node, gast.FunctionDef):
             node.decorator_list = [self.rewritten(d, shared) for d in node.decorator_list]
-        return self._fields(node, shared - _own_names(node), ("body",))
+        return self._fields(node, shared - own_names(node), ("body",))
 
     def _fields(self, node: Any, shared: frozenset[str], fields: tuple[str, ...]) -> Any:
         for field in fields:

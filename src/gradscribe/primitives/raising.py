@@ -85,7 +85,7 @@ def _raised(operation: Operation, made: dict[Any, Operation]) -> Classes:
         return _class_of_exception(operation, made)
     if primitive is control.ASSERT:
         return (AssertionError,)
-    if primitive is control.EFFECT and _makes_exception(operation.callee):
+    if primitive is control.EFFECT and makes_exception(operation.callee):
         return ()
     if primitive in (control.EFFECT, control.RUN, control.ENTER, CALL):
         return _ANYTHING
@@ -108,11 +108,12 @@ def _raised(operation: Operation, made: dict[Any, Operation]) -> Classes:
 
 def _class_of_exception(operation: Operation, made: dict[Any, Operation]) -> Classes:
     maker = made.get(operation.operands[0]) if operation.operands else None
-    if maker is not None and maker.primitive is control.EFFECT and _makes_exception(maker.callee):
+    if maker is not None and maker.primitive is control.EFFECT and makes_exception(maker.callee):
         return (maker.callee,)
     exception = operation.attributes["exception"]
     return (type(exception),) if isinstance(exception, BaseException) else _ANYTHING
 
 
-def _makes_exception(callee: Any) -> bool:
+def makes_exception(callee: Any) -> bool:
+    """Whether what is called is the class of an exception."""
     return isinstance(callee, type) and issubclass(callee, BaseException)

@@ -29,17 +29,6 @@ def _update_wrapper(lowering: Lowering, node: Any, arguments: Any, keywords: Any
     return arguments[0]
 
 
-def _cached(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """A decorator that remembers results: of a function without side effects, the function."""
-    is_number = arguments and isinstance(arguments[0], Static) and not callable(arguments[0].value)
-    return Static(iteration_prelude.same) if not arguments or is_number else arguments[0]
-
-
-def _call_cached(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    callee, *rest = arguments
-    return calls.call(lowering, node, Static(callee.value.__wrapped__), tuple(rest), keywords)
-
-
 def _call_partial(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """A partial that is static, its arguments too."""
     callee, *rest = arguments
@@ -129,13 +118,10 @@ known.BUILTINS.update(
         functools.partial: _partial,
         functools.wraps: _wraps,
         functools.update_wrapper: _update_wrapper,
-        functools.lru_cache: _cached,
-        functools.cache: _cached,
     }
 )
 known.OBJECTS.update(
     {
-        functools._lru_cache_wrapper: _call_cached,
         functools.partial: _call_partial,
         operator.itemgetter: _call_itemgetter,
         operator.attrgetter: _call_attrgetter,

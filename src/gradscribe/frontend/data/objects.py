@@ -171,7 +171,7 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
         return BoundMethod(owner, name, inner)
     if isinstance(kind, functools._lru_cache_wrapper):
         _depend_on_class(lowering, cls, name, kind)
-        return BoundMethod(owner, name, kind.__wrapped__)
+        return PartialOf(Static(kind), (owner,), {})
     if isinstance(inspect.getattr_static(type(kind), "__get__", None), types.FunctionType):
         return _call_descriptor(lowering, node, owner, name, "__get__", owner, Static(cls))
     if isinstance(owner, ObjectRef) and not isinstance(cls.__dict__.get(name, kind), type(kind)):

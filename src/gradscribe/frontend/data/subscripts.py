@@ -310,6 +310,9 @@ def check_store(
     memory: whether the elements of an array change; where a list gets another item, only that
     list does, and those that may hold it.
     """
+    if storage in lowering.protected:
+        what = "this changes what a function returned that remembers its results"
+        lowering.unsupported(node, what, "change a copy of it")
     if places.is_settled(lowering, storage):
         places.open_list(lowering, lowering.places[storage].owner)
     root, depth = places.root(lowering, storage), _depth(lowering, storage)

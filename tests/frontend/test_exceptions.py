@@ -321,3 +321,51 @@ def test_division_by_a_known_number_leaves_no_try() -> None:
     agrees(over_known_steps, 2.0, 0.3)
     source = gs.differentiable(over_known_steps).specialize(2.0, 0.3).forward_source
     assert source.count("try:") == 1
+
+
+class Carrying(Exception):
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def numbers_of_an_exception(x: Any) -> Any:
+    try:
+        raise ValueError("message", x[0] * 2, 3)
+    except ValueError as error:
+        return error.args[1] * error.args[2] + len(error.args[0]) * x[1]
+
+
+def test_numbers_that_an_exception_is_given_keep_their_derivative() -> None:
+    agrees(numbers_of_an_exception, np.array([0.7, 1.3]))
+
+
+def attribute_of_an_exception(x: Any) -> Any:
+    try:
+        raise Carrying(x[0] * 2)
+    except Carrying as error:
+        return error.value
+
+
+def array_of_an_exception(x: Any) -> Any:
+    try:
+        raise ValueError(x)
+    except ValueError as error:
+        return error.args[0]
+
+
+def exception_of_one_path(x: Any) -> Any:
+    try:
+        if x[0] > 0:
+            raise Carrying(x[0])
+        result = x[1]
+    except Carrying as error:
+        result = error.value
+    return result
+
+
+@pytest.mark.parametrize(
+    "function", [attribute_of_an_exception, array_of_an_exception, exception_of_one_path]
+)
+def test_what_else_an_exception_carries_is_refused(function: Any) -> None:
+    with pytest.raises(UnsupportedError, match="is read of an exception, which may carry"):
+        gs.grad(function)(np.array([0.7, 1.3]))

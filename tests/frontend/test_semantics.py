@@ -401,3 +401,46 @@ def test_attributes_that_depend_on_the_path_are_refused(
 ) -> None:
     with pytest.raises(UnsupportedError, match=what):
         gs.grad(function)(X, 1)
+
+
+def product_of_integers(x: Any, i: Any) -> Any:
+    return (x * (i * 1000000000)).sum()
+
+
+def test_a_product_of_integers_overflows_in_the_derivative_as_in_the_value() -> None:
+    i = np.array([3, -2, 5, 7], np.int32)
+    expected = (i * 1000000000).astype(float)
+    np.testing.assert_array_equal(gs.grad(product_of_integers)(X, i), expected)
+
+
+def divided_in_place(x: Any, i: Any) -> Any:
+    i = i.copy()
+    i /= 2
+    return (x * i).sum()
+
+
+def part_multiplied_in_place(x: Any, i: Any) -> Any:
+    i = i.copy()
+    i[:2] *= 1.5
+    return (x * i).sum()
+
+
+@pytest.mark.parametrize("function", [divided_in_place, part_multiplied_in_place])
+def test_a_floating_result_is_not_stored_in_an_array_of_integers_in_place(function: Any) -> None:
+    with pytest.raises(UnsupportedError, match="NumPy does not store a float64 result"):
+        gs.grad(function)(X, np.arange(4))
+
+
+def integers_in_place(x: Any, i: Any) -> Any:
+    i = i.copy()
+    i //= 2
+    i **= 2
+    i[0] /= 2
+    i[1] *= 1.5
+    chosen = x > 1
+    chosen |= i > 3
+    return (x * i * chosen).sum()
+
+
+def test_integers_in_place_are_stored_as_numpy_stores_them() -> None:
+    check(integers_in_place, X, np.array([3, -2, 5, 7]))

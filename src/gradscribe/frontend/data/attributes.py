@@ -11,7 +11,7 @@ from gradscribe.frontend import scope, wording
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import opaque, tensors
-from gradscribe.frontend.data import instances, objects
+from gradscribe.frontend.data import carried_by_exceptions, instances, objects
 from gradscribe.frontend.data.subscripts import cut
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering, is_number
@@ -40,6 +40,8 @@ def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
         return _array_attribute(lowering, node, owner, name)
     if is_number(owner):
         return _number_attribute(lowering, node, owner, name)
+    if carried_by_exceptions.is_exception(owner):
+        return carried_by_exceptions.attribute(lowering, node, owner, name)
     if opaque.is_opaque(owner):
         return opaque.attribute(lowering, owner, name)
     return BoundMethod(owner, name)

@@ -240,8 +240,10 @@ def augment(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) 
         return
     primitive = PRIMITIVES[callee]
     names = list(primitive.signature.parameters) if primitive.signature else ["x", "y"]
-    arguments = {names[0]: old, names[1]: value}
-    _change(lowering, node, STORE, target, lowering.emit(primitive, arguments, callee))
+    result = lowering.emit(primitive, {names[0]: old, names[1]: value}, callee)
+    if isinstance(old.type, Array):
+        check_dtype(lowering, node, target, result.type)
+    _change(lowering, node, STORE, target, result)
 
 
 def accumulate(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) -> None:

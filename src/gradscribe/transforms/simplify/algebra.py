@@ -101,8 +101,8 @@ def share_quotient(rewriter: Rewriter, operation: Operation) -> Value | None:
 def group_constants(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Of (x * 2) * 3 make x * 6."""
     for constant, product in (operation.operands, operation.operands[::-1]):
-        inner = rewriter.made_by(product, operator.mul)
-        if inner is None or not _is_float(rewriter, constant) or not rewriter.used_once(product):
+        inner = _floating_product(rewriter, product)
+        if inner is None or not _is_float(rewriter, constant):
             continue
         for factor, other in (inner.operands, inner.operands[::-1]):
             if _is_float(rewriter, factor):
@@ -124,10 +124,17 @@ def join_constants(rewriter: Rewriter, operation: Operation) -> Value | None:
     return None if scaled is None else rewriter.replacement(operation, operator.mul, scaled, y)
 
 
+def _floating_product(rewriter: Rewriter, value: Value) -> Operation | None:
+    """The product that a value is, if nothing else reads it; one of integers stays as it is, for
+    it may overflow."""
+    is_alone = is_differentiable(value.type) and rewriter.used_once(value)
+    return rewriter.made_by(value, operator.mul) if is_alone else None
+
+
 def _constant_factor(rewriter: Rewriter, value: Value) -> tuple[Value, Value] | None:
     """The factors (c, x) of a product with a constant that nothing else reads."""
-    product = rewriter.made_by(value, operator.mul)
-    if product is None or not rewriter.used_once(value):
+    product = _floating_product(rewriter, value)
+    if product is None:
         return None
     for constant, other in (product.operands, product.operands[::-1]):
         if _is_float(rewriter, constant):
@@ -268,8 +275,8 @@ def _negated(rewriter: Rewriter, value: Value) -> Value | None:
 
 def _scalar_factor(rewriter: Rewriter, array: Value) -> tuple[Value, Value] | None:
     """The factors (s, x) of an array s * x with a scalar s that nothing else reads."""
-    product = rewriter.made_by(array, operator.mul)
-    if product is None or not rewriter.used_once(array):
+    product = _floating_product(rewriter, array)
+    if product is None:
         return None
     x, y = product.operands
     if isinstance(x.type, Scalar) and isinstance(y.type, Array):

@@ -285,9 +285,8 @@ def test_record_of_a_trip_that_is_left_is_appended_before_the_break() -> None:
                     result = x
                     break
                 t = fx / (3 * x**2 - a)
-                x_1 = x - t
                 steps.append((x, False, t))
-                x = x_1
+                x -= t
             else:
                 raise RuntimeError("no convergence")
             return result, (a, steps)
@@ -375,3 +374,24 @@ def test_what_is_added_twice_is_doubled() -> None:
             d_z += 2 * d_result * z
             return d_z * y
         """)
+
+
+def last_or_next(x, n):
+    y = x
+    for i in range(n):
+        z = y * 2
+        if np.sum(z) > 100.0:
+            y = z
+    return np.sum(y)
+
+
+def test_what_a_branch_leaves_in_a_variable_is_computed_when_it_is_free() -> None:
+    assert "d_y_1" not in sources(last_or_next, x5, 3, argnums=0).gradient_source
+
+
+def grid(x):
+    return np.sum(x * np.arange(4, -1, -1))
+
+
+def test_bounds_of_arange_are_not_named() -> None:
+    assert "np.arange(4, -1, -1)" in sources(grid, x5).gradient_source

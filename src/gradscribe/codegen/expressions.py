@@ -171,11 +171,16 @@ def first_callee(primitive: Primitive) -> Any:
 _FIRST_CALLEES: dict[Primitive, Any] = {}
 
 
+_BY_POSITION = frozenset({"stop", "step"})
+"""Parameters of `np.arange` that nobody names, although they have defaults."""
+
+
 def _goes_by_name(parameter: Parameter, tree: Any) -> bool:
     """Whether an argument reads better, or only can be given, by name."""
     if parameter.kind is Parameter.KEYWORD_ONLY:
         return True
-    return parameter.default is not Parameter.empty and not _has_operand(tree)
+    has_default = parameter.default is not Parameter.empty and parameter.name not in _BY_POSITION
+    return has_default and not _has_operand(tree)
 
 
 def _is_default(tree: Any, default: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gradscribe.codegen.copies import read_copies
@@ -18,7 +19,7 @@ from gradscribe.codegen.uses import (
     stored_value,
     uses_of,
 )
-from gradscribe.ir.core import LOOP, Block, Function, Operation, Value
+from gradscribe.ir.core import IF, LOOP, Block, Function, Operation, Value
 from gradscribe.primitives.control import UNDEF, ZEROS_LIKE
 
 
@@ -122,19 +123,27 @@ def _takes(reader: Operation, value: Value, producer: Operation) -> bool:
 
 
 def _late(block: Block, uses: Uses, names: Names) -> list[Value]:
-    """The user's values that a loop carries on in a variable of another name, so that they
-    had better be computed at the end of the trip: `a, b = b, a + b`."""
+    """Values that a loop or a branch hands on in a variable of another name, so that they had
+    better be computed at its end: `a, b = b, a + b`."""
     found: list[Value] = []
     for operation in block.operations:
         for region in operation.regions:
             found += _late(region, uses, names)
-        if operation.primitive is LOOP:
-            found += [
-                value
-                for _, parameter, value, _ in carried(operation)
-                if value.name
-                and value.name == parameter.name
-                and names.of.get(value) != names.of.get(parameter)
-                and len(uses.of(value)) == 1
-            ]
+        found += [
+            value
+            for variable, value in _handed_on(operation)
+            if value.name
+            and value.name == variable.name
+            and names.of.get(value) != names.of.get(variable)
+            and len(uses.of(value)) == 1
+        ]
     return found
+
+
+def _handed_on(operation: Operation) -> Iterator[tuple[Value, Value]]:
+    """(variable, value) for what the regions of a loop or branch leave in its variables."""
+    if operation.primitive is LOOP:
+        yield from ((parameter, value) for _, parameter, value, _ in carried(operation))
+    elif operation.primitive is IF:
+        for region in operation.regions:
+            yield from zip(operation.results, region.yields, strict=True)

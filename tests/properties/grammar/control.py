@@ -47,21 +47,29 @@ def over_items(writer: Writer, scope: Scope, depth: int) -> None:
     name = writer.name("e")
     kind = writer.pick(["vector", "matrix", "pairs", "numbered"])
     if kind == "vector":
-        writer.emit(depth, f"for {name} in np.sin({writer.pick(scope.arrays)}):")
+        writer.emit(depth, f"for {name} in {_itself_or_new(writer, scope.arrays)}:")
         _body(writer, scope, depth, scalars=[name])
     elif kind == "matrix":
-        writer.emit(depth, f"for {name} in np.cos({writer.pick(scope.matrices)}):")
+        writer.emit(depth, f"for {name} in {_itself_or_new(writer, scope.matrices)}:")
         writer.emit(depth + 1, f"{name}s = np.sum({name} * {name})")
-        _body(writer, scope, depth, scalars=[f"{name}s"])
+        rows = [name] if writer.flip() else []
+        _body(writer, scope, depth, scalars=[f"{name}s"], arrays=rows)
     elif kind == "pairs":
-        first, second = (f"np.sin({writer.pick(scope.arrays)})" for _ in range(2))
-        writer.emit(depth, f"for {name}, {name}b in zip({first}, reversed({second})):")
+        first, second = (_itself_or_new(writer, scope.arrays) for _ in range(2))
+        second = writer.pick([second, f"reversed({second})"])
+        writer.emit(depth, f"for {name}, {name}b in zip({first}, {second}):")
         _body(writer, scope, depth, scalars=[name, f"{name}b"])
     else:
-        vector = f"np.cos({writer.pick(scope.arrays)})"
+        vector = _itself_or_new(writer, scope.arrays)
         writer.emit(depth, f"for {name}i, {name} in enumerate({vector}[:4]):")
         _body(writer, scope, depth, scalars=[name], indices=[f"{name}i"])
     return None
+
+
+def _itself_or_new(writer: Writer, arrays: list[str]) -> str:
+    """An array, or a new one that is computed of it."""
+    array = writer.pick(arrays)
+    return str(writer.pick([array, f"np.sin({array})"]))
 
 
 @statement("loops")

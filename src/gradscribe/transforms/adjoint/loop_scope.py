@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import Block, IterableKind, LoopShape, Operation, Value
+from gradscribe.ir.core import Block, IterableKind, LoopShape, Operation, Value, walk
 from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Sequence
 from gradscribe.primitives.control import GET, LEN, SET
@@ -219,11 +219,17 @@ class LoopScope(Scope):
         return parameter
 
     def is_first(self, value: Value) -> bool:
-        """Whether nothing was added yet to the cotangent (zeros) of an outer value."""
+        """Whether nothing was added yet, in any trip, to the item of this trip in the cotangent
+        (zeros) of an outer value: in the trips, only its items are used."""
         accumulator = self.accumulators.get(value)
-        return value in self.untouched and (
-            accumulator is not None and self.cotangents[value] is accumulator.parameter
-        )
+        if value not in self.untouched or accumulator is None or self._is_used_whole(value):
+            return False
+        return self.cotangents[value] is accumulator.parameter
+
+    def _is_used_whole(self, value: Value) -> bool:
+        """Whether the trips use an array or list that they run over in other ways, too."""
+        operands = self.loop.operands[: self.shape.iterable_operands]
+        return operands.count(value) > 1 or any(_reads(r, value) for r in self.loop.regions)
 
     def carry_cotangents(self) -> bool:
         """Carry the cotangents of the primal's carried values; whether any has to be."""
@@ -389,3 +395,10 @@ class LoopScope(Scope):
             self.item(0)
         else:
             self.index()
+
+
+def _reads(block: Block, value: Value) -> bool:
+    """Whether anything in a block uses a value."""
+    below = list(walk(block))
+    yields = [block.yields, *(region.yields for o in below for region in o.regions)]
+    return any(value in used for used in (*yields, *(o.operands for o in below)))

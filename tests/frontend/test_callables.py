@@ -571,3 +571,35 @@ def remembered_numbers(x):
 def test_a_pure_function_may_remember_its_results() -> None:
     gs.testing.check_grad(remembered_numbers, x)
     assert gs.value_and_grad(remembered_numbers)(x)[0] == remembered_numbers(x)
+
+
+def lambda_or_function(x, n):
+    f = math.sin
+    if n > 0:
+
+        def f(v):
+            return v * x[3]
+
+    return f(x[1]) * f(x[0])
+
+
+def lambda_or_none(x, n):
+    f = None
+    if n > 0:
+        f = lambda v, k=x[0] * 2: v * k  # noqa: E731
+    if f is not None:
+        return f(x[1])
+    return x[0]
+
+
+def one_of_two_lambdas(x, n):
+    k = x[2]
+    f = (lambda v: v * k) if x[n] > 1 else (lambda v, power=x[1]: v**power)
+    k = k * 3
+    return sum([f(v) for v in x])
+
+
+@pytest.mark.parametrize("function", [lambda_or_function, lambda_or_none, one_of_two_lambdas])
+@pytest.mark.parametrize("n", [0, 1])
+def test_a_name_may_be_one_of_two_local_functions(function: Any, n: int) -> None:
+    agrees(function, np.array([0.7, 1.3, 0.4, 2.1]), n)

@@ -32,6 +32,7 @@ from gradscribe.frontend.values import (
     Either,
     InstanceRef,
     ListRef,
+    LocalFunction,
     Ref,
     Static,
     Storage,
@@ -201,8 +202,10 @@ class Merge:
         if isinstance(other, Unbound):
             keeps = missing.loop is not None and not other.mixed
             return Same(missing if keeps or other is ABSENT else other)
-        if missing is ABSENT and isinstance(other, Static):
-            return Same(other)
+        if missing is ABSENT:
+            planned = self._callable(other, second)
+            if planned is not None:
+                return planned
         if missing.loop is not None:
             missing.loop[1].survives = True
         elif missing.raises and self.lowering.frame.is_read_later(name):
@@ -220,6 +223,19 @@ class Merge:
         if _is_leaf(other):
             return self._leaf(other, missing, name) if second else self._leaf(missing, other, name)
         return Same(Unbound(f"`{name}` has no value on one path", mixed=True))
+
+    def _callable(self, item: Any, second: bool) -> Any:
+        """What is known when the function is compiled, or a local function: what that closes over
+        is looked up when it is called, as long as the function around it runs."""
+        if isinstance(item, Static):
+            return Same(item)
+        if not isinstance(item, LocalFunction) or item.frame not in self.lowering.frames:
+            return None
+        defaults = item.defaults
+        parts = tuple(self._with_unbound(ABSENT, d, n, second) for n, d in defaults.items())
+        return Structure(
+            lambda items: replace(item, defaults=dict(zip(defaults, items, strict=True))), parts
+        )
 
     def _leaf(self, a: Any, b: Any, name: str) -> Leaf:
         shown = "result" if name == RETURN_VALUE else name if name.isidentifier() else ""

@@ -14,6 +14,7 @@ import pytest
 
 import gradscribe as gs
 from gradscribe.errors import UnsupportedError
+from tests.frontend.oracles import agrees
 
 x = np.linspace(0.5, 2, 5)
 X = np.arange(6.0).reshape(3, 2) + 1
@@ -586,7 +587,7 @@ def lambda_or_function(x, n):
 def lambda_or_none(x, n):
     f = None
     if n > 0:
-        f = lambda v, k=x[0] * 2: v * k  # noqa: E731
+        f = lambda v, k=x[0] * 2: v * k
     if f is not None:
         return f(x[1])
     return x[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -444,3 +445,64 @@ def integers_in_place(x: Any, i: Any) -> Any:
 
 def test_integers_in_place_are_stored_as_numpy_stores_them() -> None:
     check(integers_in_place, X, np.array([3, -2, 5, 7]))
+
+
+class Measure:
+    """Defines what functions and operators of Python ask their arguments for."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __divmod__(self, other: Any) -> Any:
+        return self.value * other, self.value + other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return self.value * 5, other
+
+    def __int__(self) -> int:
+        return 3
+
+    def __float__(self) -> float:
+        return 2.5
+
+    def __round__(self, digits: int = 7) -> Any:
+        return self.value * digits
+
+    def __floor__(self) -> int:
+        return 4
+
+    def __pow__(self, power: Any) -> Any:
+        return Measure(self.value**power)
+
+
+def functions_of_an_object(x: Any) -> Any:
+    one = Measure(x[0])
+    first, second = divmod(one, x[1])
+    third, fourth = divmod(2.0, one)
+    total = first * second + third * fourth + round(one) + round(one, 2) * x[2]
+    return (
+        total + int(one) * x[3] + float(one) * math.floor(one) + math.ceil(one) * pow(one, 2).value
+    )
+
+
+def containers_as_conditions(x: Any) -> Any:
+    items, nothing = [x[0], x[1]], ()
+    total = bool(items) * x[2] + bool(nothing) * x[3]
+    while bool(items):
+        total = total * 2 + items.pop()
+    return total + ([1] == (1,)) * x[0] + ((1,) != [1]) * x[1] + (nothing == 3)
+
+
+def united_dicts(x: Any) -> Any:
+    first = {"a": x[0]}
+    same = first
+    first |= {"b": x[1]}
+    other = first | {"a": x[2] * 2}
+    return sum(other.values()) * len(same) + same["b"] * first["a"]
+
+
+@pytest.mark.parametrize(
+    "function", [functions_of_an_object, containers_as_conditions, united_dicts]
+)
+def test_built_in_functions_and_operators_ask_what_they_are_given(function: Any) -> None:
+    check(function, X)

@@ -18,7 +18,7 @@ from gradscribe.frontend import scope, wording
 from gradscribe.frontend.calls import array_likes, opaque, prelude
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.iterators import taken
-from gradscribe.frontend.data import instances, keyed, protocols, sequences, sets
+from gradscribe.frontend.data import dicts, instances, keyed, protocols, sequences, sets
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.splitting import for_each_kind
 from gradscribe.frontend.values import (
@@ -89,6 +89,8 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
     special = protocols.operate(lowering, node, callee, operands)
     if special is not None:
         return special
+    if callee is operator.or_ and all(isinstance(o, DictRef) for o in operands):
+        return dicts.united(lowering, *operands)
     if any(isinstance(o, (TupleOf, ListRef)) for o in operands):
         return _structural(lowering, node, callee, operands)
     if callee in (operator.eq, operator.ne):
@@ -145,6 +147,8 @@ def _structural(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any,
     arrays = array_likes.with_arrays(lowering, node, operands)
     if arrays is not None:
         return operate(lowering, node, callee, *arrays)
+    if callee in (operator.eq, operator.ne) and _never_equal(*operands):
+        return Static(callee is operator.ne)
     if callee is operator.mul:
         return sequences.repeated(lowering, node, *operands)
     if len(operands) == 2 and isinstance(operands[0], type(operands[1])):
@@ -160,6 +164,17 @@ def _structural(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any,
         f"`{wording.name_of(callee)}` of tuples or lists is not supported",
         "make arrays of them: `np.array(items)`",
     )
+
+
+def _never_equal(a: Any, b: Any) -> bool:
+    """Whether one is a list and the other a tuple, or a constant."""
+    constants = (bool, int, float, str, type(None))
+    kinds = {
+        type(item.value) if isinstance(item, Static) else type(item)
+        for item in (a, b)
+        if not isinstance(item, Static) or isinstance(item.value, constants)
+    }
+    return len(kinds) == 2 and kinds <= {ListRef, TupleOf, *constants}
 
 
 def _compare_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) -> Any:

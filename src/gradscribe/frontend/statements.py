@@ -289,6 +289,9 @@ def _changed_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: 
     if isinstance(current, ListRef) and callee is operator.add:
         containers.extend(lowering, node, (current, item), {})
         return current
+    if isinstance(current, DictRef) and callee is operator.or_:
+        dicts.update(lowering, node, (current, item), {})
+        return current
     changed = protocols.augment(lowering, node, callee, current, item)
     return operate(lowering, node, callee, current, item) if changed is None else changed
 

@@ -453,8 +453,13 @@ def _type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def _divmod(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    from gradscribe.frontend.data import protocols
     from gradscribe.frontend.operators import operate
 
+    if any(map(instances.has_methods, arguments)):
+        found = protocols.operate(lowering, node, divmod, arguments)
+        error = TypeError("unsupported operand type(s) for divmod()")
+        return lowering.raises(node, error) if found is None else found
     parts = (operate(lowering, node, op, *arguments) for op in (operator.floordiv, operator.mod))
     return TupleOf(tuple(parts))
 

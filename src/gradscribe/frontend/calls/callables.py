@@ -14,6 +14,7 @@ from gradscribe.frontend.data.subscripts import read_item, store_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import BINARY, COMPARE, UNARY, membership, operate, truth
 from gradscribe.frontend.values import PartialOf, Static, TupleOf
+from gradscribe.primitives.registry import PRIMITIVES
 
 
 def _partial(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -58,6 +59,13 @@ def _truth(wanted: bool) -> known.Handler:
         )
 
     return handler
+
+
+def _bool(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    found = truth(lowering, arguments[0]) if arguments else False
+    if isinstance(found, bool):
+        return Static(found)
+    return calls.apply_primitive(lowering, node, PRIMITIVES[bool], bool, (found,), {})
 
 
 def _getitem(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -110,6 +118,7 @@ _OPERATORS = {*BINARY.values(), *COMPARE.values(), *UNARY.values()} - {operator.
 known.BUILTINS.update({callee: _operator(callee) for callee in _OPERATORS})
 known.BUILTINS.update(
     {
+        bool: _bool,
         operator.not_: _truth(False),
         operator.truth: _truth(True),
         operator.getitem: _getitem,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -35,6 +36,12 @@ def dict_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
         _fill(lowering, node, made, arguments[0])
     _fill(lowering, node, made, new_dict(lowering, keywords))
     return made
+
+
+def united(lowering: Lowering, first: DictRef, second: DictRef) -> DictRef:
+    """`first | second`."""
+    items = (lowering.contents[owner.storage] for owner in (first, second))
+    return new_dict(lowering, operator.or_(*items))
 
 
 def keys_with(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -91,7 +98,7 @@ def _get(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     )
 
 
-def _update(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+def update(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     owner, *sources = arguments
     for source in (*sources, new_dict(lowering, keywords)):
         _fill(lowering, node, owner, source)
@@ -135,7 +142,7 @@ DICT_METHODS: dict[str, Handler] = {
     "values": _values,
     "keys": _keys,
     "get": _get,
-    "update": _update,
+    "update": update,
     "setdefault": _setdefault,
     "pop": _pop,
     "copy": _copy,

@@ -6,6 +6,7 @@ Each function gives None where no special method is concerned, and the caller go
 from __future__ import annotations
 
 import inspect
+import math
 import operator
 from typing import Any
 
@@ -28,6 +29,7 @@ _OPERATORS: dict[Any, str] = {
     operator.xor: "xor",
     operator.lshift: "lshift",
     operator.rshift: "rshift",
+    divmod: "divmod",
 }
 _REFLECTED: dict[Any, tuple[str, str]] = {
     **{callee: (f"__{name}__", f"__r{name}__") for callee, name in _OPERATORS.items()},
@@ -38,13 +40,18 @@ _REFLECTED: dict[Any, tuple[str, str]] = {
     operator.eq: ("__eq__", "__eq__"),
     operator.ne: ("__ne__", "__ne__"),
 }
-_UNARY: dict[Any, str] = {
-    operator.neg: "__neg__",
-    operator.pos: "__pos__",
-    operator.invert: "__invert__",
-    abs: "__abs__",
-    float: "__float__",
-    round: "__round__",
+_UNARY: dict[Any, tuple[str, ...]] = {
+    operator.neg: ("__neg__",),
+    operator.pos: ("__pos__",),
+    operator.invert: ("__invert__",),
+    operator.index: ("__index__",),
+    abs: ("__abs__",),
+    float: ("__float__", "__index__"),
+    int: ("__int__", "__index__"),
+    round: ("__round__",),
+    math.floor: ("__floor__", "__float__"),
+    math.ceil: ("__ceil__", "__float__"),
+    math.trunc: ("__trunc__",),
 }
 
 
@@ -52,8 +59,10 @@ def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...
     """An operator of which an operand is an object, or None."""
     if not any(map(instances.has_methods, operands)):
         return None
-    if len(operands) == 1:
-        return call(lowering, node, operands[0], _UNARY.get(callee, ""))
+    if len(operands) == 1 or callee is round:
+        return _operate_on_one(lowering, node, callee, *operands)
+    if callee is pow:
+        callee = operator.pow
     if callee not in _REFLECTED or len(operands) != 2:
         return None
     first, second = operands
@@ -70,6 +79,20 @@ def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...
         return None if same is None else _negated(lowering, node, same)
     if callee is operator.eq and _by_identity(first) and _by_identity(second):
         return Static(is_same(lowering, node, first, second))
+    return None
+
+
+def _operate_on_one(lowering: Lowering, node: Any, callee: Any, owner: Any, *arguments: Any) -> Any:
+    """A function that asks its first argument; one that gives a number to go on with is called on
+    that."""
+    if not instances.has_methods(owner):
+        return None
+    for name in _UNARY.get(callee, ()):
+        found = call(lowering, node, owner, name, *arguments)
+        if found is not None and callee.__name__.strip("_") != name.strip("_"):
+            return calls.call(lowering, node, Static(callee), (found,), {})
+        if found is not None:
+            return found
     return None
 
 

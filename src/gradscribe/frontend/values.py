@@ -272,23 +272,3 @@ class Unbound:
     loop: Any = None
     mixed: bool = False
     raises: bool = False
-
-
-FrontendValue = (
-    Static
-    | Value
-    | Ref
-    | TupleOf
-    | ListRef
-    | DictRef
-    | ObjectRef
-    | InstanceRef
-    | BoundMethod
-    | Super
-    | PartialOf
-    | LocalFunction
-    | Iteration
-    | Manager
-    | Either
-    | Unbound
-)

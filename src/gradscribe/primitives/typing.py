@@ -72,13 +72,6 @@ def result_of(callee: Any, *operands: Any, **static: Any) -> Type:
     return _run(callee, tuple(_erase(operand) for operand in operands), tuple(keywords))
 
 
-def dtype_of(callee: Any, *operands: Any) -> str:
-    """The dtype of callee's result for operands of these types."""
-    result = result_of(callee, *operands)
-    assert isinstance(result, (Scalar, Array))
-    return result.dtype
-
-
 def number_type(operand: Any, with_value: bool = True) -> Any:
     """The type of a static number; whatever is none stays as it is."""
     if not isinstance(operand, (bool, int, float, complex, np.generic)):

@@ -103,10 +103,6 @@ def product(items: Any, start: Any) -> Any:
     return start
 
 
-def dict_of_pairs(pairs: Any) -> Any:
-    return {key: value for key, value in pairs}
-
-
 def bounds_of_slice(start: Any, stop: Any, count: Any) -> Any:
     if start is None:
         start = 0

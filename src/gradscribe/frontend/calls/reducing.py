@@ -189,14 +189,6 @@ def _known_keys(items: Sequence[Any]) -> list[Any] | None:
     return keys if len(set(keys)) == len(keys) else None
 
 
-def sort_list(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`items.sort(…)`."""
-    owner = arguments[0]
-    made = _sorted(lowering, node, (owner,), keywords)
-    lowering.contents[owner.storage] = lowering.contents[made.storage]
-    return Static(None)
-
-
 REDUCING: dict[Any, Handler] = {
     any: _decided(True),
     all: _decided(False),

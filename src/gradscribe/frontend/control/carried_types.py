@@ -17,7 +17,6 @@ from gradscribe.ir.types import (
     Sequence,
     Tuple,
     Type,
-    is_integer,
     join,
     map_lengths,
 )
@@ -161,8 +160,3 @@ class CarriedTypes:
         """Whether this is a length in terms of the arguments: the same in every trip."""
         is_argument = self._facts.is_argument
         return length is not None and all(is_argument(symbol) for symbol, _ in length.terms)
-
-
-def is_plain_integer(type_: Type) -> bool:
-    """Whether this is the type of an integer of which nothing is known."""
-    return is_integer(type_) and type_.value is None

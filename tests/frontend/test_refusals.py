@@ -183,6 +183,24 @@ def misspells(x):
     return np.summ(x)
 
 
+def asks_for_strides(x):
+    return np.sum(x) * x.strides[0]
+
+
+def makes_objects(x):
+    return np.sum(np.array([x, None], dtype=object)[0])
+
+
+def makes_fields(x):
+    return np.sum(x) * np.zeros(2, dtype=[("a", float)])["a"][0]
+
+
+def changes_the_shape(x):
+    y = x * 2
+    y.shape = (5, 1)
+    return np.sum(y)
+
+
 @pytest.mark.parametrize(
     ("function", "what", "at", "advice"),
     [
@@ -222,6 +240,32 @@ def misspells(x):
             "`adds` cannot be called like this: missing a required argument: 'b'",
             "adds(x)",
             "call it as adds(a, b)",
+        ),
+        (
+            asks_for_strides,
+            "the attribute `strides` of an array is not supported",
+            "x.strides",
+            "use its shape, dtype or elements",
+        ),
+        (
+            makes_objects,
+            "`array` cannot be compiled here: what it returns has dtype object, which is not a "
+            "numeric one",
+            "np.array([x, None], dtype=object)",
+            "compute with numbers, or call it outside and pass the result in",
+        ),
+        (
+            makes_fields,
+            "`zeros` cannot be compiled here: what it returns has dtype [('a', '<f8')], which is "
+            "not a numeric one",
+            'np.zeros(2, dtype=[("a", float)])',
+            "compute with numbers, or call it outside and pass the result in",
+        ),
+        (
+            changes_the_shape,
+            "the attribute `shape` of this value cannot be stored",
+            "y.shape",
+            "use `reshape`",
         ),
         (misspells, "`numpy` has no attribute `summ`", "np.summ", "perhaps `sum` is meant"),
     ],

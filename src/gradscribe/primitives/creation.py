@@ -13,6 +13,7 @@ from gradscribe.primitives.typing import (
     like_first,
     normalize_axes,
     number_type,
+    numeric,
     result_of,
     shape_dims,
     type_of,
@@ -27,7 +28,7 @@ def _shaped(shape, dtype=float):
 
 
 def _shaped_type(facts, callee, shape, dtype=float):
-    return Array(np.dtype(float if dtype is None else dtype).name, shape_dims(shape))
+    return Array(numeric(float if dtype is None else dtype), shape_dims(shape))
 
 
 def _like(x, dtype=None):
@@ -82,7 +83,7 @@ def _identity(n, dtype=float):
 
 def _eye_type(facts, callee, N, M=None, k=0, dtype=float):
     rows = length_of(N)
-    return Array(np.dtype(dtype).name, (rows, rows if M is None else length_of(M)))
+    return Array(numeric(dtype), (rows, rows if M is None else length_of(M)))
 
 
 constant(np.eye, type=_eye_type, signature=_eye)

@@ -229,6 +229,8 @@ def _run(callee: Any, operands: tuple[Any, ...], keywords: tuple[tuple[str, Any]
                 warnings.simplefilter("ignore")
                 samples = [_sample(operand, value) for operand in operands]
                 return type_of(call(callee, *samples, **dict(keywords)))
+        except TypeRuleError:
+            raise
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             problem = str(error)
         except (TypeError, AttributeError) as error:
@@ -262,12 +264,23 @@ def _sample(operand: Any, value: float) -> Any:
     return {"b": bool, "i": int, "f": float, "c": complex}[dtype.kind](number)
 
 
+def numeric(dtype: Any) -> str:
+    """The name of a dtype, which has to be one of numbers."""
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "biufc":
+        raise TypeRuleError(
+            f"what it returns has dtype {dtype}, which is not a numeric one",
+            "compute with numbers, or call it outside and pass the result in",
+        )
+    return str(dtype.name)
+
+
 def type_of(value: Any) -> Type:
     """The type of a number or array (lengths as constants)."""
     if isinstance(value, np.ndarray):
-        return Array(value.dtype.name, tuple(Affine.of(n) for n in value.shape))
+        return Array(numeric(value.dtype), tuple(Affine.of(n) for n in value.shape))
     if isinstance(value, np.generic):
-        return Scalar(value.dtype.name, weak=False)
+        return Scalar(numeric(value.dtype), weak=False)
     for cls, name in ((bool, "bool"), (int, "int64"), (float, "float64"), (complex, "complex128")):
         if isinstance(value, cls):
             return Scalar(name)

@@ -101,7 +101,11 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
         return calls.apply_method(lowering, node, owner, "ravel", (), {})
     if name in ("T", "mT", "size", "real", "imag") and name in METHODS:
         return calls.apply_method(lowering, node, owner, name, (), {})
-    if name not in METHODS and not hasattr(np.ndarray, name):
+    if name not in METHODS and hasattr(np.ndarray, name):
+        if not callable(getattr(np.ndarray, name)):
+            what = f"the attribute `{name}` of an array is not supported"
+            lowering.unsupported(node, what, "use its shape, dtype or elements")
+    elif name not in METHODS:
         advice = wording.near(name, dir(np.ndarray))
         lowering.unsupported(node, f"an array has no attribute `{name}`", advice)
     return BoundMethod(owner, name)

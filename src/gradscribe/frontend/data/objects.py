@@ -281,7 +281,9 @@ def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> No
         lowering.unsupported(
             node,
             f"the attribute `{name}` of this value cannot be stored",
-            "keep what changes in an object of your own, or return it",
+            "use `reshape`"
+            if name == "shape"
+            else "keep what changes in an object of your own, or return it",
         )
     cls = class_of(owner)
     kind = inspect.getattr_static(cls, name, None)

@@ -127,7 +127,9 @@ class _Folding:
             return self._changes.is_constant_variable(operation.operands[0])
         if operation.callee in _ARITHMETIC:
             return is_integer(operation.result.type) and all(map(self._lasts, operation.operands))
-        return _is_transpose(operation) and self._lasts(operation.operands[0])
+        if not _is_transpose(operation) or operation.result in self._changes.kept:
+            return False
+        return self._lasts(operation.operands[0])
 
     def _lasts(self, value: Value) -> bool:
         """Whether a value can be read wherever it is visible: a literal, or one whose variable

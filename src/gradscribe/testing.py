@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.api.directional import jvp, second_order, vjp
+from gradscribe.api.directional import jvp, leaves_in, second_order, vjp
 from gradscribe.compiler.leaves import unwrapped
 from gradscribe.errors import CheckError
 from gradscribe.ir.trees import flatten, unflatten
@@ -176,9 +176,9 @@ def _is_floating(leaf: Any) -> bool:
 
 
 def _inner(a: Any, b: Any) -> float:
-    """The real inner product of two values of one structure."""
-    if a is None or b is None:  # an argument without floating leaves
-        return 0.0
-    pairs = zip(flatten(a)[1], flatten(b)[1], strict=True)
-    products = (np.real(np.conj(x) * y) for x, y in pairs if x is not None)
+    """The real inner product of two values of one structure; None stands for parts of either
+    that have no floating leaves."""
+    tree, leaves = flatten(a)
+    pairs = zip(leaves, leaves_in(tree, b, "derivative"), strict=True)
+    products = (np.real(np.conj(x) * y) for x, y in pairs if x is not None and y is not None)
     return float(sum(np.sum(product, dtype=float) for product in products))

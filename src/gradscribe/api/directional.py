@@ -192,11 +192,11 @@ def _second_order(call: _Call, cotangent: Any, vector: Sequence[Any]) -> tuple[A
 
 def _matched(value: Any, tree: Tree, likes: Sequence[Any], kind: str) -> list[Any]:
     """The leaves of a (co)tangent, each with the type of what it belongs to."""
-    leaves = _leaves(tree, value, kind)
+    leaves = leaves_in(tree, value, kind)
     return [_converted(leaf, like, kind) for leaf, like in zip(leaves, likes, strict=True)]
 
 
-def _leaves(tree: Tree, value: Any, kind: str) -> list[Any]:
+def leaves_in(tree: Tree, value: Any, kind: str) -> list[Any]:
     """The leaves of a value that has this structure, or None at some places (for zero)."""
     if isinstance(tree, Leaf):
         return [value]
@@ -209,7 +209,7 @@ def _leaves(tree: Tree, value: Any, kind: str) -> list[Any]:
             "nest it in the same tuples, lists, dicts and classes",
         )
     pairs = zip(tree.children, found[1], strict=True)
-    return [leaf for child, item in pairs for leaf in _leaves(child, item, kind)]
+    return [leaf for child, item in pairs for leaf in leaves_in(child, item, kind)]
 
 
 def _converted(leaf: Any, like: Any, kind: str) -> Any:

@@ -33,12 +33,14 @@ class Source:
 @dataclass(frozen=True, eq=False, slots=True)
 class Symbol:
     """An unknown integer, equal only to itself. minimum: a lower bound. source: where a call holds
-    it. formula: how it is computed from others."""
+    it. formula: how it is computed from others. varies: whether it stands for lengths of items of
+    a list, which may differ from item to item."""
 
     name: str
     minimum: int | None = 0
     source: Source | None = None
     formula: Formula | None = None
+    varies: bool = False
     serial: int = field(default_factory=lambda: next(_serial))
 
     def __repr__(self) -> str:

@@ -238,9 +238,9 @@ def join(a: Type, b: Type) -> Type:
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
         return Tuple(tuple(map(join, a.items, b.items)))
     if isinstance(a, Sequence) and isinstance(b, Sequence):
-        return Sequence(join(a.item, b.item), a.length if a.length == b.length else None)
+        return Sequence(join_items(a.item, b.item), a.length if a.length == b.length else None)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return Mapping(join(a.key, b.key), join(a.item, b.item))
+        return Mapping(join(a.key, b.key), join_items(a.item, b.item))
     if isinstance(a, Collected) and isinstance(b, Collected):
         return Collected(join(a.item, b.item))
     if isinstance(a, Record) and isinstance(b, Record) and a.cls is b.cls:
@@ -248,6 +248,47 @@ def join(a: Type, b: Type) -> Type:
     if isinstance(a, Opaque) and isinstance(b, Opaque):
         return Opaque()
     raise JoinError(f"{a!r} on one path and {b!r} on the other")
+
+
+def join_items(a: Type, b: Type) -> Type:
+    """The least type of the items of a list that holds both: lengths in which they differ vary
+    from item to item."""
+    joined = join(a, b)
+    if joined in (a, b):
+        return joined
+    given = {symbol for type_ in (a, b) for symbol in _symbols(type_)}
+    varying: dict[Symbol, Affine] = {}
+
+    def varied(length: Affine) -> Affine:
+        ((symbol, _), *_) = length.terms or ((None, 0),)
+        if symbol is None or symbol in given:
+            return length
+        return varying.setdefault(symbol, Affine.of(Symbol("length", varies=True)))
+
+    return map_lengths(joined, varied)
+
+
+def one_of(items: Type) -> Type:
+    """The type of one item of a list whose items are of this type: with lengths of its own where
+    they vary from item to item."""
+    own: dict[Symbol, Affine] = {}
+
+    def opened(length: Affine) -> Affine:
+        varying = [symbol for symbol, _ in length.terms if symbol.varies]
+        if not varying:
+            return length
+        return length.substitute(
+            {s: own.setdefault(s, Affine.of(Symbol(s.name, s.minimum))) for s in varying}
+        )
+
+    return map_lengths(items, opened)
+
+
+def _symbols(type_: Type) -> set[Symbol]:
+    """The symbols in the lengths of a type."""
+    found: set[Symbol] = set()
+    map_lengths(type_, lambda length: found.update(symbol for symbol, _ in length.terms))
+    return found
 
 
 def _join_records(a: Record, b: Record) -> Record:

@@ -20,7 +20,8 @@ from gradscribe.ir.types import (
     Tuple,
     Type,
     is_integer,
-    join,
+    join_items,
+    one_of,
 )
 from gradscribe.primitives.registry import LINEAR, register
 from gradscribe.primitives.typing import type_of
@@ -67,7 +68,7 @@ ITEM = Primitive("item", _item_type, signature("x", "position"), tangent=LINEAR,
 
 def _list_type(facts: Facts, callee: Any, items: tuple[Type, ...], item: Type) -> Type:
     for other in items:
-        item = join(item, other)
+        item = join_items(item, other)
     return Sequence(item, Affine.of(len(items)))
 
 
@@ -77,7 +78,7 @@ LIST = Primitive("list", _list_type, signature("items", "item"), tangent=LINEAR)
 
 def _append_type(facts: Facts, callee: Any, x: Type, value: Type) -> Type:
     assert isinstance(x, Sequence)
-    return Sequence(join(x.item, value), None if x.length is None else x.length + 1)
+    return Sequence(join_items(x.item, value), None if x.length is None else x.length + 1)
 
 
 APPEND = Primitive("append", _append_type, signature("x", "value"), tangent=LINEAR)
@@ -95,7 +96,7 @@ POP = Primitive("pop", _pop_type, signature("x"), tangent=LINEAR)
 
 def _get_type(facts: Facts, callee: Any, x: Type, index: Any) -> Type:
     assert isinstance(x, Sequence)
-    return x.item
+    return one_of(x.item)
 
 
 GET = Primitive("get", _get_type, signature("x", "index"), tangent=LINEAR, cheap=True)
@@ -104,7 +105,7 @@ GET = Primitive("get", _get_type, signature("x", "index"), tangent=LINEAR, cheap
 
 def _set_type(facts: Facts, callee: Any, x: Type, index: Any, value: Type) -> Type:
     assert isinstance(x, Sequence)
-    return Sequence(join(x.item, value), x.length)
+    return Sequence(join_items(x.item, value), x.length)
 
 
 SET = Primitive("set", _set_type, signature("x", "index", "value"), tangent=LINEAR)

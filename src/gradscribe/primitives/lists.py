@@ -6,6 +6,7 @@ Those on single items (`append`, `pop`, …) are in `control`. Their derivatives
 
 from __future__ import annotations
 
+import bisect
 import builtins
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from gradscribe.ir.core import Operation, Primitive, SliceOf, Value
 from gradscribe.ir.lengths import Affine, Facts
-from gradscribe.ir.types import INT, Array, Scalar, Sequence, Tuple, Type, join
+from gradscribe.ir.types import INT, Array, Scalar, Sequence, Tuple, Type, join_items
 from gradscribe.primitives.control import APPEND, GET, LIST, POP, SET, signature
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 from gradscribe.primitives.registry import LINEAR, PRIMITIVES, adjoint, constant
@@ -48,7 +49,7 @@ REPEAT = Primitive("repeat", _repeat_type, signature("x", "n"), adjoint=_repeate
 
 def _join_type(facts: Facts, callee: Any, x: Sequence, y: Sequence) -> Type:
     known = x.length is not None and y.length is not None
-    return Sequence(join(x.item, y.item), x.length + y.length if known else None)  # type: ignore[operator]
+    return Sequence(join_items(x.item, y.item), x.length + y.length if known else None)  # type: ignore[operator]
 
 
 JOIN = Primitive("join", _join_type, signature("x", "y"), tangent=LINEAR)
@@ -85,7 +86,7 @@ SECTION = Primitive("section", _section_type, signature("x", "index"), tangent=L
 def _set_section_type(
     facts: Facts, callee: Any, x: Sequence, index: SliceOf, value: Sequence
 ) -> Type:
-    return Sequence(join(x.item, value.item), x.length)
+    return Sequence(join_items(x.item, value.item), x.length)
 
 
 SET_SECTION = Primitive(
@@ -95,7 +96,7 @@ SET_SECTION = Primitive(
 
 
 def _insert_type(facts: Facts, callee: Any, x: Sequence, index: Any, value: Type) -> Type:
-    return Sequence(join(x.item, value), None if x.length is None else x.length + 1)
+    return Sequence(join_items(x.item, value), None if x.length is None else x.length + 1)
 
 
 INSERT = Primitive("insert", _insert_type, signature("x", "index", "value"), tangent=LINEAR)
@@ -213,3 +214,15 @@ def _is_ordered(key: Any) -> bool:
 
 
 ORDER = constant(order, type=_order_type, cheap=False)
+
+
+def _bisected(a: Any, x: Any, lo: Any = 0, hi: Any = None) -> None:
+    """Signature of bisect_left and bisect_right."""
+
+
+def _bisected_type(facts: Facts, callee: Any, a: Any, x: Any, lo: Any = 0, hi: Any = None) -> Type:
+    return INT
+
+
+for _function in (bisect.bisect_left, bisect.bisect_right):
+    constant(_function, type=_bisected_type, signature=_bisected, cheap=False)

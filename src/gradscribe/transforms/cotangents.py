@@ -14,10 +14,10 @@ import numpy as np
 
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Method, Value
-from gradscribe.ir.lengths import Affine
+from gradscribe.ir.lengths import Affine, Facts
 from gradscribe.ir.types import Array, Scalar, Tuple, Type, cotangent_type, is_differentiable, join
 from gradscribe.ir.types import Sequence as ListType
-from gradscribe.primitives.control import ADD_ITEMS, CONSTANT, ITEM, TUPLE, UNDEF, ZEROS_LIKE
+from gradscribe.primitives.control import ADD_ITEMS, CONSTANT, GET, ITEM, TUPLE, UNDEF, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
 
@@ -101,6 +101,21 @@ def add(builder: Builder, a: Value, b: Value, value: Value) -> Value:
         items = tuple(_item_sum(builder, a, b, i) for i in range(len(a.type.items)))
         return builder.call(TUPLE, {"items": items}, name=name_of(value))
     return builder.call(ADD_ITEMS, {"x": a, "y": b}, name=name_of(value))
+
+
+def item_of(builder: Builder, x: Value, index: Any, like: Value) -> Value:
+    """An item of a list of cotangents, or of tangents; like: the item that it is one of, and has
+    the lengths of."""
+    item = builder.call(GET, {"x": x, "index": index}, name=name_of(like))
+    same_lengths(builder.facts, item, like)
+    return item
+
+
+def same_lengths(facts: Facts, value: Value, like: Value) -> None:
+    """Record that a value has the lengths of another one."""
+    if isinstance(value.type, Array) and isinstance(like.type, Array):
+        for own, other in zip(value.type.dims, like.type.dims, strict=True):
+            facts.assume_equal(own, other)
 
 
 def _boxed(builder: Builder, number: Value) -> Value:

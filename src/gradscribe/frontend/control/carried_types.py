@@ -13,6 +13,7 @@ from typing import Any
 from gradscribe.ir.lengths import Affine, Facts, Symbol
 from gradscribe.ir.types import (
     Array,
+    Never,
     Scalar,
     Sequence,
     Tuple,
@@ -57,7 +58,8 @@ class CarriedTypes:
                 return length
             if change.step is not None:
                 return change.start + number * change.step
-            return fresh.setdefault(length, Affine.of(Symbol("length")))
+            varies = length.terms[0][0].varies
+            return fresh.setdefault(length, Affine.of(Symbol("length", varies=varies)))
 
         return [map_lengths(type_, renew) for type_ in types]
 
@@ -106,7 +108,8 @@ class CarriedTypes:
             return Scalar(type_.dtype, type_.weak)
         if isinstance(type_, Sequence):
             one, other = (
-                t.item if isinstance(t, Sequence) else type_.item for t in (assumed, found)
+                t.item if isinstance(t, Sequence) and t.item != Never() else type_.item
+                for t in (assumed, found)
             )
             length = type_.length if inside and self.is_outer(type_.length) else None
             return Sequence(self.widened(type_.item, one, other, inside=True), length)
@@ -122,13 +125,15 @@ class CarriedTypes:
     def _widened(self, assumed: Affine, found: Affine, inside: bool) -> Affine:
         change = self._changes.get(assumed)
         if change is None and assumed == found:
-            return self._marker(found, None) if self._is_of_one_trip(found) else found
+            is_of_one_trip = self._is_of_one_trip(found)
+            return self._marker(found, None, inside=inside) if is_of_one_trip else found
         if self._agrees(assumed, found):
             return assumed
         if change is not None:
             split = object() if change.step is None else None
-            return self._marker(change.start, None, split)
-        return self._marker(assumed, None if inside else self._step(found - assumed))
+            return self._marker(change.start, None, split, inside)
+        step = None if inside else self._step(found - assumed)
+        return self._marker(assumed, step, inside=inside)
 
     def _step(self, difference: Affine) -> int | None:
         """What each trip adds to a length, if one trip, or `trip + 1` of them, add this."""
@@ -142,11 +147,13 @@ class CarriedTypes:
         """An integer that each trip changes by the same number."""
         return self._marker(start, step) if step else start
 
-    def _marker(self, start: Affine, step: int | None, split: Any = None) -> Affine:
-        """The name for lengths that start alike and change alike."""
-        key = start, step, split
+    def _marker(
+        self, start: Affine, step: int | None, split: Any = None, inside: bool = False
+    ) -> Affine:
+        """The name for lengths that start alike and change alike. inside: of items of a list."""
+        key = start, step, split, inside
         if key not in self._markers:
-            marker = self._markers[key] = Affine.of(Symbol("length"))
+            marker = self._markers[key] = Affine.of(Symbol("length", varies=inside))
             self._changes[marker] = _Change(start, step)
         return self._markers[key]
 

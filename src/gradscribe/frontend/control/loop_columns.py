@@ -25,7 +25,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import LoopShape, Value
 from gradscribe.ir.lengths import Affine, Symbol
-from gradscribe.ir.types import Array, Scalar, Sequence, Type
+from gradscribe.ir.types import Array, Scalar, Sequence, Type, one_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ def _simple(
         owner = read_item(lowering, node, owner, slice(None, None, Static(-1)))
     value = lowering.value(owner)
     assert isinstance(value.type, Sequence)
-    return "sequence", [value], (value.type.item, _shared(owner))
+    return "sequence", [value], (one_of(value.type.item), _shared(owner))
 
 
 def _shared(owner: Any) -> frozenset[Storage]:

@@ -11,7 +11,7 @@ from gradscribe.ir.types import Scalar
 from gradscribe.primitives.control import APPEND, GET, ITEM, LEN, LIST, POP, SET, TUPLE, ZEROS_LIKE
 from gradscribe.primitives.lists import DELETE, INSERT, JOIN, SECTION, SET_SECTION
 from gradscribe.transforms.adjoint.scopes import Scope
-from gradscribe.transforms.cotangents import add, constant, name_of, zero
+from gradscribe.transforms.cotangents import add, constant, item_of, name_of, zero
 
 
 def _tuple(scope: Scope, operation: Operation, d_out: Value) -> None:
@@ -160,7 +160,7 @@ def _operand(operation: Operation, name: str) -> Value:
 
 
 def _get(scope: Scope, x: Value, index: Any, value: Value) -> Value:
-    return scope.builder.call(GET, {"x": x, "index": index}, name=name_of(value))
+    return item_of(scope.builder, x, index, value)
 
 
 def _section(scope: Scope, x: Value, index: SliceOf, value: Value) -> Value:

@@ -24,7 +24,16 @@ from gradscribe.primitives.control import GET, LEN, SET
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, LENGTH, STORE
 from gradscribe.transforms.adjoint.exits import cotangent_at_exit, is_made_at_exit
 from gradscribe.transforms.adjoint.scopes import Scope
-from gradscribe.transforms.cotangents import add, call, carried_type, constant, name_of, zero
+from gradscribe.transforms.cotangents import (
+    add,
+    call,
+    carried_type,
+    constant,
+    item_of,
+    name_of,
+    same_lengths,
+    zero,
+)
 from gradscribe.transforms.storage import index_type
 
 
@@ -106,7 +115,9 @@ class LoopScope(Scope):
         if kind == "array":
             arguments = {"x": container, "index": (self.index(),)}
             return self.builder.call(GETITEM, arguments, name=like.name)
-        return self.builder.call(GET, {"x": container, "index": self.index()}, name=like.name)
+        item = self.builder.call(GET, {"x": container, "index": self.index()}, name=like.name)
+        same_lengths(self.builder.facts, item, like)
+        return item
 
     def _run_over(self, kind: IterableKind, operands: tuple[Value, ...], like: Value) -> _Iterable:
         iterable = _Iterable(kind, operands, Value(like.type, like.name))
@@ -297,8 +308,8 @@ class LoopScope(Scope):
             scope.cotangents[container] = builder.call(primitive, arguments, name=name)
             return
         if not is_first:
-            item = builder.call(GET, {"x": total, "index": index})
-            cotangent = add(builder, item, cotangent, self.block.parameters[position])
+            like = self.block.parameters[position]
+            cotangent = add(builder, item_of(builder, total, index, like), cotangent, like)
         arguments = {"x": total, "index": index, "value": cotangent}
         scope.cotangents[container] = builder.call(SET, arguments, name=name)
 

@@ -49,18 +49,18 @@ from gradscribe.ir.types import (
     cotangent_type,
     is_differentiable,
 )
-from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives import control, indexing
 from gradscribe.primitives.choices import CHOICES
 from gradscribe.transforms.absence import absences
 from gradscribe.transforms.activity import STRUCTURAL, active_values
 from gradscribe.transforms.calls import tangent_call
-from gradscribe.transforms.cotangents import call, constant, name_of, zero_if_there
+from gradscribe.transforms.cotangents import call, constant, name_of, same_lengths, zero_if_there
 from gradscribe.transforms.opacity import refuse_opaque
 from gradscribe.transforms.storage import store_at
 from gradscribe.transforms.tangent.fitting import fit
 from gradscribe.transforms.tangent.regions import recorded_values, tangent_if, tangent_loop
 from gradscribe.transforms.tangent.signature import keep_leaves, unused
+from gradscribe.transforms.tangent.widening import put_into_lists, widened
 from gradscribe.transforms.templates import as_one_value
 
 _POSITIONS = frozenset({"shape", "index", "path", "num", "where", "shift", "k", "offset"})
@@ -164,6 +164,8 @@ class Tangent:
             tangent = self._rule(operation)
             if tangent is not None:
                 result = operation.result
+                if operation.primitive is control.GET:
+                    same_lengths(self.builder.facts, tangent, result)
                 tangent = fit(self.builder, tangent, result)
                 made = self.builder.operations[before:]
                 if any(tangent in other.results for other in made):
@@ -248,16 +250,9 @@ class Tangent:
 
     def _linear(self, operation: Operation) -> Value:
         operands = list(map(self._tangent_item, operation.operands))
-        type_ = operation.results[0].type
-
-        def put_zero(number: int) -> None:
-            given = operation.operands[number].type
-            if isinstance(given, Scalar) and not is_differentiable(given):
-                operands[number] = constant(self.builder, 0.0)
-
-        if isinstance(type_, SequenceType) and is_differentiable(type_.item):
-            for name in ("items", "value"):  # integers among numbers that have tangents
-                map_operands(operation.attributes.get(name), lambda o: put_zero(o.index))
+        for number, wanted in put_into_lists(operation):
+            given = operation.operands[number]
+            operands[number] = widened(self, given, operands[number], wanted)
         return self._same(operation, tuple(operands))
 
     def _linear_operands(self, operation: Operation) -> tuple[Value, ...]:

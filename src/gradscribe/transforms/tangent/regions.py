@@ -15,6 +15,7 @@ from gradscribe.ir.types import Collected, Type, cotangent_type, is_differentiab
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives.control import RAISE
 from gradscribe.transforms.cotangents import carried_type, joined_type, name_of
+from gradscribe.transforms.tangent.widening import widened
 
 if TYPE_CHECKING:
     from gradscribe.transforms.tangent import Tangent
@@ -63,7 +64,8 @@ def tangent_if(tangent: Tangent, operation: Operation) -> None:
     for region in operation.regions:
         with tangent.located(operation), tangent.builder.block() as operations:
             tangent.block(region)
-            d_yields = _required(tangent, operations, _select(region.yields, active))
+            types = [result.type for result in _select(operation.results, active)]
+            d_yields = _required(tangent, operations, _select(region.yields, active), types)
         blocks.append(Block((), tuple(operations), (*region.yields, *d_yields)))
     count = len(operation.results)
     d_results = []
@@ -77,11 +79,15 @@ def tangent_if(tangent: Tangent, operation: Operation) -> None:
 
 
 def _required(
-    tangent: Tangent, operations: list[Operation], values: Sequence[Value]
+    tangent: Tangent, operations: list[Operation], values: Sequence[Value], types: Sequence[Type]
 ) -> list[Value]:
-    """The tangents of values at the end of a block; a `raise` stays its last operation."""
+    """The tangents of values at the end of a block, as of values of these types; a `raise` stays
+    its last operation."""
     last = operations.pop() if operations and operations[-1].primitive is RAISE else None
-    tangents = [tangent.required(value) for value in values]
+    tangents = [
+        widened(tangent, value, tangent.required(value), type_)
+        for value, type_ in zip(values, types, strict=True)
+    ]
     if last is not None:
         operations.append(last)
     return tangents
@@ -145,7 +151,14 @@ class _Loop:
             *operands[: self.shape.iterable_operands],
             *iterables,
             *initial,
-            *map(tangent.required, _select(initial, self.carried)),
+            *(
+                widened(tangent, value, tangent.required(value), parameter.type)
+                for value, parameter in zip(
+                    _select(initial, self.carried),
+                    _select(self.parameters, self.carried),
+                    strict=True,
+                )
+            ),
         )
 
     def regions(self) -> tuple[Block, ...]:
@@ -158,7 +171,9 @@ class _Loop:
         with tangent.builder.block() as operations:
             tangent.block(body)
             wanted = [*_select(following, self.carried), *_select(elements, self.collected)]
-            d_yields = _required(tangent, operations, wanted)
+            types = [p.type for p in _select(self.parameters, self.carried)]
+            types += [record.type.item for record in _select(self.records, self.collected)]  # type: ignore[attr-defined]
+            d_yields = _required(tangent, operations, wanted, types)
         count = len(d_parameters)
         yields = (
             *following,

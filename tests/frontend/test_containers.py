@@ -645,7 +645,7 @@ def list_of_an_outer_array(a, b, n):
     ("function", "args"),
     [
         (row_kept_outside, (x3,)),
-        (tuple_swapped_in_a_loop, (x3, x3, 3)),
+        (tuple_swapped_in_a_loop, (x3, x3, 20)),
         (list_of_an_outer_array, (x3, x3, 3)),
         (row_changed_after_append, (x3, 3)),
         (array_in_two_lists, (x3, 3)),

@@ -43,7 +43,7 @@ def reshaped_store(x):
     ("function", "args"),
     [
         (ambiguous_branch, (x5, 1.0)),
-        (aliased_in_loop, (x5, 3)),
+        (aliased_in_loop, (x5, 20)),
         (reshaped_store, (np.ones((3, 4)),)),
     ],
     ids=lambda p: getattr(p, "__name__", ""),

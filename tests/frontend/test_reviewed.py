@@ -40,7 +40,7 @@ def one_buffer_appended(x, n):
     [
         (appended_then_stored, (np.ones(3),)),
         (stored_after_append_to_argument, ([np.ones(3)], np.ones(3))),
-        (one_buffer_appended, (np.ones(3), 3)),
+        (one_buffer_appended, (np.ones(3), 20)),
     ],
 )
 def test_store_to_an_array_that_a_list_holds_is_refused(function: Any, args: Any) -> None:

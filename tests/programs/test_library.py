@@ -14,9 +14,10 @@ from gradscribe import errors
 from tests.programs.registry import Program, load
 
 PROGRAMS = load()
-SHAPE_CHECKS = 5
-"""How many run-time questions about a shape all emitted gradients together may ask: three where a
-dict with computed keys holds arrays, one after `reshape(…, -1)`, one after slices by products."""
+SHAPE_CHECKS = 9
+"""How many run-time questions about a shape all emitted gradients together may ask: five where a
+dict with computed keys holds arrays, two in a recursion that halves them, one after
+`reshape(…, -1)`, one after slices by products."""
 
 
 def _some(refused: bool) -> pytest.MarkDecorator:

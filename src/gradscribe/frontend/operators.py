@@ -18,6 +18,7 @@ from gradscribe.frontend import scope, wording
 from gradscribe.frontend.calls import array_likes, opaque, prelude
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.iterators import taken
+from gradscribe.frontend.control.branches import as_flag
 from gradscribe.frontend.data import dicts, instances, keyed, protocols, sequences, sets
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.splitting import for_each_kind
@@ -237,7 +238,7 @@ def truth(lowering: Lowering, item: Any) -> bool | Value:
 
 def _flag(lowering: Lowering, item: Any) -> Any:
     known = truth(lowering, item)
-    return Static(known) if isinstance(known, bool) else known
+    return Static(known) if isinstance(known, bool) else as_flag(lowering, known)
 
 
 def _truth_of_object(lowering: Lowering, item: Any) -> bool | Value:

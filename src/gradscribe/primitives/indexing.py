@@ -22,7 +22,7 @@ from gradscribe.ir.core import Primitive, SliceOf
 from gradscribe.ir.lengths import Affine, Facts, Symbol
 from gradscribe.ir.types import INT, Array, Scalar, Sequence, Type
 from gradscribe.primitives.registry import LINEAR, register
-from gradscribe.primitives.typing import ONE, TypeRuleError, length_of, same_length
+from gradscribe.primitives.typing import ONE, TypeRuleError, length_of, product, same_length
 
 
 def getitem_type(facts: Facts, callee: Any, x: Type, index: tuple[Any, ...]) -> Type:
@@ -209,9 +209,7 @@ def _length_type(facts: Facts, callee: Any, x: Type, axis: int) -> Type:
 
 
 def _size_type(facts: Facts, callee: Any, x: Type) -> Type:
-    if isinstance(x, Array) and x.rank == 1:
-        return Scalar("int64", True, x.dims[0])
-    return INT
+    return Scalar("int64", True, product(facts, x.dims)) if isinstance(x, Array) else INT
 
 
 LENGTH = Primitive("length", _length_type, _signature("x", "axis"), cheap=True)

@@ -14,6 +14,7 @@ from gradscribe.primitives.typing import (
     like_first,
     normalize_axes,
     number_type,
+    product,
     result_of,
     same_length,
 )
@@ -36,8 +37,7 @@ def _diagonal_type(facts, callee, x, offset=0, axis1=0, axis2=1):
 
 
 def _diagonal_matrix_type(facts, callee, x, k=0):
-    (length,) = dims_of(x)
-    dims = (length + abs(k),) * 2
+    dims = (product(facts, dims_of(x)) + abs(k),) * 2
     return like_first(Array(x.dtype, dims), dims, x)
 
 
@@ -70,7 +70,8 @@ def diagonal(out, x, offset=0, axis1=0, axis2=1, *, d_out):
 
 @adjoint(np.diagflat, type=_diagonal_matrix_type, tangent=LINEAR, static=("k",))
 def diagonal_matrix(out, x, k=0, *, d_out):
-    return np.diagonal(d_out, k)
+    d_x = np.diagonal(d_out, k)
+    return d_x if np.ndim(x) == 1 else d_x.reshape(np.shape(x))
 
 
 @adjoint(np.tril, type=_triangle_type, tangent=LINEAR)

@@ -279,8 +279,9 @@ def unrolled(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, ...]:
         return tuple(TupleOf((Static(start + i), row)) for i, row in enumerate(rows))
     if item.kind == "static":
         return item.parts[::-1] if item.reversed else item.parts
-    if item.kind == "range" and all(isinstance(p, Static) for p in item.parts):
-        values = tuple(Static(i) for i in range(*(p.value for p in item.parts)))
+    if item.kind == "range":
+        ends = (calls.static_integer(lowering, node, part) for part in item.parts)
+        values = tuple(map(Static, range(*ends)))
         return values[::-1] if item.reversed else values
     if item.kind == "map":
         return tuple(map(item.parts[1], unrolled(lowering, node, item.parts[0])))

@@ -11,9 +11,18 @@ from typing import Any
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import prelude
 from gradscribe.frontend.calls.iterators import taken
-from gradscribe.frontend.data.sequences import known_items, new_list
+from gradscribe.frontend.data.sequences import holds_numbers, known_items, new_list
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, Storage, TupleOf
+from gradscribe.frontend.values import (
+    ALL,
+    DictRef,
+    Iteration,
+    ListRef,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+)
 from gradscribe.primitives.registry import PRIMITIVES
 
 Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -52,8 +61,9 @@ def listed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def copied(lowering: Lowering, source: ListRef) -> ListRef:
-    """A new list with the items of another."""
-    storage = Storage(holds=source.storage.reached)
+    """A new list with the items of another; it shares none that are numbers."""
+    is_plain = holds_numbers(lowering, source)
+    storage = Storage(levels=ALL) if is_plain else Storage(holds=source.storage.reached)
     lowering.contents[storage] = lowering.contents[source.storage]
     return ListRef(storage)
 

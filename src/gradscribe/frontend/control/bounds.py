@@ -9,7 +9,7 @@ from typing import Any
 
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import IF, Operand, Operation, Value
-from gradscribe.ir.lengths import Affine, Symbol
+from gradscribe.ir.lengths import Affine, Facts, Symbol
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type, is_integer
 from gradscribe.primitives.control import CONSTANT
 
@@ -54,6 +54,35 @@ def bounds_of(definition: Definition, condition: Value, outcome: bool) -> list[A
     if a is None or b is None:
         return []
     return _BOUNDS[made.callee if outcome else _OPPOSITE[made.callee]](a, b)
+
+
+def assumed_outcome(facts: Facts, definition: Definition, condition: Value) -> bool | None:
+    """The outcome of a condition that compares lengths and integers, where the program or the
+    specializing call tells, which becomes an assumption; else None."""
+    made = definition(condition)
+    if made is None:
+        return None
+    if made.primitive is CONSTANT:
+        return bool(made.attributes["value"])
+    if made.primitive is IF:
+        first = assumed_outcome(facts, definition, made.operands[0])
+        if first is None or len(made.results) != 1:
+            return None
+        (chosen,) = made.regions[not first].yields
+        return first if chosen is made.operands[0] else assumed_outcome(facts, definition, chosen)
+    if made.callee is operator.not_:
+        opposite = assumed_outcome(facts, definition, made.operands[0])
+        return None if opposite is None else not opposite
+    if made.callee not in _BOUNDS or len(made.attributes) != 2:
+        return None
+    a, b = (_integer(made.operands, item) for item in made.attributes.values())
+    if a is None or b is None:
+        return None
+    if made.callee in (operator.eq, operator.ne):
+        equal = facts.equal(a, b)
+        return equal if equal is None or made.callee is operator.eq else not equal
+    (bound,) = _BOUNDS[made.callee](a, b)
+    return facts.at_least(bound, 0)
 
 
 def _bounds_of_and(

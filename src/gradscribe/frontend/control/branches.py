@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.frontend.calls.definitions import NotYetKnownError
-from gradscribe.frontend.control.bounds import bounds_of
+from gradscribe.errors import UnsupportedError
+from gradscribe.frontend.calls.definitions import EverOtherTypesError, NotYetKnownError
+from gradscribe.frontend.control.bounds import assumed_outcome, bounds_of
 from gradscribe.frontend.control.merging import Merge
+from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.lowering import Lowering, State
 from gradscribe.frontend.values import (
     Static,
     Unbound,
 )
-from gradscribe.ir.core import Block, Value
+from gradscribe.ir.core import Block, Operation, Value
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives.control import EFFECT, RAISE
 from gradscribe.primitives.registry import PRIMITIVES
@@ -60,40 +62,76 @@ def branch(
     then: Callable[[], None],
     otherwise: Callable[[], None],
 ) -> None:
-    """Lower both sides and leave the merged state. A side that raises takes no part."""
-    location = lowering.builder.location
+    """Lower both sides and leave the merged state. A side that raises takes no part, nor does one
+    that cannot be compiled where the specializing call takes the other, which is assumed then."""
+    location, depth = lowering.builder.location, len(lowering.frame.loops)
     before = lowering.fork()
-    key = lowering.numbering.of(condition)
-    facts, builder = lowering.builder.facts, lowering.builder
-    with facts.scope(bounds_of(builder.definition, condition, True)), builder.block() as first:
-        lowering.assumed = {**before.assumed, key: True}
-        _lower_side(lowering, then)
+    builder = lowering.builder
+    try:
+        first = _side(lowering, condition, True, then)
+    except UnsupportedError as error:
+        _assume(lowering, condition, False, error)
+        lowering.restore(before)
+        del lowering.frame.loops[depth:]
+        builder.location = location
+        otherwise()
+        return
     after_first = lowering.fork()
     lowering.restore(before)
-    lowering.assumed = {**before.assumed, key: False}
     empty = Block((), (), ())
     if RAISED in after_first.names:
+        lowering.assumed = {**before.assumed, lowering.numbering.of(condition): False}
         lowering.builder.emit_if(condition, Block((), tuple(first), ()), empty, (), location)
         otherwise()
         return
-    with facts.scope(bounds_of(builder.definition, condition, False)), builder.block() as second:
-        _lower_side(lowering, otherwise)
+    try:
+        second = _side(lowering, condition, False, otherwise)
+    except UnsupportedError as error:
+        _assume(lowering, condition, True, error)
+        del lowering.frame.loops[depth:]
+        builder.location = location
+        _go_on(lowering, first, after_first)
+        return
     after_second = lowering.fork()
     lowering.restore(before)
     if RAISED in after_second.names:
         lowering.builder.emit_if(condition, empty, Block((), tuple(second), ()), (), location)
-        for operation in first:
-            lowering.builder.append(operation)
-        lowering.restore(after_first)
+        _go_on(lowering, first, after_first)
         return
-    flag = condition
-    if not _is_flag(condition):
-        flag = lowering.emit(PRIMITIVES[bool], {"x": condition}, bool)
+    flag = as_flag(lowering, condition)
     merge = Merge(lowering, flag, before, (first, second), (after_first, after_second))
     results, yields = merge.run()
     blocks = [Block((), tuple(o), tuple(y)) for o, y in zip((first, second), yields, strict=True)]
     lowering.builder.emit_if(condition, blocks[0], blocks[1], results, location)
     merge.finish()
+
+
+def _side(
+    lowering: Lowering, condition: Value, outcome: bool, side: Callable[[], None]
+) -> list[Operation]:
+    """The operations of one side of a branch; its state is the current one afterwards."""
+    builder = lowering.builder
+    bounds = bounds_of(builder.definition, condition, outcome)
+    with builder.facts.scope(bounds), builder.block() as operations:
+        lowering.assumed = {**lowering.assumed, lowering.numbering.of(condition): outcome}
+        _lower_side(lowering, side)
+    return operations
+
+
+def _assume(lowering: Lowering, condition: Value, outcome: bool, error: UnsupportedError) -> None:
+    """Let a condition have the outcome that it has in the specializing call; raise the error, for
+    which that would have to be so, if it has the other one, or none that can be assumed."""
+    builder = lowering.builder
+    is_request = isinstance(error, (EverOtherTypesError, RunTimeKeyError))
+    if is_request or assumed_outcome(builder.facts, builder.definition, condition) is not outcome:
+        raise error
+
+
+def _go_on(lowering: Lowering, operations: list[Operation], state: State) -> None:
+    """Go on after one side of a branch, as the only one that there is."""
+    for operation in operations:
+        lowering.builder.append(operation)
+    lowering.restore(state)
 
 
 def attempt(
@@ -162,6 +200,8 @@ def raise_here(lowering: Lowering, cls: type, *args: Any) -> None:
     lowering.frame.names[RAISED] = Static(True)
 
 
-def _is_flag(condition: Value) -> bool:
-    """Whether a condition is a plain truth value, which may tell kinds apart later."""
-    return isinstance(condition.type, Scalar) and condition.type.dtype == "bool"
+def as_flag(lowering: Lowering, condition: Value) -> Value:
+    """A condition as a plain truth value, which may tell kinds apart later."""
+    if isinstance(condition.type, Scalar) and condition.type.dtype == "bool":
+        return condition
+    return lowering.emit(PRIMITIVES[bool], {"x": condition}, bool)

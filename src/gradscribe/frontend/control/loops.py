@@ -110,15 +110,27 @@ _FEW = 16
 def _unroll_instead(
     lowering: Lowering, node: Any, iteration: Iteration, error: UnsupportedError
 ) -> None:
-    """Unroll a loop over a short, known range that is no loop in the IR: one whose trips make
-    functions, or values of different types."""
-    is_known = iteration.kind == "range" and all(isinstance(p, Static) for p in iteration.parts)
-    if not is_known or len(range(*(p.value for p in iteration.parts))) > _FEW:
+    """Unroll a loop of few trips that is no loop in the IR: one whose trips make functions or
+    objects, or values of different types. How many trips the specializing call makes becomes an
+    assumption."""
+    may_assume = not isinstance(error, RunTimeKeyError)
+    count = _trips_made(lowering, iteration, may_assume)
+    if count is None or count > _FEW:
         raise error
     try:
         _unroll(lowering, node, known.unrolled(lowering, node.iter, iteration))
     except UnsupportedError as later:
         raise (later if isinstance(error, RunTimeKeyError) else error) from None
+
+
+def _trips_made(lowering: Lowering, iteration: Iteration, may_assume: bool) -> int | None:
+    """The number of trips, where that is known; or in the specializing call, where it may be
+    assumed."""
+    if iteration.kind == "range" and all(isinstance(p, Static) for p in iteration.parts):
+        return len(range(*(p.value for p in iteration.parts)))
+    if not may_assume:
+        return None
+    return lowering.builder.facts.sampled(first_and_rest.trips(lowering, iteration))
 
 
 def _is_empty(lowering: Lowering, iteration: Iteration) -> bool:

@@ -9,8 +9,9 @@ which is an error only if it is read.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.control.bounds import MergedLengths
 from gradscribe.frontend.control.merge_plans import (
     Alternatives,
@@ -88,6 +89,8 @@ class Merge:
     def finish(self) -> None:
         self.lowering.restore(self.before)
         for storage, plan in self.contents.items():
+            if self._is_divided(plan):
+                self._refuse_other_items(storage)
             self.lowering.contents[storage] = self.build(plan, contents=True)
         names = self.lowering.frame.names
         for name, plan in self.names.items():
@@ -306,6 +309,19 @@ class Merge:
 
     # -- building ----------------------------------------------------------------------------
 
+    def _is_divided(self, plan: Any) -> bool:
+        """Whether the two sides of a leaf have no type in common."""
+        return isinstance(plan, Leaf) and not isinstance(self.values[plan.number], Value)
+
+    def _refuse_other_items(self, storage: Storage) -> NoReturn:
+        """A list that was there before holds items that have no type in common."""
+        raise UnsupportedError(
+            f"{f'`{storage.name}`' if storage.name else 'a list'} holds items of other types "
+            "on each path",
+            "put items of one type into it on every path",
+            self.lowering.builder.location,
+        )
+
     def build(self, plan: Any, contents: bool = False) -> Any:
         if isinstance(plan, Same):
             return plan.item
@@ -318,6 +334,8 @@ class Merge:
             self.lowering.has_alternatives = True
             return Either(flag, first, second)
         if isinstance(plan, Container):
+            if self._is_divided(plan.contents):
+                return self.build(plan.contents)
             storage = Storage("", *self.memories.storage(plan.memory), plan.holds)
             storage.read_only = plan.memory.read_only
             self.lowering.contents[storage] = self.build(plan.contents, contents=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.data import keyed
+from gradscribe.frontend.data import keyed, protocols
 from gradscribe.frontend.data.containers import LIST_METHODS
 from gradscribe.frontend.data.subscripts import store_item
 from gradscribe.frontend.lowering import Lowering
@@ -27,7 +27,11 @@ def dict_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     """`dict(…)`: of a dict, of pairs, of keywords."""
     from gradscribe.frontend.calls.keyed_dicts import new_dict as made_here
 
-    made = made_here(lowering, node)
+    if len(arguments) == 1 and keyed.is_keyed(arguments[0]):
+        made = protocols.call(lowering, node, arguments[0], "copy")
+        arguments = ()
+    else:
+        made = made_here(lowering, node)
     if keyed.is_keyed(made):
         for source in (*arguments, new_dict(lowering, keywords)):
             _enter(lowering, node, made, source)

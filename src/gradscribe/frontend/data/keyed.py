@@ -68,6 +68,19 @@ class KeyedItems:
         self.order.clear()
         self.held.clear()
 
+    def copy(self) -> Any:
+        other = KeyedItems()
+        other.order = list(self.order)
+        other.held = list(self.held)
+        return other
+
+    def update(self, other: Any = (), **named: Any) -> None:
+        pairs = other.items() if hasattr(other, "items") else other
+        for key, item in pairs:
+            put(self.order, self.held, key, item)
+        for key, item in named.items():
+            put(self.order, self.held, key, item)
+
     def keys(self) -> Any:
         return self.order
 

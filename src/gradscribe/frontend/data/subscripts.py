@@ -16,7 +16,7 @@ import numpy as np
 from gradscribe.errors import AliasingError
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import opaque
-from gradscribe.frontend.data import places, protocols, sequences
+from gradscribe.frontend.data import index_tricks, places, protocols, ranges, sequences
 from gradscribe.frontend.data.indices import Step, as_array, step_of
 from gradscribe.frontend.data.keyed import known_key
 from gradscribe.frontend.lowering import Lowering, MisfitError
@@ -24,6 +24,7 @@ from gradscribe.frontend.memory import hold, is_read_only
 from gradscribe.frontend.values import (
     DictRef,
     InstanceRef,
+    Iteration,
     ListRef,
     ObjectRef,
     Ref,
@@ -46,7 +47,9 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
         id(owner.target) in lowering.opened or not isinstance(index, Static)
     ):
         owner = scope.opened(lowering, owner)
-    special = protocols.call(lowering, node, owner, "__getitem__", _as_argument(index))
+    special = index_tricks.joined(lowering, node, owner, index)
+    if special is None:
+        special = protocols.call(lowering, node, owner, "__getitem__", _as_argument(index))
     if special is not None:
         return special
     if isinstance(owner, Value) and isinstance(owner.type, Scalar) and not owner.type.weak:
@@ -73,6 +76,8 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
             return Static(owner.value[index.value])
         except (TypeError, LookupError) as error:
             lowering.raises(node, error, f"this item cannot be read: {error}")
+    if isinstance(owner, Iteration) and owner.kind == "range":
+        return ranges.section(lowering, node, owner, index)
     if opaque.is_opaque(owner):
         return opaque.operate(lowering, node, operator.getitem, (owner, index))
     return lowering.unsupported(

@@ -1,0 +1,43 @@
+"""Parts of ranges: `range(n)[1:]` is a range again."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Iteration, Static
+
+
+def section(lowering: Lowering, node: Any, owner: Iteration, index: Any) -> Iteration:
+    """`owner[index]` of a range, for a slice of known numbers. A range that ends before it starts
+    is empty, so that a start needs no bound from above, and an end counted from behind none."""
+    parts = (index.start, index.stop, index.step) if isinstance(index, slice) else (index,)
+    if len(parts) == 3 and all(part is None or isinstance(part, Static) for part in parts):
+        start, stop, step = (part and part.value for part in parts)
+        if (start, stop, step) == (None, None, -1):
+            return Iteration("range", owner.parts, not owner.reversed)
+        counts_up = owner.parts[2] == Static(1) and not owner.reversed
+        if counts_up and (start or 0) >= 0 and (step or 1) > 0:
+            return _counted(lowering, node, owner, start or 0, stop, step or 1)
+    return lowering.unsupported(
+        node,
+        "this part of a range is not supported",
+        "give the range its own start, stop and step",
+    )
+
+
+def _counted(
+    lowering: Lowering, node: Any, owner: Iteration, start: int, stop: int | None, step: int
+) -> Iteration:
+    from gradscribe.frontend.calls import dispatch as calls
+    from gradscribe.frontend.operators import operate
+
+    first, end, _ = owner.parts
+    if stop is not None:
+        base = end if stop < 0 else first
+        last = operate(lowering, node, operator.add, base, Static(stop))
+        end = last if stop < 0 else calls.call(lowering, node, Static(min), (last, end), {})
+    if start:
+        first = operate(lowering, node, operator.add, first, Static(start))
+    return Iteration("range", (first, end, Static(step)))

@@ -281,3 +281,13 @@ def test_what_does_not_fit_is_shown_in_the_words_of_the_program(
     line, carets = str(error).splitlines()[2:4]
     assert line[carets.index("^") : carets.rindex("^") + 1].startswith(at)
     assert type(error).__module__ == "gradscribe.errors"
+
+
+def reads_by_a_computed_key(x, d):
+    return np.sum(x) * d[str(x[0])]
+
+
+def test_errors_are_of_the_classes_that_users_know() -> None:
+    with pytest.raises(UnsupportedError, match="a dict key must be known") as caught:
+        gs.vjp(reads_by_a_computed_key, x5, {"a": 1.0})
+    assert type(caught.value) is UnsupportedError

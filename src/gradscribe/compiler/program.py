@@ -23,7 +23,7 @@ from gradscribe.compiler.signatures import ArgumentTypes, Binder, bound, paramet
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.compiler.stored import refuse_overlap, refuse_read_only
 from gradscribe.compiler.variadic import is_variadic
-from gradscribe.errors import ArgumentError, GradscribeError
+from gradscribe.errors import ArgumentError, GradscribeError, UnsupportedError
 from gradscribe.frontend.interface import Argument, Lowered, Place, RunTimeKeyError, RunTimeObject
 from gradscribe.ir.core import Function, Location
 from gradscribe.ir.lengths import Facts
@@ -91,7 +91,7 @@ class Program:
             return Primal(self, values, sampled, keyed)
         except RunTimeKeyError as error:
             if error.place is None or error.place in keyed:
-                raise
+                raise UnsupportedError(error.what, error.advice, error.location) from None
             found = error.place
         return self._primal(values, sampled, keyed | {found})
 

@@ -11,10 +11,11 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gradscribe.errors import GradscribeError
+from gradscribe.errors import GradscribeError, UnsupportedError
+from gradscribe.frontend.calls.definitions import AlwaysRaisesError
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering import Lowering, MisfitError
 from gradscribe.frontend.source import source_of
 from gradscribe.frontend.values import ListRef, Static, TupleOf
 from gradscribe.ir.builder import Builder
@@ -40,6 +41,8 @@ def inline(
     with builder.block() as operations:  # a block of its own: what was made before keeps its name
         try:
             result = _leave(lowering, run_frame(lowering, None, frame))
+        except (AlwaysRaisesError, MisfitError) as error:
+            raise UnsupportedError(error.what, error.advice, location or error.location) from None
         except GradscribeError as error:
             error.location = location or error.location
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import Any
 
 import numpy as np
@@ -291,3 +292,16 @@ def test_errors_are_of_the_classes_that_users_know() -> None:
     with pytest.raises(UnsupportedError, match="a dict key must be known") as caught:
         gs.vjp(reads_by_a_computed_key, x5, {"a": 1.0})
     assert type(caught.value) is UnsupportedError
+
+
+def takes_a_mean_of_the_library(x):
+    return statistics.mean(x) * 2.0
+
+
+def test_a_function_of_a_library_is_refused_where_it_is_called() -> None:
+    with pytest.raises(UnsupportedError, match="`mean` cannot be compiled: ") as caught:
+        lowered(takes_a_mean_of_the_library, x5)
+    text = str(caught.value).splitlines()
+    assert f'File "{__file__}"' in text[1]
+    assert text[2].strip() == "return statistics.mean(x) * 2.0"
+    assert text[3].strip() == "^" * len("statistics.mean(x)")

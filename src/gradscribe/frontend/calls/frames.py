@@ -11,11 +11,13 @@ import os
 from dataclasses import replace
 from typing import Any
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls import recursion
 from gradscribe.frontend.calls.definitions import FoundOnStackError
 from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import NOT_RETURNED, RETURN_VALUE, Lowering
+from gradscribe.frontend.scope import is_library
 from gradscribe.frontend.values import Static, Unbound
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
@@ -81,9 +83,30 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
         frame.names[NOT_RETURNED] = Static(True)
         statements(lowering, frame.source.node.body)
         return _returned(lowering, frame)
+    except UnsupportedError as error:
+        if node and len(lowering.frames) > 1 and _is_inside_library(error, frame):
+            _show_call(lowering, node, frame, error)
+        raise
     finally:
         lowering.frames.pop()
         lowering.builder.location = location
+
+
+def _is_inside_library(error: UnsupportedError, frame: Frame) -> bool:
+    """Whether an error is in the source of a function of Python's or NumPy's own."""
+    location = error.location
+    in_file = location is not None and location.filename == frame.source.filename
+    return in_file and is_library(frame.function)
+
+
+def _show_call(lowering: Lowering, node: Any, frame: Frame, error: UnsupportedError) -> None:
+    """Let an error say that a library's function is not compiled, at the call of it."""
+    caller = lowering.frames[-2]
+    error.location = caller.called_at or caller.source.location(node)
+    if is_library(caller.function):
+        return
+    error.what = f"`{frame.source.name}` cannot be compiled: {error.what}"
+    error.advice = "write it with NumPy functions, or call it outside and pass the result in"
 
 
 def _returned(lowering: Lowering, frame: Frame) -> Any:

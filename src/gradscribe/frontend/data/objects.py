@@ -112,6 +112,8 @@ def _depend_on_absence(lowering: Lowering, owner: ObjectRef, name: str) -> None:
     if hasattr(owner.target, "__dict__"):
         steps = (*owner.path.steps, ("attribute", "__dict__"))
         scope.depend(lowering, Path(owner.path.root, steps), name, "without")
+    elif isinstance(inspect.getattr_static(owner.target, name, None), types.MemberDescriptorType):
+        scope.depend(lowering, owner.path, name, "absent")
 
 
 def _is_missing(lowering: Lowering, cls: type, name: str, kind: Any) -> bool:
@@ -161,7 +163,7 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
         return of_static_class(lowering, node, cls, name, kind)
     if isinstance(kind, (types.MethodDescriptorType, types.WrapperDescriptorType)):
         return BoundMethod(owner, name)
-    if isinstance(kind, types.MemberDescriptorType) and isinstance(owner, InstanceRef):
+    if isinstance(kind, types.MemberDescriptorType) and is_object(owner):
         return None
     if isinstance(kind, functools.partialmethod):
         return _partial_method(lowering, owner, cls, name, kind)

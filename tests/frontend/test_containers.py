@@ -674,3 +674,55 @@ def test_a_list_that_grows_while_a_loop_runs_over_it_is_refused() -> None:
 def test_nested_items_are_changed_in_place() -> None:
     source = gs.differentiable(table).specialize(x3).gradient_source
     assert ".copy()" not in source.partition("d_T")[2]
+
+
+def last_of_what_there_is(x: Any) -> Any:
+    kept: list[Any] = []
+    total = 0.0
+    for v in x:
+        if kept:
+            total += kept[-1] * v
+        kept.append(v)
+    return total
+
+
+def kept_in_order(x: Any) -> Any:
+    kept: list[Any] = []
+    for v in x:
+        if not kept or v > kept[-1]:
+            kept.append(v)
+        else:
+            kept[-1] = kept[-1] * v
+    return sum(kept) * len(kept)
+
+
+def monotone_stack(x: Any) -> Any:
+    stack: list[Any] = []
+    total = 0.0
+    for v in x:
+        while stack and stack[-1] > v:
+            total += stack.pop() * v
+        stack.append(v)
+    return total + sum(stack) * len(stack)
+
+
+def taken_of_an_empty_list(x: Any) -> Any:
+    kept: list[Any] = []
+    total = 0.0
+    for i in range(3):
+        if x[0] > 1.0:
+            total += kept[-1]
+        total += x[i]
+    return total
+
+
+@pytest.mark.parametrize(
+    "function", [last_of_what_there_is, kept_in_order, monotone_stack, taken_of_an_empty_list]
+)
+def test_a_list_that_is_empty_at_first_is_read_where_it_is_not(function: Any) -> None:
+    check(function, np.array([0.7, 1.3, 0.4, 2.1]))
+
+
+def test_an_item_of_a_list_that_stays_empty_raises_as_in_python() -> None:
+    with pytest.raises(IndexError, match="list index out of range"):
+        gs.grad(taken_of_an_empty_list)(np.array([1.7, 1.3, 0.4, 2.1]))

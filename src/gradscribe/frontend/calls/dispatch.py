@@ -25,7 +25,13 @@ from gradscribe.frontend.calls import (
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.contiguity import is_contiguous
-from gradscribe.frontend.data import dataclass_methods, instances, objects, protocols
+from gradscribe.frontend.data import (
+    dataclass_methods,
+    instances,
+    objects,
+    protocols,
+    sequences,
+)
 from gradscribe.frontend.data.subscripts import cut, read_item
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Path
@@ -542,6 +548,8 @@ def length(lowering: Lowering, item: Any) -> Any:
     value = lowering.contents[item.storage] if isinstance(item, (ListRef, DictRef)) else None
     if isinstance(value, (tuple, dict)):
         return Static(len(value))
+    if isinstance(item, ListRef) and sequences.is_empty(lowering, item):
+        return Static(0)
     value = lowering.value(item)
     if isinstance(value.type, Array) and value.type.rank:
         known_length = value.type.dims[0].known

@@ -169,10 +169,21 @@ def _peel(lowering: Lowering, node: Any, iteration: Iteration, peels: int) -> No
 
 
 def while_loop(lowering: Lowering, node: Any) -> None:
-    """A `while` statement. A test that binds names or changes what they hold is part of the trip
-    that follows it."""
+    """A `while` statement. One that is known not to start is passed over. A test that binds names
+    or changes what they hold is part of the trip that follows it."""
+    from gradscribe.frontend.expressions import condition
+    from gradscribe.frontend.operators import truth
+    from gradscribe.frontend.statements import statements
+
     before, made = lowering.fork(), len(lowering.builder.operations)
     depth, location = len(lowering.frame.loops), lowering.builder.location
+    if not isinstance(node.test, gast.Constant):
+        if truth(lowering, condition(lowering, node.test)) is False:
+            statements(lowering, node.orelse)
+            return
+        lowering.restore(before)
+        del lowering.builder.operations[made:]
+        before = lowering.fork()
     try:
         run_loop(lowering, node, None, lambda: False)
     except TestWithEffectsError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import gast
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from gradscribe.errors import AliasingError
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.data import index_tricks, places, protocols, ranges, sequences
 from gradscribe.frontend.data.indices import Step, as_array, step_of
 from gradscribe.frontend.data.keyed import known_key
@@ -143,6 +144,9 @@ def _read_items(
             owner = sequences.new_list(lowering, items)
         return sequences.section(lowering, owner, section)
     if isinstance(index, Static):
+        is_list = isinstance(owner, ListRef) and not items
+        if is_list and lowering.assumed and not lowering.attempts:
+            _raise_for_empty(lowering)
         try:
             return items[index.value]
         except (IndexError, TypeError) as error:
@@ -160,6 +164,8 @@ def _read_sequence(
         (section,) = step_of(lowering, node, index)[1]["index"]
         return sequences.section(lowering, owner, section)
     position = index.value if isinstance(index, Static) else lowering.value(index)
+    if lowering.assumed and sequences.is_empty(lowering, owner):
+        _raise_for_empty(lowering)
     value = lowering.value(owner)
     item = lowering.emit(GET, {"x": value, "index": position})
     found = lowering.wrap(item, owner.storage.reached)
@@ -170,6 +176,15 @@ def _read_sequence(
         found.storage.levels = levels - 1
         places.put(lowering, found.storage, original.storage, value, position)
     return found
+
+
+def _raise_for_empty(lowering: Lowering) -> NoReturn:
+    """An item of a list that is empty, as far as is known, on a path: it raises if it is taken. A
+    loop that adds items is lowered again."""
+    from gradscribe.frontend.control.branches import raise_here
+
+    raise_here(lowering, IndexError, "list index out of range")
+    raise NotYetKnownError(None, lowering.builder.location)
 
 
 def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any) -> None:

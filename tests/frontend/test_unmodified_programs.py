@@ -307,3 +307,37 @@ def updated_copy(x):
 
 def test_dicts_with_computed_keys_are_copied_and_updated():
     agrees(updated_copy, np.array([1.0, 2.0, 3.0]))
+
+
+def rotated_energy(x):
+    z = np.diag([1.0, -1.0])
+    shifted = np.diag((x, 2 * x), 1)
+    return np.sum(np.kron(z, np.diag([x, 1.0]))) + np.sum(shifted[:2, 1:] @ z)
+
+
+def test_lists_are_put_on_a_diagonal():
+    check(rotated_energy, 1.5)
+
+
+def left_by_inner_return(x, n):
+    for _ in range(20):
+        for i in range(4):
+            if i == n:
+                return x
+        x = [v * 1.1 for v in x]
+    return x
+
+
+def numbers_of_ranges(x):
+    columns, rows = np.meshgrid(range(3), range(2))
+    total = np.sum(np.array(range(1, 4)) * x) + np.sum(range(3)) * x
+    return total + np.sum(columns * x**2 + rows) + np.dot(range(3)[::-1], [x, 2.0, x])
+
+
+def test_ranges_are_arrays_of_their_numbers():
+    check(numbers_of_ranges, 1.5)
+
+
+@pytest.mark.parametrize("n", [0, 7])
+def test_a_list_that_an_inner_loop_returns_has_no_cotangent_elsewhere(n):
+    check(left_by_inner_return, [1.0, 2.0], n)

@@ -115,6 +115,8 @@ def _is_right(
     definition: dict[Value, Operation],
 ) -> bool:
     flag, value = side
+    if isinstance(flag, Value):
+        flag, outcome = _told_by(flag, outcome, definition)
     if isinstance(flag, Value) and _is_undefined(flag, definition):
         return _is_undefined(value, definition)
     known = flag if isinstance(flag, bool) else _constant(definition.get(flag))
@@ -124,6 +126,20 @@ def _is_right(
     if known != outcome:
         return value not in undefined
     return _is_undefined(value, definition)
+
+
+def _told_by(flag: Value, outcome: bool, definition: dict[Value, Operation]) -> tuple[Value, bool]:
+    """The condition that a flag repeats, being one constant where that holds and the other where
+    it does not, with the outcome of that condition."""
+    made = definition.get(flag)
+    while made is not None and made.primitive is IF:
+        position = made.results.index(flag)
+        constants = [_constant(definition.get(r.yields[position])) for r in made.regions]
+        if None in constants or constants[0] is constants[1]:
+            break
+        flag, outcome = made.operands[0], outcome is constants[0]
+        made = definition.get(flag)
+    return flag, outcome
 
 
 def _is_undefined(value: Value, definition: dict[Value, Operation]) -> bool:

@@ -13,7 +13,7 @@ from gradscribe.frontend.calls.iterators import taken
 from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.sequences import known_items
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import ListRef, OneShot, Ref, TupleOf
+from gradscribe.frontend.values import Iteration, ListRef, OneShot, Ref, Static, TupleOf
 from gradscribe.ir.core import Method, Primitive
 
 _STRUCTURES = frozenset({"arrays", "operands"})
@@ -30,6 +30,7 @@ def converted(
 ) -> dict[str, Any]:
     """The bound arguments of a call, arrays in place of lists. static: the parameters that are no
     data, as a shape."""
+    arguments = {name: _counted(lowering, node, item) for name, item in arguments.items()}
     if not _takes_arrays(callee):
         taker = _refuse_iterator if callee is np.array else taken
         return {name: taker(lowering, node, item) for name, item in arguments.items()}
@@ -47,6 +48,16 @@ def with_arrays(lowering: Lowering, node: Any, operands: tuple[Any, ...]) -> tup
     if not any(isinstance(operand, Ref) for operand in operands):
         return None
     return tuple(as_array(lowering, node, operand) for operand in operands)
+
+
+def _counted(lowering: Lowering, node: Any, item: Any) -> Any:
+    """A range as the array of its numbers."""
+    from gradscribe.frontend.calls.dispatch import call
+
+    if not isinstance(item, Iteration) or item.kind != "range":
+        return item
+    numbers = call(lowering, node, Static(np.arange), item.parts, {})
+    return call(lowering, node, Static(np.flip), (numbers,), {}) if item.reversed else numbers
 
 
 def _as_array(lowering: Lowering, node: Any, item: Any) -> Any:

@@ -15,7 +15,8 @@ from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import prelude
 from gradscribe.frontend.data.sequences import known_items, new_list
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Static
+from gradscribe.frontend.values import Ref, Static
+from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -25,10 +26,13 @@ def _diag(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     given = {**dict(zip("vk", arguments, strict=False)), **keywords}
     if set(given) - {"v", "k"} or "v" not in given:
         lowering.unsupported(node, "`np.diag` takes `v` and `k`", "call it as `np.diag(v, k)`")
-    type_ = lowering.value(given["v"]).type
+    vector = given["v"]
+    if not isinstance(vector, (Ref, Value)):
+        vector = calls.call(lowering, node, Static(np.asarray), (vector,), {})
+    type_ = lowering.value(vector).type
     is_vector = isinstance(type_, Array) and type_.rank == 1
     function = np.diagflat if is_vector else np.diagonal
-    operands = (given["v"], given.get("k", Static(0)))
+    operands = (vector, given.get("k", Static(0)))
     return calls.apply_primitive(lowering, node, PRIMITIVES[function], function, operands, {})
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from gradscribe.api.tensor_calls import spelled
 from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.frontend import scope
-from gradscribe.frontend.calls import builtins, opaque, own_rules
+from gradscribe.frontend.calls import builtins, inlining, opaque, own_rules, unpacking
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.calls.own_rules import Conforming
@@ -281,7 +281,7 @@ def _called(
     name = f"{rules.function.__name__}_backward"
     callee = Conforming(_Backward(rules, len(leaves)), name, len(items))
     made = opaque.emit(lowering, callee, (*items, *leaves, *gradients), {}, Tuple(types), RUN)
-    return TupleOf(tuple(calls.unpacked(lowering, None, made)))
+    return TupleOf(tuple(unpacking.unpacked(lowering, None, made)))
 
 
 class _Backward:
@@ -323,7 +323,7 @@ def _push(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return zero
     given = TupleOf(tuple(tangents.items[i] for i in active))
     transposed = (Static(own_rules.PULLBACKS[0]), pull, zero, Static(tuple(active)), given)
-    return calls.inline(lowering, node, prelude.transposed, transposed)
+    return inlining.inline(lowering, node, prelude.transposed, transposed)
 
 
 def _zero(lowering: Lowering, out: Any) -> Any:

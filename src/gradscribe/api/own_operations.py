@@ -25,8 +25,7 @@ from gradscribe.api.directional import vjp
 from gradscribe.compiler.eager_calls import function_of_call
 from gradscribe.errors import ArgumentError
 from gradscribe.frontend import scope
-from gradscribe.frontend.calls import builtins, own_rules
-from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import application, builtins, own_rules
 from gradscribe.frontend.calls.own_rules import Adjoint, OwnRules, Tangent
 from gradscribe.frontend.calls.trials import type_by_trial
 from gradscribe.frontend.interface import Path
@@ -139,7 +138,7 @@ def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     operation: OwnOperation = callee.value
     primitive = operation._primitive
     scope.depend(lowering, Path(operation, (("attribute", "_primitive"),)), primitive)
-    return calls.apply_primitive(lowering, node, primitive, operation, tuple(given), keywords)
+    return application.apply_primitive(lowering, node, primitive, operation, tuple(given), keywords)
 
 
 own_rules.PULLBACKS.append(vjp)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.compiler.signatures import enter_array_class
-from gradscribe.frontend.calls import builtins, tensors
+from gradscribe.frontend.calls import application, builtins, tensors, unpacking
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.control import contexts
 from gradscribe.frontend.data import attributes, subscripts
@@ -80,7 +80,7 @@ def _to_list(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
         return calls.call(lowering, node, Static(float), (subscripts.cut(lowering, item),), {})
     storage = Storage()
     lowering.contents[storage] = tuple(
-        _to_list(lowering, node, (row,), {}) for row in calls.unpacked(lowering, node, item)
+        _to_list(lowering, node, (row,), {}) for row in unpacking.unpacked(lowering, node, item)
     )
     return ListRef(storage)
 
@@ -95,9 +95,9 @@ def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if isinstance(operands, ListRef):
         items: tuple[Any, ...] = (operands,)
     else:
-        items = calls.unpacked(lowering, node, operands)
+        items = unpacking.unpacked(lowering, node, operands)
         items = (TupleOf(items),) if operation.sequence else items
-    values = calls.unpacked(lowering, node, static[0]) if static else ()
+    values = unpacking.unpacked(lowering, node, static[0]) if static else ()
     callee = Static(operation.callee)
     if operation.positional:
         result = calls.call(lowering, node, callee, (items[0], *values, *items[1:]), {})
@@ -144,25 +144,25 @@ def _as(callee: Any, *left_out: str) -> builtins.Handler:
 
 def _integers(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`sizes(arguments)`: the lengths in `f(2, 3)`, `f((2, 3))` or `f(x.shape)`."""
-    items = calls.unpacked(lowering, node, arguments[0])
+    items = unpacking.unpacked(lowering, node, arguments[0])
     if len(items) == 1 and not is_number(items[0]):
-        items = calls.unpacked(lowering, node, items[0])
+        items = unpacking.unpacked(lowering, node, items[0])
     return TupleOf(items)
 
 
 def _size(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return TupleOf(calls.unpacked(lowering, node, arguments[0]))
+    return TupleOf(unpacking.unpacked(lowering, node, arguments[0]))
 
 
 def _axes(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`axes(dim)`: None, an integer or a tuple of integers that are known."""
     (dim,) = arguments
     if is_number(dim):
-        return Static(calls.static_integer(lowering, node, dim))
+        return Static(application.static_integer(lowering, node, dim))
     if isinstance(dim, Static):
         return dim
-    items = calls.unpacked(lowering, node, dim)
-    static = tuple(Static(calls.static_integer(lowering, node, item)) for item in items)
+    items = unpacking.unpacked(lowering, node, dim)
+    static = tuple(Static(application.static_integer(lowering, node, item)) for item in items)
     return TupleOf(static) if static else Static(None)
 
 
@@ -177,9 +177,11 @@ def _folded(function: Callable[..., Any]) -> builtins.Handler:
 
 def known_value(lowering: Lowering, node: Any, item: Any) -> Any:
     if isinstance(item, Value):
-        return calls.static_integer(lowering, node, item)
+        return application.static_integer(lowering, node, item)
     if isinstance(item, (TupleOf, ListRef)):
-        return tuple(known_value(lowering, node, i) for i in calls.unpacked(lowering, node, item))
+        return tuple(
+            known_value(lowering, node, i) for i in unpacking.unpacked(lowering, node, item)
+        )
     return builtins.static_value(lowering, node, item)
 
 
@@ -251,7 +253,7 @@ def _axis(lowering: Lowering, node: Any, input: Any, dim: Any) -> tuple[int, int
     """An axis counted from the front, and its length, which the specialization then assumes."""
     shape = attributes.shape_of(lowering, input).items
     axis = shaping.axis_of(known_value(lowering, node, dim), len(shape))
-    return axis, calls.static_integer(lowering, node, shape[axis])
+    return axis, application.static_integer(lowering, node, shape[axis])
 
 
 def _slice_at(lowering: Lowering, node: Any, input: Any, axis: Any, index: Any) -> Any:

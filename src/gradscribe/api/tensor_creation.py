@@ -10,7 +10,7 @@ import numpy as np
 
 from gradscribe.api.tensor_calls import same, spelled, with_names
 from gradscribe.frontend import scope
-from gradscribe.frontend.calls import builtins, opaque
+from gradscribe.frontend.calls import application, builtins, opaque
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data import subscripts
 from gradscribe.frontend.interface import Path
@@ -41,7 +41,7 @@ def _finished(
     if builtins.static_value(lowering, node, dtype) is not None:
         wanted = _dtype(lowering, node, (dtype,), {})
         if getattr(lowering.value(array).type, "dtype", "") != wanted.value.name:
-            array = calls.apply_method(lowering, node, array, "astype", (wanted,), {})
+            array = application.apply_method(lowering, node, array, "astype", (wanted,), {})
     return spelled(lowering, node, array, "tensor")
 
 
@@ -57,7 +57,7 @@ def _array_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
         return array
     type_ = lowering.value(array).type
     if getattr(type_, "dtype", None) == "float64" != default.value.name:
-        return calls.apply_method(lowering, node, array, "astype", (default,), {})
+        return application.apply_method(lowering, node, array, "astype", (default,), {})
     return array
 
 

@@ -16,7 +16,7 @@ from gradscribe.api.functional import Gradient, check_scalar
 from gradscribe.compiler.stages import Stages, flat, one_like, only_results
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend import scope
-from gradscribe.frontend.calls import builtins
+from gradscribe.frontend.calls import application, builtins, unpacking
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.instances import new_instance
 from gradscribe.frontend.data.results import result_tree
@@ -179,7 +179,7 @@ def _static(lowering: Lowering, node: Any, item: Any) -> Any:
         return tuple(_static(lowering, node, i) for i in item.items)
     if isinstance(item, Static):
         return item.value
-    return calls.static_integer(lowering, node, item)
+    return application.static_integer(lowering, node, item)
 
 
 def _call_gradient(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -246,7 +246,7 @@ def _check_scalar(
 def _jvp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     names = ("function", "primals", "tangents")
     given = {**dict(zip(names, arguments, strict=False)), **keywords}
-    primals = calls.unpacked(lowering, node, given["primals"])
+    primals = unpacking.unpacked(lowering, node, given["primals"])
     call = outline(lowering, node, given["function"], primals, {})
     active = call.active(range(len(primals)))
     directions = _directions(lowering, node, call, active, given["tangents"])
@@ -261,7 +261,7 @@ def _directions(
 ) -> list[Value]:
     """The leaves of the tangents that belong to the active leaves."""
     given: dict[int, Value] = {}
-    items = calls.unpacked(lowering, node, tangents)
+    items = unpacking.unpacked(lowering, node, tangents)
     if len(items) != len(call.spans):
         lowering.unsupported(
             node,

@@ -13,7 +13,7 @@ import gast
 
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import keyed_dicts
+from gradscribe.frontend.calls import inlining, keyed_dicts, unpacking
 from gradscribe.frontend.control import comprehensions
 from gradscribe.frontend.control.branches import conditional
 from gradscribe.frontend.data import sets
@@ -25,13 +25,7 @@ from gradscribe.frontend.operators import BINARY, UNARY, compare, operate, truth
 from gradscribe.frontend.refusals import refused
 from gradscribe.frontend.source import dotted
 from gradscribe.frontend.splitting import for_each_kind, resolved
-from gradscribe.frontend.values import (
-    DictRef,
-    Either,
-    Static,
-    TupleOf,
-    Unbound,
-)
+from gradscribe.frontend.values import DictRef, Either, Static, TupleOf, Unbound
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives.control import FORMAT
 
@@ -162,7 +156,7 @@ def _items(lowering: Lowering, nodes: list[Any]) -> tuple[Any, ...]:
     items: list[Any] = []
     for node in nodes:
         if isinstance(node, gast.Starred):
-            items += calls.unpacked(lowering, node, expression(lowering, node.value))
+            items += unpacking.unpacked(lowering, node, expression(lowering, node.value))
         else:
             items.append(expression(lowering, node))
     return tuple(items)
@@ -217,7 +211,7 @@ def index(lowering: Lowering, node: Any) -> Any:
 def _indices(lowering: Lowering, node: Any) -> tuple[Any, ...]:
     """One item of an index, or those of a starred one."""
     if isinstance(node, gast.Starred):
-        return calls.unpacked(lowering, node, expression(lowering, node.value))
+        return unpacking.unpacked(lowering, node, expression(lowering, node.value))
     return (index(lowering, node),)
 
 
@@ -229,7 +223,7 @@ def _attribute(lowering: Lowering, node: Any) -> Any:
 
 
 def _lambda(lowering: Lowering, node: Any) -> Any:
-    return calls.local_function(lowering, node)
+    return inlining.local_function(lowering, node)
 
 
 def _formatted(lowering: Lowering, node: Any) -> Any:

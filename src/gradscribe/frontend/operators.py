@@ -15,8 +15,7 @@ import gast
 import numpy as np
 
 from gradscribe.frontend import scope, wording
-from gradscribe.frontend.calls import array_likes, opaque, prelude
-from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import application, array_likes, inlining, opaque, prelude, unpacking
 from gradscribe.frontend.calls.iterators import taken
 from gradscribe.frontend.control.branches import as_flag
 from gradscribe.frontend.data import dicts, instances, keyed, protocols, sequences, sets
@@ -107,7 +106,7 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
                 f"`{wording.name_of(callee)}` is not supported on {given}",
                 "apply it to numbers and arrays",
             )
-    return calls.apply_primitive(lowering, node, PRIMITIVES[callee], callee, operands, {})
+    return application.apply_primitive(lowering, node, PRIMITIVES[callee], callee, operands, {})
 
 
 def _is_text(item: Any) -> bool:
@@ -225,7 +224,7 @@ def truth(lowering: Lowering, item: Any) -> bool | Value:
     if isinstance(item, (ListRef, DictRef)):
         contents = lowering.contents[item.storage]
         return (
-            truth(lowering, calls.length(lowering, item))
+            truth(lowering, unpacking.length(lowering, item))
             if isinstance(contents, Value)
             else bool(contents)
         )
@@ -315,7 +314,7 @@ def membership(lowering: Lowering, node: Any, wanted: bool, item: Any, container
             arguments = (container, item)
             found = opaque.emit(lowering, operator.contains, arguments, {}, BOOL, RUN)
         else:
-            found = calls.inline(lowering, node, prelude.contains, (container, item))
+            found = inlining.inline(lowering, node, prelude.contains, (container, item))
         return found if wanted else operate(lowering, node, operator.not_, found)
     if opaque.is_opaque(container):
         found = sets.contains(lowering, container, item)

@@ -17,7 +17,7 @@ import gast
 
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import tensors
+from gradscribe.frontend.calls import inlining, tensors, unpacking
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError
 from gradscribe.frontend.calls.imports import import_from, import_statement
 from gradscribe.frontend.control import comprehensions
@@ -201,7 +201,7 @@ def _assigned(lowering: Lowering, target: Any, item: Any) -> Static:
 def _unpack(lowering: Lowering, target: Any, item: Any) -> None:
     starred = [i for i, t in enumerate(target.elts) if isinstance(t, gast.Starred)]
     expected = None if starred else len(target.elts)
-    items = list(calls.unpacked(lowering, target, item, expected))
+    items = list(unpacking.unpacked(lowering, target, item, expected))
     if len({*map(id, items)}) < len(items):
         lowering.builder.begin_statement()  # several targets refer to the same value
     if starred:
@@ -368,7 +368,7 @@ def _expression_statement(lowering: Lowering, node: Any) -> None:
 
 def _function(lowering: Lowering, node: Any) -> None:
     decorators = [expression(lowering, decorator) for decorator in node.decorator_list]
-    function: Any = calls.local_function(lowering, node)
+    function: Any = inlining.local_function(lowering, node)
     for decorator, item in zip(node.decorator_list[::-1], decorators[::-1], strict=True):
         function = calls.call(lowering, decorator, item, (function,), {})
     lowering.frame.names[node.name] = function

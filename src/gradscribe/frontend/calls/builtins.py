@@ -18,19 +18,22 @@ import numpy as np
 
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import (
+    application,
     array_changes,
+    destinations,
     dividing,
     folding,
+    inlining,
     iterators,
     mathematics,
     opaque,
     randomness,
     reducing,
     tensors,
+    unpacking,
 )
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.array_changes import METHODS as CHANGES
-from gradscribe.frontend.calls.destinations import change
 from gradscribe.frontend.calls.iterators import iterator, taking
 from gradscribe.frontend.data import (
     dicts,
@@ -150,16 +153,18 @@ def call_method(
         if name == "detach":
             return receiver
         if name in CHANGES and isinstance(receiver, Ref):
-            return change(lowering, node, CHANGES[name], (receiver, *arguments), keywords)
+            return destinations.change(
+                lowering, node, CHANGES[name], (receiver, *arguments), keywords
+            )
         if name == "nonzero" and isinstance(receiver, Ref):
             return nonzero(lowering, node, np.nonzero, receiver)
         if name == "astype" and "copy" in keywords:
             return _converted(lowering, node, receiver, arguments, keywords)
         if name in METHODS:
-            return calls.apply_method(lowering, node, receiver, name, arguments, keywords)
+            return application.apply_method(lowering, node, receiver, name, arguments, keywords)
         if name in COMPOSITIONS:
             function, given = COMPOSITIONS[name], (receiver, *arguments)
-            return calls.inline(lowering, node, function, given, keywords)
+            return inlining.inline(lowering, node, function, given, keywords)
     table = dicts.METHODS_OF.get(type(receiver), {})
     if name in table:
         return table[name](lowering, node, (receiver, *arguments), keywords)
@@ -180,9 +185,11 @@ def _converted(
     """`x.astype(dtype, copy=…)`: without a copy, what `np.asarray(x, dtype)` gives."""
     rest = {name: item for name, item in keywords.items() if name != "copy"}
     if static_value(lowering, node, keywords["copy"]):
-        return calls.apply_method(lowering, node, receiver, "astype", arguments, rest)
+        return application.apply_method(lowering, node, receiver, "astype", arguments, rest)
     given = (receiver, *arguments)
-    return calls.apply_primitive(lowering, node, PRIMITIVES[np.asarray], np.asarray, given, rest)
+    return application.apply_primitive(
+        lowering, node, PRIMITIVES[np.asarray], np.asarray, given, rest
+    )
 
 
 OBJECTS: dict[type, Handler] = {}
@@ -194,7 +201,7 @@ def _vectorized(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     """A call of an `np.vectorize` object."""
     function, *operands = arguments
     given = (static_receiver(function.value.pyfunc), *operands)
-    return calls.inline(lowering, node, vectorized, given, keywords)
+    return inlining.inline(lowering, node, vectorized, given, keywords)
 
 
 OBJECTS[np.vectorize] = _vectorized
@@ -244,7 +251,7 @@ def iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
         r = item.value
         return Iteration("range", (Static(r.start), Static(r.stop), Static(r.step)))
     if isinstance(item, (TupleOf, ListRef, DictRef, Static)):
-        return Iteration("static", calls.unpacked(lowering, node, item))
+        return Iteration("static", unpacking.unpacked(lowering, node, item))
     return lowering.unsupported(
         node,
         "this value cannot be iterated over",
@@ -274,13 +281,13 @@ def unrolled(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, ...]:
         rows = tuple(TupleOf(tuple(row)) for row in zip(*columns, strict=False))
         return rows[::-1] if item.reversed else rows
     if item.kind == "enumerate":
-        start = calls.static_integer(lowering, node, item.parts[1])
+        start = application.static_integer(lowering, node, item.parts[1])
         rows = unrolled(lowering, node, item.parts[0])
         return tuple(TupleOf((Static(start + i), row)) for i, row in enumerate(rows))
     if item.kind == "static":
         return item.parts[::-1] if item.reversed else item.parts
     if item.kind == "range":
-        ends = (calls.static_integer(lowering, node, part) for part in item.parts)
+        ends = (application.static_integer(lowering, node, part) for part in item.parts)
         values = tuple(map(Static, range(*ends)))
         return values[::-1] if item.reversed else values
     if item.kind == "map":
@@ -289,7 +296,7 @@ def unrolled(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, ...]:
         indices = unrolled(lowering, node, item.parts[0])
         return tuple(subscripts.read_item(lowering, node, item.parts[1], i) for i in indices)
     if item.kind in ("array", "sequence"):
-        rows = calls.unpacked(lowering, node, item.parts[0])
+        rows = unpacking.unpacked(lowering, node, item.parts[0])
         return rows[::-1] if item.reversed else rows
     return lowering.unsupported(
         node, "the number of items is not known", "make a list of them first, or loop with `for`"
@@ -323,7 +330,7 @@ def _reversed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
 
 
 def _len(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    result = calls.length(lowering, arguments[0])
+    result = unpacking.length(lowering, arguments[0])
     return (
         result
         if result is not None
@@ -336,7 +343,7 @@ def _len(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def _tuple(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return TupleOf(calls.unpacked(lowering, node, arguments[0]) if arguments else ())
+    return TupleOf(unpacking.unpacked(lowering, node, arguments[0]) if arguments else ())
 
 
 def _slice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -363,7 +370,7 @@ def _ndim(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     accepted = scope.opened(lowering, arguments[1])
     is_tuple = isinstance(accepted, (TupleOf, ObjectRef))
-    classes = calls.unpacked(lowering, node, accepted) if is_tuple else (accepted,)
+    classes = unpacking.unpacked(lowering, node, accepted) if is_tuple else (accepted,)
     if opaque.is_opaque(arguments[0]):
         return opaque.emit(lowering, isinstance, arguments, keywords, BOOL)
     cls = class_of(lowering, node, arguments[0])
@@ -478,7 +485,7 @@ def _effect(callee: Any) -> Handler:
 
 
 def _change_by(function: Callable[..., None]) -> Handler:
-    return lambda lowering, node, arguments, keywords: change(
+    return lambda lowering, node, arguments, keywords: destinations.change(
         lowering, node, function, arguments, keywords
     )
 
@@ -490,7 +497,7 @@ def _nonzero(callee: Any) -> Handler:
 def _where(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if len(arguments) == 1 and not keywords:
         return nonzero(lowering, node, np.nonzero, arguments[0])
-    return calls.apply_primitive(
+    return application.apply_primitive(
         lowering, node, PRIMITIVES[np.where], np.where, arguments, keywords
     )
 

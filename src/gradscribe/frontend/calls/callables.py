@@ -6,9 +6,9 @@ import functools
 import operator
 from typing import Any
 
+from gradscribe.frontend.calls import application, iteration_prelude
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import iteration_prelude
 from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.subscripts import read_item, store_item
 from gradscribe.frontend.lowering import Lowering
@@ -65,7 +65,7 @@ def _bool(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     found = truth(lowering, arguments[0]) if arguments else False
     if isinstance(found, bool):
         return Static(found)
-    return calls.apply_primitive(lowering, node, PRIMITIVES[bool], bool, (found,), {})
+    return application.apply_primitive(lowering, node, PRIMITIVES[bool], bool, (found,), {})
 
 
 def _getitem(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

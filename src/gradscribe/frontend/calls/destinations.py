@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend.calls import array_changes
+from gradscribe.frontend.calls import application, array_changes
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.indices import as_array, step_of
 from gradscribe.frontend.data.subscripts import accumulate, check_dtype, part_of, store
@@ -131,6 +131,8 @@ def store_result(
         )
     if where is not None:
         choice = (where, result, out)
-        result = calls.apply_primitive(lowering, node, PRIMITIVES[np.where], np.where, choice, {})
+        result = application.apply_primitive(
+            lowering, node, PRIMITIVES[np.where], np.where, choice, {}
+        )
     store(lowering, node, out, result)
     return out

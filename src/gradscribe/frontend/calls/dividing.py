@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend.calls import application, inlining, prelude
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import prelude
 from gradscribe.frontend.data.sequences import known_items, new_list
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Ref, Static
@@ -33,7 +33,7 @@ def _diag(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     is_vector = isinstance(type_, Array) and type_.rank == 1
     function = np.diagflat if is_vector else np.diagonal
     operands = (vector, given.get("k", Static(0)))
-    return calls.apply_primitive(lowering, node, PRIMITIVES[function], function, operands, {})
+    return application.apply_primitive(lowering, node, PRIMITIVES[function], function, operands, {})
 
 
 def _split(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -52,7 +52,7 @@ def _split(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if isinstance(parts, Static) and isinstance(parts.value, int):
         count = parts.value
         bounds: list[Any] = [
-            calls.inline(lowering, node, prelude.end_of_part, (array, Static(i), parts, axis))
+            inlining.inline(lowering, node, prelude.end_of_part, (array, Static(i), parts, axis))
             for i in range(1, count)
         ]
     elif (items := _items(lowering, parts)) is not None:
@@ -68,7 +68,7 @@ def _split(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return new_list(
         lowering,
         tuple(
-            calls.inline(lowering, node, prelude.part, (array, start, stop, axis))
+            inlining.inline(lowering, node, prelude.part, (array, start, stop, axis))
             for start, stop in slices
         ),
     )
@@ -85,7 +85,7 @@ def _array(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     copy = keywords.get("copy")
     if isinstance(copy, Static) and copy.value is True:
         keywords = {name: item for name, item in keywords.items() if name != "copy"}
-    return calls.apply_primitive(
+    return application.apply_primitive(
         lowering, node, PRIMITIVES[np.array], np.array, arguments, keywords
     )
 
@@ -97,8 +97,8 @@ def _diff(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     ends = tuple(given.pop(name, Static(None)) for name in ("prepend", "append"))
     if ends != (Static(None), Static(None)) and "a" in given:
         operands = (given["a"], given.get("axis", Static(-1)), *ends)
-        given["a"] = calls.inline(lowering, node, prelude.extended, operands)
-    return calls.apply_primitive(lowering, node, PRIMITIVES[np.diff], np.diff, (), given)
+        given["a"] = inlining.inline(lowering, node, prelude.extended, operands)
+    return application.apply_primitive(lowering, node, PRIMITIVES[np.diff], np.diff, (), given)
 
 
 DIVIDING = {np.diag: _diag, np.split: _split, np.diff: _diff, np.array: _array}

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend.calls import application, inlining, reducing, unpacking
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import iteration_prelude as prelude
-from gradscribe.frontend.calls import reducing
 from gradscribe.frontend.calls.iterators import computed, iterator, taking
 from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.data import instances
@@ -26,14 +26,7 @@ from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.sequences import is_empty, new_list
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import operate, truth
-from gradscribe.frontend.values import (
-    DictRef,
-    Iteration,
-    ListRef,
-    Ref,
-    Static,
-    TupleOf,
-)
+from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.core import Value
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -65,7 +58,7 @@ def _map(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     over = parts[0] if len(parts) == 1 else Iteration("zip", parts)
 
     def mapped(item: Any) -> Any:
-        given = (item,) if len(parts) == 1 else calls.unpacked(lowering, node, item)
+        given = (item,) if len(parts) == 1 else unpacking.unpacked(lowering, node, item)
         return calls.call(lowering, node, function, tuple(given), {})
 
     if node is lowering.iterable:
@@ -74,15 +67,15 @@ def _map(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if items is not None:
         return new_list(lowering, tuple(map(mapped, items)))
     one = prelude.mapped if len(parts) == 1 else prelude.star_mapped
-    return calls.inline(lowering, node, one, (function, over))
+    return inlining.inline(lowering, node, one, (function, over))
 
 
 def _starmap(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     function, iterable = arguments
     items = known_items(lowering, node, iterable)
     if items is None:
-        return calls.inline(lowering, node, prelude.star_mapped, (function, iterable))
-    rows = (calls.unpacked(lowering, node, item) for item in items)
+        return inlining.inline(lowering, node, prelude.star_mapped, (function, iterable))
+    rows = (unpacking.unpacked(lowering, node, item) for item in items)
     return new_list(lowering, tuple(calls.call(lowering, node, function, row, {}) for row in rows))
 
 
@@ -95,7 +88,7 @@ def _filter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
         kept = [(item, _holds(lowering, node, function, item)) for item in items]
         if all(isinstance(flag, bool) for _, flag in kept):
             return new_list(lowering, tuple(item for item, flag in kept if flag))
-    return calls.inline(lowering, node, prelude.filtered, (function, iterable))
+    return inlining.inline(lowering, node, prelude.filtered, (function, iterable))
 
 
 def _holds(lowering: Lowering, node: Any, function: Any, item: Any) -> bool | Value:
@@ -120,7 +113,7 @@ def _reduce(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     if not initial:
         first, iteration = _divided(lowering, node, iteration)
         initial = [first]
-    return calls.inline(lowering, node, prelude.reduced, (function, iteration, initial[0]))
+    return inlining.inline(lowering, node, prelude.reduced, (function, iteration, initial[0]))
 
 
 def _divided(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, Iteration]:
@@ -150,7 +143,7 @@ def _accumulate(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     if not starts:
         first, iteration = _divided(lowering, node, iteration)
         starts = [first]
-    return calls.inline(lowering, node, prelude.accumulated, (function, iteration, starts[0]))
+    return inlining.inline(lowering, node, prelude.accumulated, (function, iteration, starts[0]))
 
 
 def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -174,25 +167,27 @@ def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
             start = operate(lowering, node, operator.add, start, item)
         return start
     given = (iterable,) if isinstance(start, Static) and start.value == 0 else (iterable, start)
-    return calls.apply_primitive(lowering, node, PRIMITIVES[builtins.sum], builtins.sum, given, {})
+    return application.apply_primitive(
+        lowering, node, PRIMITIVES[builtins.sum], builtins.sum, given, {}
+    )
 
 
 def _chain(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     columns = [known_items(lowering, node, item) for item in arguments]
     if all(column is not None for column in columns):
         return new_list(lowering, tuple(item for column in columns for item in column or ()))
-    return calls.inline(lowering, node, prelude.chained, (TupleOf(tuple(arguments)),))
+    return inlining.inline(lowering, node, prelude.chained, (TupleOf(tuple(arguments)),))
 
 
 def _chain_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     items = known_items(lowering, node, arguments[0])
     if items is not None:
         return _chain(lowering, node, items, {})
-    return calls.inline(lowering, node, prelude.chained, tuple(arguments))
+    return inlining.inline(lowering, node, prelude.chained, tuple(arguments))
 
 
 def _product(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    repeat = calls.static_integer(lowering, node, keywords.get("repeat", Static(1)))
+    repeat = application.static_integer(lowering, node, keywords.get("repeat", Static(1)))
     iterables = tuple(arguments) * repeat
     columns = [_few(lowering, node, item) for item in iterables]
     rows = list(itertools.product(*(c for c in columns if c is not None)))
@@ -201,7 +196,7 @@ def _product(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     loops = {2: prelude.pairs, 3: prelude.triples}.get(len(iterables))
     if loops is None:
         lowering.unsupported(node, "`product` of so many iterables", "write nested loops")
-    return calls.inline(lowering, node, loops, iterables)
+    return inlining.inline(lowering, node, loops, iterables)
 
 
 def _few(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | None:
@@ -218,7 +213,7 @@ def _chosen(callee: Any) -> known.Handler:
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         iterable, *rest = arguments
-        sizes = [calls.static_integer(lowering, node, r) for r in (*rest, *keywords.values())]
+        sizes = [application.static_integer(lowering, node, r) for r in (*rest, *keywords.values())]
         items = _few(lowering, node, iterable)
         if items is not None:
             rows = list(itertools.islice(callee(items, *sizes), _FEW + 1))
@@ -228,7 +223,7 @@ def _chosen(callee: Any) -> known.Handler:
             lowering.unsupported(node, f"`{callee.__name__}` of so many items", "write loops")
         if isinstance(iterable, Iteration):
             iterable = reducing.listed(lowering, node, (iterable,), {})
-        return calls.inline(lowering, node, prelude.combined, (iterable,))
+        return inlining.inline(lowering, node, prelude.combined, (iterable,))
 
     return handler
 
@@ -237,7 +232,7 @@ def _pairwise(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
     items = known_items(lowering, node, arguments[0])
     if items is not None:
         return new_list(lowering, tuple(map(TupleOf, itertools.pairwise(items))))
-    return calls.inline(lowering, node, prelude.pairwise, tuple(arguments))
+    return inlining.inline(lowering, node, prelude.pairwise, tuple(arguments))
 
 
 def _islice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -252,7 +247,9 @@ def _islice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
 
 def _indices(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`np.ndindex(n, m)`, and of a shape: `divmod` of a number that counts."""
-    lengths = calls.unpacked(lowering, node, arguments[0]) if _is_shape(arguments) else arguments
+    lengths = (
+        unpacking.unpacked(lowering, node, arguments[0]) if _is_shape(arguments) else arguments
+    )
     return _numbered(lowering, node, tuple(lengths), lambda index: index)
 
 

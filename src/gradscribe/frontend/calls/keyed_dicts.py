@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.calls import inlining, opaque
 from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.data import objects, places
 from gradscribe.frontend.data.keyed import KeyedItems, put
@@ -26,7 +25,7 @@ def enter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     place of another or appended."""
     order, held, key, item = arguments
     if not isinstance(lowering.contents[held.storage], Value):
-        return calls.inline(lowering, node, put, arguments)
+        return inlining.inline(lowering, node, put, arguments)
     key, item = lowering.named(key, ""), lowering.value(item)
     check_store(lowering, node, held.storage, memory=False)
     lowering.stored |= {order.storage, held.storage}

@@ -7,8 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import prelude, reducing
+from gradscribe.frontend.calls import application, inlining, prelude, reducing
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import Static, TupleOf
 from gradscribe.ir.core import Value
@@ -25,7 +24,7 @@ def _product(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     total = keywords.get("start", Static(1))
     items = reducing.items_of(lowering, source)
     if items is None:
-        return calls.inline(lowering, node, prelude.product, (source, total))
+        return inlining.inline(lowering, node, prelude.product, (source, total))
     if total == Static(1) and items and isinstance(items[0], Value) and is_number(items[0]):
         total, items = items[0], items[1:]
     for item in items:
@@ -59,7 +58,7 @@ def _fraction_and_whole(lowering: Lowering, node: Any, arguments: Any, keywords:
 
 
 def _apply(lowering: Lowering, node: Any, callee: Any, operands: Any) -> Any:
-    return calls.apply_primitive(lowering, node, PRIMITIVES[callee], callee, operands, {})
+    return application.apply_primitive(lowering, node, PRIMITIVES[callee], callee, operands, {})
 
 
 MATHEMATICS: dict[Any, Handler] = {

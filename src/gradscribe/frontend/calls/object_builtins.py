@@ -11,7 +11,7 @@ import numpy as np
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import iterators
+from gradscribe.frontend.calls import inlining, iterators
 from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.data import objects, standard_classes
 from gradscribe.frontend.data.attributes import attribute
@@ -217,7 +217,7 @@ def _instance_of(cls: type) -> known.Handler:
 
 
 def _written_as(function: Any) -> known.Handler:
-    return lambda lowering, node, arguments, keywords: calls.inline(
+    return lambda lowering, node, arguments, keywords: inlining.inline(
         lowering, node, function, arguments, keywords
     )
 

@@ -15,8 +15,8 @@ import numpy as np
 from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import inlining, opaque, unpacking
 from gradscribe.frontend.calls import iteration_prelude as prelude
-from gradscribe.frontend.calls import opaque
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import PartialOf, Static, TupleOf
 from gradscribe.ir.types import Array, Scalar, Tuple, Type, is_differentiable
@@ -121,7 +121,7 @@ def _called(
     found = tuple(type_ for type_ in types if type_ is not None)
     given = (*likes, out, *operands)
     made = opaque.emit(lowering, callee, given, keywords, Tuple(found), RUN)
-    results = iter(calls.unpacked(lowering, None, made))
+    results = iter(unpacking.unpacked(lowering, None, made))
     return TupleOf(tuple(Static(None) if t is None else next(results) for t in types))
 
 
@@ -158,7 +158,7 @@ def _apply_tangent(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
         callee = Conforming(function, f"{own.name}_tangent", 1)
         items = (out, out, *given)
         made = opaque.emit(lowering, callee, items, keywords, Tuple((type_,)), RUN)
-        return calls.unpacked(lowering, None, made)[0]
+        return unpacking.unpacked(lowering, None, made)[0]
     if "adjoint" not in own.rules:
         raise NoDerivativeError(
             f"`{own.name}` has no rule for its derivative",
@@ -171,7 +171,7 @@ def _apply_tangent(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
     tangents = tuple(list(keywords.values())[i] for i in active)
     chosen = Static(tuple(active))
     transposed = (Static(PULLBACKS[0]), pull, zero, chosen, TupleOf(tangents))
-    return calls.inline(lowering, node, prelude.transposed, transposed)
+    return inlining.inline(lowering, node, prelude.transposed, transposed)
 
 
 def zero_of(lowering: Lowering, node: Any, out: Any) -> Any:

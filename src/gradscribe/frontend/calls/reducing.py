@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gradscribe.frontend.calls import application, inlining, prelude, unpacking
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import prelude
 from gradscribe.frontend.calls.iterators import taken
 from gradscribe.frontend.data.sequences import holds_numbers, known_items, new_list
 from gradscribe.frontend.lowering import Lowering
@@ -36,7 +36,7 @@ def items_of(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
     if isinstance(item, DictRef) or (
         isinstance(item, Static) and isinstance(item.value, (str, frozenset, tuple))
     ):
-        return calls.unpacked(lowering, None, item)
+        return unpacking.unpacked(lowering, None, item)
     if isinstance(item, Iteration) and item.kind == "static":
         return item.parts[::-1] if item.reversed else item.parts
     return None
@@ -54,10 +54,10 @@ def listed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return copied(lowering, source)
     if isinstance(source, Ref):
         shared = source.storage.reached
-        rows = calls.apply_primitive(lowering, node, PRIMITIVES[list], list, (source,), {})
+        rows = application.apply_primitive(lowering, node, PRIMITIVES[list], list, (source,), {})
         rows.storage.holds |= shared
         return rows
-    return calls.inline(lowering, node, prelude.listed, (source,))
+    return inlining.inline(lowering, node, prelude.listed, (source,))
 
 
 def copied(lowering: Lowering, source: ListRef) -> ListRef:
@@ -78,7 +78,7 @@ def _decided(is_any: bool) -> Handler:
         (source,) = arguments
         items = items_of(lowering, source)
         if items is None:
-            return calls.inline(lowering, node, function, (source,))
+            return inlining.inline(lowering, node, function, (source,))
         rest: list[Any] = []
         for item in items:
             known = truth(lowering, item)
@@ -88,7 +88,7 @@ def _decided(is_any: bool) -> Handler:
                 rest.append(item)
         if not rest:
             return Static(not is_any)
-        return calls.inline(lowering, node, function, (TupleOf(tuple(rest)),))
+        return inlining.inline(lowering, node, function, (TupleOf(tuple(rest)),))
 
     return handler
 
@@ -105,9 +105,11 @@ def _extreme(callee: Any, plain: Any, by_key: Any) -> Handler:
         if default is not None and items is None:
             return _or_default(lowering, node, handler, source, keywords)
         if key is not None:
-            return calls.inline(lowering, node, by_key, (_indexable(lowering, node, source), key))
+            return inlining.inline(
+                lowering, node, by_key, (_indexable(lowering, node, source), key)
+            )
         if items is None:
-            return calls.inline(lowering, node, plain, (_indexable(lowering, node, source),))
+            return inlining.inline(lowering, node, plain, (_indexable(lowering, node, source),))
         if not items:
             lowering.unsupported(
                 node,
@@ -148,7 +150,7 @@ def _or_default(
     source = _indexable(lowering, node, source)
     default = keywords["default"]
     others = {name: item for name, item in keywords.items() if name != "default"}
-    filled = truth(lowering, calls.length(lowering, source))
+    filled = truth(lowering, unpacking.length(lowering, source))
     if isinstance(filled, bool):
         return handler(lowering, node, (source,), others) if filled else default
     then: Callable[[], Any] = lambda: handler(lowering, node, (source,), others)  # noqa: E731
@@ -162,7 +164,7 @@ def _pairwise(lowering: Lowering, node: Any, callee: Any, items: tuple[Any, ...]
             result = Static(callee(result.value, item.value))
             continue
         primitive = PRIMITIVES[callee]
-        result = calls.apply_primitive(lowering, node, primitive, callee, (result, item), {})
+        result = application.apply_primitive(lowering, node, primitive, callee, (result, item), {})
     return result
 
 
@@ -183,8 +185,8 @@ def _sorted(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
         return new_list(lowering, tuple(items[number] for number in numbers))
     source = listed(lowering, node, (source,), {})
     if _is_none(key):
-        return calls.inline(lowering, node, prelude.in_order, (source, reverse))
-    return calls.inline(lowering, node, prelude.in_order_by, (source, key, reverse))
+        return inlining.inline(lowering, node, prelude.in_order, (source, reverse))
+    return inlining.inline(lowering, node, prelude.in_order_by, (source, key, reverse))
 
 
 def _known_keys(items: Sequence[Any]) -> list[Any] | None:

@@ -6,8 +6,7 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
-from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import prelude
+from gradscribe.frontend.calls import inlining, prelude, unpacking
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, TupleOf
@@ -55,7 +54,7 @@ def has_trips(lowering: Lowering, node: Any, iteration: Iteration) -> Any:
         is_simple = isinstance(step, Static) and step.value == 1
         return operate(lowering, node, operator.lt, start, stop) if is_simple else None
     if iteration.kind in ("array", "sequence"):
-        count = calls.length(lowering, iteration.parts[0])
+        count = unpacking.length(lowering, iteration.parts[0])
         return operate(lowering, node, operator.lt, Static(0), count)
     return None
 
@@ -92,7 +91,7 @@ def divide(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, It
         return first, Iteration(
             "array", (read_item(lowering, node, owner, slice(Static(1), None, None)),)
         )
-    others = Iteration("range", (Static(1), calls.length(lowering, owner), Static(1)))
+    others = Iteration("range", (Static(1), unpacking.length(lowering, owner), Static(1)))
     return first, Iteration("items", (others, owner))
 
 
@@ -108,8 +107,8 @@ def arrays(iteration: Iteration) -> Iterator[Ref | ListRef]:
 def _slice_by_index(lowering: Lowering, node: Any, owner: ListRef, index: SliceOf) -> Iteration:
     """The items of a slice of a list as the items of that list which they are."""
     parts = [p if isinstance(p, Value) else Static(p) for p in (index.start, index.stop)]
-    count = calls.length(lowering, owner)
-    start, stop = calls.inline(lowering, node, prelude.bounds_of_slice, (*parts, count)).items
+    count = unpacking.length(lowering, owner)
+    start, stop = inlining.inline(lowering, node, prelude.bounds_of_slice, (*parts, count)).items
     lowering.sliced.append(owner.storage)
     return Iteration("items", (Iteration("range", (start, stop, Static(1))), owner))
 
@@ -134,5 +133,5 @@ def by_index(
     if is_reversed and nested:
         owner = read_item(lowering, node, owner, slice(None, None, Static(-1)))
         is_reversed = False
-    rows = Iteration("range", (Static(0), calls.length(lowering, owner), Static(1)))
+    rows = Iteration("range", (Static(0), unpacking.length(lowering, owner), Static(1)))
     return Iteration("items", (rows, owner), is_reversed)

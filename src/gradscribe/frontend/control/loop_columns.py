@@ -10,19 +10,10 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import unpacking
 from gradscribe.frontend.data.subscripts import read_item
-from gradscribe.frontend.lowering import (
-    Lowering,
-)
-from gradscribe.frontend.values import (
-    Iteration,
-    ListRef,
-    Ref,
-    Static,
-    Storage,
-    TupleOf,
-)
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, Storage, TupleOf
 from gradscribe.ir.core import LoopShape, Value
 from gradscribe.ir.lengths import Affine, Symbol
 from gradscribe.ir.types import Array, Scalar, Sequence, Type, one_of
@@ -118,7 +109,7 @@ def _trips(lowering: Lowering, node: Any, part: Iteration) -> Any:
         if isinstance(start, Static) and start.value == 0:
             return stop
         return operate(lowering, node, operator.sub, stop, start)
-    return calls.length(lowering, part.parts[0])
+    return unpacking.length(lowering, part.parts[0])
 
 
 def _simple(

@@ -13,7 +13,7 @@ from typing import Any
 import gast
 
 from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import unpacking
 from gradscribe.frontend.control.branches import branch, conditional
 from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.data.subscripts import read_item
@@ -162,7 +162,7 @@ def _sequence(lowering: Lowering, pattern: Any, item: Any) -> Condition:
 
     def long_enough() -> Condition:
         symbol = gast.GtE() if has_star else gast.Eq()
-        length = calls.length(lowering, item)
+        length = unpacking.length(lowering, item)
         return truth(lowering, compare(lowering, pattern, symbol, length, count))
 
     parts = [pair for pair in _parts(pattern) if not isinstance(pair[0], gast.MatchStar)]
@@ -264,7 +264,7 @@ def _item(lowering: Lowering, pattern: Any, owner: Any, place: Any) -> Any:
     index = place if isinstance(place, slice) else Static(place)
     found = read_item(lowering, pattern, owner, index)
     if isinstance(place, slice) and not isinstance(found, ListRef):
-        return new_list(lowering, calls.unpacked(lowering, pattern, found))
+        return new_list(lowering, unpacking.unpacked(lowering, pattern, found))
     return found
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend import scope, wording
+from gradscribe.frontend.calls import application, opaque, tensors
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import opaque, tensors
 from gradscribe.frontend.data import carried_by_exceptions, instances, objects
 from gradscribe.frontend.data.subscripts import cut
 from gradscribe.frontend.interface import Path
@@ -98,9 +98,9 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
     if name == "data":
         return cut(lowering, owner)
     if name == "flat":
-        return calls.apply_method(lowering, node, owner, "ravel", (), {})
+        return application.apply_method(lowering, node, owner, "ravel", (), {})
     if name in ("T", "mT", "size", "real", "imag") and name in METHODS:
-        return calls.apply_method(lowering, node, owner, name, (), {})
+        return application.apply_method(lowering, node, owner, name, (), {})
     if name not in METHODS and hasattr(np.ndarray, name):
         if not callable(getattr(np.ndarray, name)):
             what = f"the attribute `{name}` of an array is not supported"

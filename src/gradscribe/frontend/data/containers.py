@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import opaque, prelude, reducing
+from gradscribe.frontend.calls import inlining, opaque, prelude, reducing
 from gradscribe.frontend.data import places, sequences
 from gradscribe.frontend.data.indices import step_of
 from gradscribe.frontend.data.subscripts import check_store, read_item
@@ -203,7 +202,7 @@ def store_section(lowering: Lowering, node: Any, arguments: Any, keywords: Any) 
 
 def _remove(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     owner, item = arguments
-    position = calls.inline(lowering, node, prelude.index, (owner, item))
+    position = inlining.inline(lowering, node, prelude.index, (owner, item))
     return delete_item(lowering, node, (owner, position), {})
 
 
@@ -253,7 +252,7 @@ def _searched(function: Any) -> Handler:
         if sequences.holds_numbers(lowering, owner):
             method = Method(function.__name__)
             return opaque.emit(lowering, method, (owner, wanted), {}, INT, RUN)
-        return calls.inline(lowering, node, function, (owner, wanted))
+        return inlining.inline(lowering, node, function, (owner, wanted))
 
     return handler
 

@@ -9,6 +9,7 @@ import types
 from typing import Any
 
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import inlining
 from gradscribe.frontend.data import objects
 from gradscribe.frontend.data.instances import class_of, is_object
 from gradscribe.frontend.interface import Path
@@ -48,7 +49,7 @@ def initialize_dataclass(
             item = items[field.name]
         elif field.default is not dataclasses.MISSING:
             path = Path(field, (("attribute", "default"),))
-            item = calls.default_value(lowering, field.default, path, field.name)
+            item = inlining.default_value(lowering, field.default, path, field.name)
         elif field.default_factory is not dataclasses.MISSING:
             item = calls.call(lowering, node, Static(field.default_factory), (), {})
         else:

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import unpacking
 from gradscribe.frontend.data import keyed, protocols
 from gradscribe.frontend.data.containers import LIST_METHODS
 from gradscribe.frontend.data.subscripts import store_item
@@ -53,7 +53,7 @@ def keys_with(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
     from gradscribe.frontend.calls.keyed_dicts import new_dict as made_here
 
     keys, value = (*arguments, Static(None))[:2]
-    pairs = [(key, value) for key in calls.unpacked(lowering, node, keys)]
+    pairs = [(key, value) for key in unpacking.unpacked(lowering, node, keys)]
     return made_here(lowering, node, pairs)
 
 
@@ -61,8 +61,8 @@ def _enter(lowering: Lowering, node: Any, made: Any, source: Any) -> None:
     """Enter the items of a dict, or of an iterable of pairs, one by one."""
     is_dict = isinstance(source, DictRef)
     pairs = _items(lowering, node, (source,), {}) if is_dict else source
-    for pair in calls.unpacked(lowering, node, pairs):
-        key, item = calls.unpacked(lowering, node, pair)
+    for pair in unpacking.unpacked(lowering, node, pairs):
+        key, item = unpacking.unpacked(lowering, node, pair)
         store_item(lowering, node, made, key, item)
 
 
@@ -71,7 +71,10 @@ def _fill(lowering: Lowering, node: Any, owner: DictRef, source: Any) -> None:
     if isinstance(source, DictRef):
         new = lowering.contents[source.storage]
     else:
-        pairs = [calls.unpacked(lowering, node, p) for p in calls.unpacked(lowering, node, source)]
+        pairs = [
+            unpacking.unpacked(lowering, node, p)
+            for p in unpacking.unpacked(lowering, node, source)
+        ]
         new = {keyed.known_key(lowering, node, owner, key): value for key, value in pairs}
     lowering.contents[owner.storage] = lowering.contents[owner.storage] | new
 

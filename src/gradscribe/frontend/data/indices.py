@@ -74,7 +74,7 @@ def _item(lowering: Lowering, node: Any, item: Any) -> Any:
 
 def _as_arange(lowering: Lowering, node: Any, item: Iteration) -> Ref:
     """The array that NumPy makes of a range."""
-    from gradscribe.frontend.calls.dispatch import apply_primitive
+    from gradscribe.frontend.calls.application import apply_primitive
 
     start, stop, step = item.parts
     bounds: tuple[Any, ...] = item.parts
@@ -172,7 +172,7 @@ def _is_whole_nonzero(lowering: Lowering, items: tuple[Any, ...]) -> bool:
 
 def open_mesh(lowering: Lowering, node: Any, arguments: tuple[Any, ...]) -> TupleOf:
     """`np.ix_(i, j)`: arrays that, broadcast, pair each index with each of the others."""
-    from gradscribe.frontend.calls.dispatch import apply_primitive
+    from gradscribe.frontend.calls.application import apply_primitive
 
     parts: list[Any] = []
     for axis, given in enumerate(arguments):
@@ -249,7 +249,7 @@ def count_of(lowering: Lowering, mask: Value) -> Affine:
 def as_array(lowering: Lowering, node: Any, item: Any) -> Any:
     """What is stored in an array: a number or an array; of a tuple or list, NumPy makes one."""
     if isinstance(item, (TupleOf, ListRef)):
-        from gradscribe.frontend.calls.dispatch import apply_primitive
+        from gradscribe.frontend.calls.application import apply_primitive
 
         return apply_primitive(lowering, node, PRIMITIVES[np.array], np.array, (item,), {})
     if isinstance(item, (Static, Value, Ref)):

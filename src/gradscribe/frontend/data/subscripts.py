@@ -116,7 +116,7 @@ def _read_number(lowering: Lowering, node: Any, owner: Value, index: Any) -> Any
 
 
 def _as_array(lowering: Lowering, node: Any, number: Value) -> Any:
-    from gradscribe.frontend.calls.dispatch import apply_primitive
+    from gradscribe.frontend.calls.application import apply_primitive
 
     return apply_primitive(lowering, node, PRIMITIVES[np.array], np.array, (number,), {})
 

@@ -1,0 +1,206 @@
+"""Calls of primitives: arguments are bound by the signature; views stay views; a result goes to
+`out`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend import scope, wording
+from gradscribe.frontend.calls import array_likes, destinations, inlining, prelude
+from gradscribe.frontend.contiguity import is_contiguous
+from gradscribe.frontend.data.subscripts import cut
+from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering, MisfitError, is_number
+from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
+from gradscribe.ir.core import Linearity, Method, Primitive, Value
+from gradscribe.ir.types import Array
+from gradscribe.primitives.registry import METHODS
+
+_ONE_TUPLE = {"reshape": "shape", "transpose": "axes"}
+"""Methods that take their tuple also as separate arguments."""
+
+_CONVERSIONS = (np.asarray, np.asanyarray, np.ascontiguousarray)
+"""Functions that return their argument, or a copy if that is of another dtype."""
+
+_STATIC = frozenset(
+    {"axis", "axes", "axis1", "axis2", "source", "destination", "shape", "dtype", "keepdims"}
+    | {"offset", "ddof", "order", "index", "path", "decimals", "endpoint"}
+)
+"""Parameters of primitives that stay static where the program gives a constant."""
+
+
+def apply_method(
+    lowering: Lowering,
+    node: Any,
+    receiver: Any,
+    name: str,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """`receiver.name(...)` for a method or attribute that is a primitive."""
+    if name in _ONE_TUPLE and len(arguments) > 1:
+        arguments = (TupleOf(arguments),)
+    return apply_primitive(
+        lowering, node, METHODS[name], Method(name), (receiver, *arguments), keywords
+    )
+
+
+def apply_primitive(
+    lowering: Lowering,
+    node: Any,
+    primitive: Primitive,
+    callee: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """Emit a primitive, its arguments bound by its signature; its result goes to `out`."""
+    assert primitive.signature is not None
+    out, where, arguments, keywords = destinations.destination(callee, arguments, keywords)
+    if out is not None or where is not None:
+        result = apply_primitive(lowering, node, primitive, callee, arguments, keywords)
+        return destinations.store_result(lowering, node, callee, result, out, where)
+    if isinstance(callee, np.ufunc) and "dtype" in keywords:
+        dtype = keywords.pop("dtype")
+        arguments = tuple(
+            inlining.inline(lowering, node, prelude.converted, (a, dtype)) for a in arguments
+        )
+    keywords = _by_own_names(callee, primitive.signature, keywords)
+    try:
+        bound = primitive.signature.bind(*arguments, **keywords)
+    except TypeError as error:
+        lowering.unsupported(
+            node,
+            f"this call of `{wording.name_of(callee)}` is not supported: {error}",
+            f"call it as {wording.name_of(callee)}{_call_form(primitive.signature)}",
+        )
+    given = set(bound.arguments)
+    bound.arguments = array_likes.converted(
+        lowering, node, primitive, callee, bound.arguments, _STATIC
+    )
+    bound.apply_defaults()
+    parameters = primitive.signature.parameters.values()
+    tree: dict[str, Any] = {}
+    for parameter in parameters:
+        item = bound.arguments[parameter.name]
+        if parameter.kind is parameter.VAR_POSITIONAL and parameter.name in given:
+            item = TupleOf(item)
+        tree[parameter.name] = (
+            _argument(lowering, node, primitive, parameter.name, item)
+            if parameter.name in given
+            else item
+        )
+    first = next(iter(bound.arguments.values()), None)
+    if primitive.view and isinstance(first, Ref):
+        return _view(lowering, primitive, callee, first, tree)
+    try:
+        return lowering.wrap(lowering.emit(primitive, tree, callee))
+    except MisfitError as error:
+        error.location = lowering.location(node)
+        raise
+
+
+def _argument(lowering: Lowering, node: Any, primitive: Primitive, name: str, item: Any) -> Any:
+    """One bound argument as an attribute tree with IR values in it."""
+    item = scope.opened(lowering, item)
+    if isinstance(item, Static):
+        runs_static = primitive.adjoint is None and not isinstance(primitive.tangent, Linearity)
+        if name in _STATIC or name in primitive.static or not isinstance(item.value, PLAIN_NUMBERS):
+            return item.value
+        if runs_static and not primitive.elementwise and not _elementwise_constant(primitive):
+            return item.value
+        return lowering.constant(item.value)
+    if isinstance(item, TupleOf):
+        return tuple(_argument(lowering, node, primitive, name, i) for i in item.items)
+    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
+        items = lowering.contents[item.storage]
+        return [_argument(lowering, node, primitive, name, i) for i in items]
+    if isinstance(item, (Value, Ref, ListRef)):
+        value = lowering.value(item)
+        demanded = name in ("axis", "axes", "keepdims", "ddof") or name in primitive.static
+        if demanded and isinstance(item, Value):
+            return static_integer(lowering, node, item)
+        return value
+    return lowering.unsupported(
+        node,
+        f"this argument of `{primitive.name}` is not supported",
+        "pass numbers, arrays, or tuples and lists of them",
+    )
+
+
+def _elementwise_constant(primitive: Primitive) -> bool:
+    """Whether this is a comparison or the like: operands without derivative."""
+    from gradscribe.primitives.typing import elementwise_type
+
+    return primitive.type_rule is elementwise_type
+
+
+def static_integer(lowering: Lowering, node: Any, item: Any) -> int:
+    """The value of an integer that has to be known; it becomes a guard of the specialization."""
+    if isinstance(item, Static):
+        return int(item.value)
+    known_value = lowering.builder.facts.sampled(item.type.value) if is_number(item) else None
+    if known_value is None:
+        lowering.unsupported(
+            node,
+            "this integer must be known when the function is compiled",
+            "write it as a literal",
+        )
+    return known_value
+
+
+def _view(
+    lowering: Lowering, primitive: Primitive, callee: Any, owner: Ref, tree: dict[str, Any]
+) -> Any:
+    """A view: later stores through it, or to its base, are seen through both."""
+    arguments = dict(tree)
+    arguments.pop(next(iter(tree)))
+    certain = _is_certain(lowering, primitive, owner, tree)
+    if callee in _CONVERSIONS:
+        type_ = lowering.load(owner).type
+        assert isinstance(type_, Array)
+        if np.dtype(arguments["dtype"] or type_.dtype).name != type_.dtype:
+            return lowering.wrap(lowering.emit(primitive, tree, callee))
+        if certain and type_.rank and type_.spelling == "numpy":
+            return owner
+    step = (primitive, arguments, callee)
+    view = Ref(owner.storage, (*owner.path, step), owner.exact and certain)
+    value = lowering.load(view)
+    found = view if isinstance(value.type, Array) else value
+    return cut(lowering, found) if lowering.cutting else found
+
+
+def _is_certain(lowering: Lowering, primitive: Primitive, owner: Ref, tree: dict[str, Any]) -> bool:
+    """Whether this makes a view whatever the layout of the array, or of its known layout."""
+    if primitive.name not in ("reshape", "ravel", "ascontiguousarray"):
+        return True
+    return tree.get("order", "C") == "C" and is_contiguous(lowering, lowering.load(owner))
+
+
+def _by_own_names(
+    callee: Any, signature: inspect.Signature, keywords: dict[str, Any]
+) -> dict[str, Any]:
+    """Keywords by the primitive's parameters, where the callee has other names for them."""
+    if keywords.keys() <= signature.parameters.keys():
+        return keywords
+    positional = [n for n, p in signature.parameters.items() if p.kind is not p.KEYWORD_ONLY]
+    names = dict(zip(_parameters_of(callee), positional, strict=False))
+    return {
+        names.get(name, name) if name not in signature.parameters else name: item
+        for name, item in keywords.items()
+    }
+
+
+@functools.cache
+def _parameters_of(callee: Any) -> tuple[str, ...]:
+    try:
+        return tuple(inspect.signature(callee).parameters)
+    except (TypeError, ValueError):
+        return ()
+
+
+def _call_form(signature: inspect.Signature) -> str:
+    """A signature without annotations, as one would write the call."""
+    return str(signature.replace(return_annotation=inspect.Signature.empty))

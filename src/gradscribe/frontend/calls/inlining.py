@@ -1,0 +1,174 @@
+"""Calls of Python functions, whose bodies are lowered where they are called: of the user's, of
+nested ones, of our own that say what an operation is made of."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from dataclasses import replace
+from typing import Any
+
+from gradscribe.frontend import scope
+from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.calls import destinations
+from gradscribe.frontend.calls.frames import run_frame
+from gradscribe.frontend.frame import Frame
+from gradscribe.frontend.interface import Path
+from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
+from gradscribe.frontend.source import Source, source_of
+from gradscribe.frontend.values import DictRef, LocalFunction, Static, Storage, TupleOf
+
+
+def local_function(lowering: Lowering, node: Any) -> LocalFunction:
+    """The value of a `lambda` or nested `def`: its defaults are evaluated now."""
+    from gradscribe.frontend.expressions import expression
+
+    arguments = node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults = {
+        p.id: expression(lowering, d)
+        for p, d in zip(
+            positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True
+        )
+    }
+    for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is not None:
+            defaults[parameter.id] = expression(lowering, default)
+    return LocalFunction(node, lowering.frame, defaults)
+
+
+def call_local(
+    lowering: Lowering,
+    node: Any,
+    callee: LocalFunction,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    outer: Frame = callee.frame
+    source = Source.of(callee.node, outer.source.filename, outer.source.lines)
+    names = _bind(lowering, node, source, callee.defaults, arguments, keywords)
+    return run_frame(lowering, node, Frame(source, outer.function, names, outer))
+
+
+def inline(
+    lowering: Lowering,
+    node: Any,
+    function: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any] | None = None,
+) -> Any:
+    """Call a function of our own: all of it belongs to the user's statement."""
+    source = replace(source_of(function.__code__), statement=lowering.builder.location, whole=True)
+    defaults = {name: known.static_receiver(item) for name, item in _defaults_of(function).items()}
+    names = _bind(lowering, node, source, defaults, arguments, keywords or {})
+    return run_frame(lowering, node, Frame(source, function, names))
+
+
+def compose(
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    composition: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """A call of a function that is made of other operations; its result goes to `out`."""
+    out, _, arguments, keywords = destinations.destination(callee, arguments, keywords)
+    result = inline(lowering, node, composition, arguments, keywords)
+    if out is None:
+        return result
+    return destinations.store_result(lowering, node, callee, result, out, None)
+
+
+def call_function(
+    lowering: Lowering,
+    node: Any,
+    function: types.FunctionType,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    source = source_of(function.__code__)
+    if not scope.is_library(function):
+        scope.depend(lowering, Path(function, (("attribute", "__code__"),)), function.__code__)
+    names = _bind(lowering, node, source, _defaults(lowering, function), arguments, keywords)
+    return run_frame(lowering, node, Frame(source, function, names))
+
+
+@functools.cache
+def _defaults_of(function: Any) -> dict[str, Any]:
+    """The defaults of a function of our own, which nobody changes."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+def _defaults(lowering: Lowering, function: types.FunctionType) -> dict[str, Any]:
+    """The defaults of a function, or what reads them when they are needed."""
+    parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
+    given = function.__defaults__ or ()
+    first = len(parameters) - len(given)
+    places: dict[str, tuple[str, Any]] = {
+        parameters[first + i]: ("__defaults__", i) for i in range(len(given))
+    }
+    places |= {name: ("__kwdefaults__", name) for name in function.__kwdefaults__ or ()}
+    return {
+        name: functools.partial(_default, lowering, function, name, *place)
+        for name, place in places.items()
+    }
+
+
+def _default(
+    lowering: Lowering, function: types.FunctionType, name: str, where: str, key: Any
+) -> Any:
+    path = Path(function, (("attribute", where),))
+    held = getattr(function, where)
+    scope.depend(lowering, path, held)
+    return default_value(lowering, held[key], Path(function, (*path.steps, ("item", key))), name)
+
+
+def default_value(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
+    """A default: a number is what it is now, anything else is found at its place."""
+    if isinstance(value, PLAIN_NUMBERS):
+        return Static(value)
+    return scope.external(lowering, value, path, name)
+
+
+def _bind(
+    lowering: Lowering,
+    node: Any,
+    source: Source,
+    defaults: dict[str, Any],
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> dict[str, Any]:
+    """The names that a function starts with."""
+    kinds = inspect.Parameter
+    tree = source.node.args
+    parameters = [kinds(p.id, kinds.POSITIONAL_ONLY) for p in tree.posonlyargs]
+    parameters += [kinds(p.id, kinds.POSITIONAL_OR_KEYWORD) for p in tree.args]
+    if tree.vararg is not None:
+        parameters.append(kinds(tree.vararg.id, kinds.VAR_POSITIONAL))
+    parameters += [kinds(p.id, kinds.KEYWORD_ONLY) for p in tree.kwonlyargs]
+    if tree.kwarg is not None:
+        parameters.append(kinds(tree.kwarg.id, kinds.VAR_KEYWORD))
+    given = [p.replace(default=defaults[p.name]) if p.name in defaults else p for p in parameters]
+    try:
+        bound = inspect.Signature(given).bind(*arguments, **keywords)
+    except (TypeError, ValueError) as error:
+        lowering.unsupported(
+            node,
+            f"`{source.name}` cannot be called like this: {error}",
+            f"call it as {source.name}{inspect.Signature(parameters)}",
+        )
+    bound.apply_defaults()
+    names = {
+        name: value() if isinstance(value, functools.partial) else value
+        for name, value in bound.arguments.items()
+    }
+    if tree.vararg is not None:
+        names[tree.vararg.id] = TupleOf(tuple(names[tree.vararg.id]))
+    if tree.kwarg is not None:
+        storage = Storage(tree.kwarg.id)
+        lowering.contents[storage] = dict(names[tree.kwarg.id])
+        names[tree.kwarg.id] = DictRef(storage)
+    return names

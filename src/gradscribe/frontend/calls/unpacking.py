@@ -1,0 +1,123 @@
+"""Lengths, and the items of what is unpacked."""
+
+from __future__ import annotations
+
+import enum
+import operator
+from typing import Any
+
+from gradscribe.frontend import scope
+from gradscribe.frontend.calls import application, iterators, opaque
+from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.data import instances, protocols, sequences
+from gradscribe.frontend.data.subscripts import read_item
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, TupleOf
+from gradscribe.ir.core import Value
+from gradscribe.ir.lengths import Affine
+from gradscribe.ir.types import INT, Array, Opaque, Sequence, Tuple
+from gradscribe.primitives.control import LEN
+from gradscribe.primitives.indexing import LENGTH
+from gradscribe.primitives.registry import PRIMITIVES
+
+
+def length(lowering: Lowering, item: Any) -> Any:
+    """`len(item)`."""
+    item = scope.opened(lowering, item)
+    special = protocols.call(lowering, None, item, "__len__")
+    if special is not None:
+        return special
+    if isinstance(item, TupleOf):
+        return Static(len(item.items))
+    if isinstance(item, Static):
+        return Static(len(item.value))
+    value = lowering.contents[item.storage] if isinstance(item, (ListRef, DictRef)) else None
+    if isinstance(value, (tuple, dict)):
+        return Static(len(value))
+    if isinstance(item, ListRef) and sequences.is_empty(lowering, item):
+        return Static(0)
+    value = lowering.value(item)
+    if isinstance(value.type, Array) and value.type.rank:
+        known_length = value.type.dims[0].known
+        if known_length is not None:
+            return Static(known_length)
+        return lowering.emit(LENGTH, {"x": value, "axis": 0})
+    if isinstance(value.type, Sequence):
+        if value.type.length is not None and value.type.length.known is not None:
+            return Static(value.type.length.known)
+        return lowering.emit(LEN, {"x": value})
+    if isinstance(value.type, Opaque):
+        return opaque.emit(lowering, len, (value,), {}, INT)
+    return None
+
+
+def unpacked(
+    lowering: Lowering, node: Any, item: Any, expected: int | None = None
+) -> tuple[Any, ...]:
+    """The items of a value whose number of items is known, or expected: then it is compared at run
+    time."""
+    item = scope.opened(lowering, iterators.taken(lowering, node, item))
+    if instances.is_object(item):
+        return unpacked(lowering, node, known.iteration(lowering, node, item))
+    if isinstance(item, TupleOf):
+        return item.items
+    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
+        return tuple(lowering.contents[item.storage])
+    if isinstance(item, ListRef):
+        return _counted_items(
+            lowering, node, item, lowering.contents[item.storage].type.length, expected
+        )
+    if isinstance(item, DictRef):
+        return tuple(Static(key) for key in lowering.contents[item.storage])
+    if isinstance(item, Static) and isinstance(item.value, _STATIC_ITEMS):
+        return tuple(Static(i) for i in item.value)
+    if isinstance(item, Iteration):
+        return known.unrolled(lowering, node, item)
+    if isinstance(item, Ref):
+        type_ = lowering.load(item).type
+        assert isinstance(type_, Array)
+        if not type_.rank:
+            lowering.unsupported(
+                node,
+                "an array without axes has no items",
+                "use the array itself, or `np.atleast_1d`",
+            )
+        return _counted_items(lowering, node, item, type_.dims[0], expected)
+    if isinstance(item, Value) and isinstance(item.type, Tuple):
+        return tuple(lowering.wrap(item).items)
+    return lowering.unsupported(
+        node, "the number of items is not known when the function is compiled", "index instead"
+    )
+
+
+_STATIC_ITEMS = (tuple, list, range, str, frozenset, enum.EnumMeta)
+
+
+def _counted_items(
+    lowering: Lowering, node: Any, item: Ref | ListRef, length_: Affine | None, expected: int | None
+) -> tuple[Any, ...]:
+    """The items of a list or array: as many as there are in the specializing call."""
+    count = None if length_ is None else lowering.builder.facts.sampled(length_)
+    if count is None and expected is None:
+        what = "the number of items is not known when the function is compiled"
+        lowering.unsupported(node, what, "index instead")
+    if count is None:
+        count = expected or 0
+        _compare_length(lowering, node, item, count)
+    return tuple(read_item(lowering, node, item, Static(i)) for i in range(count))
+
+
+def _compare_length(lowering: Lowering, node: Any, item: Ref | ListRef, expected: int) -> None:
+    """Raise what Python raises where a list or array has another number of items."""
+    from gradscribe.frontend.control.branches import branch, raise_here
+
+    what = f"expected {expected} values to unpack"
+    differs = application.apply_primitive(
+        lowering,
+        node,
+        PRIMITIVES[operator.ne],
+        operator.ne,
+        (length(lowering, item), Static(expected)),
+        {},
+    )
+    branch(lowering, differs, lambda: raise_here(lowering, ValueError, what), lambda: None)

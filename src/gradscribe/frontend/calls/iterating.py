@@ -18,6 +18,7 @@ import numpy as np
 from gradscribe.frontend.calls import application, inlining, reducing, unpacking
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.calls.iterators import computed, iterator, taking
 from gradscribe.frontend.control import first_and_rest
@@ -36,9 +37,9 @@ _FEW = 64
 
 def known_items(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | None:
     """The items of an iterable of known structure; None where only run time tells."""
-    iteration = known.iteration(lowering, node, item)
+    iteration = iterations.over(lowering, node, item)
     if _is_known(iteration):
-        return known.unrolled(lowering, node, iteration)
+        return iterations.unrolled(lowering, node, iteration)
     return None
 
 
@@ -54,7 +55,7 @@ def _is_known(iteration: Iteration) -> bool:
 
 def _map(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     function, *iterables = arguments
-    parts = tuple(known.iteration(lowering, node, item) for item in iterables)
+    parts = tuple(iterations.over(lowering, node, item) for item in iterables)
     over = parts[0] if len(parts) == 1 else Iteration("zip", parts)
 
     def mapped(item: Any) -> Any:
@@ -109,7 +110,7 @@ def _reduce(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
         for item in items[1:]:
             result = calls.call(lowering, node, function, (result, item), {})
         return result
-    iteration = known.iteration(lowering, node, iterable)
+    iteration = iterations.over(lowering, node, iterable)
     if not initial:
         first, iteration = _divided(lowering, node, iteration)
         initial = [first]
@@ -139,7 +140,7 @@ def _accumulate(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
         for item in (*starts, *items)[1:]:
             made.append(calls.call(lowering, node, function, (made[-1], item), {}))
         return new_list(lowering, tuple(made))
-    iteration = known.iteration(lowering, node, iterable)
+    iteration = iterations.over(lowering, node, iterable)
     if not starts:
         first, iteration = _divided(lowering, node, iteration)
         starts = [first]
@@ -151,7 +152,7 @@ def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     iterable, *rest = arguments
     start = keywords.get("start", rest[0] if rest else Static(0))
     if instances.is_object(iterable):
-        iterable = known.iteration(lowering, node, iterable)
+        iterable = iterations.over(lowering, node, iterable)
     if isinstance(iterable, Iteration) and iterable.kind == "sequence" and not iterable.reversed:
         (iterable,) = iterable.parts
     if isinstance(iterable, (Iteration, DictRef)):
@@ -201,10 +202,10 @@ def _product(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
 
 def _few(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | None:
     """The items, if they are known, those of a range included."""
-    iteration = known.iteration(lowering, node, item)
+    iteration = iterations.over(lowering, node, item)
     is_range = iteration.kind == "range" and all(isinstance(p, Static) for p in iteration.parts)
     if is_range or _is_known(iteration):
-        return known.unrolled(lowering, node, iteration)
+        return iterations.unrolled(lowering, node, iteration)
     return None
 
 

@@ -12,6 +12,7 @@ from gradscribe.frontend import scope
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import inlining, iterators
+from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.data import objects, standard_classes
 from gradscribe.frontend.data.attributes import attribute
@@ -171,14 +172,14 @@ def _iter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     (item,) = arguments
     if isinstance(item, OneShot):
         return item
-    return iterators.made(lowering, lambda taker: known.iteration(lowering, taker, item), (item,))
+    return iterators.made(lowering, lambda taker: iterations.over(lowering, taker, item), (item,))
 
 
 def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     item, *default = arguments
     if not isinstance(item, OneShot):
         lowering.unsupported(node, "`next` of what is no iterator", "make one: `iter(…)`")
-    iteration = known.iteration(lowering, node, item)
+    iteration = iterations.over(lowering, node, item)
     count = first_and_rest.trips(lowering, iteration)
     if count is not None and count.known == 0:
         return default[0] if default else lowering.raises(node, StopIteration())

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import application, iterators, opaque
-from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.data import instances, protocols, sequences
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
@@ -58,7 +58,7 @@ def unpacked(
     time."""
     item = scope.opened(lowering, iterators.taken(lowering, node, item))
     if instances.is_object(item):
-        return unpacked(lowering, node, known.iteration(lowering, node, item))
+        return unpacked(lowering, node, iterations.over(lowering, node, item))
     if isinstance(item, TupleOf):
         return item.items
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
@@ -72,7 +72,7 @@ def unpacked(
     if isinstance(item, Static) and isinstance(item.value, _STATIC_ITEMS):
         return tuple(Static(i) for i in item.value)
     if isinstance(item, Iteration):
-        return known.unrolled(lowering, node, item)
+        return iterations.unrolled(lowering, node, item)
     if isinstance(item, Ref):
         type_ = lowering.load(item).type
         assert isinstance(type_, Array)

@@ -12,7 +12,7 @@ from typing import Any
 import gast
 
 from gradscribe.errors import AliasingError, UnsupportedError
-from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.calls.definitions import EverOtherTypesError
 from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.control.branches import RAISED
@@ -39,7 +39,7 @@ def for_loop(lowering: Lowering, node: Any) -> None:
 
     lowering.iterable = node.iter
     over = expression(lowering, node.iter)
-    iteration = known.iteration(lowering, node.iter, over)
+    iteration = iterations.over(lowering, node.iter, over)
     depth, sliced = len(lowering.iterated), len(lowering.sliced)
     lowering.iterated += [over] if isinstance(over, ListRef) else first_and_rest.arrays(iteration)
     try:
@@ -52,10 +52,10 @@ def for_loop(lowering: Lowering, node: Any) -> None:
 def _run_over(lowering: Lowering, node: Any, iteration: Iteration) -> None:
     if iteration.kind == "map" and _is_static(iteration):
         inner, mapped = iteration.parts
-        _unroll(lowering, node, known.unrolled(lowering, node.iter, inner), mapped)
+        _unroll(lowering, node, iterations.unrolled(lowering, node.iter, inner), mapped)
         return
     if _is_static(iteration):
-        _unroll(lowering, node, known.unrolled(lowering, node.iter, iteration))
+        _unroll(lowering, node, iterations.unrolled(lowering, node.iter, iteration))
         return
     if _is_empty(lowering, iteration):
         from gradscribe.frontend.statements import statements
@@ -118,7 +118,7 @@ def _unroll_instead(
     if count is None or count > _FEW:
         raise error
     try:
-        _unroll(lowering, node, known.unrolled(lowering, node.iter, iteration))
+        _unroll(lowering, node, iterations.unrolled(lowering, node.iter, iteration))
     except UnsupportedError as later:
         raise (later if isinstance(error, RunTimeKeyError) else error) from None
 

@@ -1,0 +1,105 @@
+"""What a loop runs over: the iterations that values and built-in functions stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradscribe.frontend import scope
+from gradscribe.frontend.calls import application, iterators, unpacking
+from gradscribe.frontend.data import instances, objects, protocols, subscripts
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, TupleOf
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Array
+
+
+def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
+    """What a `for` over this value runs over."""
+    item = scope.opened(lowering, iterators.taken(lowering, node, item))
+    if isinstance(item, Iteration):
+        return item
+    if instances.is_object(item):
+        return _object_iteration(lowering, node, item)
+    if isinstance(item, Ref):
+        type_ = lowering.load(item).type
+        if isinstance(type_, Array) and type_.rank:
+            return Iteration("array", (item,))
+    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], Value):
+        return Iteration("sequence", (item,))
+    if isinstance(item, Static) and isinstance(item.value, range):
+        r = item.value
+        return Iteration("range", (Static(r.start), Static(r.stop), Static(r.step)))
+    if isinstance(item, (TupleOf, ListRef, DictRef, Static)):
+        return Iteration("static", unpacking.unpacked(lowering, node, item))
+    return lowering.unsupported(
+        node,
+        "this value cannot be iterated over",
+        "loop over a range, an array, a list, a tuple or a dict",
+    )
+
+
+def _object_iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
+    """A `for` over an object of a user's class."""
+    found = protocols.call(lowering, node, item, "__iter__")
+    if found is not None:
+        return over(lowering, node, found)
+    count = protocols.call(lowering, node, item, "__len__")
+    if objects.method(lowering, item, "__getitem__") is None or count is None:
+        lowering.unsupported(
+            node,
+            "this object cannot be iterated over",
+            "give its class `__iter__`, or `__len__` and `__getitem__`",
+        )
+    return Iteration("items", (range_of(lowering, node, (count,), {}), item))
+
+
+def unrolled(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, ...]:
+    """The items of an iteration over structures."""
+    if item.kind == "zip":
+        columns = [unrolled(lowering, node, part) for part in item.parts]
+        rows = tuple(TupleOf(tuple(row)) for row in zip(*columns, strict=False))
+        return rows[::-1] if item.reversed else rows
+    if item.kind == "enumerate":
+        start = application.static_integer(lowering, node, item.parts[1])
+        rows = unrolled(lowering, node, item.parts[0])
+        return tuple(TupleOf((Static(start + i), row)) for i, row in enumerate(rows))
+    if item.kind == "static":
+        return item.parts[::-1] if item.reversed else item.parts
+    if item.kind == "range":
+        ends = (application.static_integer(lowering, node, part) for part in item.parts)
+        values = tuple(map(Static, range(*ends)))
+        return values[::-1] if item.reversed else values
+    if item.kind == "map":
+        return tuple(map(item.parts[1], unrolled(lowering, node, item.parts[0])))
+    if item.kind == "items":
+        indices = unrolled(lowering, node, item.parts[0])
+        return tuple(subscripts.read_item(lowering, node, item.parts[1], i) for i in indices)
+    if item.kind in ("array", "sequence"):
+        rows = unpacking.unpacked(lowering, node, item.parts[0])
+        return rows[::-1] if item.reversed else rows
+    return lowering.unsupported(
+        node, "the number of items is not known", "make a list of them first, or loop with `for`"
+    )
+
+
+def range_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    parts = list(arguments)
+    if len(parts) == 1:
+        parts = [Static(0), parts[0]]
+    if len(parts) == 2:
+        parts.append(Static(1))
+    return Iteration("range", tuple(parts))
+
+
+def zip_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return Iteration("zip", tuple(over(lowering, node, a) for a in arguments))
+
+
+def enumerate_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    start = arguments[1] if len(arguments) > 1 else keywords.get("start", Static(0))
+    return Iteration("enumerate", (over(lowering, node, arguments[0]), start))
+
+
+def reversed_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    inner = over(lowering, node, arguments[0])
+    return Iteration(inner.kind, inner.parts, not inner.reversed)

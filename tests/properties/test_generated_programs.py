@@ -1,4 +1,4 @@
-"""Generated programs: the same 400 of each kind in every run, in parts that run side by side.
+"""Generated programs: the same 300 of each kind in every run, in parts that run side by side.
 
 `make fuzz` runs 50,000 others.
 """
@@ -22,7 +22,7 @@ PARTS = 4
 def test_generated_programs_are_differentiated_correctly(kind: str, part: int) -> None:
     @seed(part)
     @settings(
-        max_examples=400 // PARTS,
+        max_examples=300 // PARTS,
         database=None,
         deadline=None,
         suppress_health_check=list(HealthCheck),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import cmath
+import datetime
 import os
+import time
 import warnings
 from pathlib import Path
 
@@ -90,6 +92,17 @@ def test_the_environment_is_read_by_each_call(monkeypatch: pytest.MonkeyPatch) -
     assert derivative(x4)[0] == 4.0
     monkeypatch.setenv("GRADSCRIBE_TEST_SCALE", "5")
     assert derivative(x4)[0] == 10.0
+
+
+def test_clocks_are_read_by_each_call() -> None:
+    def stamped(x):
+        return x[0] ** 2 + 0.0 * float(datetime.datetime.now().timestamp())
+
+    def ticks(x):
+        return x[0] ** 2 * (time.perf_counter_ns() > 0)
+
+    assert "now()" in gs.differentiable(stamped).specialize(x4).forward_source
+    assert gs.grad(ticks)(x4)[0] == 2.0
 
 
 def test_files_are_read_by_each_call(tmp_path: Path) -> None:

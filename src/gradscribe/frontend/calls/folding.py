@@ -36,12 +36,15 @@ _BUILTINS = frozenset(
     | {builtins.__import__}
 )
 
+_VALUES = frozenset({str, bytes, int, float, complex, bool, tuple, frozenset})
+"""Classes whose methods only compute."""
+
 
 def is_pure(callee: Any) -> bool:
     """Whether a callable gives the same for the same arguments and does nothing else."""
     owner = getattr(callee, "__self__", None)
     if isinstance(callee, types.BuiltinMethodType) and not isinstance(owner, types.ModuleType):
-        return isinstance(owner, (str, bytes, int, float, complex, tuple, frozenset, type))
+        return (owner if isinstance(owner, type) else type(owner)) in _VALUES
     if isinstance(callee, type) and issubclass(callee, BaseException):
         return callee.__module__ == "builtins"
     module = module_of(callee)

@@ -234,3 +234,24 @@ def sum_kept_before_an_inner_exit(x, s):
 )
 def test_what_ends_a_trip_comes_before_a_loop_inside_passes_on(function, s) -> None:
     agrees(function, np.array([0.5, 1.5, 2.0]), s)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_zeros_like_what_no_trip_has_made(n) -> None:
+    def pair_or_none(x, A, n, m):
+        if np.max(x) < -1:
+            return np.sum(x)
+        found = None
+        for _ in range(n):
+            found = np.sin(np.tanh(A[-1])), np.sum(x)
+            break
+        t = np.tanh(np.max(found[0]) * found[1]) if found is not None and m > 1 else 1.5
+        return t + np.sum(np.sin(A))
+
+    A = np.linspace(-1, 1, 6).reshape(2, 3)
+    for m in (1, 2):
+        expected, pull = gs.vjp(pair_or_none, x4, A, n, m)
+        value, gradients = gs.value_and_grad(pair_or_none, (0, 1))(x4, A, n, m)
+        assert value == expected == pair_or_none(x4, A, n, m)
+        for gradient, pulled in zip(gradients, pull(1.0), strict=False):
+            np.testing.assert_allclose(gradient, pulled)

@@ -61,6 +61,16 @@ def limits(x):
     return x[0] * np.finfo(x.dtype).eps + x[1] * np.iinfo(np.int16).max
 
 
+def changed_lists(x):
+    parts = "3,1,2".split(",")
+    other = parts
+    parts.append("7")
+    other.sort()
+    parts[1] = "5"
+    del other[0]
+    return x[0] * len(parts) * float(other[0]) + x[1] * float(parts[-1])
+
+
 def keys(x):
     totals = dict.fromkeys("abc", 0.0)
     totals["a"] = totals["a"] + x[0] * x[1]
@@ -76,6 +86,7 @@ def keys(x):
         bits_in_reverse,
         library_functions_of_integers,
         windows,
+        changed_lists,
         limits,
         keys,
     ],

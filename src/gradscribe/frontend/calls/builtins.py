@@ -224,7 +224,9 @@ def call_unknown(
     if folding.is_pure(callee):
         arguments = tuple(iterators.taken(lowering, node, item) for item in arguments)
     found = folding.folded(lowering, node, callee, arguments, keywords)
-    return found or opaque.call(lowering, node, callee, arguments, keywords)
+    if found is not None:
+        return found
+    return opaque.call(lowering, node, callee, arguments, keywords)
 
 
 def _is_frontend(item: Any) -> bool:

@@ -13,6 +13,8 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from gradscribe.frontend.data import sequences
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
@@ -38,6 +40,9 @@ _BUILTINS = frozenset(
 
 _VALUES = frozenset({str, bytes, int, float, complex, bool, tuple, frozenset})
 """Classes whose methods only compute."""
+
+_CHANGEABLE = (Iterator, list, dict, set, bytearray, np.ndarray)
+"""Objects of these classes are made anew by each call."""
 
 
 def is_pure(callee: Any) -> bool:
@@ -65,8 +70,9 @@ def module_of(callee: Any) -> str:
 
 def folded(
     lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
-) -> Static | None:
-    """What a call of a pure function gives, if all that it is given is known."""
+) -> Any:
+    """What a call of a pure function gives, if all that it is given is known; else None. A list is
+    a new one, which the function may change."""
     if not is_pure(callee):
         return None
     given = [_known(lowering, item) for item in (*arguments, *keywords.values())]
@@ -79,7 +85,10 @@ def folded(
     except Exception as error:
         what = f"this call always raises {type(error).__name__}: {error}"
         lowering.raises(node, error, what)
-    return None if isinstance(found, Iterator) else Static(found)
+    if isinstance(found, list) and not any(isinstance(item, _CHANGEABLE) for item in found):
+        return sequences.new_list(lowering, tuple(map(Static, found)))
+    items = found if isinstance(found, tuple) else (found,)
+    return None if any(isinstance(item, _CHANGEABLE) for item in items) else Static(found)
 
 
 def _known(lowering: Lowering, item: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 from gradscribe.api import function_calls, transform_calls
 from gradscribe.api import tensor_creation as _tensor_creation
+from gradscribe.api import tensor_promotion as _tensor_promotion
 from gradscribe.api.differentiable import DifferentiableFunction, differentiable
 from gradscribe.api.directional import hvp, jvp, vjp
 from gradscribe.api.functional import Argnums, Gradient
@@ -71,4 +72,4 @@ transform_calls.enter(grad, value_and_grad)
 function_calls.enter()
 register(STOP_GRADIENT, (stop_gradient,), ())
 
-del _tensor_creation
+del _tensor_creation, _tensor_promotion

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.api.tensor_calls import same, spelled, with_names
+from gradscribe.compiler.keys import KEYS
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import application, builtins, opaque
 from gradscribe.frontend.calls import dispatch as calls
@@ -81,7 +82,7 @@ def _arange(lowering: Lowering, node: Any, *bounds: Any, dtype: Any = _NONE) -> 
 
 def _default_dtype(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return scope.external(
-        lowering, dtypes.get_default_dtype(), Path(vars(dtypes), (("item", "_default"),)), "dtype"
+        lowering, dtypes.default(), Path(vars(dtypes), (("item", "_default"),)), "dtype"
     )
 
 
@@ -106,8 +107,11 @@ HANDLERS: dict[Any, builtins.Handler] = {
     randomness.source: _source,
     creation.arange: with_names(_arange),
     creation._plain: same,
+    dtypes.default: _default_dtype,
     dtypes.get_default_dtype: _default_dtype,
     dtypes.to_dtype: _dtype,
 }
 
 builtins.BUILTINS.update(HANDLERS)
+scope.STANDS_FOR[dtypes.PublicDtype] = dtypes.to_dtype
+KEYS[dtypes.PublicDtype] = dtypes.to_dtype

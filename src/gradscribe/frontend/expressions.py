@@ -13,7 +13,7 @@ import gast
 
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import inlining, keyed_dicts, unpacking
+from gradscribe.frontend.calls import inlining, keyed_dicts, tensors, unpacking
 from gradscribe.frontend.control import comprehensions
 from gradscribe.frontend.control.branches import conditional
 from gradscribe.frontend.data import sets
@@ -60,9 +60,12 @@ def _name(lowering: Lowering, node: Any) -> Any:
 def _binary(lowering: Lowering, node: Any) -> Any:
     left, right = expression(lowering, node.left), expression(lowering, node.right)
     callee = BINARY[type(node.op)]
-    return for_each_kind(
-        lowering, node, (left, right), lambda a, b: operate(lowering, node, callee, a, b)
-    )
+
+    def operated(a: Any, b: Any) -> Any:
+        operands = tensors.promoted(lowering, node, callee, a, b)
+        return operate(lowering, node, callee, *operands)
+
+    return for_each_kind(lowering, node, (left, right), operated)
 
 
 def _unary(lowering: Lowering, node: Any) -> Any:

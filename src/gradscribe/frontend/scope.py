@@ -18,6 +18,7 @@ import operator
 import sys
 import types
 from abc import ABC
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -87,6 +88,10 @@ _CALLABLES = (
 )
 _LIBRARIES = frozenset({"numpy", "scipy", "cupy", "gradscribe"})
 _BY_VALUE = (bool, str, bytes, slice, range, enum.Enum, np.dtype)
+
+
+STANDS_FOR: dict[type, Callable[[Any], Any]] = {}
+"""Classes of the layers above whose objects stand for one that the frontend knows."""
 
 
 def lookup(lowering: Lowering, node: Any, name: str) -> Any:
@@ -159,6 +164,8 @@ def _outside(lowering: Lowering, node: Any, function: types.FunctionType, name: 
 
 def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     """The frontend value of an object found at a path outside the function."""
+    if type(value) in STANDS_FOR:
+        value = STANDS_FOR[type(value)](value)
     if isinstance(value, (*_RESOLVED, enum.Enum)) or _is_transformed(value):
         depend(lowering, path, value)
         return Static(value)

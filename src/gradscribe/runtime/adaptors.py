@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.promotion import divisible, floating, only_floating, plain, promoted
 from gradscribe.runtime.tensor import Tensor
 
 Function = Callable[..., Tensor]
@@ -28,11 +29,33 @@ def named(function: Function, name: str, callee: Callable[..., Any]) -> Function
 
 
 def unary(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
-    """`name(x)`."""
+    """`name(x)`, of the dtype of x."""
     row = Operation(node, callee, **properties)
 
     def function(input: Any) -> Tensor:
         return apply(row, (input,))
+
+    enter_row(row)
+    return named(function, name, callee)
+
+
+def smooth(name: str, callee: Callable[..., Any], node: str) -> Function:
+    """`name(x)`, a floating number also of integers."""
+    row = Operation(node, callee)
+
+    def function(input: Any) -> Tensor:
+        return apply(row, (floating(input),))
+
+    enter_row(row)
+    return named(function, name, callee)
+
+
+def quotient(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
+    """`name(x, other)`, a floating number also of integers."""
+    row = Operation(node, callee, **properties)
+
+    def function(input: Any, other: Any) -> Tensor:
+        return apply(row, divisible(input, other))
 
     enter_row(row)
     return named(function, name, callee)
@@ -43,7 +66,7 @@ def binary(name: str, callee: Callable[..., Any], node: str, **properties: Any) 
     row = Operation(node, callee, **properties)
 
     def function(input: Any, other: Any) -> Tensor:
-        return apply(row, (input, other))
+        return apply(row, promoted(input, other))
 
     enter_row(row)
     return named(function, name, callee)
@@ -54,14 +77,23 @@ def scaled(name: str, callee: Callable[..., Any], node: str) -> Function:
     row = Operation(node, callee, wraps_numbers=True)
 
     def function(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
-        return apply(row, (input, other if alpha == 1 else other * alpha))
+        return apply(row, promoted(input, other if alpha == 1 else other * alpha))
 
     enter_row(row)
     return named(function, name, callee)
 
 
-def reduction(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
-    """`name(x, dim=None, keepdim=False)`; `axis` and `keepdims` are understood, too."""
+def reduction(
+    name: str,
+    callee: Callable[..., Any],
+    node: str,
+    refined: Callable[[Any], Any] = plain,
+    **properties: Any,
+) -> Function:
+    """`name(x, dim=None, keepdim=False)`; `axis` and `keepdims` are understood, too.
+
+    refined: what is done to x where no dtype is named.
+    """
     row = Operation(node, callee, ("axis", "keepdims"), **properties)
 
     def function(
@@ -73,8 +105,7 @@ def reduction(name: str, callee: Callable[..., Any], node: str, **properties: An
         keepdims: bool | None = None,
         dtype: Any = None,
     ) -> Tensor:
-        if dtype is not None:
-            input = input.to(dtype)
+        input = refined(input) if dtype is None else input.to(dtype)
         if dim is None:
             dim = axis
         return apply(row, (input,), (axes(dim), keepdim if keepdims is None else keepdims))
@@ -96,6 +127,7 @@ def deviation(name: str, callee: Callable[..., Any], node: str) -> Function:
         correction: int | None = None,
         axis: Any = None,
     ) -> Tensor:
+        input = only_floating(input, "std and var only support floating point and complex dtypes")
         if isinstance(dim, bool):
             dim, unbiased = None, dim
         freedom = (1 if unbiased else 0) if correction is None else correction
@@ -105,13 +137,18 @@ def deviation(name: str, callee: Callable[..., Any], node: str) -> Function:
     return named(function, name, callee)
 
 
-def along(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
+def along(
+    name: str,
+    callee: Callable[..., Any],
+    node: str,
+    refined: Callable[[Any], Any] = plain,
+    **properties: Any,
+) -> Function:
     """`name(x, dim)`: an operation along one axis that keeps the shape."""
     row = Operation(node, callee, ("axis",), **properties)
 
     def function(input: Any, dim: Any = None, *, axis: Any = None, dtype: Any = None) -> Tensor:
-        if dtype is not None:
-            input = input.to(dtype)
+        input = refined(input) if dtype is None else input.to(dtype)
         return apply(row, (input,), (axes(axis if dim is None else dim),))
 
     enter_row(row)

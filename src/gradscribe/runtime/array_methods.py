@@ -36,16 +36,16 @@ class ArrayMethods(Attached):
         return Size(self.array.shape)
 
     @property
-    def dtype(self) -> dtypes.Dtype:
-        return self.array.dtype
+    def dtype(self) -> dtypes.PublicDtype:
+        return dtypes.PublicDtype(self.array.dtype)
 
     @property
     def ndim(self) -> int:
         return self.array.ndim
 
     @property
-    def device(self) -> str:
-        return "cpu"
+    def device(self) -> dtypes.device:
+        return dtypes.CPU
 
     @property
     def itemsize(self) -> int:

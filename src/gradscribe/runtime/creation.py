@@ -13,6 +13,13 @@ from gradscribe.runtime.modes import MODES, tell_made
 from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Array, Tensor, legacy_array, wrap
 
+# fmt: off
+__all__ = [
+    "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_dlpack", "from_numpy",
+    "full", "full_like", "linspace", "ones", "ones_like", "tensor", "zeros", "zeros_like",
+]
+# fmt: on
+
 
 def finished(
     array: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
@@ -23,7 +30,7 @@ def finished(
     if str(device or "cpu").partition(":")[0] != "cpu":
         raise RuntimeError(f"no such device: {device}. Tensors live on 'cpu'")
     if requires_grad and not dtypes.is_differentiable(array.dtype):
-        array = array.astype(dtypes.get_default_dtype())
+        array = array.astype(dtypes.default())
     if array.dtype.kind not in "biufc":
         raise TypeError(
             f"can't convert np.ndarray of type numpy.{array.dtype.name}. The only supported types "
@@ -61,7 +68,7 @@ def _array_of(data: Any, dtype: Any) -> Array:
     if isinstance(data, (np.ndarray, np.generic)):
         return array
     if dtype is None and array.dtype == np.float64 and not _holds_numpy(data):
-        return array.astype(dtypes.get_default_dtype())
+        return array.astype(dtypes.default())
     return array
 
 
@@ -150,7 +157,7 @@ def full(
 ) -> Tensor:
     """One value everywhere."""
     if dtype is None and isinstance(fill_value, float):
-        dtype = dtypes.get_default_dtype()
+        dtype = dtypes.default()
     array = np.full(_shape((size,), None), fill_value, None if dtype is None else _floating(dtype))
     return finished(array, None, device, requires_grad)
 
@@ -173,7 +180,7 @@ def arange(
     """Numbers from start (0) up to, not including, end, in steps (of 1)."""
     array = np.arange(*map(_plain, bounds))
     if dtype is None and array.dtype.kind == "f":
-        dtype = dtypes.get_default_dtype()
+        dtype = dtypes.default()
     return finished(array, dtype, device, requires_grad)
 
 
@@ -219,7 +226,7 @@ def _shape(given: tuple[Any, ...], size: Any) -> tuple[int, ...]:
 
 
 def _floating(dtype: Any) -> dtypes.Dtype:
-    return dtypes.get_default_dtype() if dtype is None else dtypes.to_dtype(dtype)
+    return dtypes.default() if dtype is None else dtypes.to_dtype(dtype)
 
 
 def _typed(dtype: dtypes.Dtype, name: str) -> Callable[..., Tensor]:

@@ -1,8 +1,12 @@
-"""The dtypes of Tensors: NumPy's own, under PyTorch's names, and the default floating type."""
+"""The dtypes of Tensors: NumPy's own, under PyTorch's names, and the default floating type.
+
+Within the package a dtype is NumPy's. What users see (`gs.float64`, `x.dtype`) is a `dtype`, which
+wraps one: it prints as in PyTorch, and NumPy takes it wherever it takes a dtype.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,6 +39,66 @@ TYPED_TENSORS: dict[Dtype, str] = {
 }
 """The name of the legacy constructor, and of `Tensor.type()`, for each dtype."""
 
+
+class PublicDtype:
+    """The element type of Tensors: `gs.float64` and so on. Equal to NumPy's dtype of that name."""
+
+    __slots__ = ("dtype",)
+
+    dtype: Dtype
+    """NumPy's; where NumPy looks for it."""
+
+    _known: ClassVar[dict[Dtype, PublicDtype]] = {}
+
+    def __new__(cls, wrapped: Any) -> PublicDtype:
+        wrapped = to_dtype(wrapped)
+        known = cls._known.get(wrapped)
+        if known is None:
+            known = cls._known[wrapped] = super().__new__(cls)
+            known.dtype = wrapped
+        return known
+
+    @property
+    def is_floating_point(self) -> bool:
+        return self.dtype.kind == "f"
+
+    @property
+    def is_complex(self) -> bool:
+        return self.dtype.kind == "c"
+
+    @property
+    def is_signed(self) -> bool:
+        return self.dtype.kind in "ifc"
+
+    def to_real(self) -> PublicDtype:
+        """The dtype of the real part."""
+        return PublicDtype(np.empty(0, self.dtype).real.dtype)
+
+    def to_complex(self) -> PublicDtype:
+        """The complex dtype of the same precision."""
+        return PublicDtype(np.result_type(self.dtype, np.complex64))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "dtype"), name)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, PublicDtype) or other is None:
+            return self is other
+        return bool(self.dtype == other)
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        return dtype_name(self.dtype)
+
+    def __reduce__(self) -> Any:
+        return PublicDtype, (self.dtype.str,)
+
+
+PublicDtype.__name__ = PublicDtype.__qualname__ = "dtype"
+PublicDtype.__module__ = "gradscribe"
+
 _BY_NAME: dict[str, Dtype] = {f"torch.{name}": dtype for dtype, name in TYPED_TENSORS.items()} | {
     name: dtype for dtype, name in TYPED_TENSORS.items()
 }
@@ -42,9 +106,14 @@ _BY_NAME: dict[str, Dtype] = {f"torch.{name}": dtype for dtype, name in TYPED_TE
 _default = float64
 
 
-def get_default_dtype() -> Dtype:
-    """The floating type of new Tensors made of Python floats."""
+def default() -> Dtype:
+    """NumPy's dtype of new Tensors made of Python floats."""
     return _default
+
+
+def get_default_dtype() -> PublicDtype:
+    """The floating type of new Tensors made of Python floats."""
+    return PublicDtype(_default)
 
 
 def set_default_dtype(dtype: Any) -> None:
@@ -60,7 +129,9 @@ def set_default_dtype(dtype: Any) -> None:
 
 
 def to_dtype(dtype: Any) -> Dtype:
-    """Whatever names a dtype (NumPy's, Python's, "torch.FloatTensor") as a NumPy dtype."""
+    """Whatever names a dtype (`gs.float64`, NumPy's, Python's, "torch.FloatTensor") as NumPy's."""
+    if type(dtype) is PublicDtype:
+        return dtype.dtype
     if isinstance(dtype, str) and dtype in _BY_NAME:
         return _BY_NAME[dtype]
     if dtype is float:
@@ -69,24 +140,90 @@ def to_dtype(dtype: Any) -> Dtype:
     return found
 
 
-def dtype_name(dtype: Dtype) -> str:
+def dtype_name(dtype: Dtype | PublicDtype) -> str:
     """The dtype as PyTorch prints it: `torch.float64`."""
     return f"torch.{dtype.name}"
 
 
-def c_name(dtype: Dtype) -> str:
+def c_name(dtype: Dtype | PublicDtype) -> str:
     """The dtype as PyTorch's core calls it: `double`."""
-    return _C_NAMES.get(dtype, str(dtype))
+    return _C_NAMES.get(to_dtype(dtype), str(dtype))
 
 
 _C_NAMES = {float64: "double", float32: "float", int64: "long", int32: "int"}
 
 
-def type_name(dtype: Dtype | None) -> str:
+def type_name(dtype: Dtype | PublicDtype | None) -> str:
     """The name of Tensors of this dtype: `torch.DoubleTensor`."""
-    return f"torch.{'Tensor' if dtype is None else TYPED_TENSORS.get(dtype, 'Tensor')}"
+    return f"torch.{'Tensor' if dtype is None else TYPED_TENSORS.get(to_dtype(dtype), 'Tensor')}"
 
 
-def is_differentiable(dtype: Dtype) -> bool:
+def scalar_name(dtype: Dtype) -> str:
+    """The dtype as in the names of typed Tensors: `Double`."""
+    return type_name(dtype).removeprefix("torch.").removesuffix("Tensor")
+
+
+def is_differentiable(dtype: Dtype | PublicDtype) -> bool:
     """Whether Tensors of this dtype can require gradients."""
-    return dtype.kind in "fc"
+    return to_dtype(dtype).kind in "fc"
+
+
+class device:
+    """Where the memory of Tensors is: `device(type='cpu')`."""
+
+    __slots__ = ("index", "type")
+
+    def __init__(self, type: Any, index: int | None = None) -> None:
+        name, _, number = str(type).partition(":")
+        self.type = name
+        self.index = int(number) if number else index
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (device, str)) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{index})"
+
+    def __reduce__(self) -> Any:
+        return device, (self.type, self.index)
+
+
+CPU = device("cpu")
+
+
+class finfo:
+    """The limits of a floating dtype (the default one where none is named)."""
+
+    def __init__(self, type: Any = None) -> None:
+        found = np.finfo(to_dtype(_default if type is None else type))
+        self.bits = int(found.bits)
+        self.eps = float(found.eps)
+        self.max = float(found.max)
+        self.min = float(found.min)
+        self.tiny = self.smallest_normal = float(found.tiny)
+        self.resolution = float(found.resolution)
+        self.dtype = found.dtype.name
+
+    def __repr__(self) -> str:
+        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        values = ", ".join(f"{name}={getattr(self, name):g}" for name in names)
+        return f"finfo({values}, dtype={self.dtype})"
+
+
+class iinfo:
+    """The limits of an integer dtype."""
+
+    def __init__(self, type: Any) -> None:
+        found = np.iinfo(to_dtype(type))
+        self.bits, self.min, self.max = int(found.bits), int(found.min), int(found.max)
+        self.dtype = found.dtype.name
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

@@ -18,51 +18,74 @@ from gradscribe.runtime.adaptors import (
     binary,
     deviation,
     enter_row,
+    quotient,
     reduction,
     scaled,
+    smooth,
     unary,
 )
 from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.promotion import averageable, floating, summable
 from gradscribe.runtime.shaping import axis_of as axis_of
 from gradscribe.runtime.shaping import squeeze as squeeze
 from gradscribe.runtime.tensor import Tensor, wrap
+
+# fmt: off
+__all__ = [
+    "abs", "absolute", "acos", "acosh", "add", "all", "allclose", "amax", "amin", "any", "arccos",
+    "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin",
+    "array_equal", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_not",
+    "bitwise_or", "bitwise_xor", "bmm", "ceil", "clamp", "clip", "clone", "copysign", "cos",
+    "cosh", "count_nonzero", "cumsum", "deg2rad", "degrees", "div", "divide", "dot", "eq",
+    "equal", "exp", "exp2", "expm1", "fix", "floor", "floor_divide", "fmax", "fmin", "fmod", "ge",
+    "ger", "greater", "greater_equal", "gt", "hypot", "inner", "is_tensor", "isfinite", "isinf",
+    "isnan", "le", "less", "less_equal", "log", "log1p", "log2", "log10", "log_softmax",
+    "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsigmoid",
+    "logsumexp", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mm",
+    "mod", "mul", "multiply", "mv", "ne", "neg", "negative", "norm", "not_equal", "numel",
+    "outer", "positive", "pow", "power", "prod", "rad2deg", "radians", "reciprocal", "relu",
+    "remainder", "rint", "round", "rsqrt", "sigmoid", "sign", "signbit", "sin", "sinh", "softmax",
+    "softplus", "sqrt", "square", "std", "sub", "subtract", "sum", "tan", "tanh", "true_divide",
+    "trunc", "var", "vdot", "where",
+]
+# fmt: on
 
 # --- elementwise ------------------------------------------------------------------------------
 
 neg = negative = unary("neg", np.negative, "Neg")
 positive = unary("positive", np.positive, "Positive")
 abs = absolute = unary("abs", np.absolute, "Abs")
-exp = unary("exp", np.exp, "Exp")
-exp2 = unary("exp2", np.exp2, "Exp2")
-expm1 = unary("expm1", np.expm1, "Expm1")
-log = unary("log", np.log, "Log")
-log2 = unary("log2", np.log2, "Log2")
-log10 = unary("log10", np.log10, "Log10")
-log1p = unary("log1p", np.log1p, "Log1P")
-sqrt = unary("sqrt", np.sqrt, "Sqrt")
-rsqrt = unary("rsqrt", composites.rsqrt, "Rsqrt")
+exp = smooth("exp", np.exp, "Exp")
+exp2 = smooth("exp2", np.exp2, "Exp2")
+expm1 = smooth("expm1", np.expm1, "Expm1")
+log = smooth("log", np.log, "Log")
+log2 = smooth("log2", np.log2, "Log2")
+log10 = smooth("log10", np.log10, "Log10")
+log1p = smooth("log1p", np.log1p, "Log1P")
+sqrt = smooth("sqrt", np.sqrt, "Sqrt")
+rsqrt = smooth("rsqrt", composites.rsqrt, "Rsqrt")
 square = unary("square", np.square, "Square")
-reciprocal = unary("reciprocal", np.reciprocal, "Reciprocal")
-sin = unary("sin", np.sin, "Sin")
-cos = unary("cos", np.cos, "Cos")
-tan = unary("tan", np.tan, "Tan")
-asin = arcsin = unary("asin", np.arcsin, "Asin")
-acos = arccos = unary("acos", np.arccos, "Acos")
-atan = arctan = unary("atan", np.arctan, "Atan")
-sinh = unary("sinh", np.sinh, "Sinh")
-cosh = unary("cosh", np.cosh, "Cosh")
-tanh = unary("tanh", np.tanh, "Tanh")
-asinh = arcsinh = unary("asinh", np.arcsinh, "Asinh")
-acosh = arccosh = unary("acosh", np.arccosh, "Acosh")
-atanh = arctanh = unary("atanh", np.arctanh, "Atanh")
+reciprocal = smooth("reciprocal", np.reciprocal, "Reciprocal")
+sin = smooth("sin", np.sin, "Sin")
+cos = smooth("cos", np.cos, "Cos")
+tan = smooth("tan", np.tan, "Tan")
+asin = arcsin = smooth("asin", np.arcsin, "Asin")
+acos = arccos = smooth("acos", np.arccos, "Acos")
+atan = arctan = smooth("atan", np.arctan, "Atan")
+sinh = smooth("sinh", np.sinh, "Sinh")
+cosh = smooth("cosh", np.cosh, "Cosh")
+tanh = smooth("tanh", np.tanh, "Tanh")
+asinh = arcsinh = smooth("asinh", np.arcsinh, "Asinh")
+acosh = arccosh = smooth("acosh", np.arccosh, "Acosh")
+atanh = arctanh = smooth("atanh", np.arctanh, "Atanh")
 sign = unary("sign", np.sign, "Sign")
 floor = unary("floor", np.floor, "Floor")
 ceil = unary("ceil", np.ceil, "Ceil")
 trunc = fix = unary("trunc", np.trunc, "Trunc")
 rint = unary("rint", np.rint, "Round")
-deg2rad = radians = unary("deg2rad", np.deg2rad, "Deg2Rad")
-rad2deg = degrees = unary("rad2deg", np.rad2deg, "Rad2Deg")
-sigmoid = unary("sigmoid", composites.sigmoid, "Sigmoid")
+deg2rad = radians = smooth("deg2rad", np.deg2rad, "Deg2Rad")
+rad2deg = degrees = smooth("rad2deg", np.rad2deg, "Rad2Deg")
+sigmoid = smooth("sigmoid", composites.sigmoid, "Sigmoid")
 logsigmoid = unary("logsigmoid", composites.logsigmoid, "LogSigmoid")
 relu = unary("relu", composites.relu, "Relu")
 softplus = unary("softplus", composites.softplus, "Softplus")
@@ -71,7 +94,7 @@ clone = unary("clone", composites.clone, "Clone")
 add = scaled("add", np.add, "Add")
 sub = subtract = scaled("sub", np.subtract, "Sub")
 mul = multiply = binary("mul", np.multiply, "Mul", wraps_numbers=True)
-div = divide = true_divide = binary("div", np.true_divide, "Div", wraps_numbers=True)
+div = divide = true_divide = quotient("div", np.true_divide, "Div", wraps_numbers=True)
 pow = power = binary("pow", np.power, "Pow")
 remainder = mod = binary("remainder", np.remainder, "Remainder")
 fmod = binary("fmod", np.fmod, "Fmod")
@@ -79,10 +102,10 @@ maximum = binary("maximum", np.maximum, "Maximum")
 minimum = binary("minimum", np.minimum, "Minimum")
 fmax = binary("fmax", np.fmax, "Fmax")
 fmin = binary("fmin", np.fmin, "Fmin")
-atan2 = arctan2 = binary("atan2", np.arctan2, "Atan2")
-hypot = binary("hypot", np.hypot, "Hypot")
-copysign = binary("copysign", np.copysign, "Copysign")
-logaddexp = binary("logaddexp", np.logaddexp, "Logaddexp")
+atan2 = arctan2 = quotient("atan2", np.arctan2, "Atan2")
+hypot = quotient("hypot", np.hypot, "Hypot")
+copysign = quotient("copysign", np.copysign, "Copysign")
+logaddexp = quotient("logaddexp", np.logaddexp, "Logaddexp")
 floor_divide = binary("floor_divide", np.floor_divide, "FloorDivide", differentiable=False)
 
 eq = binary("eq", np.equal, "Eq", differentiable=False)
@@ -108,20 +131,21 @@ signbit = unary("signbit", np.signbit, "Signbit", differentiable=False)
 
 _MAX = enter_row(Operation("Max", np.max))
 _MIN = enter_row(Operation("Min", np.min))
-sum = reduction("sum", np.sum, "Sum")
-mean = reduction("mean", np.mean, "Mean")
-prod = reduction("prod", np.prod, "Prod")
+sum = reduction("sum", np.sum, "Sum", summable)
+mean = reduction("mean", np.mean, "Mean", averageable)
+prod = reduction("prod", np.prod, "Prod", summable)
 amax = reduction("amax", np.max, "Amax")
 amin = reduction("amin", np.min, "Amin")
 var = deviation("var", np.var, "Var")
 std = deviation("std", np.std, "Std")
-logsumexp = reduction("logsumexp", composites.logsumexp, "Logsumexp")
+logsumexp = reduction("logsumexp", composites.logsumexp, "Logsumexp", floating)
 all = reduction("all", np.all, "All", differentiable=False)
 any = reduction("any", np.any, "Any", differentiable=False)
 argmax = reduction("argmax", np.argmax, "Argmax", differentiable=False)
 argmin = reduction("argmin", np.argmin, "Argmin", differentiable=False)
 count_nonzero = reduction("count_nonzero", np.count_nonzero, "CountNonzero", differentiable=False)
-cumsum = along("cumsum", np.cumsum, "Cumsum")
+cumsum = along("cumsum", np.cumsum, "Cumsum", summable)
+cumprod = along("cumprod", np.cumprod, "Cumprod", summable)
 softmax = along("softmax", composites.softmax, "Softmax")
 log_softmax = along("log_softmax", composites.log_softmax, "LogSoftmax")
 

@@ -15,6 +15,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+# fmt: off
+__all__ = [
+    "enable_grad", "is_grad_enabled", "no_grad", "set_grad_enabled",
+]
+# fmt: on
+
 _enabled: ContextVar[bool] = ContextVar("gradscribe_grad_enabled", default=True)
 
 grad_enabled = _enabled.get

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from gradscribe.runtime.eager import Operation
     from gradscribe.runtime.tensor import Tensor
 
+# fmt: off
+__all__ = [
+    "inference_mode", "is_inference", "is_inference_mode_enabled",
+]
+# fmt: on
+
 _inference: ContextVar[bool] = ContextVar("gradscribe_inference_mode", default=False)
 
 SAVED = (

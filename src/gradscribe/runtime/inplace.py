@@ -133,7 +133,7 @@ def refuse_store(target: Tensor) -> None:
 
 
 def _kind(array: Array) -> str:
-    return dtypes.type_name(array.dtype).removeprefix("torch.").removesuffix("Tensor")
+    return dtypes.scalar_name(array.dtype)
 
 
 def overwrite(target: Tensor, value: Edge, region: Steps = ()) -> None:

@@ -28,7 +28,8 @@ def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwar
         known = "out" not in kwargs and (callee in COMPOSITIONS or callee in PRIMITIVES)
         return _apply_compiled(callee, inputs, kwargs) if known else NotImplemented
     row = BY_CALLEE.get(ufunc)
-    return apply(_row(ufunc) if row is None else row, inputs)
+    numbers = [i.item() if isinstance(i, np.generic) else i for i in inputs]
+    return apply(_row(ufunc) if row is None else row, numbers)
 
 
 def array_function(

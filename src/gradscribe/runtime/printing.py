@@ -31,15 +31,25 @@ class PrintOptions:
 
 OPTIONS = PrintOptions()
 
+_PROFILES = {
+    "default": PrintOptions(),
+    "short": PrintOptions(precision=2, edgeitems=2),
+    "full": PrintOptions(threshold=math.inf),
+}
+
 
 def set_printoptions(
     precision: int | None = None,
     threshold: float | None = None,
     edgeitems: int | None = None,
     linewidth: int | None = None,
+    profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Change how Tensors are printed. sci_mode: None chooses by the elements."""
+    """Change how Tensors are printed. profile: "default", "short" or "full", whose settings hold
+    where none is given. sci_mode: None chooses by the elements."""
+    if profile is not None:
+        vars(OPTIONS).update(vars(_PROFILES[profile]))
     given = {
         "precision": precision,
         "threshold": threshold,
@@ -67,7 +77,7 @@ def tensor_text(array: Array, node: Any, requires_grad: bool, tangent: Any = Non
 
 def _type_suffixes(array: Array) -> list[str]:
     name = f"dtype={dtypes.dtype_name(array.dtype)}"
-    default = dtypes.get_default_dtype()
+    default = dtypes.default()
     if array.size == 0:
         shape = [f"size={tuple(array.shape)}"] if array.ndim != 1 else []
         return shape + ([name] if array.dtype != default else [])

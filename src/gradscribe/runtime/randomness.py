@@ -11,6 +11,13 @@ from gradscribe.runtime.creation import finished
 from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Tensor
 
+# fmt: off
+__all__ = [
+    "Generator", "manual_seed", "normal", "rand", "rand_like", "randint", "randn", "randn_like",
+    "randperm",
+]
+# fmt: on
+
 
 class Generator:
     """A source of random numbers that can be seeded again."""
@@ -54,7 +61,7 @@ def rand(
 ) -> Tensor:
     """Uniform on [0, 1)."""
     values = source(generator).random(sizes(shape))
-    return finished(values, dtype or dtypes.get_default_dtype(), device, requires_grad)
+    return finished(values, dtype or dtypes.default(), device, requires_grad)
 
 
 def randn(
@@ -66,7 +73,7 @@ def randn(
 ) -> Tensor:
     """Of the standard normal distribution."""
     values = source(generator).standard_normal(sizes(shape))
-    return finished(values, dtype or dtypes.get_default_dtype(), device, requires_grad)
+    return finished(values, dtype or dtypes.default(), device, requires_grad)
 
 
 def randint(
@@ -96,7 +103,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None) -> Tensor:
     means, deviations = (getattr(v, "array", v) for v in (mean, std))
     shape = np.broadcast(means, deviations).shape if size is None else tuple(size)
     noise = source(None).standard_normal(shape)
-    return finished(means + deviations * noise, dtypes.get_default_dtype())
+    return finished(means + deviations * noise, dtypes.default())
 
 
 def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:

@@ -8,11 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime import composites, indexing
+from gradscribe.runtime import composites, dtypes, indexing
 from gradscribe.runtime.adaptors import axes, enter_row, joined
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Tensor, wrap
+
+# fmt: off
+__all__ = [
+    "broadcast_to", "cat", "chunk", "concat", "concatenate", "expand_dims", "flatten", "flip",
+    "index_select", "permute", "ravel", "reshape", "split", "squeeze", "stack", "swapaxes",
+    "swapdims", "t", "transpose", "unbind", "unsqueeze",
+]
+# fmt: on
 
 
 def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
@@ -42,8 +50,8 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
 
 def view(input: Tensor, *shape: Any) -> Tensor:
     """A view of another shape, or (given a dtype) of another element type."""
-    if len(shape) == 1 and isinstance(shape[0], np.dtype):
-        return wrap(input.array.view(shape[0]))
+    if len(shape) == 1 and isinstance(shape[0], (np.dtype, dtypes.PublicDtype)):
+        return wrap(input.array.view(dtypes.to_dtype(shape[0])))
     result = reshape(input, *shape)
     if input.array.size and not np.shares_memory(result.array, input.array):
         raise RuntimeError(

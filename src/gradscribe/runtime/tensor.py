@@ -83,7 +83,7 @@ class Tensor(ArrayMethods):
 
     def __init__(self, *data: Any) -> None:
         """Legacy: `Tensor([1, 2])` of the default dtype, or `Tensor(2, 3)` by its sizes."""
-        fill(self, legacy_array(data, dtypes.get_default_dtype()))
+        fill(self, legacy_array(data, dtypes.default()))
 
     # --- the place in the graph -----------------------------------------------------------
 

@@ -7,6 +7,7 @@ caller has passed. The class itself is entered by the layers above.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from gradscribe.errors import AliasingError
@@ -23,6 +24,19 @@ CLASSES: list[type] = []
 ARRAY_MODULES: set[str] = set()
 """Modules whose functions are written over arrays (entered by the layers above): there methods
 mean NumPy's, whatever they are given."""
+
+PROMOTIONS: dict[Any, Callable[..., Any]] = {}
+"""What is done to the operands of an operator, one of which is a Tensor, so that the result has
+the dtype that the operator has for Tensors (entered by the layers above)."""
+
+
+def promoted(lowering: Lowering, node: Any, operator: Any, *operands: Any) -> tuple[Any, ...]:
+    """The operands of an operator, with PyTorch's promotion of dtypes where one is a Tensor."""
+    promotion = PROMOTIONS.get(operator)
+    if promotion is None or not any(is_tensor(lowering, operand) for operand in operands):
+        return operands
+    items: tuple[Any, ...] = promotion(lowering, node, *operands).items
+    return items
 
 
 def is_tensor(lowering: Lowering, item: Any) -> bool:

@@ -1,0 +1,142 @@
+"""What dtypes are to the user, and which dtype a result of several has."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+
+NAMES = "float64 float32 float16 complex128 complex64 int64 int32 int16 int8 uint8 bool".split()
+F32, I32 = gs.float32, gs.int32
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_dtype_prints_with_its_name(name):
+    dtype = getattr(gs, name)
+    assert (repr(dtype), str(dtype)) == (f"torch.{name}", f"torch.{name}")
+
+
+def test_a_dtype_is_one_object_under_all_its_names():
+    assert gs.double is gs.float64 is gs.tensor(1.0).dtype
+    assert gs.long is gs.tensor([1]).dtype
+    assert isinstance(gs.float32, gs.dtype)
+    assert pickle.loads(pickle.dumps(gs.float32)) is gs.float32
+
+
+def test_numpy_takes_a_dtype_and_is_equal_to_it():
+    assert np.zeros(2, gs.float32).dtype == np.float32
+    assert gs.float32 == np.float32 == gs.tensor([1.0], dtype=np.float32).dtype
+    assert np.dtype("int64") == gs.int64
+    assert (gs.float64 == gs.float32, gs.float64 == None) == (False, False)
+    assert {gs.float64: 1}[gs.double] == 1
+
+
+def test_what_a_dtype_tells_of_itself():
+    assert (gs.float64.is_floating_point, gs.int64.is_floating_point) == (True, False)
+    assert (gs.complex64.is_complex, gs.uint8.is_signed, gs.int8.is_signed) == (True, False, True)
+    assert (gs.float32.to_complex(), gs.complex128.to_real()) == (gs.complex64, gs.float64)
+    assert gs.int64.itemsize == 8
+
+
+def test_limits_of_dtypes():
+    assert gs.finfo(gs.float64).eps == np.finfo(np.float64).eps
+    assert gs.finfo().bits == 64
+    assert gs.iinfo(gs.int8).min == -128
+    assert repr(gs.iinfo(gs.int8)) == "iinfo(min=-128, max=127, dtype=int8)"
+
+
+def test_a_tensor_is_on_a_device():
+    device = gs.tensor(1.0).device
+    assert (repr(device), str(device), device.type) == ("device(type='cpu')", "cpu", "cpu")
+    assert device == gs.device("cpu") != gs.device("cuda:1")
+    assert repr(gs.device("cuda:1")) == "device(type='cuda', index=1)"
+
+
+def test_sizes_stay_sizes():
+    size = gs.zeros(2, 3).shape
+    assert repr(size + (4,)) == "torch.Size([2, 3, 4])"
+    assert repr(size[:1]) == "torch.Size([2])"
+    assert (size == (2, 3), size.numel(), size[1]) == (True, 6, 3)
+
+
+PROMOTIONS = [
+    (gs.tensor([1], dtype=I32), gs.tensor([1.0], dtype=F32), gs.float32),
+    (gs.tensor([1]), gs.tensor([1.0], dtype=gs.float16), gs.float16),
+    (gs.tensor([1.0], dtype=F32), gs.tensor(1.0), gs.float32),
+    (gs.tensor(1.0), gs.tensor([1.0], dtype=F32), gs.float32),
+    (gs.tensor([1], dtype=I32), gs.tensor(1), gs.int32),
+    (gs.tensor([1], dtype=I32), gs.tensor(1.5, dtype=F32), gs.float32),
+    (gs.tensor([1], dtype=I32), gs.tensor([1]), gs.int64),
+    (gs.tensor([1.0], dtype=F32), gs.tensor([1.0]), gs.float64),
+    (gs.tensor([1], dtype=gs.uint8), gs.tensor([1], dtype=gs.int8), gs.int16),
+    (gs.tensor([1.0], dtype=F32), 2.5, gs.float32),
+    (gs.tensor([1.0], dtype=F32), np.float64(2.5), gs.float32),
+    (np.float64(2.5), gs.tensor([1.0], dtype=F32), gs.float32),
+    (gs.tensor([1.0], dtype=F32), 1j, gs.complex64),
+    (gs.tensor([1], dtype=gs.int8), 1.5, gs.float64),
+    (gs.tensor([True]), 1, gs.int64),
+    (gs.tensor([True]), gs.tensor([True]), gs.bool),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "dtype"), PROMOTIONS)
+def test_the_dtype_of_a_product(first, second, dtype):
+    assert (first * second).dtype is dtype
+    assert gs.result_type(first, second) is dtype
+
+
+@gs.differentiable
+def scaled_products(w, x, s, k):
+    return (w * 1.0).sum(), x * k, x * s, k / k, k.sqrt(), x + k
+
+
+def test_compiled_code_promotes_alike():
+    x, k = gs.tensor([1.0, 2.0], dtype=F32), gs.tensor([3, 4], dtype=gs.int8)
+    w, s = gs.tensor([1.0], requires_grad=True), gs.tensor(2.0)
+    _, *results = scaled_products(w, x, s, k)
+    expected = x * k, x * s, k / k, k.sqrt(), x + k
+    assert [r.dtype for r in results] == [e.dtype for e in expected]
+    assert [r.tolist() for r in results] == [e.tolist() for e in expected]
+
+
+def test_a_quotient_and_a_root_of_integers_have_the_default_type():
+    small = gs.tensor([4], dtype=gs.int8)
+    assert [t.dtype for t in (small / small, small.sqrt(), small.exp(), small / 2)] == [
+        gs.float64
+    ] * 4
+    assert small.reciprocal().tolist() == [0.25]
+    gs.set_default_dtype(gs.float32)
+    try:
+        assert [t.dtype for t in (small / small, small * 1.5, gs.tensor([True]).sin())] == [F32] * 3
+    finally:
+        gs.set_default_dtype(gs.float64)
+
+
+def test_sums_of_small_integers_are_int64():
+    for dtype in (gs.bool, gs.uint8, gs.int8, gs.int32):
+        x = gs.ones(3, dtype=dtype)
+        assert [t.dtype for t in (x.sum(), x.prod(), x.cumsum(0), x.cumprod(0))] == [gs.int64] * 4
+
+
+def test_a_mean_of_integers_is_refused():
+    with pytest.raises(RuntimeError, match=r"mean\(\): could not infer output dtype.*Got: Long"):
+        gs.tensor([1, 2]).mean()
+    with pytest.raises(RuntimeError, match="std and var only support floating point"):
+        gs.tensor([1, 2]).std()
+    assert gs.tensor([1, 2]).mean(dtype=gs.float64).item() == 1.5
+
+
+def test_gradients_have_the_dtype_of_what_they_belong_to():
+    x = gs.tensor([1.0, 2.0], dtype=F32, requires_grad=True)
+    s = gs.tensor(3.0, requires_grad=True)
+    (x * s * gs.tensor([1, 2])).sum().backward()
+    assert (x.grad.dtype, x.grad.tolist()) == (gs.float32, [3.0, 6.0])
+    assert (s.grad.dtype, s.grad.item()) == (gs.float64, 5.0)
+
+
+def test_conversions_between_categories():
+    assert gs.promote_types(gs.int64, gs.float16) is gs.float16
+    assert gs.promote_types(gs.complex64, gs.float64) is gs.complex128
+    assert gs.can_cast(gs.double, gs.float)
+    assert not gs.can_cast(gs.float, gs.int)

@@ -22,7 +22,9 @@ from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.calls.own_rules import Conforming
 from gradscribe.frontend.data import instances
-from gradscribe.frontend.data.structures import Structure, opened, python_object, rebuilt
+from gradscribe.frontend.data.python_objects import python_object
+from gradscribe.frontend.data.structure_parts import Structure
+from gradscribe.frontend.data.structures import opened, rebuilt
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.memory import storages

@@ -11,7 +11,7 @@ from gradscribe.frontend.source import Source
 from gradscribe.ir.core import Location
 
 if TYPE_CHECKING:
-    from gradscribe.frontend.data.structures import Structure
+    from gradscribe.frontend.data.structures import Opened
 
 
 @dataclass(eq=False, slots=True)
@@ -21,7 +21,7 @@ class Frame:
     end: where the current statement ends (line, column). statement: it, if it is one without a
     body. loops: the first lines of the loops around it. called_at: for functions of this package,
     where the user's program calls them. outer: the frame that a nested function closes over.
-    structure: of the arguments, where the function is known to call itself.
+    opened: the arguments, where the function is known to call itself.
     """
 
     source: Source
@@ -32,7 +32,7 @@ class Frame:
     statement: Any = None
     loops: list[int] = field(default_factory=list)
     called_at: Location | None = None
-    structure: Structure | None = None
+    opened: Opened | None = None
 
     def is_only_grown(self, name: str) -> bool:
         """Whether a container from outside is read only to have items added."""

@@ -46,6 +46,20 @@ class FoundOnStackError(Exception):
         self.frame = frame
 
 
+class StoredListError(Exception):
+    """A recursive function, given what `key` stands for, changes a list that it is given: it has to
+    be lowered for less that is known of that list.
+
+    growing: the numbers of lists of known items, which become run-time lists. items: what the items
+    of empty lists, by the number of the leaf, come to be.
+    """
+
+    def __init__(self, key: Any, growing: frozenset[int], items: dict[int, Type]) -> None:
+        self.key = key
+        self.growing = growing
+        self.items = items
+
+
 class NotYetKnownError(Exception):
     """What is read is not known yet: the result of a recursive call (of `definition`), or a name
     that a loop carries."""
@@ -61,13 +75,15 @@ class Result:
 
     shares: the leaves of the arguments that it may share memory with (None: with what comes from
     outside). stored: the leaves of the arguments that the function stores to; what they are then
-    comes after the leaves of the tree.
+    comes after the leaves of the tree. types: of all of those. levels: of the lists among what is
+    stored to, in how many levels they hold nothing twice and no memory of other arguments.
     """
 
     tree: Tree
     types: tuple[Type, ...]
     shares: tuple[int | None, ...]
     stored: tuple[int, ...] = ()
+    levels: tuple[int, ...] = ()
 
 
 @dataclass(eq=False)
@@ -96,15 +112,24 @@ class Recursion:
 
     nodes: the trees of those. suspects: the trees of functions that call themselves, perhaps with
     other structures only (the parts of a tree): those calls are inlined. tried: what was found of
-    each in a pass over a function that calls it, where the next pass starts. names: all names
-    that IR functions have.
+    each in a pass over a function that calls it, where the next pass starts. less: what has to be
+    forgotten of the lists that one is given (see `StoredListError`). names: all names that IR
+    functions have.
     """
 
     nodes: set[Any] = field(default_factory=set)
     suspects: set[Any] = field(default_factory=set)
     definitions: dict[Any, Definition] = field(default_factory=dict)
     tried: dict[Any, Definition] = field(default_factory=dict)
+    less: dict[Any, StoredListError] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
+
+    def forget(self, found: StoredListError) -> None:
+        """Lower a function for less than what was known."""
+        self.less[found.key] = found
+        definition = self.tried.pop(found.key, None)
+        if definition is not None:
+            self.names.discard(definition.name)
 
     def unused_name(self, name: str) -> str:
         number = 1

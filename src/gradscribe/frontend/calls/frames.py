@@ -41,7 +41,7 @@ def run_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
             raise
     lowering.builder.operations[:] = operations
     lowering.contents, lowering.views = {**lowering.entered, **contents}, views
-    again = replace(frame, names=names, end=(0, 0), loops=[], structure=None)
+    again = replace(frame, names=names, end=(0, 0), loops=[], opened=None)
     if tree not in lowering.recursion.suspects:
         lowering.recursion.suspects.add(tree)
         return run_frame(lowering, node, again)
@@ -58,10 +58,10 @@ def _refuse_repetition(lowering: Lowering, node: Any, frame: Frame) -> None:
     tree = frame.source.node
     same = [f for f in (*lowering.below, *lowering.frames) if f.source.node is tree]
     if tree in lowering.recursion.suspects:
-        frame.structure = recursion.structure_of(lowering, node, frame)
+        frame.opened = recursion.opened_arguments(lowering, node, frame)
         if len(same) >= _DEPTH:
             recursion.refuse_other_types(lowering, node, frame)
-        same = [f for f in same if f.structure == frame.structure]
+        same = [f for f in same if f.opened is not None and f.opened.differs_in_lists(frame.opened)]
     for other in same:
         raise FoundOnStackError(other)
 

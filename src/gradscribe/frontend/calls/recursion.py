@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from gradscribe.errors import AliasingError, UnsupportedError
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls.definitions import (
     Definition,
     EverOtherTypesError,
     NotYetKnownError,
     Result,
+    StoredListError,
 )
 from gradscribe.frontend.calls.general_types import (
     General,
@@ -28,17 +29,16 @@ from gradscribe.frontend.calls.general_types import (
     instances,
     symbols,
 )
+from gradscribe.frontend.calls.recursive_stores import Stores, take_over
 from gradscribe.frontend.data.instances import new_instance
 from gradscribe.frontend.data.results import result_tree
+from gradscribe.frontend.data.structure_parts import Kept, Slot
 from gradscribe.frontend.data.structures import (
     Opened,
-    Slot,
-    Structure,
     TooLargeError,
     opened,
     rebuilt,
 )
-from gradscribe.frontend.data.subscripts import store
 from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import (
     DictRef,
@@ -48,6 +48,7 @@ from gradscribe.frontend.values import (
     Static,
     Storage,
     TupleOf,
+    may_hold,
     may_overlap,
 )
 from gradscribe.ir.builder import Builder
@@ -55,6 +56,7 @@ from gradscribe.ir.core import CALL, Block, Function, Location, Operation, Param
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Type
+from gradscribe.primitives.control import LIST
 
 if TYPE_CHECKING:
     from gradscribe.frontend.frame import Frame
@@ -74,7 +76,24 @@ _LEAVES = 500
 
 def call(lowering: Lowering, node: Any, frame: Frame) -> Any:
     """Call the function of a new frame, which is known to be recursive; its return value."""
-    given = _Given(lowering, node, frame)
+    given = Given(lowering, node, frame, frozenset(), {})
+    if lowering.enclosed is not None:
+        lowering.enclosed.stores.check()
+    while True:
+        less = lowering.recursion.less.get(given.key)
+        if less is not None:
+            growing, items = given.growing | less.growing, {**given.items, **less.items}
+            given = Given(lowering, node, frame, growing, items)
+            continue
+        try:
+            return _call(lowering, node, frame, given)
+        except StoredListError as found:
+            if found.key != given.key:
+                raise
+            lowering.recursion.forget(found)
+
+
+def _call(lowering: Lowering, node: Any, frame: Frame, given: Given) -> Any:
     definitions = lowering.recursion.definitions
     definition = definitions.get(given.key)
     if definition is None:
@@ -87,16 +106,14 @@ def call(lowering: Lowering, node: Any, frame: Frame) -> Any:
     return given.call(definition, definition.result)
 
 
-def structure_of(lowering: Lowering, node: Any, frame: Frame) -> Structure:
-    """The structure of what a function is called with: all but the numbers and arrays in it."""
-    return _opened(lowering, node, frame).structure
-
-
-def _opened(lowering: Lowering, node: Any, frame: Frame) -> Opened:
+def opened_arguments(
+    lowering: Lowering, node: Any, frame: Frame, growing: frozenset[int] = frozenset()
+) -> Opened:
+    """What a function is called with, taken apart (see `structures.opened`)."""
     closure = LocalFunction(frame.source.node, frame.outer) if frame.outer else Static(None)
     arguments = TupleOf(tuple(frame.names.values()))
     try:
-        return opened(lowering, node, TupleOf((arguments, closure)), _LEAVES)
+        return opened(lowering, node, TupleOf((arguments, closure)), _LEAVES, growing)
     except TooLargeError:
         refuse_other_types(lowering, node, frame)
 
@@ -106,17 +123,28 @@ def refuse_other_types(lowering: Lowering, node: Any, frame: Frame) -> NoReturn:
     raise EverOtherTypesError(frame.source.name, _location(lowering, node, frame))
 
 
-class _Given:
+class Given:
     """The arguments of one call: their structure, and the IR values in it."""
 
-    def __init__(self, lowering: Lowering, node: Any, frame: Frame) -> None:
+    def __init__(
+        self,
+        lowering: Lowering,
+        node: Any,
+        frame: Frame,
+        growing: frozenset[int],
+        items: dict[int, Type],
+    ) -> None:
         self.lowering = lowering
         self.node = node
         self.frame = frame
-        given = _opened(lowering, node, frame)
+        self.growing, self.items = growing, items
+        given = opened_arguments(lowering, node, frame, growing)
         self.structure, self.leaves, self.storages = given.structure, given.leaves, given.storages
         self.owners = given.owners
         general = General(lowering.builder.facts, "n")
+        for number, item in items.items():
+            (own,) = instances([item], general.bounds)
+            self.leaves[number] = lowering.emit(LIST, {"items": (), "item": own})
         self.types = tuple([general.of(leaf.type) for leaf in self.leaves])
         self.bounds = general.bounds
         self.names = self._names_of_leaves()
@@ -128,9 +156,14 @@ class _Given:
         names = [leaf.name or "x" for leaf in self.leaves]
         parts = self.structure.root.parts[0].parts
         for name, part in zip(self.frame.names, parts, strict=True):
+            part = part.part if isinstance(part, Kept) else part
             if isinstance(part, Slot):
                 names[part.number] = name
         return names
+
+    @property
+    def location(self) -> Location | None:
+        return _location(self.lowering, self.node, self.frame)
 
     def call(self, definition: Definition, result: Result) -> Any:
         """Emit the call."""
@@ -139,10 +172,10 @@ class _Given:
         leaves = [leaf for variable in captured for leaf in variable.leaves]
         for known, leaf in zip(definition.captured_types, leaves, strict=True):
             bounds |= bounds_of(known, leaf.type)
-        types = [
-            *instances(result.types, bounds),
-            *(self.leaves[number].type for number in result.stored),
-        ]
+        types = instances(result.types, bounds)
+        for position, number in enumerate(result.stored, len(types) - len(result.stored)):
+            if isinstance(self.owners[number], Ref):
+                types[position] = self.leaves[number].type
         results = tuple(lowering.builder.named(type_) for type_ in types)
         operands = (*self.leaves, *leaves)
         attributes = {"function": definition.callee}
@@ -151,8 +184,8 @@ class _Given:
         outside = frozenset[Storage]().union(*(variable.storages for variable in captured))
         made = iter(results)
         item = _item(lowering, result.tree, made, self._shared(result, outside))
-        for number, contents in zip(result.stored, made, strict=True):
-            self._store(number, contents, outside)
+        for number, contents, levels in zip(result.stored, made, result.levels, strict=True):
+            take_over(self, number, contents, levels, outside)
         return item
 
     def _shared(self, result: Result, captured: frozenset[Storage]) -> frozenset[Storage]:
@@ -161,20 +194,6 @@ class _Given:
             return self.storages | captured
         owners = (self.owners[number] for number in result.shares if number is not None)
         return frozenset().union(*(owner.storage.reached for owner in owners if owner))
-
-    def _store(self, number: int, contents: Value, captured: frozenset[Storage]) -> None:
-        """Take over what the function has stored to an array that it was given."""
-        owner = self.owners[number]
-        assert isinstance(owner, Ref)
-        others = {other.storage for i, other in enumerate(self.owners) if other and i != number}
-        if any(may_overlap(owner.storage, other) for other in others | captured):
-            what = f"`{self.frame.source.name}` stores into `{self.names[number]}`"
-            raise AliasingError(
-                f"{what}, which it may reach by another name, too",
-                "pass a copy (`.copy()`) as one of them",
-                _location(self.lowering, self.node, self.frame),
-            )
-        store(self.lowering, self.node, owner, self.lowering.wrap(contents))
 
 
 def _captured(lowering: Lowering, variables: Iterable[tuple[Any, Path, str]]) -> list[Opened]:
@@ -193,7 +212,7 @@ def _location(lowering: Lowering, node: Any, frame: Frame) -> Location | None:
 # -- the definition ----------------------------------------------------------------------------
 
 
-def _defined(lowering: Lowering, node: Any, frame: Frame, given: _Given) -> Definition:
+def _defined(lowering: Lowering, node: Any, frame: Frame, given: Given) -> Definition:
     """Lower a recursive function until the type of its result is settled."""
     recursion = lowering.recursion
     definition = recursion.tried.get(given.key)
@@ -227,7 +246,7 @@ def _identifier(frame: Frame) -> str:
 
 
 def _lower(
-    lowering: Lowering, node: Any, frame: Frame, given: _Given, definition: Definition
+    lowering: Lowering, node: Any, frame: Frame, given: Given, definition: Definition
 ) -> Result:
     """One pass: the IR of the function, with what is known of its result so far."""
     from gradscribe.frontend.calls.frames import inline_frame
@@ -244,9 +263,11 @@ def _lower(
     inner.met, inner.compared = lowering.met, lowering.compared
     inner.builder.location = frame.source.location(frame.source.node)
     leaves = list(map(parameters.add, given.names, given.types))
-    arguments, closure = rebuilt(inner, given.structure, leaves).items
+    made: dict[int, Any] = {}
+    arguments, closure = rebuilt(inner, given.structure, leaves, made).items
     names = dict(zip(frame.names, arguments.items, strict=True))
     entered = dict(inner.contents)
+    inner.enclosed.stores = stores = Stores(inner, frame, given, leaves, made)
     inner.enclosed.take_known()
     outer = closure.frame if isinstance(closure, LocalFunction) else None
     try:
@@ -263,15 +284,14 @@ def _lower(
             unknown.location,
         ) from None
     entered |= inner.entered
-    stored = _stored_to(inner, frame, entered, given, leaves)
+    stored = stores.made(entered)
     tree, values = result_tree(inner, item)
-    returned = len(values)
     values += stored.values()
     definition.function = _function(definition.name, parameters.made, inner.builder, values)
     known = {symbol for type_ in parameters.types for symbol in symbols(type_)}
     shares = _shared(inner, item, entered, leaves)
-    types = general_result(values[:returned], inner.builder.facts, known)
-    return Result(tree, types, shares, tuple(stored))
+    types = general_result(values, inner.builder.facts, known)
+    return Result(tree, types, shares, tuple(stored), stores.levels(entered, stored))
 
 
 def _shared(
@@ -283,7 +303,7 @@ def _shared(
     shared = [
         numbers.get(contents) if isinstance(contents, Value) else None
         for storage, contents in entered.items()
-        if any(may_overlap(own, storage) for own in reached)
+        if any(may_overlap(own, storage) or may_hold(own, storage) for own in reached)
     ]
     return tuple(dict.fromkeys(shared))
 
@@ -326,6 +346,7 @@ class Enclosed:
         self._around, self._inner = around, inner
         self._definition, self._parameters = definition, parameters
         self._general = General(around.builder.facts, "m")
+        self.stores: Stores
         definition.captured_types = ()
 
     def take_known(self) -> None:
@@ -347,40 +368,6 @@ class Enclosed:
         found = inner.captured[key] = rebuilt(inner, given.structure, own)
         inner.entered.update({s: c for s, c in inner.contents.items() if s not in known})
         return found
-
-
-def _stored_to(
-    lowering: Lowering,
-    frame: Frame,
-    entered: dict[Storage, Any],
-    given: _Given,
-    leaves: Sequence[Value],
-) -> dict[int, Value]:
-    """The contents of the arrays given that the function stores to, by the numbers of the leaves.
-    Other stores to what comes from outside are refused."""
-    if lowering.fields:
-        raise AliasingError(
-            f"`{frame.source.name}` stores to an object from outside, and calls itself",
-            "return what it computes, and store that in the function that calls it",
-            frame.source.location(frame.source.node),
-        )
-    numbers = {leaf: number for number, leaf in enumerate(leaves)}
-    stored: dict[int, Value] = {}
-    for storage, contents in entered.items():
-        others = [other for other in lowering.stored if may_overlap(storage, other)]
-        if not others and lowering.contents.get(storage) is contents:
-            continue
-        number = numbers.get(contents) if isinstance(contents, Value) else None
-        is_array = number is not None and isinstance(given.owners[number], Ref)
-        if number is None or not is_array or any(other is not storage for other in others):
-            what = f"`{storage.name}`" if storage.name else "an argument"
-            raise AliasingError(
-                f"`{frame.source.name}` stores into {what}, and calls itself",
-                "store into a copy (`.copy()`), and return that",
-                frame.source.location(frame.source.node),
-            )
-        stored[number] = lowering.contents[storage]
-    return dict(sorted(stored.items()))
 
 
 # -- results -----------------------------------------------------------------------------------

@@ -200,6 +200,14 @@ def store_section(lowering: Lowering, node: Any, arguments: Any, keywords: Any) 
     return Static(None)
 
 
+@_changes
+def take_items(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """Give a list all the items of another one, which is an IR value."""
+    owner, value = arguments
+    lowering.contents[owner.storage] = value
+    return Static(None)
+
+
 def _remove(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     owner, item = arguments
     position = inlining.inline(lowering, node, prelude.index, (owner, item))

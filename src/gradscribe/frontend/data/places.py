@@ -108,6 +108,7 @@ def changing(lowering: Lowering, item: Storage, items: bool = False) -> Iterator
         lowering.distinct.add(place.owner)
         item = place.owner
         changed.add(item)
+    lowering.roots.add(item)
     _read_again(lowering, [other for other in settled if other not in changed])
 
 

@@ -9,14 +9,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import singledispatchmethod
 from typing import TYPE_CHECKING, Any
 
 import gast
 import numpy as np
 
+from gradscribe.frontend.data import places
 from gradscribe.frontend.data.instances import new_instance, set_attribute
+from gradscribe.frontend.data.structure_parts import (
+    Absent,
+    Again,
+    Container,
+    FrameNames,
+    Function,
+    Instance,
+    Kept,
+    Known,
+    Method,
+    Outside,
+    Partial,
+    Slot,
+    Structure,
+)
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
 from gradscribe.frontend.source import assigned_names, read_places
@@ -45,134 +61,79 @@ class TooLargeError(Exception):
 
 
 @dataclass(frozen=True)
-class Slot:
-    """The IR value of this number. wrapped: the contents of an array or list."""
+class NumberIn:
+    """What a number is the item of: a dict, or an attribute of an object."""
 
-    number: int
-    wrapped: bool
-
-
-@dataclass(frozen=True)
-class _Absent:
-    """A name that has no value that could be handed over."""
+    storage: Storage
+    key: Any
 
 
-@dataclass(frozen=True)
-class _Static:
-    item: Static
-
-
-@dataclass(frozen=True)
-class _Object:
-    """An object outside the program, found at a place that is told by identity."""
-
-    place: tuple[Any, ...]
-    item: ObjectRef = field(compare=False)
-
-
-@dataclass(frozen=True)
-class _Instance:
-    """An object whose attributes are known, of this number; they may lead to it again."""
-
-    number: int
-    attributes: _Container
-
-
-@dataclass(frozen=True)
-class _Again:
-    """The object of this number."""
-
-    number: int
-
-
-@dataclass(frozen=True)
-class _Container:
-    """cls: of a tuple or object; list or dict for those. keys: of a dict, or the attributes of an
-    object, otherwise none."""
-
-    cls: type
-    parts: tuple[Any, ...]
-    keys: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Method:
-    receiver: Any
-    name: str
-    function: Any
-
-
-@dataclass(frozen=True)
-class _Partial:
-    function: Any
-    arguments: _Container
-    keywords: _Container
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class _Function:
-    """A nested function: its tree, defaults, and the number of the frame that it closes over."""
-
-    node: Any
-    defaults: _Container
-    frame: int
-
-
-@dataclass(frozen=True)
-class _FrameNames:
-    """A frame that functions close over: what they read of it, and the frame around it."""
-
-    node: Any
-    names: _Container
-    outer: int | None
-    frame: Frame = field(compare=False)
-
-
-@dataclass(frozen=True)
-class Structure:
-    """Hashable; equal for values that differ in nothing but IR values."""
-
-    root: Any
-    frames: tuple[_FrameNames, ...]
+Owner = Ref | ListRef | NumberIn
 
 
 @dataclass(frozen=True)
 class Opened:
-    """storages: all memory that the leaves are (views of) contents of. owners: for each leaf, the
-    array or list that it is the contents of."""
+    """storages: all memory that the leaves are (views of) contents of. owners: for each leaf, what
+    it is the contents or an item of, if that can be stored to. kept: the lists and dicts, by
+    number, with what they held."""
 
     structure: Structure
     leaves: list[Value]
-    owners: list[Ref | ListRef | None]
+    owners: list[Owner | None]
     storages: frozenset[Storage]
+    kept: dict[int, tuple[Storage, Any]]
+
+    def differs_in_lists(self, other: Opened) -> bool:
+        """Whether this is the same as the other, or differs only in what has been changed of the
+        lists and dicts in it."""
+        changed = frozenset(
+            number
+            for number, (storage, contents) in self.kept.items()
+            if number in other.kept
+            and other.kept[number][0] is storage
+            and other.kept[number][1] is not contents
+        )
+        if not changed:
+            return self.structure == other.structure
+        return bool(self.structure.without(changed) == other.structure.without(changed))
 
 
-def opened(lowering: Lowering, node: Any, item: Any, most: float = math.inf) -> Opened:
+def opened(
+    lowering: Lowering,
+    node: Any,
+    item: Any,
+    most: float = math.inf,
+    growing: frozenset[int] = frozenset(),
+) -> Opened:
     """A frontend value, taken apart; `TooLargeError` where it has more leaves than `most`. node:
-    the call that hands it over, for errors."""
-    opening = _Opening(lowering, node, most)
-    structure = Structure(opening.open(item), opening.closures())
-    return Opened(structure, opening.leaves, opening.owners, frozenset(opening.storages))
+    the call that hands it over, for errors. growing: the numbers of lists that are handed over as
+    run-time lists."""
+    opening = _Opening(lowering, node, most, growing)
+    structure = Structure(opening.open(item), opening.closures(), opening.numbered)
+    storages = frozenset(opening.storages)
+    return Opened(structure, opening.leaves, opening.owners, storages, opening.kept)
 
 
 class _Opening:
-    def __init__(self, lowering: Lowering, node: Any, most: float) -> None:
+    def __init__(self, lowering: Lowering, node: Any, most: float, growing: frozenset[int]) -> None:
         self.lowering = lowering
         self.node = node
         self.most = most
+        self.growing = growing
         self.leaves: list[Value] = []
-        self.owners: list[Ref | ListRef | None] = []
+        self.owners: list[Owner | None] = []
+        self.kept: dict[int, tuple[Storage, Any]] = {}
+        self.numbered: dict[int, Kept | Instance] = {}
         self.storages: set[Storage] = set()
         self._frames: dict[Frame, dict[str, Any]] = {}
         self._numbers: dict[Storage, int] = {}
 
-    def closures(self) -> tuple[_FrameNames, ...]:
+    def closures(self) -> tuple[FrameNames, ...]:
         numbers = {frame: number for number, frame in enumerate(self._frames)}
         return tuple(
-            _FrameNames(
+            FrameNames(
                 frame.source.node,
-                _Container(dict, tuple(names.values()), tuple(names)),
+                Container(dict, tuple(names.values()), tuple(names)),
                 None if frame.outer is None else numbers[frame.outer],
                 frame,
             )
@@ -201,65 +162,94 @@ class _Opening:
         is_flag = isinstance(item.value, (bool, np.bool_))
         if isinstance(item.value, PLAIN_NUMBERS) and not is_flag:
             return self._leaf(self.lowering.constant(item.value), None)
-        return _Static(item)
+        return Known(item)
 
     @open.register
-    def _(self, item: ObjectRef) -> _Object:
+    def _(self, item: ObjectRef) -> Outside:
         path: Path = item.path
         root = path.root if isinstance(path.root, int) else id(path.root)
-        return _Object((id(item.target), root, path.steps), item)
+        return Outside((id(item.target), root, path.steps), item)
 
     @open.register
-    def _(self, item: TupleOf) -> _Container:
-        return _Container(item.cls, self._parts(item.items))
+    def _(self, item: TupleOf) -> Container:
+        return Container(item.cls, self._parts(item.items))
 
     @open.register
     def _(self, item: ListRef) -> Any:
-        self.storages.add(item.storage)
-        contents = self.lowering.contents[item.storage]
-        if isinstance(contents, Value):
-            return self._leaf(contents, item)
-        return _Container(list, self._parts(contents))
+        return self._once(item, self._kept)
 
     @open.register
     def _(self, item: DictRef) -> Any:
-        self.storages.add(item.storage)
-        return self.open(self.lowering.contents[item.storage])
+        return self._once(item, self._kept)
 
     @open.register
     def _(self, item: InstanceRef) -> Any:
-        if item.storage in self._numbers:
-            return _Again(self._numbers[item.storage])
-        number = self._numbers[item.storage] = len(self._numbers)
-        self.storages.add(item.storage)
-        names = [name for name, cell in item.cells.items() if cell in self.lowering.contents]
-        fields = [self.lowering.contents[item.cells[name]][name] for name in names]
-        self.storages.update(item.cells[name] for name in names)
-        return _Instance(number, _Container(item.cls, self._parts(fields), tuple(names)))
+        return self._once(item, self._instance)
+
+    def _once(self, item: Any, take: Callable[[int, Any], Kept | Instance]) -> Any:
+        """An object, list or dict: it gets a number, which stands for it where it is met again."""
+        storage = item.storage
+        if storage in self._numbers:
+            return Again(self._numbers[storage])
+        number = self._numbers[storage] = len(self._numbers)
+        self.storages.add(storage)
+        self.numbered[number] = take(number, item)
+        return self.numbered[number]
+
+    def _instance(self, number: int, item: InstanceRef) -> Instance:
+        cells = {n: cell for n, cell in item.cells.items() if cell in self.lowering.contents}
+        self.storages.update(cells.values())
+        parts = [self._items(cell)[0] for cell in cells.values()]
+        return Instance(number, Container(item.cls, tuple(parts), tuple(cells)))
+
+    def _kept(self, number: int, item: ListRef | DictRef) -> Kept:
+        storage = item.storage
+        if number in self.growing:
+            places.open_list(self.lowering, storage)
+        contents = self.lowering.contents[storage]
+        self.kept[number] = storage, contents
+        part: Any
+        if isinstance(contents, Value):
+            assert isinstance(item, ListRef)
+            part = self._leaf(contents, item)
+        elif isinstance(contents, dict):
+            part = Container(dict, self._items(storage), tuple(contents))
+        else:
+            part = Container(list, self._parts(contents))
+        return Kept(number, part, storage.place, storage.levels)
+
+    def _items(self, storage: Storage) -> tuple[Any, ...]:
+        """The items of a dict, or the one attribute in a cell."""
+        contents: dict[Any, Any] = self.lowering.contents[storage]
+        parts = self._parts(tuple(contents.values()))
+        for key, part in zip(contents, parts, strict=True):
+            if isinstance(part, Slot) and not part.wrapped:
+                self.owners[part.number] = NumberIn(storage, key)
+        return parts
 
     @open.register
-    def _(self, item: Unbound) -> _Absent:
-        return _Absent()
+    def _(self, item: Unbound) -> Absent:
+        return Absent()
 
     @open.register
-    def _(self, item: BoundMethod) -> _Method:
-        return _Method(self.open(item.receiver), item.name, item.function)
+    def _(self, item: BoundMethod) -> Method:
+        return Method(self.open(item.receiver), item.name, item.function)
 
     @open.register
-    def _(self, item: PartialOf) -> _Partial:
-        given = _Container(tuple, self._parts(item.arguments))
-        named = _Container(tuple, self._parts(tuple(item.keywords.values())))
-        return _Partial(self.open(item.function), given, named, tuple(item.keywords))
+    def _(self, item: PartialOf) -> Partial:
+        given = Container(tuple, self._parts(item.arguments))
+        named = Container(tuple, self._parts(tuple(item.keywords.values())))
+        return Partial(self.open(item.function), given, named, tuple(item.keywords))
 
     @open.register
-    def _(self, item: LocalFunction) -> _Function:
+    def _(self, item: LocalFunction) -> Function:
         self._close_over(item.frame, _free_names(item.node))
         defaults = self.open(item.defaults)
-        return _Function(item.node, defaults, list(self._frames).index(item.frame))
+        return Function(item.node, defaults, list(self._frames).index(item.frame))
 
     @open.register(dict)
-    def _(self, item: dict[str, Any]) -> _Container:
-        return _Container(dict, self._parts(tuple(item.values())), tuple(item))
+    def _(self, item: dict[str, Any]) -> Container:
+        return Container(dict, self._parts(tuple(item.values())), tuple(item))
 
     def _close_over(self, frame: Frame | None, wanted: set[str]) -> None:
         """Take what a nested function reads of the frames around it."""
@@ -269,7 +259,7 @@ class _Opening:
             wanted = wanted.difference(found)
             for name in found:
                 if name not in names:
-                    names[name] = _Absent()
+                    names[name] = Absent()
                     item = frame.names[name]
                     if isinstance(item, _HANDED_OVER):
                         names[name] = self.open(item)
@@ -278,7 +268,7 @@ class _Opening:
     def _parts(self, items: Sequence[Any]) -> tuple[Any, ...]:
         return tuple([self.open(item) for item in items])
 
-    def _leaf(self, value: Value, owner: Ref | ListRef | None) -> Slot:
+    def _leaf(self, value: Value, owner: Owner | None) -> Slot:
         if len(self.leaves) >= self.most:
             raise TooLargeError
         self.leaves.append(value)
@@ -301,106 +291,97 @@ _HANDED_OVER = (Value, Ref, Static, ObjectRef, InstanceRef, PartialOf, TupleOf, 
                 BoundMethod, LocalFunction)  # fmt: skip
 
 
-def rebuilt(lowering: Lowering, structure: Structure, leaves: Sequence[Value]) -> Any:
-    """The frontend value of a structure, of these leaves, in another lowering."""
-    return _Building(lowering, structure, leaves).build(structure.root)
+def rebuilt(
+    lowering: Lowering,
+    structure: Structure,
+    leaves: Sequence[Value],
+    made: dict[int, Any] | None = None,
+) -> Any:
+    """The frontend value of a structure, of these leaves, in another lowering. made: gets the
+    objects, lists and dicts in it, by number."""
+    building = _Building(lowering, structure, leaves, {} if made is None else made)
+    return building.build(structure.root)
 
 
 class _Building:
-    def __init__(self, lowering: Lowering, structure: Structure, leaves: Sequence[Value]) -> None:
+    def __init__(
+        self,
+        lowering: Lowering,
+        structure: Structure,
+        leaves: Sequence[Value],
+        made: dict[int, Any],
+    ) -> None:
         self.lowering = lowering
         self.leaves = leaves
-        self.instances: dict[int, InstanceRef] = {}
+        self.made = made
+        self.numbered = structure.numbered
         self.frames = [Frame(f.frame.source, f.frame.function, {}) for f in structure.frames]
         for frame, closed in zip(self.frames, structure.frames, strict=True):
             frame.outer = None if closed.outer is None else self.frames[closed.outer]
             frame.end = closed.frame.end
         for frame, closed in zip(self.frames, structure.frames, strict=True):
             for name, part in zip(closed.names.keys, closed.names.parts, strict=True):
-                if not isinstance(part, _Absent):
+                if not isinstance(part, Absent):
                     frame.names[name] = self.build(part)
 
     def build(self, part: Any) -> Any:
         return _BUILD[type(part)](self, part)
 
+    def once(self, number: int) -> Any:
+        """The object, list or dict of a number, made where it is met first."""
+        if number not in self.made:
+            part = self.numbered[number]
+            if isinstance(part, Kept):
+                self.kept(part)
+            else:
+                self.instance(part)
+        return self.made[number]
+
     def leaf(self, part: Slot) -> Any:
         value = self.leaves[part.number]
         return self.lowering.wrap(value) if part.wrapped else value
 
-    def container(self, part: _Container) -> Any:
-        items = tuple([self.build(below) for below in part.parts])
-        if part.cls is dict:
-            return self._stored(DictRef, dict(zip(part.keys, items, strict=True)))
-        if part.cls is list:
-            return self._stored(ListRef, items)
-        return TupleOf(items, part.cls)
+    def container(self, part: Container) -> Any:
+        return TupleOf(tuple([self.build(below) for below in part.parts]), part.cls)
 
-    def instance(self, part: _Instance) -> InstanceRef:
+    def kept(self, part: Kept) -> None:
+        held: Any = part.part
+        if isinstance(held, Slot):
+            found = self.made[part.number] = self.leaf(held)
+            found.storage.levels = part.levels
+            return
+        is_dict, storage = held.cls is dict, Storage(place=part.place, levels=part.levels)
+        self.made[part.number] = (DictRef if is_dict else ListRef)(storage)
+        items = [self.build(below) for below in held.parts]
+        contents = dict(zip(held.keys, items, strict=True)) if is_dict else tuple(items)
+        self.lowering.contents[storage] = contents
+
+    def instance(self, part: Instance) -> None:
         attributes = part.attributes
-        made = self.instances[part.number] = new_instance(self.lowering, attributes.cls, {})
+        made = self.made[part.number] = new_instance(self.lowering, attributes.cls, {})
         for name, below in zip(attributes.keys, attributes.parts, strict=True):
             set_attribute(self.lowering, made, name, self.build(below))
-        return made
 
-    def _stored(self, cls: Callable[[Storage], Any], contents: Any) -> Any:
-        storage = Storage()
-        self.lowering.contents[storage] = contents
-        return cls(storage)
-
-    def partial(self, part: _Partial) -> PartialOf:
+    def partial(self, part: Partial) -> PartialOf:
         given, named = self.container(part.arguments), self.container(part.keywords)
         keywords = dict(zip(part.names, named.items, strict=True))
         return PartialOf(self.build(part.function), given.items, keywords)
 
-    def function(self, part: _Function) -> LocalFunction:
+    def function(self, part: Function) -> LocalFunction:
         names = zip(part.defaults.keys, map(self.build, part.defaults.parts), strict=True)
         return LocalFunction(part.node, self.frames[part.frame], dict(names))
 
 
 _BUILD: dict[type, Callable[[_Building, Any], Any]] = {
     Slot: _Building.leaf,
-    _Static: lambda building, part: part.item,
-    _Object: lambda building, part: part.item,
-    _Container: _Building.container,
-    _Instance: _Building.instance,
-    _Again: lambda building, part: building.instances[part.number],
-    _Absent: lambda building, part: Unbound("it has no value on one path"),
-    _Method: lambda building, part: BoundMethod(
+    Known: lambda building, part: part.item,
+    Outside: lambda building, part: part.item,
+    Container: _Building.container,
+    **{cls: lambda building, part: building.once(part.number) for cls in (Kept, Instance, Again)},
+    Absent: lambda building, part: Unbound("it has no value on one path"),
+    Method: lambda building, part: BoundMethod(
         building.build(part.receiver), part.name, part.function
     ),
-    _Partial: _Building.partial,
-    _Function: _Building.function,
+    Partial: _Building.partial,
+    Function: _Building.function,
 }
-
-
-# -- at run time -----------------------------------------------------------------------------------
-
-
-def python_object(structure: Structure, leaves: Sequence[Any]) -> Any:
-    """The Python object of a structure without functions, of these numbers and arrays."""
-    return _object_of(structure.root, leaves, {})
-
-
-def _object_of(part: Any, leaves: Sequence[Any], made: dict[int, Any]) -> Any:
-    """made: the objects so far, by number."""
-    if isinstance(part, Slot):
-        return leaves[part.number]
-    if isinstance(part, _Static):
-        return part.item.value
-    if isinstance(part, _Object):
-        return part.item.target
-    if isinstance(part, _Again):
-        return made[part.number]
-    if isinstance(part, _Instance):
-        attributes = part.attributes
-        found: Any = object.__new__(attributes.cls)
-        made[part.number] = found
-        for name, below in zip(attributes.keys, attributes.parts, strict=True):
-            object.__setattr__(found, name, _object_of(below, leaves, made))
-        return found
-    if not isinstance(part, _Container):
-        raise TypeError("a function is no part of an object that is made at run time")
-    items = [_object_of(below, leaves, made) for below in part.parts]
-    if part.cls is dict:
-        return dict(zip(part.keys, items, strict=True))
-    return part.cls(*items) if hasattr(part.cls, "_fields") else part.cls(items)

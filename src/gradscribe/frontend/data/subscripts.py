@@ -314,7 +314,6 @@ def _change(lowering: Lowering, node: Any, primitive: Any, target: Ref, value: V
             name=storage.name or contents.name,
         )
     lowering.stored.add(storage)
-    lowering.roots.add(places.root(lowering, storage))
 
 
 def _as_element(lowering: Lowering, target: Ref, value: Value) -> Value:

@@ -16,6 +16,7 @@ from typing import Any
 from gradscribe.codegen.pushes import sink_pushes
 from gradscribe.codegen.rereading import reread
 from gradscribe.ir.core import (
+    CALL,
     IF,
     LOOP,
     Block,
@@ -109,7 +110,7 @@ class _Normalizer:
 
     def _with_shapes(self, operation: Operation) -> Operation:
         values = operation.operands
-        if not any(value in self._lengths for value in values):
+        if operation.primitive is CALL or not any(value in self._lengths for value in values):
             return operation
         attributes = map_operands(dict(operation.attributes), lambda o: values[o.index])
         operands: list[Value] = []

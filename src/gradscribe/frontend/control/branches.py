@@ -177,8 +177,16 @@ def _take_no_part(first: State, second: State) -> None:
             second.names[name] = nothing
     for storage, contents in first.contents.items():
         if second.contents.get(storage, contents) is not contents:
-            is_items = isinstance(contents, tuple)
-            second.contents[storage] = (nothing,) * len(contents) if is_items else nothing
+            second.contents[storage] = _without_values(contents, nothing)
+
+
+def _without_values(contents: Any, nothing: Unbound) -> Any:
+    """Contents of the same structure: of a list or tuple, of a dict or object, or one value."""
+    if isinstance(contents, tuple):
+        return (nothing,) * len(contents)
+    if isinstance(contents, dict):
+        return dict.fromkeys(contents, nothing)
+    return nothing
 
 
 def _lower_side(lowering: Lowering, side: Callable[[], None]) -> None:

@@ -3,8 +3,9 @@
 What is known to raise goes straight to its handler, and where nothing can raise what is caught,
 the body stands alone. Otherwise a `try` is a branch whose condition is an attempt: the first side
 is what is tried, the second the handlers, which start from the state before. So that this is the
-state that they start from in Python, too, whatever cannot raise is done before the attempt, and a
-name that may or may not have been assigned when the exception came cannot be read afterwards.
+state that they start from in Python, too, whatever cannot raise is done before the attempt. Where
+a handler still depends on how far the body had come (a name that may have been assigned, an array
+that may have been stored to), it is not compiled: an exception that comes to it is refused then.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from typing import Any
 
 import gast
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import opaque
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError
-from gradscribe.frontend.control.branches import attempt, branch
+from gradscribe.frontend.control.branches import attempt, branch, raise_here
 from gradscribe.frontend.control.final_blocks import final_block, walk_all
 from gradscribe.frontend.lowering import EXITS, RETURN_VALUE, Lowering, State
 from gradscribe.frontend.operators import truth
@@ -114,7 +116,8 @@ class Attempt:
         self.handlers = handlers
         self.orelse = orelse
         self.caught = tuple(cls for handler in handlers for cls in handler.classes)
-        self.unsettled: set[str] = set()
+        self.unsettled: dict[str, Unbound] = {}
+        self.storing: Any = None
 
     def run(self) -> None:
         """Lower what cannot raise before the attempt, and the rest as an attempt."""
@@ -186,11 +189,8 @@ class Attempt:
             lowering.frame.names[flag] = Static(True)
 
         def otherwise() -> None:
-            reason = "may or may not have been assigned when the exception came"
-            for name in self.unsettled:
-                lowering.frame.names[name] = Unbound(f"`{name}` {reason}", mixed=True)
             caught = lowering.emit(CAUGHT, {"cls": _common(self.caught)})
-            self._choose(self.handlers, caught)
+            self._recover(caught)
             lowering.frame.names[flag] = Static(False)
 
         attempt(lowering, self.node, condition, then, otherwise)
@@ -199,6 +199,54 @@ class Attempt:
             statements(lowering, self.orelse)
         elif self.orelse and isinstance(completed, Value):
             branch(lowering, completed, lambda: statements(lowering, self.orelse), lambda: None)
+
+    def _recover(self, caught: Value) -> None:
+        """The handlers, from the state before; where they depend on what the body had done when the
+        exception came, the refusal of that, at run time. (Not in another `try`, which would take
+        the refusal for an exception of the program's.)"""
+        lowering = self.lowering
+        state, made = lowering.fork(), len(lowering.builder.operations)
+        lowering.frame.names.update(self.unsettled)
+        unknown = self._unknown(caught)
+        if unknown is None:
+            return
+        if lowering.attempts:
+            raise unknown
+        lowering.restore(state)
+        del lowering.builder.operations[made:]
+        place = "" if unknown.location is None else f" (line {unknown.location.line})"
+        raise_here(lowering, UnsupportedError, unknown.what + place, unknown.advice)
+
+    def _unknown(self, caught: Value) -> UnsupportedError | None:
+        """Lower the handlers. What they, or the statements after them, read of what the body may
+        have changed, as an error."""
+        from gradscribe.frontend.statements import ended
+
+        lowering = self.lowering
+        if self.storing is not None:
+            return _refusal(
+                lowering,
+                self.storing,
+                "this changes an array or list in a `try` that may be left by an exception",
+                "change it before or after the `try`",
+            )
+        try:
+            self._choose(self.handlers, caught)
+        except UnsupportedError as error:
+            if error.what not in [unbound.reason for unbound in self.unsettled.values()]:
+                raise
+            return error
+        if ended(lowering):
+            return None
+        live = lowering.frame.source.live.get(self.node, ())
+        names = [
+            n for n, unbound in self.unsettled.items() if lowering.frame.names.get(n) is unbound
+        ]
+        read = [n for n in names if n in live]
+        if not read:
+            return None
+        what, advice = self.unsettled[read[0]].reason, "give the name a value on every path"
+        return _refusal(lowering, self.node, what, advice)
 
     def _choose(self, handlers: Sequence[Handler], caught: Value) -> None:
         first, *others = handlers
@@ -244,13 +292,15 @@ class Attempt:
         for position, (statement, changed, stored, _, watch) in enumerate(steps[: last + 1]):
             if position == last and isinstance(statement, _SIMPLE):
                 changed, stored = watch.changed, watch.stored
-            self.unsettled |= changed - {*EXITS, RETURN_VALUE}
-            if stored:
-                lowering.unsupported(
-                    statement,
-                    "this changes an array or list in a `try` that may be left by an exception",
-                    "change it before or after the `try`",
-                )
+            reason = "may or may not have been assigned when the exception came"
+            for name in changed - {*EXITS, RETURN_VALUE}:
+                self.unsettled[name] = Unbound(f"`{name}` {reason}", mixed=True)
+            if stored and self.storing is None:
+                self.storing = statement
+
+
+def _refusal(lowering: Lowering, node: Any, what: str, advice: str) -> UnsupportedError:
+    return UnsupportedError(what, advice, lowering.location(node))
 
 
 class Watch:

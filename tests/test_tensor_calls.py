@@ -7,6 +7,7 @@ import pytest
 
 import gradscribe as gs
 from gradscribe import errors
+from tests.frontend.oracles import tensors_agree
 
 x0 = np.array([0.3, -1.2, 2.0, 0.7])
 A0 = np.array([[0.3, -1.2, 0.5], [1.5, 0.2, -0.7]])
@@ -348,3 +349,38 @@ def test_lists_of_plain_arrays_may_be_changed_before_backward():
     rows.pop()
     out.backward()
     assert x.grad.tolist() == [8, 10]
+
+
+def copied_and_converted(x):
+    y = x.copy().astype(float)
+    y[0] = 3.0
+    y.fill(x[1])
+    return (y * x).sum() + x.take([0, 1, 1]).sum() * x.repeat(2)[3]
+
+
+def number_of_elements(x):
+    if x.size == 0:
+        return x.sum()
+    return (x * x).sum() / x.size + len(x.size()) * x[0]
+
+
+def axes_in_another_order(x):
+    y = x.reshape(1, 2, 2).transpose(2, 0, 1)
+    return (y[0] * y[1]).sum()
+
+
+def variances(x):
+    y = x.reshape(2, 2)
+    return (y.var(axis=1, keepdims=True, ddof=0) * y).sum() + y.std(ddof=1)
+
+
+@pytest.mark.parametrize("f", [copied_and_converted, axes_in_another_order, variances])
+def test_what_tensors_do_not_have_means_what_it_means_for_arrays(f):
+    tensors_agree(f, x0)
+
+
+def test_size_is_the_number_of_elements_where_it_is_not_called():
+    x = gs.tensor(x0, requires_grad=True)
+    y = gs.differentiable(number_of_elements)(x)
+    y.backward()
+    np.testing.assert_allclose(x.grad.numpy(), x0 / 2 + [1.0, 0, 0, 0])

@@ -50,7 +50,15 @@ def conversions(x, y):
     return np.asarray([x[0], y[1]])[1] + np.sum(np.asarray([x[0], 2], dtype=float)) * x[1]
 
 
+def numbers_of_numpy(x, y):
+    values = [v * v for v in x]
+    shifted = values - np.max(values)
+    pair = [x[0], x[1]] / y[2]
+    return np.exp(shifted).sum() + (pair**2).sum() + ((x[1], 2.0) < y[0]).sum() * x[2]
+
+
 FUNCTIONS = [reductions, run_time_lists, elementwise, operators, products_and_joins, conversions]
+FUNCTIONS += [numbers_of_numpy]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -144,13 +144,13 @@ def _folds(callee: Any, operands: tuple[Any, ...]) -> bool:
 
 
 def _structural(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...]) -> Any:
+    if callee is operator.mul and not any(isinstance(o, Ref) for o in operands):
+        return sequences.repeated(lowering, node, *operands)
     arrays = array_likes.with_arrays(lowering, node, operands)
     if arrays is not None:
         return operate(lowering, node, callee, *arrays)
     if callee in (operator.eq, operator.ne) and _never_equal(*operands):
         return Static(callee is operator.ne)
-    if callee is operator.mul:
-        return sequences.repeated(lowering, node, *operands)
     if len(operands) == 2 and isinstance(operands[0], type(operands[1])):
         if callee is operator.add:
             return sequences.joined(lowering, *operands)

@@ -115,7 +115,8 @@ def reduction(
 
 
 def deviation(name: str, callee: Callable[..., Any], node: str) -> Function:
-    """`name(x, dim=None, correction=1, keepdim=False)`: variance and standard deviation."""
+    """`name(x, dim=None, correction=1, keepdim=False)`: variance and standard deviation; `axis`,
+    `ddof` and `keepdims` are understood, too."""
     row = Operation(node, callee, ("axis", "ddof", "keepdims"))
 
     def function(
@@ -126,12 +127,16 @@ def deviation(name: str, callee: Callable[..., Any], node: str) -> Function:
         *,
         correction: int | None = None,
         axis: Any = None,
+        ddof: int | None = None,
+        keepdims: bool | None = None,
     ) -> Tensor:
         input = only_floating(input, "std and var only support floating point and complex dtypes")
         if isinstance(dim, bool):
             dim, unbiased = None, dim
-        freedom = (1 if unbiased else 0) if correction is None else correction
-        return apply(row, (input,), (axes(axis if dim is None else dim), freedom, keepdim))
+        if correction is None:
+            correction = (1 if unbiased else 0) if ddof is None else ddof
+        kept = keepdim if keepdims is None else keepdims
+        return apply(row, (input,), (axes(axis if dim is None else dim), correction, kept))
 
     enter_row(row)
     return named(function, name, callee)

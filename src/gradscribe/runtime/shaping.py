@@ -104,12 +104,15 @@ def permute(input: Tensor, *dims: Any) -> Tensor:
     return apply(_PERMUTE, (input,), (sizes(dims),))
 
 
-def transpose(input: Tensor, dim0: Any = None, dim1: Any = None) -> Tensor:
-    """Two axes exchanged; as in NumPy, all axes reversed where none are named."""
+def transpose(input: Tensor, dim0: Any = None, dim1: Any = None, *dims: int) -> Tensor:
+    """Two axes exchanged; as in NumPy, all axes reversed where none are named, and all axes in a
+    new order where more than two are."""
     if dim0 is None:
         return permute(input, *reversed(range(input.array.ndim)))
     if dim1 is None:
         return permute(input, dim0)
+    if dims:
+        return permute(input, dim0, dim1, *dims)
     return apply(_TRANSPOSE, (input,), (dim0, dim1))
 
 

@@ -14,7 +14,8 @@ from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.sequences import known_items
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Iteration, ListRef, OneShot, Ref, Static, TupleOf
-from gradscribe.ir.core import Method, Primitive
+from gradscribe.ir.core import Method, Primitive, Value
+from gradscribe.ir.types import Scalar
 
 _STRUCTURES = frozenset({"arrays", "operands"})
 """Parameters that are a tuple or list of arrays, not one of their items."""
@@ -43,11 +44,19 @@ def converted(
 
 
 def with_arrays(lowering: Lowering, node: Any, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """The operands of an operator of which one is an array, arrays in place of lists; None if none
-    is."""
-    if not any(isinstance(operand, Ref) for operand in operands):
+    """The operands of an operator of which one is an array or a number of NumPy's, arrays in place
+    of lists; None if none is."""
+    if not any(isinstance(operand, Ref) or _is_of_numpy(operand) for operand in operands):
         return None
     return tuple(as_array(lowering, node, operand) for operand in operands)
+
+
+def _is_of_numpy(operand: Any) -> bool:
+    """Whether a number computes with lists as an array does: NumPy's do, Python's do not."""
+    if isinstance(operand, Static):
+        return isinstance(operand.value, np.generic)
+    type_ = operand.type if isinstance(operand, Value) else None
+    return isinstance(type_, Scalar) and not type_.weak
 
 
 def _counted(lowering: Lowering, node: Any, item: Any) -> Any:

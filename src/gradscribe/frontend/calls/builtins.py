@@ -141,7 +141,7 @@ def call_method(
     function = tensors.attribute_of(lowering, receiver, name)
     if inspect.isfunction(function):
         return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
-    if tensors.is_tensor(lowering, receiver):
+    if tensors.is_tensor(lowering, receiver) and not hasattr(np.ndarray, name):
         return lowering.unsupported(
             node,
             f"the Tensor method `{name}` is not supported here",

@@ -49,7 +49,7 @@ def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
 
 def method_or_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
     """`owner.name`, to be called."""
-    if opaque.is_opaque(owner):
+    if opaque.is_opaque(owner) or (name == "size" and tensors.attribute_of(lowering, owner, name)):
         return BoundMethod(owner, name)
     return attribute(lowering, node, owner, name)
 
@@ -116,7 +116,13 @@ ARRAY_OF: list[known.Handler] = []
 
 
 def _tensor_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
+    """An attribute of what is, or may be, a Tensor. `x.size` is the shape only where it is called:
+    as a number it is what programs over arrays mean by it."""
     found = tensors.attribute_of(lowering, owner, name)
+    if name == "size" and found is not None:
+        if is_number(owner):
+            return Static(1)
+        return application.apply_method(lowering, node, owner, name, (), {})
     if name == "array":
         return ARRAY_OF[0](lowering, node, (owner,), {})
     if isinstance(found, property):

@@ -363,6 +363,56 @@ def onesk(x, k):
     return np.sum(y * y)
 
 
+@program(*[(v(n), v(m)) for n, m in ((3, 3), (3, 1), (1, 3), (4, 4))])
+def items_of_two_arrays(x, y):
+    kept = [x]
+    kept.append(np.sin(y) * 2)
+    total = 0.0
+    for i in range(2):
+        total = total + np.sum(kept[i] * x) + np.sum(kept[-1 - i] * y)
+    return total
+
+
+@program(*[(v(n), v(m), k) for n, m in ((4, 4), (4, 1), (1, 4)) for k in (0, 3)])
+def either_of_two_arrays(x, y, k):
+    chosen = x if k > 1 else y * 2
+    return np.sum(chosen * x) + np.sum(chosen * y)
+
+
+@program(*[(v(n), v(m)) for n, m in ((6, 6), (6, 2), (6, 1), (1, 1), (2, 6))])
+def windows_of_two_arrays(x, y):
+    total = 0.0
+    for i in range(3):
+        total = total + np.sum(x[i * 2 : (i + 1) * 2] * np.cos(y[i * 2 : (i + 1) * 2]))
+    return total
+
+
+@program(*[(v(n), k) for n in (1, 3) for k in (1, 2)])
+def columns_of_blocks(x, k):
+    columns = np.outer(np.arange(1.0, 5.0), np.repeat(x, 2)).reshape(4, -1)
+    blocks = columns.reshape(2, -1, len(x))
+    return np.sum(blocks * blocks[:, :1] * x**k)
+
+
+@program(*[(list(v(n)),) for n in (2, 3, 6)])
+def sums_of_list_parts(x):
+    firsts = np.array(x[:-1]) * np.array(x[1:])
+    return np.sum(firsts * np.arange(len(x[:-1]))) + sum(x[::2])
+
+
+@program(*[(v(n), v(m)) for n, m in ((3, 4), (3, 1), (1, 1))])
+def layers_of_different_sizes(x, y):
+    outer = np.outer(y, x)
+    values = [x, outer @ x]
+    kept = [np.zeros(x.shape), np.zeros(y.shape)]
+    delta = np.cos(values[-1])
+    kept[-1] = delta
+    for layer in range(2, 3):
+        delta = (outer.T @ delta) * (1 - values[-layer] ** 2)
+        kept[-layer] = delta
+    return sum([np.sum(k * v) for k, v in zip(kept, values)])
+
+
 CASES = [(f, args) for f, calls in PROGRAMS for args in calls]
 
 
@@ -392,7 +442,7 @@ def test_program_at_every_length(function: Any, args: Any) -> None:
 
 
 CHECKS = re.compile(r"if [^\n]*shape\[[^\n]*== 1")
-GENUINE = {"bcchance"}
+GENUINE = {"bcchance", "either_of_two_arrays", "items_of_two_arrays", "windows_of_two_arrays"}
 """Programs in which an axis may be one long by chance, and is then broadcast."""
 
 

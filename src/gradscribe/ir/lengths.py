@@ -173,6 +173,7 @@ class Facts:
     samples: the values of the argument symbols in the specializing call (empty when it was
     specialized from type strings; then nothing is assumed beyond the program itself).
     unanswered: the symbols that questions were about to which there was no answer.
+    unknown_broadcasts: how often it was unknown whether an axis is broadcast.
     """
 
     def __init__(self, samples: Mapping[Symbol, int] | None = None) -> None:
@@ -183,6 +184,7 @@ class Facts:
         self._laws: dict[Symbol, list[Affine]] = {}
         self._assumed: dict[Symbol, list[Affine]] = {}
         self.unanswered: set[Symbol] = set()
+        self.unknown_broadcasts = 0
 
     def fork(self) -> Facts:
         """A copy that learns for itself: what it is asked leaves no guards here."""
@@ -331,9 +333,24 @@ class Facts:
         key = (operation, *parts)
         if key not in self._answers:
             minimum = self._minimum(operation, parts)
-            formula = Formula(operation, parts)
-            self._answers[key] = Affine.of(Symbol("length", minimum, formula=formula))
+            symbol = Symbol("length", minimum, formula=Formula(operation, parts))
+            alike = None if self.is_argument(symbol) else self._alike(key)
+            self._answers[key] = Affine.of(symbol) if alike is None else self._answers[alike]
         return self._answers[key]
+
+    def _alike(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The formula found before whose parts are equal to those of this one, if lengths that
+        are equal in the specializing call are."""
+
+        def may_agree(a: Any, b: Any) -> bool:
+            lengths = isinstance(a, Affine) and isinstance(b, Affine)
+            return a == b or (lengths and self._sample(a - b) == 0)
+
+        def agree(a: Any, b: Any) -> bool:
+            return a == b or self.agree(a, b)
+
+        alike = (k for k in self._answers if len(k) == len(key) and all(map(may_agree, key, k)))
+        return next((other for other in alike if all(map(agree, key, other))), None)
 
     def _minimum(self, operation: str, parts: tuple[Affine | None, ...]) -> int | None:
         minima = [None if part is None else part.minimum for part in parts]
@@ -375,6 +392,13 @@ class Facts:
         if value == 0:
             self.assume_equal(a, b)
         return value == 0
+
+    def agree(self, a: Affine, b: Affine) -> bool:
+        """Whether two unknown lengths are equal in the specializing call, which then becomes an
+        assumption. Nothing is assumed of lengths that differ there."""
+        unknown = a.known is None and b.known is None
+        alike = unknown and self._sample(self.normalize(a - b)) == 0
+        return a == b or (alike and bool(self.equal(a, b)))
 
     def at_least(self, a: Affine, bound: int) -> bool | None:
         """Whether `a >= bound`; None where neither program nor call tells."""
@@ -444,6 +468,7 @@ class Facts:
         for one, other in ((a, b), (b, a)):
             if self._sample(one) == 1 and self.equal(one, Affine((), 1)):
                 return other
+        self.unknown_broadcasts += 1
         if many_a or many_b:
             return a if many_a else b
         return self._unknown("broadcast", a, b)

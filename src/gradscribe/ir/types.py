@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from itertools import repeat
 from typing import Any, ClassVar, TypeGuard, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
 
-from gradscribe.ir.lengths import Affine, Symbol
+from gradscribe.ir.lengths import Affine, Facts, Symbol
 
 
 class _Interned(type):
@@ -250,10 +251,10 @@ def join(a: Type, b: Type) -> Type:
     raise JoinError(f"{a!r} on one path and {b!r} on the other")
 
 
-def join_items(a: Type, b: Type) -> Type:
+def join_items(a: Type, b: Type, facts: Facts | None = None) -> Type:
     """The least type of the items of a list that holds both: lengths in which they differ vary
-    from item to item."""
-    joined = join(a, b)
+    from item to item. facts: tells which lengths may be taken to be equal."""
+    joined = join(a, b if facts is None else with_lengths_of(a, b, facts))
     if joined in (a, b):
         return joined
     given = {symbol for type_ in (a, b) for symbol in _symbols(type_)}
@@ -266,6 +267,19 @@ def join_items(a: Type, b: Type) -> Type:
         return varying.setdefault(symbol, Affine.of(Symbol("length", varies=True)))
 
     return map_lengths(joined, varied)
+
+
+def with_lengths_of(a: Type, b: Type, facts: Facts) -> Type:
+    """The type b, where its arrays agree in a length with those of a: with the length as a has
+    it."""
+    if isinstance(a, Array) and isinstance(b, Array) and a.rank == b.rank:
+        pairs = zip(a.dims, b.dims, strict=True)
+        return replace(b, dims=tuple(x if facts.agree(x, y) else y for x, y in pairs))
+    if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
+        return Tuple(tuple(map(with_lengths_of, a.items, b.items, repeat(facts))))
+    if isinstance(a, (Sequence, Mapping)) and type(a) is type(b):
+        return replace(b, item=with_lengths_of(a.item, b.item, facts))
+    return b
 
 
 def one_of(items: Type) -> Type:

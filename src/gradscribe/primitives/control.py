@@ -68,7 +68,7 @@ ITEM = Primitive("item", _item_type, signature("x", "position"), tangent=LINEAR,
 
 def _list_type(facts: Facts, callee: Any, items: tuple[Type, ...], item: Type) -> Type:
     for other in items:
-        item = join_items(item, other)
+        item = join_items(item, other, facts)
     return Sequence(item, Affine.of(len(items)))
 
 
@@ -78,7 +78,7 @@ LIST = Primitive("list", _list_type, signature("items", "item"), tangent=LINEAR)
 
 def _append_type(facts: Facts, callee: Any, x: Type, value: Type) -> Type:
     assert isinstance(x, Sequence)
-    return Sequence(join_items(x.item, value), None if x.length is None else x.length + 1)
+    return Sequence(join_items(x.item, value, facts), None if x.length is None else x.length + 1)
 
 
 APPEND = Primitive("append", _append_type, signature("x", "value"), tangent=LINEAR)
@@ -105,7 +105,7 @@ GET = Primitive("get", _get_type, signature("x", "index"), tangent=LINEAR, cheap
 
 def _set_type(facts: Facts, callee: Any, x: Type, index: Any, value: Type) -> Type:
     assert isinstance(x, Sequence)
-    return Sequence(join_items(x.item, value), x.length)
+    return Sequence(join_items(x.item, value, facts), x.length)
 
 
 SET = Primitive("set", _set_type, signature("x", "index", "value"), tangent=LINEAR)

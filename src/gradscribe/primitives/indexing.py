@@ -47,13 +47,14 @@ def getitem_type(facts: Facts, callee: Any, x: Type, index: tuple[Any, ...]) -> 
             used -= 1
             length = dims.pop(0)
             if isinstance(item, SliceOf):
-                result.append(_slice_length(facts, length, item))
+                result.append(slice_length(facts, length, item))
     if not result and not whole:
         return Scalar(x.dtype, weak=False)
     return Array(x.dtype, tuple(result), x.module, x.spelling)
 
 
-def _slice_length(facts: Facts, length: Affine, item: SliceOf) -> Affine:
+def slice_length(facts: Facts, length: Affine, item: SliceOf) -> Affine:
+    """How long a slice of an axis, or of a list, of this length is."""
     start, stop = (None if p is None else length_of(p) for p in (item.start, item.stop))
     step = 1 if item.step is None else length_of(item.step).known
     if not step:
@@ -92,7 +93,7 @@ def _gather_type(
         if item is None:
             result.append(ONE)
         elif isinstance(item, SliceOf):
-            result.append(_slice_length(facts, axes[0], item))
+            result.append(slice_length(facts, axes[0], item))
         else:
             gathered.append(_gathered_dims(facts, item, axes, remaining))
             places.append((position, len(result)))

@@ -17,7 +17,7 @@ from gradscribe.ir.core import Operation, Primitive, SliceOf, Value
 from gradscribe.ir.lengths import Affine, Facts
 from gradscribe.ir.types import INT, Array, Scalar, Sequence, Tuple, Type, join_items
 from gradscribe.primitives.control import APPEND, GET, LIST, POP, SET, signature
-from gradscribe.primitives.indexing import ACCUMULATE, STORE
+from gradscribe.primitives.indexing import ACCUMULATE, STORE, slice_length
 from gradscribe.primitives.registry import LINEAR, PRIMITIVES, adjoint, constant
 from gradscribe.primitives.typing import TypeRuleError, dims_of
 
@@ -49,7 +49,7 @@ REPEAT = Primitive("repeat", _repeat_type, signature("x", "n"), adjoint=_repeate
 
 def _join_type(facts: Facts, callee: Any, x: Sequence, y: Sequence) -> Type:
     known = x.length is not None and y.length is not None
-    return Sequence(join_items(x.item, y.item), x.length + y.length if known else None)  # type: ignore[operator]
+    return Sequence(join_items(x.item, y.item, facts), x.length + y.length if known else None)  # type: ignore[operator]
 
 
 JOIN = Primitive("join", _join_type, signature("x", "y"), tangent=LINEAR)
@@ -57,26 +57,7 @@ JOIN = Primitive("join", _join_type, signature("x", "y"), tangent=LINEAR)
 
 
 def _section_type(facts: Facts, callee: Any, x: Sequence, index: SliceOf) -> Type:
-    return Sequence(x.item, _section_length(facts, x.length, index))
-
-
-def _section_length(facts: Facts, length: Affine | None, index: SliceOf) -> Affine | None:
-    """How long a slice is, where that is certain."""
-    parts = (index.start, index.stop, index.step)
-    if length is None:
-        return None
-    if length.known is not None and all(p is None or isinstance(p, int) for p in parts):
-        return Affine.of(len(range(length.known)[slice(*parts)]))
-    if parts in ((None, None, None), (None, None, -1)):
-        return length
-    start, stop, step = parts
-    if step is not None or not isinstance(start or 0, int) or (start or 0) < 0:
-        return None
-    if stop is None:
-        return length + -(start or 0) if facts.at_least(length, start or 0) else None
-    if isinstance(stop, int) and stop >= (start or 0) and facts.at_least(length, stop):
-        return Affine.of(stop - (start or 0))
-    return None
+    return Sequence(x.item, None if x.length is None else slice_length(facts, x.length, index))
 
 
 SECTION = Primitive("section", _section_type, signature("x", "index"), tangent=LINEAR)
@@ -86,7 +67,7 @@ SECTION = Primitive("section", _section_type, signature("x", "index"), tangent=L
 def _set_section_type(
     facts: Facts, callee: Any, x: Sequence, index: SliceOf, value: Sequence
 ) -> Type:
-    return Sequence(join_items(x.item, value.item), x.length)
+    return Sequence(join_items(x.item, value.item, facts), x.length)
 
 
 SET_SECTION = Primitive(
@@ -96,7 +77,7 @@ SET_SECTION = Primitive(
 
 
 def _insert_type(facts: Facts, callee: Any, x: Sequence, index: Any, value: Type) -> Type:
-    return Sequence(join_items(x.item, value), None if x.length is None else x.length + 1)
+    return Sequence(join_items(x.item, value, facts), None if x.length is None else x.length + 1)
 
 
 INSERT = Primitive("insert", _insert_type, signature("x", "index", "value"), tangent=LINEAR)

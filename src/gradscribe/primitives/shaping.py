@@ -59,22 +59,32 @@ def _reshape_type(facts, callee, x, shape, order="C"):
 
 
 def _quotient(facts, dims, divisors):
-    """The length for -1 in a shape: the product of dims by that of the other lengths."""
+    """The length for -1 in a shape: the product of dims by that of the other lengths, which are
+    not zero (NumPy would not know which length is meant)."""
     rest = [facts.normalize(dim) for dim in dims]
     divisor = 1
     unknown = []
     for length in map(facts.normalize, divisors):
         if length.known is not None:
             divisor *= length.known
-        elif length in rest:
-            rest.remove(length)
-        else:
+            continue
+        multiples = ((i, _multiple(dim, length)) for i, dim in enumerate(rest))
+        position, multiple = next((m for m in multiples if m[1]), (None, None))
+        if position is None:
             unknown.append(length)
+        else:
+            rest[position] = Affine.of(multiple)
     whole = product(facts, rest)
     exact = divisor != 0 and all(c % divisor == 0 for c in _coefficients(whole))
     if unknown or not exact:
         return facts.derived("quotient", whole, divisor, *unknown)
     return Affine(tuple((s, c // divisor) for s, c in whole.terms), whole.constant // divisor)
+
+
+def _multiple(length, of):
+    """Which multiple of another one a length is, whatever they are, or None."""
+    multiple = dict(length.terms).get(of.terms[0][0], 0) // of.terms[0][1]
+    return multiple if of * multiple == length else None
 
 
 def _coefficients(length):

@@ -152,7 +152,9 @@ class MergedLengths:
     def merged(self, type_: Type, first: Type, second: Type) -> Type:
         """The join of two types, with the lengths that follow from theirs."""
         if isinstance(type_, Array) and isinstance(first, Array) and isinstance(second, Array):
-            return replace(type_, dims=tuple(map(self._length, first.dims, second.dims)))
+            pairs = zip(first.dims, second.dims, strict=True)
+            dims = tuple(b if self._facts.agree(a, b) else self._length(a, b) for a, b in pairs)
+            return replace(type_, dims=dims)
         if is_integer(type_) and is_integer(first) and is_integer(second):
             if first.value is None or second.value is None:
                 return replace(type_, value=None)

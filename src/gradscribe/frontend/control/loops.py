@@ -82,7 +82,10 @@ def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int
     def may_peel() -> bool:
         return peels > 0 and _is_peelable(lowering, node, iteration)
 
-    arrays = list(first_and_rest.arrays(iteration))
+    arrays, asked = (
+        list(first_and_rest.arrays(iteration)),
+        lowering.builder.facts.unknown_broadcasts,
+    )
     try:
         run_loop(lowering, node, columns_of(lowering, node, iteration, node.target), may_peel)
     except FirstTripError:
@@ -99,12 +102,37 @@ def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int
     else:
         storages = [array.storage for array in arrays]
         if all(lowering.contents[s] is before.contents[s] for s in storages):
+            if lowering.builder.facts.unknown_broadcasts > asked:
+                _unroll_to_decide(lowering, node, iteration, take_back)
             return
     take_back()
     _run_counted(lowering, node, first_and_rest.by_index(lowering, node, iteration), peels)
 
 
 _FEW = 16
+
+
+def _unroll_to_decide(
+    lowering: Lowering, node: Any, iteration: Iteration, take_back: Callable[[], None]
+) -> None:
+    """Put the unrolled trips in the place of a loop in which it is unknown what is broadcast, if
+    it is known in each of them: they may read lists of which each item has a shape of its own."""
+    count = _trips_made(lowering, iteration, may_assume=False)
+    if count is None or count > _FEW:
+        return
+    looped, ended = lowering.fork(), lowering.builder.operations[:]
+    take_back()
+    asked = lowering.builder.facts.unknown_broadcasts
+    try:
+        _unroll(lowering, node, iterations.unrolled(lowering, node.iter, iteration))
+    except UnsupportedError:
+        decides = False
+    else:
+        decides = lowering.builder.facts.unknown_broadcasts == asked
+    if not decides:
+        take_back()
+        lowering.restore(looped)
+        lowering.builder.operations[:] = ended
 
 
 def _unroll_instead(

@@ -48,6 +48,7 @@ from gradscribe.frontend.values import (
     Storage,
     TupleOf,
     Unbound,
+    ViewOf,
 )
 from gradscribe.ir.core import Parameter, Value
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree, flatten
@@ -104,7 +105,7 @@ def lookup(lowering: Lowering, node: Any, name: str) -> Any:
                 if found.loop is not None:
                     read_late(lowering, found)
                 refuse_unbound(lowering, node, name, found)
-            return found
+            return opened(lowering, found) if isinstance(found, ViewOf) else found
         if name in frame.source.local_names:
             raise_unbound(lowering, node, name)
         if frame.outer is None:
@@ -223,7 +224,10 @@ def partial_of(
 
 
 def opened(lowering: Lowering, item: Any) -> Any:
-    """A list, tuple or dict from outside as one of known structure; other values as they are."""
+    """A list, tuple or dict from outside as one of known structure, and a view of a dict as it is
+    now; other values as they are."""
+    if isinstance(item, ViewOf):
+        return view_of(lowering, item.owner, item.kind)
     if not isinstance(item, ObjectRef) or item.grown:
         return item
     if not isinstance(item.target, (list, tuple, dict)):
@@ -248,6 +252,15 @@ def opened(lowering: Lowering, item: Any) -> Any:
         found = DictRef(storage) if is_dict else ListRef(storage)
     lowering.opened[id(target)] = found
     return found
+
+
+def view_of(lowering: Lowering, owner: DictRef, kind: str) -> ViewOf:
+    """`owner.keys()`, `owner.values()` or `owner.items()`."""
+    contents = lowering.contents[owner.storage]
+    items: Any = tuple(map(Static, contents)) if kind == "keys" else tuple(contents.values())
+    if kind == "items":
+        items = tuple(TupleOf((Static(key), item)) for key, item in contents.items())
+    return ViewOf(items, owner=owner, kind=kind)
 
 
 def _name_of_item(owner: ObjectRef, key: Any) -> str:

@@ -128,6 +128,15 @@ class TupleOf:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class ViewOf(TupleOf):
+    """`owner.keys()`, `.values()` or `.items()` (kind) of a dict of known keys, as it was where it
+    was taken."""
+
+    owner: Any = None
+    kind: str = ""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class ListRef:
     """A list. The contents of its storage are a tuple of frontend values where the structure is
     known, or one IR value of type Sequence where the length is not."""
@@ -225,12 +234,14 @@ class Iteration:
 
     kind: "range" (parts: start, stop, step), "array", "sequence" (parts: the one value),
     "zip" (parts: iterations), "map" (parts: iteration, function of frontend values),
-    "enumerate" (parts: iteration, start), "static" (parts: the items).
+    "enumerate" (parts: iteration, start), "static" (parts: the items). owner: the dict of known
+    keys that it runs over, or the view of one.
     """
 
     kind: str
     parts: tuple[Any, ...]
     reversed: bool = False
+    owner: DictRef | ViewOf | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -8,7 +8,7 @@ from gradscribe.frontend import scope
 from gradscribe.frontend.calls import application, iterators, unpacking
 from gradscribe.frontend.data import instances, objects, protocols, subscripts
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, TupleOf, ViewOf
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array
 
@@ -30,7 +30,8 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
         r = item.value
         return Iteration("range", (Static(r.start), Static(r.stop), Static(r.step)))
     if isinstance(item, (TupleOf, ListRef, DictRef, Static)):
-        return Iteration("static", unpacking.unpacked(lowering, node, item))
+        owner = item if isinstance(item, (DictRef, ViewOf)) else None
+        return Iteration("static", unpacking.unpacked(lowering, node, item), owner=owner)
     return lowering.unsupported(
         node,
         "this value cannot be iterated over",
@@ -64,7 +65,8 @@ def unrolled(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, ...]:
         rows = unrolled(lowering, node, item.parts[0])
         return tuple(TupleOf((Static(start + i), row)) for i, row in enumerate(rows))
     if item.kind == "static":
-        return item.parts[::-1] if item.reversed else item.parts
+        items = item.parts if item.owner is None else unpacking.unpacked(lowering, node, item.owner)
+        return items[::-1] if item.reversed else items
     if item.kind == "range":
         ends = (application.static_integer(lowering, node, part) for part in item.parts)
         values = tuple(map(Static, range(*ends)))
@@ -102,4 +104,4 @@ def enumerate_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -
 
 def reversed_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     inner = over(lowering, node, arguments[0])
-    return Iteration(inner.kind, inner.parts, not inner.reversed)
+    return Iteration(inner.kind, inner.parts, not inner.reversed, inner.owner)

@@ -6,6 +6,7 @@ they are short and their trips have nothing in common. A first trip may be taken
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -30,6 +31,8 @@ from gradscribe.frontend.values import (
     Iteration,
     ListRef,
     Static,
+    Storage,
+    ViewOf,
 )
 
 
@@ -51,11 +54,10 @@ def for_loop(lowering: Lowering, node: Any) -> None:
 
 def _run_over(lowering: Lowering, node: Any, iteration: Iteration) -> None:
     if iteration.kind == "map" and _is_static(iteration):
-        inner, mapped = iteration.parts
-        _unroll(lowering, node, iterations.unrolled(lowering, node.iter, inner), mapped)
+        _unroll(lowering, node, *iteration.parts)
         return
     if _is_static(iteration):
-        _unroll(lowering, node, iterations.unrolled(lowering, node.iter, iteration))
+        _unroll(lowering, node, iteration)
         return
     if _is_empty(lowering, iteration):
         from gradscribe.frontend.statements import statements
@@ -146,7 +148,7 @@ def _unroll_instead(
     if count is None or count > _FEW:
         raise error
     try:
-        _unroll(lowering, node, iterations.unrolled(lowering, node.iter, iteration))
+        _unroll(lowering, node, iteration)
     except UnsupportedError as later:
         raise (later if isinstance(error, RunTimeKeyError) else error) from None
 
@@ -245,6 +247,14 @@ def _at_level(statements: Iterable[Any]) -> Iterator[Any]:
             yield from _at_level(gast.iter_child_nodes(statement))
 
 
+def _dicts(iteration: Iteration) -> list[Storage]:
+    """The storages of the dicts of known keys that an iteration runs over."""
+    owner = iteration.owner
+    own = owner.owner if isinstance(owner, ViewOf) else owner
+    below = [s for part in iteration.parts if isinstance(part, Iteration) for s in _dicts(part)]
+    return below if own is None else [own.storage, *below]
+
+
 def _is_static(iteration: Iteration) -> bool:
     if iteration.kind in ("zip", "enumerate", "map"):
         return any(_is_static(p) for p in iteration.parts if isinstance(p, Iteration))
@@ -254,29 +264,46 @@ def _is_static(iteration: Iteration) -> bool:
 def _unroll(
     lowering: Lowering,
     node: Any,
-    items: tuple[Any, ...],
+    iteration: Iteration,
     mapped: Callable[[Any], Any] = lambda item: item,
 ) -> None:
+    """Run the trips one by one. The items of dicts are what they are in the trip; those may not
+    grow."""
     from gradscribe.frontend.statements import _guarded, assign, ended, pending_exits, statements
 
     names = lowering.frame.names
     outer = {flag: names.pop(flag, None) for flag in (NOT_BROKEN, NOT_CONTINUED)}
     lowering.builder.begin_statement()
+    items, dicts = iterations.unrolled(lowering, node.iter, iteration), _dicts(iteration)
+    held = [lowering.contents[owner] for owner in dicts]
 
-    def trips(rest: tuple[Any, ...]) -> None:
+    def grown() -> bool:
+        now = (lowering.contents[owner] for owner in dicts)
+        return any(map(operator.ne, map(len, now), map(len, held)))
+
+    def item_of(trip: int) -> Any:
+        changed = any(lowering.contents[o] is not h for o, h in zip(dicts, held, strict=True))
+        now = iterations.unrolled(lowering, node.iter, iteration) if changed else items
+        return mapped(now[trip])
+
+    def trips(trip: int) -> None:
         lowering.frame.names[NOT_CONTINUED] = Static(True)
-        if not rest or ended(lowering):
+        if ended(lowering) or not (trip < len(items) or grown()):
             return
         pending = pending_exits(lowering)
         if pending:
-            _guarded(lowering, pending, lambda: trips(rest))
+            _guarded(lowering, pending, lambda: trips(trip))
             return
-        assign(lowering, node.target, mapped(rest[0]))
+        if grown():
+            error = RuntimeError("dictionary changed size during iteration")
+            what = "this loop changes the size of the dict that it runs over"
+            lowering.raises(node.iter, error, what, "loop over a copy: `for key in list(d):`")
+        assign(lowering, node.target, item_of(trip))
         statements(lowering, node.body)
-        trips(rest[1:])
+        trips(trip + 1)
 
     lowering.frame.names[NOT_BROKEN] = Static(True)
     lowering.frame.loops.append(node.lineno)
-    trips(items)
+    trips(0)
     lowering.frame.loops.pop()
     after(lowering, node, outer, lowering.frame.names[NOT_BROKEN])

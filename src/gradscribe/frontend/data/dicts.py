@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from gradscribe.frontend import scope
 from gradscribe.frontend.calls import unpacking
 from gradscribe.frontend.data import keyed, protocols
 from gradscribe.frontend.data.containers import LIST_METHODS
@@ -60,7 +61,7 @@ def keys_with(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
 def _enter(lowering: Lowering, node: Any, made: Any, source: Any) -> None:
     """Enter the items of a dict, or of an iterable of pairs, one by one."""
     is_dict = isinstance(source, DictRef)
-    pairs = _items(lowering, node, (source,), {}) if is_dict else source
+    pairs = scope.view_of(lowering, source, "items") if is_dict else source
     for pair in unpacking.unpacked(lowering, node, pairs):
         key, item = unpacking.unpacked(lowering, node, pair)
         store_item(lowering, node, made, key, item)
@@ -84,17 +85,9 @@ def delete_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> None:
     _pop(lowering, node, (owner, key), {})
 
 
-def _items(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    contents = lowering.contents[arguments[0].storage]
-    return TupleOf(tuple(TupleOf((Static(k), v)) for k, v in contents.items()))
-
-
-def _values(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return TupleOf(tuple(lowering.contents[arguments[0].storage].values()))
-
-
-def _keys(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return TupleOf(tuple(Static(k) for k in lowering.contents[arguments[0].storage]))
+def _view(kind: str) -> Handler:
+    """`keys`, `values` and `items`."""
+    return lambda lowering, node, arguments, keywords: scope.view_of(lowering, arguments[0], kind)
 
 
 def _get(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -135,6 +128,16 @@ def _pop(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return contents[known]
 
 
+def _pop_last(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`popitem`."""
+    (owner,) = arguments
+    contents = lowering.contents[owner.storage]
+    if not contents:
+        lowering.raises(node, KeyError("popitem(): dictionary is empty"))
+    key = next(reversed(contents))
+    return TupleOf((Static(key), _pop(lowering, node, (owner, Static(key)), {})))
+
+
 def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return new_dict(lowering, dict(lowering.contents[arguments[0].storage]))
 
@@ -145,13 +148,14 @@ def _clear(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 DICT_METHODS: dict[str, Handler] = {
-    "items": _items,
-    "values": _values,
-    "keys": _keys,
+    "items": _view("items"),
+    "values": _view("values"),
+    "keys": _view("keys"),
     "get": _get,
     "update": update,
     "setdefault": _setdefault,
     "pop": _pop,
+    "popitem": _pop_last,
     "copy": _copy,
     "clear": _clear,
 }

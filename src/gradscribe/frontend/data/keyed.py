@@ -57,12 +57,19 @@ class KeyedItems:
             self.held.append(default)
         return self.held[self.order.index(key)]
 
-    def pop(self, key: Any) -> Any:
+    def pop(self, key: Any, *default: Any) -> Any:
         if key not in self.order:
+            if default:
+                return default[0]
             raise KeyError(key)
         position = self.order.index(key)
         del self.order[position]
         return self.held.pop(position)
+
+    def popitem(self) -> Any:
+        if not self.order:
+            raise KeyError("popitem(): dictionary is empty")
+        return self.order.pop(), self.held.pop()
 
     def clear(self) -> None:
         self.order.clear()

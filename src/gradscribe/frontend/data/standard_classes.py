@@ -116,8 +116,14 @@ class DefaultItems:
     def setdefault(self, key: Any, default: Any = None) -> Any:
         return self.held.setdefault(key, default)
 
-    def pop(self, key: Any) -> Any:
-        return self.held.pop(key)
+    def pop(self, key: Any, *default: Any) -> Any:
+        return self.held.pop(key, *default)
+
+    def popitem(self) -> Any:
+        return self.held.popitem()
+
+    def update(self, *others: Any, **named: Any) -> None:
+        self.held.update(*others, **named)
 
     def clear(self) -> None:
         self.held.clear()

@@ -190,7 +190,7 @@ def test_grad_of_an_unused_input():
     with pytest.raises(RuntimeError) as error:
         autograd.grad(x * 2, (x, unused))
     assert str(error.value) == (
-        "One of the differentiated Tensors appears to not have been used in the graph. Set "
+        "The differentiated Tensor at index 1 appears to not have been used in the graph. Set "
         "allow_unused=True if this is the desired behavior."
     )
     assert autograd.grad(x * 2, (x, unused), allow_unused=True)[1] is None
@@ -227,9 +227,11 @@ def test_batched_grad_outputs():
 def test_a_node_can_be_called():
     x, w = gs.ones(1), leaf(0.5)
     y = w * x
-    d_w = y.grad_fn(gs.tensor([2.0]))
-    assert d_w.tolist() == [2]
+    d_w, d_x = y.grad_fn(gs.tensor([2.0]))
+    assert (d_w.tolist(), d_x) == ([2], None)
     assert y.grad_fn.apply(gs.ones(1))[0].tolist() == [1]
+    assert y.grad_fn(None) == (None, None)
+    assert w.exp().grad_fn(gs.ones(1)).tolist() == w.exp().tolist()
     with pytest.raises(TypeError, match="expected 1 arguments, got 2"):
         y.grad_fn(gs.ones(1), gs.ones(1))
 

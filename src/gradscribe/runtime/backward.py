@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime import dtypes
 from gradscribe.runtime.engine import Root, Run, Sinks
 from gradscribe.runtime.grad_mode import is_grad_enabled
-from gradscribe.runtime.node import AccumulateGrad, Edge, GradientEdge, accumulate
+from gradscribe.runtime.node import Edge, GradientEdge, Node
+from gradscribe.runtime.size import Size
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap
 
 Tensors = Tensor | GradientEdge | Sequence[Tensor | GradientEdge]
@@ -46,9 +48,20 @@ def backward(
     if inputs is not None and not isinstance(inputs, Tensor) and len(inputs) == 0:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     create_graph = bool(create_graph)
+    if create_graph:
+        warnings.warn(_CYCLE, stacklevel=3)
     roots = _roots(as_tensors(tensors), as_gradients(grad_tensors, tensors), create_graph)
-    sinks = None if inputs is None else _accumulating_sinks(as_tensors(inputs), create_graph)
-    Run(create_graph if retain_graph is None else retain_graph, create_graph, sinks).run(roots)
+    goals = () if inputs is None else _goals(as_tensors(inputs))
+    retain_graph = create_graph if retain_graph is None else retain_graph
+    Run(retain_graph, create_graph, goals=goals).run(roots)
+
+
+_CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter "
+    "and its gradient which can cause a memory leak. We recommend using autograd.grad when "
+    "creating the graph to avoid this. If you have to use this function, make sure to reset the "
+    ".grad fields of your parameters to None after use to break the cycle and avoid the leak."
+)
 
 
 def tensor_backward(
@@ -103,15 +116,27 @@ def grad(
     for position, (node, index) in enumerate(edges):
         assert node is not None
         sinks.setdefault(node, []).append((index, partial(_keep, found, position)))
+    create_graph = bool(create_graph)
     roots = _roots(as_tensors(outputs), as_gradients(grad_outputs, outputs), create_graph)
     Run(create_graph if retain_graph is None else retain_graph, create_graph, sinks).run(roots)
-    return _finished(found, wanted, bool(allow_unused) or materialize_grads, materialize_grads)
+    if materialize_grads:
+        return tuple(
+            _zeros_like(tensor, create_graph) if gradient is None else gradient
+            for gradient, tensor in zip(found, wanted, strict=True)
+        )
+    if not allow_unused:
+        _refuse_unused(found)
+    return tuple(found)
 
 
 def _edge_of_input(tensor: Tensor | GradientEdge) -> Edge:
     """Where the gradient of a Tensor arrives that is differentiated by."""
     if isinstance(tensor, GradientEdge):
         return tensor
+    if not isinstance(tensor, Tensor):
+        raise RuntimeError(
+            f"all inputs have to be Tensors or GradientEdges, but got {type(tensor).__name__}"
+        )
     if not tensor.requires_grad:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     return edge_of(tensor)
@@ -124,18 +149,24 @@ def _keep(found: list[Tensor | None], position: int, cotangent: Any) -> None:
         found[position] = wrap(np.array(cotangent))
 
 
-def _finished(
-    found: list[Tensor | None], wanted: Sequence[Tensor], allow_unused: bool, zeros: bool
-) -> tuple[Tensor | None, ...]:
-    if None in [g if g is None else 0 for g in found] and not allow_unused:
+def _refuse_unused(found: Sequence[Tensor | None]) -> None:
+    for position, gradient in enumerate(found):
+        if gradient is None:
+            raise RuntimeError(
+                f"The differentiated Tensor at index {position} appears to not have been used in "
+                "the graph. Set allow_unused=True if this is the desired behavior."
+            )
+
+
+def _zeros_like(tensor: Tensor | GradientEdge, requires_grad: bool) -> Tensor:
+    """The gradient of an input that the outputs do not depend on."""
+    if isinstance(tensor, GradientEdge):
         raise RuntimeError(
-            "One of the differentiated Tensors appears to not have been used in the graph. "
-            "Set allow_unused=True if this is the desired behavior."
+            "materialize_grads cannot be used when the given input is a GradientEdge"
         )
-    return tuple(
-        wrap(np.zeros_like(tensor.array)) if gradient is None and zeros else gradient
-        for gradient, tensor in zip(found, wanted, strict=True)
-    )
+    zeros = wrap(np.zeros_like(tensor.array))
+    zeros.needs_grad = requires_grad
+    return zeros
 
 
 def _batched(
@@ -150,6 +181,8 @@ def _batched(
     from gradscribe.runtime import shaping
 
     batches = as_tensors(grad_outputs)
+    for position, (output, batch) in enumerate(zip(as_tensors(outputs), batches, strict=True)):
+        _check_batch(position, _kind(output)[0], batch)
     count = len(batches[0])
     rows = [
         grad(
@@ -168,28 +201,29 @@ def _batched(
     )
 
 
-def _accumulating_sinks(inputs: Sequence[Tensor], create_graph: bool) -> Sinks:
-    """For `backward(inputs=...)`: leaves accumulate as ever, other Tensors in a sink."""
-    sinks: Sinks = {}
+def _check_batch(position: int, shape: tuple[int, ...], batch: Tensor) -> None:
+    if batch.array.shape[1:] != shape or batch.array.ndim == 0:
+        raise RuntimeError(
+            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as "
+            "the batch dimension. The sizes of the remaining dimensions are expected to match the "
+            f"shape of corresponding output, but a mismatch was detected: grad_output[{position}] "
+            f"has a shape of {Size(batch.array.shape[1:])} and output[{position}] has a shape of "
+            f"{Size(shape)}. If you only want some tensors in `grad_output` to be considered "
+            "batched, consider using vmap."
+        )
+
+
+def _goals(inputs: Sequence[Any]) -> set[Node]:
+    """For `backward(inputs=...)`: the nodes that are to be run. Leaves accumulate as ever, other
+    Tensors retain their gradient."""
+    goals = set()
     for tensor in inputs:
-        if isinstance(tensor, GradientEdge):
-            raise RuntimeError("GradientEdges as `inputs` of `backward()` are not supported")
-        node, index = _edge_of_input(tensor)
+        node, _ = _edge_of_input(tensor)
         assert node is not None
-        waiting = sinks.setdefault(node, [])
-        sink = partial(_accumulate_copy, node, tensor, create_graph)
-        waiting.append((index, sink))
-    return sinks
-
-
-def _accumulate_copy(node: Any, tensor: Tensor, create_graph: bool, cotangent: Any) -> None:
-    if cotangent is None:
-        return
-    if isinstance(node, AccumulateGrad):
-        node.backward([cotangent], create_graph)
-        return
-    own = cotangent.clone() if isinstance(cotangent, Tensor) else np.array(cotangent)
-    accumulate(tensor, own, create_graph)
+        goals.add(node)
+        if isinstance(tensor, Tensor):
+            tensor.retain_grad()
+    return goals
 
 
 def as_tensors(tensors: Tensors) -> Sequence[Any]:
@@ -218,40 +252,67 @@ def _roots(
         raise RuntimeError(f"got {len(tensors)} tensors and {len(gradients)} gradients")
     roots: list[Root] = []
     for position, (tensor, gradient) in enumerate(zip(tensors, gradients, strict=True)):
-        if isinstance(tensor, GradientEdge):
-            assert gradient is not None, "a GradientEdge needs its gradient to be given"
-            roots.append((tensor, gradient if create_graph else gradient.array))
-            continue
-        seed = _seed(position, tensor, gradient)
-        if not tensor.requires_grad:
+        shape, dtype = _kind(tensor)
+        edge = tensor if isinstance(tensor, GradientEdge) else None
+        requires_grad = edge is not None or tensor.requires_grad
+        if gradient is None:
+            seed = _one(shape, dtype, requires_grad)
+        else:
+            seed = _fitting(position, gradient, shape, dtype)
+        if not requires_grad:
             raise RuntimeError(
                 f"element {position} of tensors does not require grad and does not have a grad_fn"
             )
-        roots.append((edge_of(tensor), seed if create_graph else seed.array))
+        roots.append((edge or edge_of(tensor), seed if create_graph else seed.array))
     return roots
 
 
-def _seed(position: int, tensor: Tensor, gradient: Tensor | None) -> Tensor:
-    """The cotangent that a root starts from: what was given, checked, or one."""
-    array = tensor.array
-    if gradient is None:
-        if tensor.requires_grad and array.size != 1:
-            raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        if tensor.requires_grad and array.dtype.kind != "f":
-            raise RuntimeError(
-                "grad can be implicitly created only for real scalar outputs "
-                f"but got torch.{array.dtype.name}"
-            )
-        return wrap(np.ones(array.shape, array.dtype))
-    if gradient.array.shape != array.shape:
+def _kind(tensor: Any) -> tuple[tuple[int, ...], dtypes.Dtype]:
+    """Shape and dtype of a Tensor, or of what an edge stands for."""
+    if isinstance(tensor, Tensor):
+        return tensor.array.shape, tensor.array.dtype
+    if isinstance(tensor, GradientEdge):
+        kind = tensor.node.output_types[tensor.output_nr]
+        return kind[0], np.dtype(kind[1])
+    raise TypeError(
+        f"expected Tensors or GradientEdges to differentiate, but got {type(tensor).__name__}"
+    )
+
+
+def _one(shape: tuple[int, ...], dtype: dtypes.Dtype, requires_grad: bool) -> Tensor:
+    """The cotangent that a root starts from where none is given."""
+    one = np.ones(shape, dtype)
+    if requires_grad and one.size != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    if requires_grad and dtype.kind != "f":
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[{position}] has a shape of {gradient.shape} and "
-            f"output[{position}] has a shape of {tensor.shape}."
+            "grad can be implicitly created only for real scalar outputs "
+            f"but got {dtypes.dtype_name(dtype)}"
         )
-    if gradient.array.dtype == array.dtype:
+    return wrap(one)
+
+
+def _fitting(
+    position: int, gradient: Tensor, shape: tuple[int, ...], dtype: dtypes.Dtype
+) -> Tensor:
+    """The cotangent that was given for a root, checked and of the root's dtype."""
+    given = gradient.array
+    if given.shape != shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{position}] has a shape of {Size(given.shape)} and "
+            f"output[{position}] has a shape of {Size(shape)}."
+        )
+    if given.dtype == dtype:
         return gradient
+    if (given.dtype.kind == "c") != (dtype.kind == "c"):
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same "
+            f"dtype. Mismatch in dtype: grad_output[{position}] has a dtype of "
+            f"{dtypes.dtype_name(given.dtype)} and output[{position}] has a dtype of "
+            f"{dtypes.dtype_name(dtype)}."
+        )
     from gradscribe.runtime import functions
 
     if gradient.requires_grad and is_grad_enabled():
-        return functions.to_dtype(gradient, array.dtype)
-    return wrap(gradient.array.astype(array.dtype))
+        return functions.to_dtype(gradient, dtype)
+    return wrap(given.astype(dtype))

@@ -198,7 +198,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         run = current_run()
-        if run is None or run.sinks is not None:
+        if run is None or run.is_partial:
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
                 "passing an `inputs` parameter to .backward(). To resolve this error, you can "

@@ -173,15 +173,20 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
                 f"Expected {name} to be floating point or complex, but got: "
                 f"{dtypes.dtype_name(given.dtype)}"
             )
+    check_size(tensor, tangent)
+    dual = shaping.view_as(tensor, tensor)
+    present.attach(dual, tangent)
+    return dual
+
+
+def check_size(tensor: Tensor, tangent: Tensor) -> None:
+    """Raise the error for a tangent of another shape than the Tensor."""
     if tensor.shape != tangent.shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original "
             f"Tensor, this is not supported. Tensor is of size {list(tensor.shape)} while the "
             f"given forward gradient is of size {list(tangent.shape)}."
         )
-    dual = shaping.view_as(tensor, tensor)
-    present.attach(dual, tangent)
-    return dual
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:

@@ -13,7 +13,7 @@ an exception leaves nothing behind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextvars import ContextVar
 from heapq import heappop, heappush
 from typing import Any
@@ -22,7 +22,8 @@ import numpy as np
 
 from gradscribe.runtime import anomaly
 from gradscribe.runtime.grad_mode import enter_mode, leave_mode
-from gradscribe.runtime.hooks import checked_results, run_hooks
+from gradscribe.runtime.hooks import HookTable, checked_results, run_hooks
+from gradscribe.runtime.in_thread import in_thread
 from gradscribe.runtime.modes import MODES, tell_starting
 from gradscribe.runtime.node import AccumulateGrad, Edge, Node, NodeState, accumulate
 from gradscribe.runtime.tensor import Tensor, wrap
@@ -31,6 +32,8 @@ Root = tuple[Edge, Any]
 Sink = Callable[[Any], None]
 Sinks = dict[Node, list[tuple[int, Sink]]]
 
+_DEEPEST = 20
+"""So many runs within runs share one stack; the next gets the fresh stack of a thread."""
 
 _current: ContextVar[Run | None] = ContextVar("gradscribe_backward_run", default=None)
 current_run = _current.get
@@ -40,14 +43,22 @@ current_run = _current.get
 class Run:
     """One backward run.
 
-    sinks: what to do with the cotangents of some outputs besides passing them on; if given,
-        only the nodes that lead there are run.
+    sinks: what to do with the cotangents of some outputs besides passing them on. goals: nodes
+        that are to be run. If either is given, only nodes that lead there are run.
     """
 
-    def __init__(self, retain_graph: bool, create_graph: bool, sinks: Sinks | None = None) -> None:
+    def __init__(
+        self,
+        retain_graph: bool,
+        create_graph: bool,
+        sinks: Sinks | None = None,
+        goals: Collection[Node] = (),
+    ) -> None:
         self.retain_graph = retain_graph
         self.create_graph = create_graph
-        self.sinks = sinks
+        self.sinks = sinks or {}
+        self.goals = goals
+        self.is_partial = bool(sinks or goals)
         self.anomaly = anomaly.current()
         self.leading: set[Node] | None = None
         self.pending: dict[Node, list[Any]] = {}
@@ -55,14 +66,22 @@ class Run:
         self.roots: list[Node] = []
         self.callbacks: list[Callable[[], Any]] = []
         self._reached: set[Node] | None = None
+        outer = current_run()
+        self.depth: int = 0 if outer is None else outer.depth + 1
 
     def run(self, roots: Sequence[Root]) -> None:
         """Send the roots' cotangents (arrays, or with create_graph Tensors) through the graph."""
         self.roots = [edge[0] for edge, _ in roots if edge[0]]
         if MODES:
             tell_starting(self.roots, self.create_graph)
-        if self.sinks is not None:
-            self.leading = leading_to(self.sinks, self.roots)
+        if self.is_partial:
+            self.leading = leading_to({*self.sinks, *self.goals}, self.roots)
+        if self.depth and self.depth % _DEEPEST == 0:
+            in_thread(lambda: self._run(roots))
+        else:
+            self._run(roots)
+
+    def _run(self, roots: Sequence[Root]) -> None:
         token = enter_mode(self.create_graph)
         outer = _current.set(self)
         try:
@@ -89,7 +108,7 @@ class Run:
         fresh: nothing else refers to it, so a leaf may keep it as its gradient.
         """
         node, index = edge
-        if node is None or (cotangent is None and not node.takes_undefined):
+        if node is None:
             return
         if self.leading is not None and node not in self.leading:
             return
@@ -110,66 +129,75 @@ class Run:
     def visit(self, node: Node, cotangents: list[Any]) -> None:
         """Run one node, with its hooks, and pass the results on."""
         state = node.own_hooks
-        if state is not None:
-            cotangents = self._before(state, cotangents)
-        if type(node) is AccumulateGrad and node.variable._leaf is not None:
-            hooks = node.variable._leaf.hooks
-            cotangents = [self._hooked(hooks, cotangents[0])] if hooks else cotangents
-        if self.sinks is not None and node in self.sinks:
+        if type(node) is AccumulateGrad:
+            leaf = node.variable._leaf
+            if leaf is not None and leaf.hooks:
+                cotangents = [self._hooked(leaf.hooks, cotangents[0])]
+        elif state is not None:
+            cotangents = self._after_tensor_hooks(state, cotangents)
+        if node in self.sinks:
             for index, sink in self.sinks[node]:
                 sink(cotangents[index])
-            if not self._continues(node):
+            if node not in self.goals and not self._continues(node):
                 return
+        if state is not None and state.prehooks:
+            cotangents = self._after_prehooks(state.prehooks, cotangents)
         edges = node.next_edges
-        if self.anomaly is None:
-            results = node.backward(cotangents, self.create_graph)
-        else:
-            results = self.anomaly.backward(node, cotangents, self.create_graph)
+        results = self._results(node, cotangents)
+        state = node.own_hooks
         if state is not None and state.hooks:
-            results = self._after(node, state, results, cotangents)
+            results = self._after_hooks(node, state.hooks, results, cotangents)
         if not self.retain_graph:
             node.release()
         fresh = node.returns_fresh
         for edge, result in zip(edges, results, strict=True):
-            target = edge[0]
-            if target is not None and (result is not None or target.takes_undefined):
+            if edge[0] is not None:
                 self.deliver(edge, result, fresh)
+
+    def _results(self, node: Node, cotangents: list[Any]) -> Sequence[Any]:
+        if not node.takes_undefined and all(c is None for c in cotangents):
+            return [None] * len(node.next_edges)
+        if self.anomaly is None:
+            return node.backward(cotangents, self.create_graph)
+        return self.anomaly.backward(node, cotangents, self.create_graph)
 
     def _continues(self, node: Node) -> bool:
         """Whether a node with a sink leads to another one."""
         assert self.leading is not None
         return any(target in self.leading for target, _ in node.next_edges)
 
-    def _before(self, state: NodeState, cotangents: list[Any]) -> list[Any]:
-        """The cotangents after the hooks of the output Tensors and of the node."""
+    def _after_tensor_hooks(self, state: NodeState, cotangents: list[Any]) -> list[Any]:
+        """The cotangents after the hooks of the output Tensors, which may retain them."""
         cotangents = list(cotangents)
-        for index, hooks in state.tensor_hooks.items():
-            if cotangents[index] is not None:
-                cotangents[index] = self._hooked(hooks, cotangents[index])
+        for index, hooks in tuple(state.tensor_hooks.items()):
+            cotangents[index] = self._hooked(hooks, cotangents[index])
         for index, retained in state.retained.items():
             tensor = retained()
             if tensor is not None and cotangents[index] is not None:
                 accumulate(tensor, _own(cotangents[index]), self.create_graph)
-        for hook in tuple(state.prehooks.values()):
-            result = hook(tuple(map(_shown, cotangents)))
-            if result is not None:
-                given = result if isinstance(result, tuple) else (result,)
-                cotangents = [self._hidden(item) for item in given]
         return cotangents
 
-    def _hooked(self, hooks: dict[int, Any], cotangent: Any) -> Any:
+    def _hooked(self, hooks: HookTable, cotangent: Any) -> Any:
         return self._hidden(run_hooks(hooks, _shown(cotangent))) if hooks else cotangent
 
-    def _after(
-        self, node: Node, state: NodeState, results: Sequence[Any], cotangents: list[Any]
+    def _after_prehooks(self, prehooks: HookTable, cotangents: list[Any]) -> list[Any]:
+        """The cotangents after the hooks that the node has before it is run."""
+        shown = tuple(map(_shown, cotangents))
+        for hook in tuple(prehooks.values()):
+            changed = hook(shown)
+            if changed is not None:
+                shown = checked_results(hook, changed, shown)
+        return [self._hidden(item) for item in shown]
+
+    def _after_hooks(
+        self, node: Node, hooks: HookTable, results: Sequence[Any], cotangents: list[Any]
     ) -> Sequence[Any]:
         """The node's results after its hooks, which see one for each input."""
         shown = tuple(map(_shown, node.arranged_by_input(results)))
-        for hook in tuple(state.hooks.values()):
+        for hook in tuple(hooks.values()):
             changed = hook(shown, tuple(map(_shown, cotangents)))
             if changed is not None:
-                given = changed if isinstance(changed, tuple) else (changed,)
-                shown = checked_results(hook, given, shown)
+                shown = checked_results(hook, changed, shown)
         return [self._hidden(item) for item in node.arranged_by_edge(shown)]
 
     def _hidden(self, shown: Any) -> Any:

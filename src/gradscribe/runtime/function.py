@@ -22,21 +22,19 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from gradscribe.runtime import dtypes, dual
-from gradscribe.runtime.function_node import FunctionNode, Saved
+from gradscribe.runtime import dual
+from gradscribe.runtime.function_node import FunctionNode
+from gradscribe.runtime.function_outputs import finish
+from gradscribe.runtime.function_tangents import attach_tangents
 from gradscribe.runtime.grad_mode import enter_mode, grad_enabled, leave_mode
 from gradscribe.runtime.modes import MODES, tell_recorded
-from gradscribe.runtime.node import (
-    NO_EDGE,
-    Node,
-    next_sequence,
-)
-from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
-from gradscribe.runtime.views import CUSTOM, View
+from gradscribe.runtime.node import Node, next_sequence
+from gradscribe.runtime.tensor import Tensor, edge_of, wrap_result
 
 
 class Function:
@@ -45,12 +43,15 @@ class Function:
     forward may instead take no ctx, if there is a static `setup_context(ctx, inputs, output)`.
     """
 
-    _node_class: ClassVar[type[FunctionNode]]
+    generate_vmap_rule: ClassVar[bool] = False
+    clear_saved_tensors_on_access: ClassVar[bool] = False
+    """Whether `ctx.saved_tensors` gives up what it returns, so that it can be freed earlier."""
+    _backward_cls: ClassVar[type[FunctionNode]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         name = f"{cls.__name__}Backward"
-        cls._node_class = type(name, (FunctionNode,), {"_forward_cls": cls})
+        cls._backward_cls = type(name, (FunctionNode,), {"_forward_cls": cls})
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -76,6 +77,11 @@ class Function:
             "You must implement the jvp function for custom autograd.Function to use it with "
             "forward mode AD."
         )
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """Refused: there is no `vmap`."""
+        raise NotImplementedError("gradscribe has no vmap: call the function in a loop")
 
     @classmethod
     def _backward_rule(cls) -> Callable[..., Any]:
@@ -113,7 +119,9 @@ class Function:
     @classmethod
     def apply(cls, *inputs: Any, **kwargs: Any) -> Any:
         """Run forward, and record it if an input requires a gradient."""
-        node = cls._node_class(inputs)
+        if cls.setup_context is not Function.setup_context:
+            inputs, kwargs = _with_defaults(cls.forward, inputs, kwargs)
+        node = cls._backward_cls(inputs)
         recording = grad_enabled() and any(node.needs_input_grad)
         level = dual.current_level()
         token = enter_mode(False)
@@ -124,11 +132,12 @@ class Function:
             leave_mode(token)
         is_tuple = isinstance(outputs, tuple)
         listed = list(outputs) if is_tuple else [outputs]
-        finished = _finish(node, inputs, listed, recording)
+        finished = finish(node, inputs, listed, recording)
         if MODES:
             if recording:
                 tell_recorded(node)
-            _attach_tangents(node, inputs, finished)
+            attach_tangents(node, inputs, finished)
+        node.forget_marks()
         return tuple(finished) if is_tuple else finished[0]
 
     @classmethod
@@ -140,110 +149,24 @@ class Function:
         return outputs
 
 
-def _finish(
-    node: FunctionNode, inputs: Sequence[Any], outputs: list[Any], recording: bool
-) -> list[Any]:
-    """The outputs as forward's caller gets them, wired to the node."""
-    for tensor in node._dirty:
-        if not _is_in(tensor, outputs):
-            raise RuntimeError(
-                "Some elements marked as dirty during the forward method were not returned as "
-                "output. The inputs that are modified inplace must all be outputs of the Function."
-            )
-        tensor.counter[0] += _is_in(tensor, inputs)
-    if recording:
-        node.next_edges = [
-            edge_of(value) if needed else NO_EDGE
-            for value, needed in zip(inputs, node.needs_input_grad, strict=True)
-        ]
-        _refuse_dirty_leaves(node)
-    finished = [
-        _wire(node, index, output, inputs, recording) for index, output in enumerate(outputs)
-    ]
-    if recording:
-        _refuse_to_save(node._to_save)
-        node._saved = [Saved(t, _position(t, outputs, inputs)) for t in node._to_save]
-    node._to_save = node._dirty = node._non_differentiable = ()
-    return finished
+class InplaceFunction(Function):
+    """Legacy: a Function that may change its inputs in place, as every Function may."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
 
 
-def _wire(
-    node: FunctionNode, index: int, output: Any, inputs: Sequence[Any], recording: bool
-) -> Any:
-    """One output with its place in the graph."""
-    if not isinstance(output, Tensor):
-        node._output_types.append(None)
-        return output
-    differentiable = dtypes.is_differentiable(output.dtype) and not _is_in(
-        output, node._non_differentiable
-    )
-    node._output_types.append((output.array.shape, output.array.dtype) if differentiable else None)
-    is_dirty = _is_in(output, node._dirty)
-    if _is_in(output, inputs) and not is_dirty:
-        same, output = output, wrap(output.array)
-        output.counter = same.counter
-    if not recording or not differentiable:
-        return output if not differentiable or is_dirty else output.detach()
-    output.node, output.index, output.needs_grad = node, index, True
-    if not is_dirty:
-        output.view_of = _view_of_input(output, inputs)
-    return output
+def _with_defaults(
+    forward: Callable[..., Any], inputs: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of forward, as far as they can be given by position, defaults included."""
+    bound = inspect.signature(forward).bind(*inputs, **kwargs)
+    bound.apply_defaults()
+    return bound.args, bound.kwargs
 
 
-def _refuse_to_save(values: Sequence[Any]) -> None:
-    """Raise the error for what was given to `save_for_backward` and is no Tensor."""
-    for position, value in enumerate(values):
-        if value is not None and not isinstance(value, Tensor):
-            raise TypeError(
-                f"save_for_backward can only save variables, but argument {position} is of type "
-                f"{type(value).__name__}"
-            )
-
-
-def _view_of_input(output: Tensor, inputs: Sequence[Any]) -> View | None:
-    """An output that shares the memory of an input is a view, which the user's backward is the
-    derivative of; so it may not be changed in place."""
-    for value in inputs:
-        if isinstance(value, Tensor) and value.counter is output.counter:
-            base = value if value.view_of is None else value.view_of.base
-            return View(base, (), CUSTOM)
-    return None
-
-
-def _attach_tangents(node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
-    """In a dual level, give the outputs the tangents that `jvp` computes."""
-    level = dual.current_level()
-    if level is None:
-        return
-    tangents = [level.tangent(value) for value in inputs]
-    if all(tangent is None for tangent in tangents):
-        return
-    for output, tangent in zip(outputs, node.run_jvp(tangents), strict=True):
-        if isinstance(output, Tensor) and tangent is not None:
-            level.attach(output, tangent)
-
-
-def _refuse_dirty_leaves(node: FunctionNode) -> None:
-    for tensor in node._dirty:
-        if tensor.requires_grad and tensor.is_leaf:
-            raise RuntimeError(
-                "a leaf Variable that requires grad has been used in an in-place operation."
-            )
-
-
-def _is_in(tensor: Tensor, values: Sequence[Any]) -> bool:
-    return any(value is tensor for value in values)
-
-
-def _position(tensor: Tensor | None, outputs: Sequence[Any], inputs: Sequence[Any]) -> int | None:
-    """The number of the output that a saved Tensor is, if it is one and no input."""
-    for index, output in enumerate(outputs):
-        if output is tensor and tensor is not None and not _is_in(tensor, inputs):
-            return index
-    return None
-
-
-class _OnceDifferentiable(Node):
+class Error(Node):
     """The node of gradients that cannot be differentiated again."""
 
     def __init__(self, tensors: Sequence[Tensor], count: int) -> None:
@@ -277,7 +200,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         if not grad_enabled() or not wanted:
             return results
         listed = results if isinstance(results, tuple) else (results,)
-        node = _OnceDifferentiable(wanted, len(listed))
+        node = Error(wanted, len(listed))
         wired = tuple(
             wrap_result(r.array, node, i) if isinstance(r, Tensor) else r
             for i, r in enumerate(listed)

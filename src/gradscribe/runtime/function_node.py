@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -94,6 +95,10 @@ class Saved:
 class FunctionNode(Node):
     """The node of a custom Function, and the `ctx` that its methods get."""
 
+    to_save: tuple[Tensor | None, ...] = ()
+    dirty: tuple[Tensor, ...] = ()
+    non_differentiable: tuple[Tensor, ...] = ()
+    """What `forward` has told, until its outputs are finished."""
     _forward_cls: ClassVar[type[Function]]
     takes_undefined = True
     needs_input_grad: tuple[bool, ...]
@@ -106,24 +111,21 @@ class FunctionNode(Node):
             isinstance(value, Tensor) and value.requires_grad for value in inputs
         )
         self._tensor_inputs = [isinstance(value, Tensor) for value in inputs]
-        self._input_types: list[Metadata | None] = [
-            (value.array.shape, value.array.dtype) if isinstance(value, Tensor) else None
-            for value in inputs
-        ]
+        self._input_types: list[Metadata | None] = [_type_of(value) for value in inputs]
         self._output_types: list[Metadata | None] = []
-        self._to_save: tuple[Tensor | None, ...] = ()
+        self._differentiable: list[bool] = []
         self._saved: list[Saved] | None = []
-        self._dirty: tuple[Tensor, ...] = ()
-        self._non_differentiable: tuple[Tensor, ...] = ()
         self._materialize_grads = True
+        self._materialize_non_diff_grads = True
         self._for_forward: tuple[Tensor | None, ...] | None = None
         self._in_jvp = False
+        self._was_accessed = False
 
     # --- what forward and backward may call -----------------------------------------------
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep these inputs, outputs or intermediate Tensors for `backward`."""
-        self._to_save = tensors
+        self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Keep these inputs or outputs for `jvp`."""
@@ -132,13 +134,28 @@ class FunctionNode(Node):
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """What `save_for_backward` kept; in `jvp`, what `save_for_forward` kept."""
-        if self._in_jvp and self._for_forward is not None:
-            return self._for_forward
+        if self._in_jvp:
+            return self._for_forward or ()
+        if self._was_accessed:
+            raise RuntimeError(
+                "saved_tensors can only be accessed once, as clear_saved_tensors_on_access is set"
+            )
         if self._saved is None:
             raise RuntimeError(FREED_GRAPH)
-        return tuple(saved.unpack(self) for saved in self._saved)
+        tensors = tuple(saved.unpack(self) for saved in self._saved)
+        if self._forward_cls.clear_saved_tensors_on_access:
+            self._was_accessed, self._saved = True, None
+        return tensors
 
-    saved_variables = saved_tensors
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """Legacy: `saved_tensors`."""
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.saved_tensors
 
     @property
     def _raw_saved_tensors(self) -> tuple[Saved, ...]:
@@ -149,11 +166,11 @@ class FunctionNode(Node):
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Tell that `forward` changed these inputs in place; they must be among the outputs."""
-        self._dirty = tensors
+        self.dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Tell that these outputs have no derivative."""
-        self._non_differentiable = tensors
+        self.non_differentiable = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
         """Whether gradients that are None reach `backward` as zeros (they do by default)."""
@@ -166,13 +183,37 @@ class FunctionNode(Node):
         return len(self._output_types)
 
     @property
+    def output_types(self) -> Sequence[Metadata | None]:
+        return self._output_types
+
+    @property
     def next_functions(self) -> tuple[Edge, ...]:
         pairs = zip(self.next_edges, self._tensor_inputs, strict=True)
         return tuple(edge for edge, is_tensor in pairs if is_tensor)
 
     def gives_gradient(self, index: int) -> bool:
         """Whether an output is differentiable."""
-        return self._output_types[index] is not None
+        return self._differentiable[index]
+
+    def describe_outputs(self, outputs: Sequence[Any]) -> None:
+        """Take down the types of what `forward` returns."""
+        self._output_types = [_type_of(output) for output in outputs]
+        self._differentiable = [
+            isinstance(output, Tensor)
+            and dtypes.is_differentiable(output.array.dtype)
+            and not any(output is tensor for tensor in self.non_differentiable)
+            for output in outputs
+        ]
+
+    def keep(self, saved: list[Saved]) -> None:
+        """Keep what `save_for_backward` was given."""
+        self._saved = saved
+
+    def forget_marks(self) -> None:
+        """Let go of the Tensors that `forward` has named."""
+        self.__dict__.pop("to_save", None)
+        self.__dict__.pop("dirty", None)
+        self.__dict__.pop("non_differentiable", None)
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         token = enter_mode(create_graph)
@@ -189,25 +230,37 @@ class FunctionNode(Node):
         """The user's `backward` on these gradients; its results as a tuple."""
         if self._materialize_grads:
             gradients = tuple(
-                wrap(np.zeros(*kind)) if gradient is None and kind is not None else gradient
-                for gradient, kind in zip(gradients, self._output_types, strict=True)
+                wrap(np.zeros(*kind))
+                if gradient is None
+                and kind is not None
+                and (self._materialize_non_diff_grads or self.gives_gradient(index))
+                else gradient
+                for index, (gradient, kind) in enumerate(
+                    zip(gradients, self._output_types, strict=True)
+                )
             )
         results = self._forward_cls._backward_rule()(self, *gradients)
-        return tuple(results) if isinstance(results, (tuple, list)) else (results,)
+        return results if isinstance(results, tuple) else (results,)
 
-    def run_jvp(self, inputs: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
+    def completed(self, tangents: Sequence[Tensor | None]) -> list[Tensor | None]:
+        """The inputs' tangents, zeros for those Tensors that have none."""
+        if not self._materialize_grads:
+            return list(tangents)
+        return [
+            wrap(np.zeros(*kind))
+            if tangent is None and kind is not None and dtypes.is_differentiable(kind[1])
+            else tangent
+            for tangent, kind in zip(tangents, self._input_types, strict=True)
+        ]
+
+    def run_jvp(self, inputs: Sequence[Tensor | None]) -> tuple[Any, ...]:
         """The user's `jvp` on the inputs' tangents; its results as a tuple."""
-        if self._materialize_grads:
-            inputs = tuple(
-                wrap(np.zeros(*kind)) if tangent is None and kind is not None else tangent
-                for tangent, kind in zip(inputs, self._input_types, strict=True)
-            )
         self._in_jvp = True
         try:
             results = self._forward_cls.jvp(self, *inputs)
         finally:
             self._in_jvp = False
-        return tuple(results) if isinstance(results, (tuple, list)) else (results,)
+        return results if isinstance(results, tuple) else (results,)
 
     def _checked(self, results: tuple[Tensor | None, ...]) -> list[Tensor | None]:
         """The results, one for each input, of the inputs' shapes and dtypes."""
@@ -270,6 +323,10 @@ class FunctionNode(Node):
     def release(self) -> None:
         if self._saved:
             self._saved = None
+
+
+def _type_of(value: Any) -> Metadata | None:
+    return (value.array.shape, value.array.dtype) if isinstance(value, Tensor) else None
 
 
 def _as_tensor(cotangent: Any) -> Tensor | None:

@@ -47,24 +47,29 @@ def run_hooks(hooks: HookTable, gradient: Any) -> Any:
 
 def checked_result(hook: Hook, result: Any, gradient: Any) -> Any:
     """The result of a hook, refused where it is no Tensor or does not fit the gradient."""
-    if type(result) is not type(gradient):
-        raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
-    if result.shape != gradient.shape:
+    kind = type(result).__name__
+    if not hasattr(result, "array"):
+        raise TypeError(f"expected Variable, but hook returned '{kind}'")
+    if gradient is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
+    if result.array.dtype != gradient.array.dtype:
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value")
+    if result.array.shape != gradient.array.shape:
         raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
     return result
 
 
-def checked_results(
-    hook: Hook, results: tuple[Any, ...], gradients: tuple[Any, ...]
-) -> tuple[Any, ...]:
+def checked_results(hook: Hook, results: Any, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
     """The results of a hook of a node, one for each of the gradients."""
+    if not isinstance(results, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(results).__name__}'")
     if len(results) != len(gradients):
         raise RuntimeError(
             f"hook '{_name(hook)}' has returned an incorrect number of values "
             f"(got {len(results)}, but expected {len(gradients)})"
         )
     return tuple(
-        new if new is None or old is None else checked_result(hook, new, old)
+        None if new is None else checked_result(hook, new, old)
         for new, old in zip(results, gradients, strict=True)
     )
 

@@ -19,7 +19,7 @@ from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.kernel import as_array
 from gradscribe.runtime.modes import MODES, tell_copied, tell_recorded, tell_stored
 from gradscribe.runtime.node import NO_EDGE, Edge, Node, next_sequence
-from gradscribe.runtime.tensor import Array, Tensor, edge_of, wrap
+from gradscribe.runtime.tensor import Array, Tensor, edge_of, move, wrap
 from gradscribe.runtime.views import Step, Steps, take, take_array
 
 LEAF_IN_PLACE = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -53,7 +53,8 @@ def as_it_was(target: Tensor) -> Tensor:
 def _take_place(target: Tensor, result: Tensor) -> None:
     """Put target in the place of a result in the graph, which has been stored in its memory."""
     if target.view_of is None and result.needs_grad:
-        target.node, target.index, target.needs_grad = result.node, result.index, True
+        assert result.node is not None
+        move(target, result.node, result.index)
     else:
         overwrite(target, edge_of(result) if result.needs_grad else NO_EDGE)
 
@@ -143,26 +144,30 @@ def overwrite(target: Tensor, value: Edge, region: Steps = ()) -> None:
     if target.view_of is not None:
         base, steps = target.view_of.base, (*target.view_of.steps, *region)
     edge = edge_of(base) if base.needs_grad else NO_EDGE
-    base.node = CopySlices((edge, value), steps, base.array.shape)
-    base.index = 0
-    base.needs_grad = True
+    node = CopySlices((edge, value), steps, base.array)
+    move(base, node, 0)
     if MODES:
-        tell_recorded(base.node)
+        tell_recorded(node)
 
 
 class CopySlices(Node):
     """The node of a base after a region of it, a view or the base itself, was overwritten."""
 
-    __slots__ = ("shape", "steps")
+    __slots__ = ("dtype", "shape", "steps")
 
     returns_fresh = True
 
-    def __init__(self, edges: tuple[Edge, Edge], steps: Steps, shape: tuple[int, ...]) -> None:
+    def __init__(self, edges: tuple[Edge, Edge], steps: Steps, base: Array) -> None:
         self.next_edges = edges
         self.steps = steps
-        self.shape = shape
+        self.shape = base.shape
+        self.dtype = base.dtype
         self.sequence_nr = next_sequence()
         self.own_hooks = None
+
+    @property
+    def output_types(self) -> Sequence[Any]:
+        return [(self.shape, self.dtype)]
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         (d_base,) = cotangents

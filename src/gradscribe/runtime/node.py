@@ -40,6 +40,13 @@ class GradientEdge(NamedTuple):
     output_nr: int
 
 
+class Metadata(NamedTuple):
+    """Shape and dtype of an output of a node, and so of its gradient."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+
 class NodeState:
     """What few nodes have: hooks, Tensors that retain their gradient, metadata."""
 
@@ -64,7 +71,7 @@ class Node:
 
     cotangent_count = 1
     takes_undefined = False
-    """Whether the node is run, too, where all cotangents that arrive are None."""
+    """Whether `backward` is called, too, where all cotangents that arrive are None."""
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         """The gradients along `next_edges`; arrays, or with create_graph Tensors; None is zero."""
@@ -83,6 +90,16 @@ class Node:
     def arranged_by_edge(self, gradients: Sequence[Any]) -> list[Any]:
         """Gradients arranged like `next_functions`, along `next_edges`."""
         return list(gradients)
+
+    @property
+    def output_types(self) -> Sequence[Any]:
+        """For each output, its shape and dtype; None where it has no gradient."""
+        raise NotImplementedError
+
+    @property
+    def _input_metadata(self) -> list[Metadata | None]:
+        """What the gradients must be that go into the node, one for each output."""
+        return [None if kind is None else Metadata(*kind) for kind in self.output_types]
 
     @property
     def returns_fresh(self) -> bool:
@@ -136,16 +153,21 @@ class Node:
 
     def apply(self, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
         """`backward` on Tensors, recorded if the grad mode says so."""
-        from gradscribe.runtime.tensor import wrap
+        from gradscribe.runtime.tensor import Tensor, wrap
 
         if len(gradients) != self.cotangent_count:
             raise TypeError(
-                f"{self.name()} expected {self.cotangent_count} arguments, got {len(gradients)}"
+                f"expected {self.cotangent_count} arguments, got {len(gradients)} instead"
             )
+        for position, gradient in enumerate(gradients):
+            if gradient is not None and not isinstance(gradient, Tensor):
+                raise TypeError(f"argument {position} is not a Variable")
+        if all(gradient is None for gradient in gradients):
+            return (None,) * len(self.next_functions)
         if grad_enabled():
-            return tuple(self.backward(list(gradients), True))
+            return tuple(self.arranged_by_input(self.backward(list(gradients), True)))
         arrays = [None if gradient is None else gradient.array for gradient in gradients]
-        results = self.backward(arrays, False)
+        results = self.arranged_by_input(self.backward(arrays, False))
         return tuple(None if r is None else wrap(np.asarray(r)) for r in results)
 
     def __repr__(self) -> str:
@@ -171,8 +193,13 @@ class AccumulateGrad(Node):
         if gradient is not None:
             accumulate(self.variable, gradient, create_graph)
             for hook in tuple(self.variable.leaf_state().post_accumulate.values()):
-                hook(self.variable)
+                if hook(self.variable) is not None:
+                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
         return ()
+
+    @property
+    def output_types(self) -> Sequence[Any]:
+        return [(self.variable.array.shape, self.variable.array.dtype)]
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"

@@ -100,6 +100,10 @@ class OperationNode(Node):
         return len(self.kernel.outputs)
 
     @property
+    def output_types(self) -> Sequence[Any]:
+        return self.shapes or self.kernel.shapes
+
+    @property
     def next_functions(self) -> tuple[Edge, ...]:
         active = dict(zip(self.kernel.active, self.next_edges, strict=True))
         return tuple(active.get(position, NO_EDGE) for position in self.kernel.inputs)
@@ -241,6 +245,10 @@ class HigherNode(Node):
     def cotangent_count(self) -> int:  # type: ignore[override]
         return len(self.kernel.active) + len(self.kernel.outputs)
 
+    @property
+    def output_types(self) -> Sequence[Any]:
+        return [signature(part) for part in self._parts()]
+
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         if self.point is None:
             raise RuntimeError(FREED_GRAPH)
@@ -286,11 +294,16 @@ class HigherNode(Node):
 
     def _direction(self, cotangents: list[Any]) -> list[Any]:
         """The cotangents, zeros for those that are None, with the types of the parts of z."""
-        kernel = self.kernel
-        arity = len(self.point) - len(kernel.outputs)
-        parts = [*(self.point[position] for position in kernel.active), *self.point[arity:]]
+        parts = self._parts()
         converters = [converter(part) for part in parts]
         return converted(cotangents, converters, [signature(part) for part in parts])
+
+    def _parts(self) -> list[Any]:
+        """The parts of z."""
+        if self.point is None:
+            raise RuntimeError(FREED_GRAPH)
+        arity = len(self.point) - len(self.kernel.outputs)
+        return [*(self.point[position] for position in self.kernel.active), *self.point[arity:]]
 
     def _check_versions(self) -> None:
         arity = len(self.point) - len(self.kernel.outputs)

@@ -292,6 +292,15 @@ def wrap_result(array: Array, node: Node, index: int = 0) -> Tensor:
     return tensor
 
 
+def move(tensor: Tensor, node: Node, index: int) -> None:
+    """Make a Tensor that was changed in place the output of another node. Its hooks stay with the
+    value that it was; a Tensor that retains its gradient goes on doing so."""
+    if tensor.node is not None and tensor.retains_grad:
+        old = tensor.node.own_state().retained
+        node.own_state().retained[index] = old.pop(tensor.index)
+    tensor.node, tensor.index, tensor.needs_grad = node, index, True
+
+
 def edge_of(tensor: Tensor) -> Edge:
     """Where the gradient of a Tensor that requires one goes."""
     node = tensor.node

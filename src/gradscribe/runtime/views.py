@@ -64,12 +64,15 @@ class View:
             return
         if self.origin == CUSTOM:
             self.refuse(view)
+        from gradscribe.runtime.tensor import move
+
         token = enter_mode(True)
         try:
             again = take(self.base, self.steps)
         finally:
             leave_mode(token)
-        view.node, view.index, view.needs_grad = again.node, again.index, True
+        assert again.node is not None
+        move(view, again.node, again.index)
 
     def refuse(self, view: Tensor) -> None:
         """Raise the error for a recorded change in place, where the view does not allow it."""

@@ -1,0 +1,325 @@
+"""What `forward` of a custom Function may return, and where it then stands in the graph."""
+
+import gc
+import warnings
+import weakref
+
+import pytest
+
+import gradscribe as gs
+from gradscribe import autograd
+from gradscribe.autograd import Function
+from gradscribe.autograd.function import InplaceFunction
+
+
+def leaf(*values):
+    return gs.tensor(values, requires_grad=True)
+
+
+class Raised(Function):
+    """Adds in place."""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.mark_dirty(x)
+        return x.add_(y)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, gradient
+
+
+class Part(Function):
+    """A view of the input."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x[:1]
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gs.cat([gradient, gs.zeros(1)])
+
+
+def test_a_view_that_is_changed_in_place_by_a_function_rewrites_its_base():
+    def raised(root, y):
+        x = root.clone()
+        Raised.apply(x[1:], y)
+        Raised.apply(x[:2], y)
+        return x
+
+    root, y = leaf(1.0, 2.0, 3.0), leaf(10.0, 20.0)
+    assert raised(root, y).tolist() == [11, 32, 23]
+    assert autograd.gradcheck(raised, (root, y))
+    assert autograd.gradgradcheck(raised, (root, y))
+
+
+def test_leaves_and_views_of_leaves_may_not_be_dirty():
+    x = leaf(1.0, 2.0)
+    with pytest.raises(RuntimeError, match=r"^a leaf Variable that requires grad"):
+        Raised.apply(x, 1.0)
+    with pytest.raises(RuntimeError, match=r"^a view of a leaf Variable that requires grad"):
+        Raised.apply(x[:], 1.0)
+    with pytest.raises(RuntimeError, match="a function that returns multiple views"):
+        Raised.apply(x.clone().split(1)[0], 1.0)
+
+
+def test_a_dirty_view_must_be_the_only_output():
+    class Two(Raised):
+        @staticmethod
+        def forward(ctx, x, y):
+            return Raised.forward(ctx, x, y), x + y
+
+        @staticmethod
+        def backward(ctx, first, second):
+            return first + second, first + 2 * second
+
+    x = leaf(1.0, 2.0)
+    first, second = Two.apply(x.clone(), leaf(1.0))
+    (first * second).sum().backward()
+    assert x.grad.tolist() == [5, 7]
+    with pytest.raises(RuntimeError, match="modifies inplace an input that is a view of another"):
+        Two.apply(x.clone()[:], leaf(1.0))
+
+
+def test_to_mark_what_is_no_input_as_dirty_warns():
+    class Marks(Function):
+        @staticmethod
+        def forward(ctx, x, take):
+            out = take(x * 3)
+            ctx.mark_dirty(out)
+            return out
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return 3 * gradient, None
+
+    x = leaf(1.0)
+    with pytest.warns(UserWarning, match="received a tensor that was not an input"):
+        Marks.apply(x.clone(), lambda out: out)
+    with pytest.raises(RuntimeError, match="received a tensor that was not an input"):
+        Marks.apply(x.clone(), lambda out: out[:])
+
+
+def test_a_saved_dirty_input_is_no_cycle():
+    class Saves(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            ctx.save_for_backward(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * ctx.saved_tensors[0]
+
+    def made():
+        x = leaf(1.0).clone()
+        return weakref.ref(Saves.apply(x))
+
+    gc.disable()
+    try:
+        assert made()() is None
+    finally:
+        gc.enable()
+    x = leaf(1.0)
+    Saves.apply(x.clone()).sum().backward()
+    assert x.grad.tolist() == [2]
+
+
+@pytest.mark.parametrize("requires_grad", [True, False])
+def test_a_view_that_forward_made_may_not_be_changed_in_place(requires_grad):
+    x = gs.ones(2, requires_grad=requires_grad).clone()
+    out = Part.apply(x)
+    with pytest.raises(RuntimeError, match="This view was created inside a custom Function"):
+        out += leaf(1.0)
+
+
+def test_one_of_several_views_that_forward_made_may_not_be_changed_in_place():
+    class Parts(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x[:1], x[1:]
+
+        @staticmethod
+        def backward(ctx, *gradients):
+            return gs.cat(gradients)
+
+    first, _ = Parts.apply(leaf(1.0, 2.0).clone())
+    with pytest.raises(RuntimeError, match="a function that returns multiple views"):
+        first += 1
+
+
+def test_a_view_made_under_no_grad_is_like_any_other():
+    x = leaf(1.0, 2.0)
+    with gs.no_grad():
+        out = Part.apply(x)
+    assert not out.requires_grad
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        out.zero_()
+
+
+def test_one_tensor_may_be_returned_twice():
+    class Twice(Function):
+        @staticmethod
+        def forward(ctx, x):
+            out = x * 2
+            return out, out
+
+        @staticmethod
+        def backward(ctx, first, second):
+            return first * 2 + second * 2
+
+    first, second = Twice.apply(leaf(1.0))
+    assert first is second
+    assert autograd.gradcheck(lambda x: sum(Twice.apply(x)), leaf(1.0, 2.0))
+
+
+def test_outputs_without_derivative_get_zeros_unless_told_otherwise():
+    seen = []
+
+    class Marked(Function):
+        materialized = True
+
+        @classmethod
+        def forward(cls, ctx, x):
+            ctx._materialize_non_diff_grads = cls.materialized
+            out = x + 1
+            ctx.mark_non_differentiable(out)
+            return out, x * 2, 3
+
+        @staticmethod
+        def backward(ctx, *gradients):
+            seen.append([None if g is None else g.tolist() for g in gradients])
+            return 2 * gradients[1]
+
+    class Unmaterialized(Marked):
+        materialized = False
+
+    for cls in (Marked, Unmaterialized):
+        cls.apply(leaf(1.0))[1].backward()
+    assert seen == [[[0], [1], None], [None, [1], None]]
+
+
+def test_setup_context_gets_the_defaults_of_forward():
+    class Power(Function):
+        @staticmethod
+        def forward(x, exponent=3):
+            return x**exponent
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            x, ctx.exponent = inputs
+            ctx.save_for_backward(x)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (x,) = ctx.saved_tensors
+            return gradient * ctx.exponent * x ** (ctx.exponent - 1), None
+
+    x = leaf(2.0)
+    Power.apply(x).backward()
+    assert x.grad.tolist() == [12]
+
+
+def test_saved_tensors_can_be_given_up_when_they_are_read():
+    class Once(Function):
+        clear_saved_tensors_on_access = True
+
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (x,) = ctx.saved_tensors
+            kept = weakref.ref(x)
+            del x
+            assert kept() is None
+            return gradient * len(ctx.saved_tensors)
+
+    with pytest.raises(RuntimeError, match="can only be accessed once"):
+        Once.apply(leaf(1.0).clone()).backward()
+
+
+def test_legacy_names_of_functions():
+    class Legacy(InplaceFunction):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            ctx.saved_variables
+            return gradient * 2
+
+    out = Legacy.apply(leaf(1.0))
+    assert type(out.grad_fn) is Legacy._backward_cls
+    assert Legacy.generate_vmap_rule is False
+    with pytest.warns(DeprecationWarning, match="saved_variables"):
+        out.backward()
+
+
+@pytest.mark.parametrize("result", [[gs.ones(1)], 1])
+def test_a_gradient_that_is_no_tensor_is_refused(result):
+    class Bad(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return result
+
+    with pytest.raises(RuntimeError, match="expected Variable or None"):
+        Bad.apply(leaf(1.0)).backward()
+
+
+def test_backward_within_backward_may_be_deep():
+    class Deep(Function):
+        @staticmethod
+        def forward(ctx, x):
+            with gs.enable_grad():
+                ctx.below = x.detach().requires_grad_() - 1
+            return ctx.below.detach()
+
+        @staticmethod
+        def backward(ctx, gradient):
+            if ctx.below > 0:
+                with gs.enable_grad():
+                    Deep.apply(ctx.below).sum().backward()
+            return gradient
+
+    x = gs.tensor(500.0, requires_grad=True)
+    Deep.apply(x).backward()
+    assert x.grad.item() == 1
+
+
+def test_an_error_deep_within_backwards_is_raised_outside():
+    class Deep(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.depth = x.item()
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, gradient):
+            if ctx.depth == 0:
+                raise KeyError("at the bottom")
+            with gs.enable_grad():
+                Deep.apply(gs.tensor(ctx.depth - 1, requires_grad=True)).backward()
+            return gradient
+
+    with pytest.raises(KeyError, match="at the bottom"):
+        Deep.apply(gs.tensor(30.0, requires_grad=True)).backward()
+
+
+def test_create_graph_in_backward_warns_of_the_cycle():
+    x = leaf(1.0)
+    with pytest.warns(UserWarning, match="create_graph=True will create a reference cycle"):
+        (x * x).backward(create_graph=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        autograd.grad(x * x, x, create_graph=True)

@@ -524,3 +524,37 @@ def bound_on_ever_fewer_paths(x, s):
 @pytest.mark.parametrize("s", [0.5, 1.5, 3.5, 4.5])
 def test_a_name_that_is_unbound_on_several_paths(s: float) -> None:
     gs.testing.check_grad(bound_on_ever_fewer_paths, np.array([0.3, 0.7, 1.1]), s)
+
+
+def returned_from_three_loops(x, n):
+    for i in range(4):
+        if i == n:
+            return x
+    for i in range(4):
+        if i + 4 == n:
+            return [x[1], x[0]]
+    for i in range(3):
+        for j in range(2):
+            if i * j == n - 8:
+                return [x[0] * x[1], x[1]]
+    return [x[0] * 2, x[1]]
+
+
+def returned_from_nested_loops(x, n):
+    for i in range(3):
+        for j in range(2):
+            if 2 * i + j == n:
+                return [x[1] * x[1], x[0]]
+        if i + 6 == n:
+            return x
+    return [x[0], x[0]]
+
+
+@pytest.mark.parametrize("n", [-1, 1, 5, 6, 8, 9, 12])
+@pytest.mark.parametrize("returned", [returned_from_three_loops, returned_from_nested_loops])
+def test_lists_returned_from_several_loops(returned: Any, n: int) -> None:
+    def product(x):
+        first, second = returned(x, n)
+        return first * second + first
+
+    gs.testing.check_grad(product, [0.3, 0.7])

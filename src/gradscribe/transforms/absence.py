@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradscribe.ir.core import IF, LOOP, Function, LoopShape, Operation, Value, walk
+from gradscribe.ir.core import IF, LOOP, Block, Function, LoopShape, Operation, Value, walk
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives.control import CONSTANT, UNDEF
 from gradscribe.primitives.raising import is_attempt
@@ -28,7 +28,7 @@ def absences(function: Function) -> dict[Value, list[tuple[Value, bool]]]:
         return {}
     undefined = possibly_undefined(function)
     definition = {r: operation for operation in operations for r in operation.results}
-    claims = dict(_claims(operations, undefined))
+    claims = dict(_claims(function.body, undefined, ()))
     holds = True
     while holds:
         false = [
@@ -45,23 +45,29 @@ def absences(function: Function) -> dict[Value, list[tuple[Value, bool]]]:
     return found
 
 
-_Side = tuple[Value | bool, Value]
-"""A flag (or what it is on this side) and a value, as they flow into what is claimed of."""
+_Path = tuple[tuple[Value, bool], ...]
+"""The conditions around an operation, with the outcomes that lead to it."""
+
+_Side = tuple[Value | bool, Value, _Path]
+"""A flag (or what it is on this side) and a value, as they flow into what is claimed of, and where
+they do."""
 
 
-def _claims(
-    operations: list[Operation], undefined: set[Value]
-) -> Iterator[tuple[Pair, list[_Side]]]:
+def _claims(block: Block, undefined: set[Value], path: _Path) -> Iterator[tuple[Pair, list[_Side]]]:
     """All that may be, with what has to be right for it."""
-    for operation in operations:
+    for operation in block.operations:
+        paths = (path,) * len(operation.regions)
         if operation.primitive is IF:
-            yield from _claims_of_if(operation, undefined)
+            paths = tuple((*path, (operation.operands[0], outcome)) for outcome in (True, False))
+            yield from _claims_of_if(operation, undefined, *paths)
         elif operation.primitive is LOOP:
-            yield from _claims_of_loop(operation, undefined)
+            yield from _claims_of_loop(operation, undefined, path)
+        for region, inside in zip(operation.regions, paths, strict=True):
+            yield from _claims(region, undefined, inside)
 
 
 def _claims_of_if(
-    operation: Operation, undefined: set[Value]
+    operation: Operation, undefined: set[Value], then: _Path, orelse: _Path
 ) -> Iterator[tuple[Pair, list[_Side]]]:
     first, second = (region.yields for region in operation.regions)
     for position, value in enumerate(operation.results):
@@ -69,20 +75,23 @@ def _claims_of_if(
             continue
         for outcome in (True, False):
             condition = operation.operands[0]
-            sides: list[_Side] = [(True, first[position]), (False, second[position])]
+            sides: list[_Side] = [
+                (True, first[position], then),
+                (False, second[position], orelse),
+            ]
             if not is_attempt(operation):
                 yield (condition, value, outcome), sides
             for number, flag in enumerate(operation.results):
                 if _is_flag(flag):
                     sides = [
-                        (first[number], first[position]),
-                        (second[number], second[position]),
+                        (first[number], first[position], then),
+                        (second[number], second[position], orelse),
                     ]
                     yield (flag, value, outcome), sides
 
 
 def _claims_of_loop(
-    operation: Operation, undefined: set[Value]
+    operation: Operation, undefined: set[Value], path: _Path
 ) -> Iterator[tuple[Pair, list[_Side]]]:
     shape: LoopShape = operation.attributes["shape"]
     body = operation.regions[0]
@@ -95,8 +104,8 @@ def _claims_of_loop(
             if not _is_flag(flag):
                 continue
             sides: list[_Side] = [
-                (initial[number], initial[position]),
-                (body.yields[number], body.yields[position]),
+                (initial[number], initial[position], path),
+                (body.yields[number], body.yields[position], path),
             ]
             for outcome in (True, False):
                 yield (flag, value, outcome), sides
@@ -114,18 +123,23 @@ def _is_right(
     undefined: set[Value],
     definition: dict[Value, Operation],
 ) -> bool:
-    flag, value = side
+    flag, value, path = side
     if isinstance(flag, Value):
         flag, outcome = _told_by(flag, outcome, definition)
+    is_absent = _is_undefined(value, definition) or any(
+        (condition, value, taken) in claims for condition, taken in path
+    )
     if isinstance(flag, Value) and _is_undefined(flag, definition):
-        return _is_undefined(value, definition)
+        return is_absent
     known = flag if isinstance(flag, bool) else _constant(definition.get(flag))
     if known is None:
         assert isinstance(flag, Value)
         return (flag, value, outcome) in claims
     if known != outcome:
-        return value not in undefined
-    return _is_undefined(value, definition)
+        return value not in undefined or any(
+            (condition, value, not taken) in claims for condition, taken in path
+        )
+    return is_absent
 
 
 def _told_by(flag: Value, outcome: bool, definition: dict[Value, Operation]) -> tuple[Value, bool]:

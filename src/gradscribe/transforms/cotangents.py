@@ -51,11 +51,10 @@ def zero(scope: Scope, value: Value) -> Value:
     if isinstance(type_, Tuple) and all(isinstance(item, Scalar) for item in type_.items):
         items = tuple(constant(scope.builder, _zero_of(item)) for item in type_.items)
         return scope.builder.call(TUPLE, {"items": items}, name=name_of(value))
+    if scope.is_absent(value):
+        return scope.builder.call(UNDEF, {"type": type_})
     for flag, outcome in scope.context.absent.get(value, ()):
-        known = scope.outcome(flag)
-        if known == outcome:
-            return scope.builder.call(UNDEF, {"type": type_})
-        if known is None:
+        if scope.outcome(flag) is None:
             like, condition = scope.primal(scope.shaped_like(value)), scope.primal(flag)
             return zero_if_there(scope.builder, like, condition, value, outcome)
     like = scope.shaped_like(value)

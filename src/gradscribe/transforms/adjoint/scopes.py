@@ -71,6 +71,8 @@ class Scope:
     def contribute(self, value: Value, cotangent: Value) -> None:
         """Add to the cotangent of a value; of a part of an array that is read only once, to that
         of the array straight away."""
+        if self.is_absent(value):
+            return
         read = self._only_read(value)
         if read is not None:
             self.add_to_source(read, cotangent)
@@ -253,6 +255,11 @@ class Scope:
             if isinstance(scope, BranchScope) and scope.operation.operands[0] is flag:
                 return not scope.side
         return None
+
+    def is_absent(self, value: Value) -> bool:
+        """Whether a value is known to be undefined on the path that this mirrors."""
+        flags = self.context.absent.get(value, ())
+        return any(self.outcome(flag) == outcome for flag, outcome in flags)
 
     def _outward(self) -> Iterator[Scope]:
         scope: Scope | None = self

@@ -126,7 +126,7 @@ def _unroll_to_decide(
     take_back()
     asked = lowering.builder.facts.unknown_broadcasts
     try:
-        _unroll(lowering, node, iterations.unrolled(lowering, node.iter, iteration))
+        _unroll(lowering, node, iteration)
     except UnsupportedError:
         decides = False
     else:

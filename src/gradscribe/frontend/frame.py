@@ -21,7 +21,8 @@ class Frame:
     end: where the current statement ends (line, column). statement: it, if it is one without a
     body. loops: the first lines of the loops around it. called_at: for functions of this package,
     where the user's program calls them. outer: the frame that a nested function closes over.
-    opened: the arguments, where the function is known to call itself.
+    opened: the arguments, where the function is known to call itself. cls: the class that a method
+    belongs to, if a function defines that.
     """
 
     source: Source
@@ -33,6 +34,7 @@ class Frame:
     loops: list[int] = field(default_factory=list)
     called_at: Location | None = None
     opened: Opened | None = None
+    cls: type | None = None
 
     def is_only_grown(self, name: str) -> bool:
         """Whether a container from outside is read only to have items added."""

@@ -18,10 +18,6 @@ _REFUSED: dict[type, tuple[str, str]] = {
     gast.AsyncFunctionDef: _ASYNC,
     gast.AsyncFor: _ASYNC,
     gast.AsyncWith: _ASYNC,
-    gast.ClassDef: (
-        "classes defined inside of a function are not supported",
-        "define the class outside",
-    ),
 }
 
 

@@ -20,6 +20,7 @@ import types
 from abc import ABC
 from collections.abc import Callable
 from typing import Any, NoReturn
+from weakref import WeakSet
 
 import numpy as np
 
@@ -90,6 +91,9 @@ _CALLABLES = (
 _LIBRARIES = frozenset({"numpy", "scipy", "cupy", "gradscribe"})
 _BY_VALUE = (bool, str, bytes, slice, range, enum.Enum, np.dtype)
 
+
+LOCAL_CLASSES: WeakSet[type] = WeakSet()
+"""Classes that compiled functions define, and that nobody else has."""
 
 STANDS_FOR: dict[type, Callable[[Any], Any]] = {}
 """Classes of the layers above whose objects stand for one that the frontend knows."""
@@ -270,8 +274,10 @@ def _name_of_item(owner: ObjectRef, key: Any) -> str:
 
 
 def is_library(owner: Any) -> bool:
-    """Whether a module, class or function is part of Python or of an installed numerical library:
-    its attributes do not change."""
+    """Whether a module, class or function is part of Python, of an installed numerical library or
+    of the function that is compiled: its attributes do not change."""
+    if isinstance(owner, type) and owner in LOCAL_CLASSES:
+        return all(map(is_library, owner.__mro__[1:]))
     name = owner.__name__ if isinstance(owner, types.ModuleType) else owner.__module__
     top = (name or "").partition(".")[0]
     return top in _LIBRARIES or (top in sys.stdlib_module_names and top != "__main__")

@@ -153,7 +153,20 @@ class _Rewriter:
                 if isinstance(n, gast.Name)
             }
             shared -= bound
+        if isinstance(node, gast.ClassDef):
+            return self._class(node, shared)
         return self._fields(node, shared, node._fields)
+
+    def _class(self, node: Any, shared: frozenset[str]) -> Any:
+        """What the body of a class binds is the class's own; its methods do not see that."""
+        from gradscribe.frontend.source import assigned_names
+
+        own = shared - assigned_names(node.body)
+        node.body = [
+            self.rewritten(below, shared if isinstance(below, gast.FunctionDef) else own)
+            for below in node.body
+        ]
+        return self._fields(node, shared, ("bases", "keywords", "decorator_list"))
 
     def _function(self, node: Any, shared: frozenset[str]) -> Any:
         """Defaults and decorators are read outside of the function; its own names are others."""

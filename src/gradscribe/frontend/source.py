@@ -218,7 +218,7 @@ def assigned_names(nodes: Iterable[Any], *, augmented: bool = True) -> set[str]:
             names.add(node.rest)
         elif isinstance(node, gast.alias):
             names.add(node.asname or node.name.partition(".")[0])
-        if isinstance(node, gast.FunctionDef):
+        if isinstance(node, (gast.FunctionDef, gast.ClassDef)):
             names.add(node.name)
         elif isinstance(node, _COMPREHENSIONS):
             names |= _bound_in_comprehension(node)
@@ -288,13 +288,21 @@ class _Definition:
     def mangled(self) -> Any:
         """The tree, with private names of the class as Python stores them: `__rate` in `Model`
         is `_Model__rate` (The Python Language Reference, 6.2.1, "Private name mangling")."""
-        owner = self.owner.lstrip("_")
-        for node in ast.walk(self.node) if owner else ():
-            for field in ("id", "attr", "arg"):
-                name = getattr(node, field, None)
-                if isinstance(name, str) and name[:2] == "__" != name[-2:]:
-                    setattr(node, field, f"_{owner}{name}")
+        for below in reversed(list(ast.walk(self.node))):  # the innermost class first
+            if isinstance(below, ast.ClassDef):
+                _mangle(below, below.name)
+        _mangle(self.node, self.owner)
         return self.node
+
+
+def _mangle(tree: Any, owner: str) -> None:
+    """Write the private names in a class of this name as Python stores them."""
+    owner = owner.lstrip("_")
+    for node in ast.walk(tree) if owner else ():
+        for field in ("id", "attr", "arg"):
+            name = getattr(node, field, None)
+            if isinstance(name, str) and name[:2] == "__" != name[-2:]:
+                setattr(node, field, f"_{owner}{name}")
 
 
 @functools.lru_cache(maxsize=64)

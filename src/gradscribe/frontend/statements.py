@@ -20,6 +20,7 @@ from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import inlining, tensors, unpacking
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError
 from gradscribe.frontend.calls.imports import import_from, import_statement
+from gradscribe.frontend.calls.local_classes import define as define_class
 from gradscribe.frontend.control import comprehensions
 from gradscribe.frontend.control.branches import RAISED, branch
 from gradscribe.frontend.control.contexts import with_statement
@@ -413,6 +414,7 @@ STATEMENTS: dict[type, Callable[[Lowering, Any], None]] = {
     gast.Assert: assert_statement,
     gast.Expr: _expression_statement,
     gast.FunctionDef: _function,
+    gast.ClassDef: define_class,
     gast.Import: import_statement,
     gast.ImportFrom: import_from,
     gast.Pass: _pass,

@@ -8,7 +8,14 @@ import types
 from typing import Any
 
 from gradscribe.frontend import scope
-from gradscribe.frontend.calls import application, destinations, inlining, opaque, randomness
+from gradscribe.frontend.calls import (
+    application,
+    destinations,
+    inlining,
+    local_classes,
+    opaque,
+    randomness,
+)
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.data import dataclass_methods, objects, protocols
 from gradscribe.frontend.lowering import Lowering
@@ -34,13 +41,15 @@ def call(
     keywords: dict[str, Any],
 ) -> Any:
     """`callee(*arguments, **keywords)`."""
+    if isinstance(callee, Static) and isinstance(callee.value, types.FunctionType):
+        return _call_python_function(lowering, node, callee.value, arguments, keywords)
     if isinstance(callee, Static):
         return _call_object(lowering, node, callee.value, arguments, keywords)
     if isinstance(callee, LocalFunction):
         return inlining.call_local(lowering, node, callee, arguments, keywords)
     if isinstance(callee, BoundMethod) and isinstance(callee.function, types.FunctionType):
         given = (callee.receiver, *arguments)
-        return _call_object(lowering, node, callee.function, given, keywords)
+        return _call_python_function(lowering, node, callee.function, given, keywords)
     if isinstance(callee, BoundMethod):
         return known.call_method(lowering, node, callee, arguments, keywords)
     if isinstance(callee, PartialOf):
@@ -60,6 +69,15 @@ def call(
         "this value cannot be called",
         "call a function, a method or an object with `__call__`",
     )
+
+
+def _call_python_function(
+    lowering: Lowering, node: Any, function: Any, arguments: tuple[Any, ...], keywords: Any
+) -> Any:
+    method = local_classes.method_of(function)
+    if method is not None:
+        return local_classes.call(lowering, node, method, arguments, keywords)
+    return _call_object(lowering, node, function, arguments, keywords)
 
 
 def _call_object(

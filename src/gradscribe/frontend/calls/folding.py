@@ -75,7 +75,7 @@ def folded(
     a new one, which the function may change."""
     if not is_pure(callee):
         return None
-    given = [_known(lowering, item) for item in (*arguments, *keywords.values())]
+    given = [known_object(lowering, item) for item in (*arguments, *keywords.values())]
     if not all(isinstance(item, Static) for item in given):
         return None
     plain = [item.value for item in given]
@@ -91,12 +91,12 @@ def folded(
     return None if any(isinstance(item, _CHANGEABLE) for item in items) else Static(found)
 
 
-def _known(lowering: Lowering, item: Any) -> Any:
-    """A tuple or list of known items as one object."""
+def known_object(lowering: Lowering, item: Any) -> Any:
+    """A tuple or list of known items as one object; other values as they are."""
     items = sequences.known_items(lowering, item)
     if items is None:
         return item
-    below = [_known(lowering, one) for one in items]
+    below = [known_object(lowering, one) for one in items]
     if not all(isinstance(one, Static) for one in below):
         return item
     return Static(type(items)(one.value for one in below))

@@ -44,11 +44,13 @@ def call_local(
     callee: LocalFunction,
     arguments: tuple[Any, ...],
     keywords: dict[str, Any],
+    cls: type | None = None,
 ) -> Any:
+    """Call a nested function. cls: the class that it is a method of."""
     outer: Frame = callee.frame
     source = Source.of(callee.node, outer.source.filename, outer.source.lines)
     names = _bind(lowering, node, source, callee.defaults, arguments, keywords)
-    return run_frame(lowering, node, Frame(source, outer.function, names, outer))
+    return run_frame(lowering, node, Frame(source, outer.function, names, outer, cls=cls))
 
 
 def inline(

@@ -40,6 +40,8 @@ def _super(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return Super(known.static_value(lowering, node, arguments[0]), arguments[1])
     frame: Frame | None = lowering.frame
     while frame is not None:
+        if frame.cls is not None:
+            return Super(frame.cls, frame.names[frame.source.parameters[0]])
         code = frame.function.__code__
         if frame.outer is None and "__class__" in code.co_freevars:
             cell = (frame.function.__closure__ or ())[code.co_freevars.index("__class__")]

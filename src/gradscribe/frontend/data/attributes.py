@@ -64,11 +64,13 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
     if objects.is_stored(lowering, owner, name):
         return objects.read(lowering, node, ObjectRef(owner, Path(owner)), name)
     value = getattr(owner, name)
-    if not isinstance(owner, scope.HOLDERS) or scope.is_library(owner):
+    is_fixed = not isinstance(owner, scope.HOLDERS) or scope.is_library(owner)
+    if isinstance(owner, type) and (not is_fixed or owner in scope.LOCAL_CLASSES):
+        kind = inspect.getattr_static(owner, name, None)
+        if isinstance(kind, (staticmethod, classmethod)):
+            return objects.of_static_class(lowering, node, owner, name, kind)
+    if is_fixed:
         return Static(value)
-    kind = inspect.getattr_static(owner, name, None) if isinstance(owner, type) else None
-    if isinstance(owner, type) and isinstance(kind, (staticmethod, classmethod)):
-        return objects.of_static_class(lowering, node, owner, name, kind)
     return scope.external(lowering, value, Path(owner, (("attribute", name),)), name)
 
 

@@ -28,7 +28,7 @@ from gradscribe.frontend.data.instances import (
 )
 from gradscribe.frontend.data.presence import may_be_missing
 from gradscribe.frontend.interface import Dependency, Path
-from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
 from gradscribe.frontend.shared_variables import Variables
 from gradscribe.frontend.values import (
     BoundMethod,
@@ -178,7 +178,11 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
         return _call_descriptor(lowering, node, owner, name, "__get__", owner, Static(cls))
     if isinstance(owner, ObjectRef) and not isinstance(cls.__dict__.get(name, kind), type(kind)):
         return None
-    return scope.external(lowering, getattr(cls, name), Path(cls, (("attribute", name),)), name)
+    value = getattr(cls, name)
+    base = next((base for base in cls.__mro__ if name in base.__dict__), cls)
+    if base in scope.LOCAL_CLASSES and isinstance(value, PLAIN_NUMBERS):
+        return Static(value)
+    return scope.external(lowering, value, Path(cls, (("attribute", name),)), name)
 
 
 def _call_descriptor(

@@ -39,6 +39,12 @@ def result_tree(lowering: Lowering, item: Any) -> tuple[Tree, list[Value]]:
             f"return its items: `list({'d' if cls is deque else 'd.values()'})`",
             lowering.builder.location,
         )
+    if isinstance(item, InstanceRef) and item.cls in scope.LOCAL_CLASSES:
+        raise UnsupportedError(
+            f"an object of `{item.cls.__name__}`, a class that the function defines, is returned",
+            "define the class outside",
+            lowering.builder.location,
+        )
     if isinstance(item, InstanceRef):
         cells = {name: cell for name, cell in item.cells.items() if cell in lowering.contents}
         items = tuple(lowering.contents[cell][name] for name, cell in cells.items())

@@ -180,7 +180,7 @@ def test_lists_of_different_items_on_each_path_are_told_apart(x):
 
 def appended_on_one_path(x, n):
     def within(t):
-        return None if t > x else t * x
+        return t * np.ones(2) if t > x else t * x
 
     found = []
     for i in range(n):

@@ -219,6 +219,8 @@ def _zeros(write: Expressions, type_: Type, like: ast.expr) -> ast.expr:
         parts = [ast.Subscript(like, ast.Constant(n), ast.Load()) for n in range(len(type_.items))]
         zeros = [_zeros(write, item, part) for item, part in zip(type_.items, parts, strict=True)]
         return ast.Tuple(zeros, ast.Load())
+    if isinstance(type_, Sequence) and type_.optional:
+        like = ast.BoolOp(ast.Or(), [like, ast.Tuple([], ast.Load())])
     if isinstance(type_, (Sequence, Collected)) and isinstance(type_.item, Scalar):
         length = ast.Call(write.scope.builtin("len"), [like], [])
         return ast.BinOp(ast.List([ast.Constant(0.0)], ast.Load()), ast.Mult(), length)

@@ -40,6 +40,7 @@ from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Location, Operation, Parameter, Primitive, Value
 from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import (
+    NONE,
     Array,
     Never,
     Scalar,
@@ -168,6 +169,7 @@ class Lowering:
         self.below: tuple[Frame, ...] = ()
         self.enclosed: Enclosed | None = None
         self.cutting = False
+        self.holds_none = False
         self.discarded: Any = None
         self.as_objects = False
         self.iterable: Any = None
@@ -279,6 +281,7 @@ class Lowering:
         if isinstance(item, Value):
             return item
         if isinstance(item, Static):
+            self.holds_none = self.holds_none or item.value is None
             return self.constant(item.value)
         if isinstance(item, Ref):
             return self.load(item)
@@ -329,6 +332,8 @@ class Lowering:
                 self.emit(ITEM, {"x": value, "position": i}) for i in range(len(value.type.items))
             ]
             return TupleOf(tuple(self.wrap(i, overlaps, family, tokens) for i in items))
+        if value.type == NONE:
+            return Static(None)
         reference = {Array: Ref, Sequence: ListRef}.get(type(value.type))
         if reference is None:
             return value

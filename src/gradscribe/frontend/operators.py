@@ -263,12 +263,30 @@ def _identity(lowering: Lowering, node: Any, wanted: bool, left: Any, right: Any
     callee = operator.is_ if wanted else operator.is_not
     if opaque.is_opaque(left) or opaque.is_opaque(right):
         return opaque.emit(lowering, callee, (left, right), {}, BOOL)
+    if Static(None) in (left, right) and any(
+        _may_be_none(lowering, node, s) for s in (left, right)
+    ):
+        return opaque.emit(lowering, callee, (left, right), {}, BOOL, RUN)
     for side, other in ((left, right), (right, left)):
         is_flag = isinstance(other, Value) and other.type == BOOL
         if is_flag and isinstance(side, Static) and isinstance(side.value, bool):
             symbol = operator.eq if wanted else operator.ne
             return operate(lowering, node, symbol, left, right)
     return Static(_identical(lowering, node, left, right) is wanted)
+
+
+def _may_be_none(lowering: Lowering, node: Any, item: Any) -> bool:
+    """Whether this may be an item of a list in which there is None still (`[None] * n`)."""
+    if not lowering.holds_none:
+        return False
+    if isinstance(item, TupleOf) and any(isinstance(below, Value) for below in item.items):
+        lowering.unsupported(
+            node,
+            "whether a tuple is None is not known: it may come from a list that holds None",
+            "keep a flag, or a number, that says so",
+        )
+    whole = not getattr(item, "path", ())
+    return isinstance(item, Value) or (isinstance(item, (Ref, ListRef)) and whole)
 
 
 def _identical(lowering: Lowering, node: Any, left: Any, right: Any) -> bool:

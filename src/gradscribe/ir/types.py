@@ -95,13 +95,15 @@ class Record(Type):
 
 @dataclass(frozen=True)
 class Sequence(Type):
-    """A list of one item type, of unknown length. item is Never for an empty list."""
+    """A list of one item type, of unknown length. item is Never for an empty list. optional:
+    whether it is an item of another list, which may hold None in its place."""
 
     item: Type
     length: Affine | None = None
+    optional: bool = False
 
     def __repr__(self) -> str:
-        return f"list[{self.item!r}]"
+        return f"list[{self.item!r}]" + " or None" * self.optional
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,9 @@ class RecordOf(Type):
     def __repr__(self) -> str:
         return f"record_of[{self.function}]"
 
+
+NONE = Opaque(type(None))
+"""The type of None as a run-time value."""
 
 _WEAK_NAMES = {"float64": "float", "int64": "int", "complex128": "complex"}
 FLOAT = Scalar("float64")
@@ -239,7 +244,8 @@ def join(a: Type, b: Type) -> Type:
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
         return Tuple(tuple(map(join, a.items, b.items)))
     if isinstance(a, Sequence) and isinstance(b, Sequence):
-        return Sequence(join_items(a.item, b.item), a.length if a.length == b.length else None)
+        length = a.length if a.length == b.length else None
+        return Sequence(join_items(a.item, b.item), length, a.optional or b.optional)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return Mapping(join(a.key, b.key), join_items(a.item, b.item))
     if isinstance(a, Collected) and isinstance(b, Collected):
@@ -253,7 +259,11 @@ def join(a: Type, b: Type) -> Type:
 
 def join_items(a: Type, b: Type, facts: Facts | None = None) -> Type:
     """The least type of the items of a list that holds both: lengths in which they differ vary
-    from item to item. facts: tells which lengths may be taken to be equal."""
+    from item to item. None in a list is a place that is filled later, and gives way. facts: tells
+    which lengths may be taken to be equal."""
+    for none, other in ((a, b), (b, a)):
+        if none == NONE and _fills(other):
+            return replace(other, optional=True) if isinstance(other, Sequence) else other
     joined = join(a, b if facts is None else with_lengths_of(a, b, facts))
     if joined in (a, b):
         return joined
@@ -280,6 +290,14 @@ def with_lengths_of(a: Type, b: Type, facts: Facts) -> Type:
     if isinstance(a, (Sequence, Mapping)) and type(a) is type(b):
         return replace(b, item=with_lengths_of(a.item, b.item, facts))
     return b
+
+
+def _fills(item: Type) -> bool:
+    """Whether an item of this type may take the place of None: not where its zero cannot be told
+    without it."""
+    if isinstance(item, Tuple):
+        return all(isinstance(below, Scalar) for below in item.items)
+    return isinstance(item, (Scalar, Array, Opaque, Sequence))
 
 
 def one_of(items: Type) -> Type:

@@ -13,6 +13,7 @@ from gradscribe.ir.lengths import Affine, Facts
 from gradscribe.ir.types import (
     BOOL,
     INT,
+    NONE,
     Collected,
     Opaque,
     Scalar,
@@ -34,7 +35,7 @@ def signature(*names: str) -> Signature:
 
 def _constant_type(facts: Facts, callee: Any, value: Any) -> Type:
     if not isinstance(value, (bool, int, float, complex, np.generic)):
-        return Opaque()
+        return NONE if value is None else Opaque()
     type_ = type_of(value)
     if isinstance(value, (int, np.integer)) and is_integer(type_):
         return replace(type_, value=Affine.of(int(value)))

@@ -133,7 +133,7 @@ def carried_type(type_: Type) -> Type:
     if isinstance(type_, Scalar):
         return Scalar(type_.dtype, weak=False)
     if isinstance(type_, ListType):
-        return ListType(carried_type(type_.item), type_.length)
+        return ListType(carried_type(type_.item), type_.length, type_.optional)
     if isinstance(type_, Tuple):
         return Tuple(tuple(map(carried_type, type_.items)))
     return cotangent_type(type_)

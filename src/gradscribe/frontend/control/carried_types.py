@@ -12,6 +12,7 @@ from typing import Any
 
 from gradscribe.ir.lengths import Affine, Facts, Symbol
 from gradscribe.ir.types import (
+    NONE,
     Array,
     Never,
     Scalar,
@@ -80,7 +81,9 @@ class CarriedTypes:
             )
         if isinstance(assumed, Sequence) and isinstance(found, Sequence):
             agrees = assumed.length is None or assumed.length == found.length
-            return agrees and self.generalizes(assumed.item, found.item)
+            agrees = agrees and assumed.optional >= found.optional
+            filled = found.item == NONE and assumed.item != Never()
+            return agrees and (filled or self.generalizes(assumed.item, found.item))
         if isinstance(assumed, Tuple) and isinstance(found, Tuple):
             return all(map(self.generalizes, assumed.items, found.items))
         if isinstance(assumed, Array) and isinstance(found, Array):
@@ -108,11 +111,12 @@ class CarriedTypes:
             return Scalar(type_.dtype, type_.weak)
         if isinstance(type_, Sequence):
             one, other = (
-                t.item if isinstance(t, Sequence) and t.item != Never() else type_.item
+                t.item if isinstance(t, Sequence) and t.item not in (Never(), NONE) else type_.item
                 for t in (assumed, found)
             )
             length = type_.length if inside and self.is_outer(type_.length) else None
-            return Sequence(self.widened(type_.item, one, other, inside=True), length)
+            item = self.widened(type_.item, one, other, inside=True)
+            return Sequence(item, length, type_.optional)
         if isinstance(type_, Tuple):
             below = [t.items if isinstance(t, Tuple) else type_.items for t in (assumed, found)]
             items = map(self.widened, type_.items, *below, [inside] * len(type_.items))

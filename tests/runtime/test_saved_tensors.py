@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe import autograd
 from gradscribe.autograd import Function, graph
 from gradscribe.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential
 
@@ -188,3 +189,61 @@ def test_checkpoint_sequential_applies_one_after_the_other():
     x = leaf(0.5)
     y = checkpoint_sequential([gs.sin, gs.cos, gs.exp], 2, x, use_reentrant=False)
     assert gs.equal(y, x.sin().cos().exp())
+
+
+def test_each_saved_operand_is_packed_by_itself():
+    packed = []
+    with autograd.graph.saved_tensors_hooks(lambda t: (packed.append(t), t)[1], lambda t: t):
+        x, w = leaf(3.0), gs.ones(1) * 2
+        x * x
+        assert len(packed) == 2
+        x * w  # only w is needed
+        assert [t.tolist() for t in packed[2:]] == [[2]]
+        x * 3  # a number is no Tensor
+        assert len(packed) == 3
+
+
+def test_hooks_of_one_operand_leave_the_other_alone():
+    x = leaf(3.0)
+    y = x * x
+    y.grad_fn._raw_saved_self.register_hooks(lambda t: 2 * t, lambda t: t)
+    assert (y.grad_fn._saved_self.tolist(), y.grad_fn._saved_other.tolist()) == ([6], [3])
+    y.backward()
+    assert x.grad.tolist() == [9]
+
+
+def test_what_a_recorded_backward_saves_is_packed_too():
+    x = leaf(3.0)
+    (before,) = autograd.grad((x**3).sum(), x, create_graph=True)
+    with autograd.graph.saved_tensors_hooks(lambda t: 2 * t, lambda t: t):
+        (within,) = autograd.grad((x**3).sum(), x, create_graph=True)
+    assert autograd.grad(before.sum(), x)[0].tolist() == [18]
+    assert autograd.grad(within.sum(), x)[0].tolist() == [18 * 8]
+
+
+def test_hooks_of_saved_tensors_are_checked():
+    x = leaf(1.0)
+    saved = x.exp().grad_fn._raw_saved_result
+    for hooks in ((print,), (1, 1)):
+        with pytest.raises(TypeError, match="incompatible function arguments"):
+            saved.register_hooks(*hooks)
+    unpack = lambda t: t
+    saved.register_hooks(lambda t: "packed", unpack)
+    assert (saved.data, saved.unpack_hook) == ("packed", unpack)
+    with pytest.raises(RuntimeError, match="hooks have already been set"):
+        saved.register_hooks(unpack, unpack)
+    y = x * x
+    saved = y.grad_fn._raw_saved_self
+    y.backward()
+    with pytest.raises(RuntimeError, match="after it has been freed"):
+        saved.register_hooks(unpack, unpack)
+    with pytest.raises(RuntimeError, match="from Python is forbidden"):
+        type(saved)()
+
+
+def test_a_saved_result_shares_the_version_of_the_result():
+    y = leaf(1.0).exp()
+    saved = y.grad_fn._saved_result
+    with gs.no_grad():
+        y += 1
+    assert saved._version == y._version == 1

@@ -1,40 +1,55 @@
-"""`checkpoint`: run a part of the forward run again in the backward, and save nothing meanwhile."""
+"""`checkpoint`: run a part of the forward run again in the backward, and save nothing meanwhile.
+
+Two ways. The older one, "reentrant", is a custom Function whose backward runs the part again,
+recorded, and that record backward. The other records the part as ever, with hooks on what is
+saved: in place of each value stands a number, and when a backward asks for the first of them,
+the part is run again to make them all (`recomputation.py`).
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradscribe.runtime.backward import backward
 from gradscribe.runtime.engine import current_run
 from gradscribe.runtime.function import Function
 from gradscribe.runtime.grad_mode import enable_grad, is_grad_enabled, no_grad
-from gradscribe.runtime.randomness import default_generator
-from gradscribe.runtime.saved import saved_tensors_hooks
+from gradscribe.runtime.recomputation import (
+    Recomputation,
+    debug_setting,
+    early_stop_setting,
+    random_numbers_from,
+    random_state,
+)
 from gradscribe.runtime.tensor import Tensor
 
-
-class CheckpointError(RuntimeError):
-    """The second run did not save what the first one did."""
+_DETERMINISM_CHECKS = ["default", "none"]
 
 
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
     use_reentrant: bool | None = None,
-    preserve_rng_state: bool = True,
     context_fn: Callable[[], tuple[Any, Any]] | None = None,
     determinism_check: str = "default",
     debug: bool = False,
+    early_stop: bool = True,
+    preserve_rng_state: bool = True,
     **kwargs: Any,
 ) -> Any:
     """`function(*args, **kwargs)`, run again when a backward needs what it would have saved.
 
     use_reentrant: run backward within the backward; this is the older way, which differentiates
-    only with respect to args. preserve_rng_state: random numbers are the same in both runs.
-    context_fn: gives two context managers, for the first run and for the second.
+    only with respect to args. context_fn: gives two context managers, for the first run and for
+    the second. determinism_check: "none" does not compare the two runs. debug: tell the
+    operations of both where they differ. early_stop: leave the second run when it has made all
+    values. preserve_rng_state: random numbers are the same in both runs.
     """
+    if use_reentrant is None:
+        warnings.warn(_PASS_IT.format("", "calling checkpoint without"), stacklevel=2)
     if use_reentrant:
         if kwargs:
             raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
@@ -42,16 +57,36 @@ def checkpoint(
             raise ValueError(
                 "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
             )
+        _check_inputs(args)
         return CheckpointFunction.apply(function, preserve_rng_state, *args)
+    if determinism_check not in _DETERMINISM_CHECKS:
+        raise ValueError(
+            f"determinism_check should be one of {_DETERMINISM_CHECKS}, but got {determinism_check}"
+        )
     first, second = (contextlib.nullcontext(),) * 2 if context_fn is None else context_fn()
     if not is_grad_enabled():
         with first:
             return function(*args, **kwargs)
-    again = _Again(lambda: function(*args, **kwargs), second, preserve_rng_state)
-    if determinism_check == "none":
-        again.types = None
-    with first, saved_tensors_hooks(again.number, again.value):
+    again = Recomputation(
+        function,
+        args,
+        kwargs,
+        second,
+        random_state() if preserve_rng_state else None,
+        early_stop_setting(early_stop),
+        determinism_check == "default",
+        debug_setting(debug),
+    )
+    with first, again.first_run():
         return function(*args, **kwargs)
+
+
+_PASS_IT = (
+    "torch.utils.checkpoint{}: the use_reentrant parameter should be passed explicitly. Starting "
+    "in PyTorch 2.9, {} use_reentrant will raise an exception. use_reentrant=False is "
+    "recommended, and is what is done here; use_reentrant=True is the older way. Refer to docs "
+    "for more details on the differences between the two variants."
+)
 
 
 def checkpoint_sequential(
@@ -63,6 +98,10 @@ def checkpoint_sequential(
 ) -> Any:
     """Apply the functions one after the other, in so many segments, of which all but the last
     are checkpointed."""
+    if use_reentrant is None:
+        use_reentrant = False
+        text = _PASS_IT.format(".checkpoint_sequential", "calling it without")
+        warnings.warn(text, stacklevel=2)
     chain = list(functions)
     size = max(1, len(chain) // segments)
 
@@ -74,7 +113,6 @@ def checkpoint_sequential(
 
         return through
 
-    start = 0
     for start in range(0, size * (segments - 1), size):
         input = checkpoint(
             run(chain[start : start + size]),
@@ -85,101 +123,11 @@ def checkpoint_sequential(
     return run(chain[size * (segments - 1) :])(input)
 
 
-class _Enough(BaseException):
-    """The second run has made all values."""
-
-
-class _Again:
-    """The second run, when the first value is asked for; values are numbered in the order in
-    which both runs save them."""
-
-    def __init__(self, function: Callable[[], Any], context: Any, preserve: bool) -> None:
-        self._function = function
-        self._context = context
-        self._state = _random_state() if preserve else None
-        self._values: dict[int, Tensor] = {}
-        self._count = 0
-        self.types: list[Any] | None = []
-
-    def number(self, tensor: Tensor) -> int:
-        """In place of a value, its number."""
-        if self.types is not None:
-            self.types.append((tensor.array.shape, tensor.array.dtype))
-        self._count += 1
-        return self._count - 1
-
-    def value(self, number: int) -> Tensor:
-        """The value of a number; each is handed out once for each run."""
-        if number not in self._values:
-            self._run()
-        return self._values.pop(number)
-
-    def _run(self) -> None:
-        values: list[Tensor] = []
-
-        def keep(tensor: Tensor) -> Tensor:
-            values.append(tensor.detach())
-            if len(values) == self._count:
-                raise _Enough
-            return tensor
-
-        with (
-            contextlib.suppress(_Enough),
-            enable_grad(),
-            _random_numbers_from(self._state),
-            self._context,
-            saved_tensors_hooks(keep, lambda tensor: tensor),
-        ):
-            self._function()
-        if self.types is not None:
-            _compare(self.types, values)
-        self._values = dict(enumerate(values))
-
-
-def _compare(types: list[Any], values: Sequence[Tensor]) -> None:
-    if len(types) != len(values):
-        raise CheckpointError(
-            "torch.utils.checkpoint: A different number of tensors was saved during the original "
-            "forward and recomputation.\n"
-            f"Number of tensors saved during forward: {len(types)}\n"
-            f"Number of tensors saved during recomputation: {len(values)}."
+def _check_inputs(inputs: Sequence[Any]) -> None:
+    if not any(isinstance(value, Tensor) and value.requires_grad for value in inputs):
+        warnings.warn(
+            "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3
         )
-    found = [(value.array.shape, value.array.dtype) for value in values]
-    differing = [i for i, (a, b) in enumerate(zip(types, found, strict=True)) if a != b]
-    if differing:
-        lines = [
-            f"tensor at position {i}:\nsaved metadata: {_metadata(types[i])}\n"
-            f"recomputed metadata: {_metadata(found[i])}"
-            for i in differing
-        ]
-        raise CheckpointError(
-            "torch.utils.checkpoint: Recomputed values for the following tensors have different "
-            "metadata than during the forward pass.\n" + "\n".join(lines)
-        )
-
-
-def _metadata(kind: Any) -> str:
-    shape, dtype = kind
-    return f"{{'shape': torch.Size({list(shape)}), 'dtype': torch.{dtype}, 'device': cpu}}"
-
-
-def _random_state() -> Any:
-    return default_generator.numpy.bit_generator.state
-
-
-@contextlib.contextmanager
-def _random_numbers_from(state: Any) -> Iterator[None]:
-    """Within the block, random numbers as they were at a state."""
-    if state is None:
-        yield
-        return
-    generator = default_generator.numpy.bit_generator
-    present = generator.state
-    generator.state = state
-    try:
-        yield
-    finally:
-        generator.state = present
 
 
 class CheckpointFunction(Function):
@@ -188,7 +136,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def forward(ctx: Any, function: Any, preserve: bool, *args: Any) -> Any:
         ctx.function = function
-        ctx.state = _random_state() if preserve else None
+        ctx.state = random_state() if preserve else None
         ctx.positions = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx.args = [None if isinstance(a, Tensor) else a for a in args]
         ctx.save_for_backward(*(args[i] for i in ctx.positions))
@@ -208,7 +156,7 @@ class CheckpointFunction(Function):
         args = list(ctx.args)
         for position, tensor in zip(ctx.positions, ctx.saved_tensors, strict=True):
             args[position] = tensor.detach().requires_grad_(tensor.requires_grad)
-        with enable_grad(), _random_numbers_from(ctx.state):
+        with enable_grad(), random_numbers_from(ctx.state):
             outputs = ctx.function(*args)
         listed = outputs if isinstance(outputs, tuple) else (outputs,)
         pairs = [

@@ -22,6 +22,7 @@ from gradscribe.runtime.grad_mode import enter_mode, grad_enabled, leave_mode
 from gradscribe.runtime.modes import MODES, Mode
 from gradscribe.runtime.node import Node
 from gradscribe.runtime.operation import OperationNode
+from gradscribe.runtime.saved import unpacked
 from gradscribe.runtime.tensor import Tensor, wrap
 
 
@@ -245,12 +246,13 @@ def _tangents_of_gradients(
     (seed,), (of_seed,) = cotangents, of_cotangents
     assert seed is not None
     along = [of_leaves[position] if of_leaves else None for position in kernel.active]
-    kinds = [node.leaves[position] for position in kernel.active]
+    leaves = unpacked(node.leaves, {})
+    kinds = [leaves[position] for position in kernel.active]
     direction = [
         np.zeros_like(kind) if tangent is None else tangent.array
         for kind, tangent in zip((*kinds, seed.array), (*along, of_seed), strict=True)
     ]
-    results = kernel.derivatives.order(2)(*node.leaves, seed.array, *direction)
+    results = kernel.derivatives.order(2)(*leaves, seed.array, *direction)
     return results[: len(kernel.active)]
 
 

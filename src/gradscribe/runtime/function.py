@@ -133,11 +133,11 @@ class Function:
         is_tuple = isinstance(outputs, tuple)
         listed = list(outputs) if is_tuple else [outputs]
         finished = finish(node, inputs, listed, recording)
+        node.forget_marks()
         if MODES:
             if recording:
                 tell_recorded(node)
             attach_tangents(node, inputs, finished)
-        node.forget_marks()
         return tuple(finished) if is_tuple else finished[0]
 
     @classmethod

@@ -21,7 +21,7 @@ from gradscribe.runtime.node import (
     modified_in_place,
     next_sequence,
 )
-from gradscribe.runtime.saved import Packed
+from gradscribe.runtime.saved import HOOKS_ARE_SET, NONE_IS_SAVED, Packed, check_hooks
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
 
 if TYPE_CHECKING:
@@ -51,22 +51,28 @@ class Saved:
 
     def register_hooks(self, pack_hook: Hook, unpack_hook: Hook) -> None:
         """Pack this one Tensor with hooks of its own."""
-        self.pack(lambda array: Packed(array, pack_hook, unpack_hook))
+        check_hooks(pack_hook, unpack_hook)
+        if self.content is not None:
+            raise RuntimeError(HOOKS_ARE_SET)
+        if self.tensor is None:
+            raise RuntimeError(NONE_IS_SAVED)
+        self.pack(lambda value, _: Packed(value, pack_hook, unpack_hook))
 
-    def pack(self, pack: Callable[[Any], Packed]) -> None:
+    def pack(self, pack: Callable[[Any, int | None], Packed]) -> None:
         """Keep what a pack hook makes of the Tensor in its place."""
         if self.tensor is not None:
             self.edge = edge_of(self.tensor) if self.tensor.requires_grad else NO_EDGE
-            self.content, self.tensor = pack(self.tensor.array), None
+            self.content, self.tensor = pack(self.tensor, None), None
 
-    def unpack(self, node: FunctionNode) -> Tensor | None:
-        """The Tensor, in its place in the graph, if it was not modified since."""
+    def unpack(self, node: FunctionNode | None = None) -> Tensor | None:
+        """The Tensor, in its place in the graph, if it was not modified since. node: the one that
+        keeps it."""
         edge: Edge = self.edge
-        if self.index is not None and node.gives_gradient(self.index):
+        if node is not None and self.index is not None and node.gives_gradient(self.index):
             edge = node, self.index
         if self.content is not None:
-            array, (producer, index) = self.content.get(), edge
-            return wrap(array) if producer is None else wrap_result(array, producer, index)
+            tensor, (producer, index) = self.content.tensor(), edge
+            return tensor if producer is None else wrap_result(tensor.array, producer, index)
         if self.tensor is None:
             return None
         self._check_version(node)
@@ -76,7 +82,7 @@ class Saved:
         output.counter = self.tensor.counter
         return output
 
-    def _check_version(self, node: FunctionNode) -> None:
+    def _check_version(self, node: FunctionNode | None) -> None:
         tensor = self.tensor
         assert tensor is not None
         if tensor.counter[0] != self.expected:
@@ -316,7 +322,7 @@ class FunctionNode(Node):
         rest = iter(gradients)
         return [next(rest) if is_tensor else None for is_tensor in self._tensor_inputs]
 
-    def pack_saved(self, pack: Callable[[Any], Packed]) -> None:
+    def pack_saved(self, pack: Callable[[Any, int | None], Packed]) -> None:
         for saved in self._saved or ():
             saved.pack(pack)
 

@@ -162,14 +162,17 @@ class Kernel:
     def owned(self, leaves: Sequence[Any], counters: Sequence[Any]) -> list[Any]:
         """The leaves, with copies of the arrays of the caller, whose changes nothing counts (they
         have no counter), as far as a derivative may read them."""
-        derivatives = self.derivatives
-        read = derivatives.record_inputs if derivatives.linear else range(len(leaves))
+        read = self.read_positions(len(leaves))
         return [
             leaf.copy(order="K")
             if counters[position] is None and isinstance(leaf, np.ndarray) and position in read
             else leaf
             for position, leaf in enumerate(leaves)
         ]
+
+    def read_positions(self, count: int) -> Sequence[int]:
+        """The positions, of so many leaves, whose elements a derivative may read."""
+        return self.derivatives.record_inputs if self.derivatives.linear else range(count)
 
     def spared(self, leaves: Sequence[Any]) -> list[Any]:
         """The leaves, with stand-ins for those that no derivative reads."""

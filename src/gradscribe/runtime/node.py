@@ -80,8 +80,9 @@ class Node:
     def release(self) -> None:
         """Free what was kept for `backward`."""
 
-    def pack_saved(self, pack: Callable[[Any], Any]) -> None:
-        """Replace each array that is kept for `backward` by what pack makes of it."""
+    def pack_saved(self, pack: Callable[[Any, int | None], Any]) -> None:
+        """Replace each array that is kept for `backward` by what pack makes of it and of the
+        position of the input that it is, or None."""
 
     def arranged_by_input(self, gradients: Sequence[Any]) -> list[Any]:
         """Gradients along `next_edges`, arranged like `next_functions`."""

@@ -34,7 +34,7 @@ from gradscribe.runtime.node import (
     modified_in_place,
     next_sequence,
 )
-from gradscribe.runtime.saved import Packed, PackedLeaves, PackedRecord, packed
+from gradscribe.runtime.saved import Known, PackedRecord, Packing, stand_in, unpacked
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
 from gradscribe.runtime.trace import Graph, traced
 
@@ -54,7 +54,7 @@ class Freed:
     """In place of a record that has been freed. A record may be kept in another form (as this
     one, or packed); `get` gives it back."""
 
-    def get(self) -> Any:
+    def get(self, known: Known) -> Any:
         raise RuntimeError(FREED_GRAPH)
 
 
@@ -110,18 +110,21 @@ class OperationNode(Node):
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         record = self.record
+        known: Known = {}
         if type(record) in _KEPT:
-            record = record.get()
+            record = record.get(known)
         kernel = self.kernel
         if kernel.checked:
             self.check_versions(kernel.checked)
         if create_graph:
-            return self._backward_recorded(record, cotangents)
+            return self._backward_recorded(record, unpacked(self.leaves, known), cotangents)
         if len(cotangents) == 1:
             return kernel.adjoint(record, kernel.converters[0](cotangents[0]))
         return kernel.adjoint(record, *converted(cotangents, kernel.converters, self.shapes))
 
-    def _backward_recorded(self, record: Any, cotangents: list[Any]) -> Sequence[Any]:
+    def _backward_recorded(
+        self, record: Any, leaves: list[Any], cotangents: list[Any]
+    ) -> Sequence[Any]:
         kernel = self.kernel
         derivatives = kernel.derivatives
         self.check_versions(kernel.kept)
@@ -132,11 +135,11 @@ class OperationNode(Node):
         if all(node is None for node, _ in edges):
             return [None if r is None else wrap(as_array(r)) for r in results]
         seed_counters = [None if c is None else c.counter for c in cotangents]
-        arity = len(self.leaves)
+        arity = len(leaves)
         node = _higher_node_class(f"{kernel.stem}BackwardBackward0")(
             kernel,
             1,
-            [*self.leaves, *seeds],
+            [*leaves, *seeds],
             [],
             edges,
             [*self.counters[:arity], *seed_counters],
@@ -176,11 +179,34 @@ class OperationNode(Node):
             self.record = FREED
             self.leaves = [None] * len(self.leaves)
 
-    def pack_saved(self, pack: Callable[[Any], Packed]) -> None:
-        if self.kernel.records:
-            self.record = PackedRecord(packed(self.record, pack))
-            self.leaves = PackedLeaves(packed(list(self.leaves), pack))
-            self.counters = [None] * len(self.counters)
+    def pack_saved(self, pack: Callable[[Any, int | None], Any]) -> None:
+        if not self.kernel.records or isinstance(self.record, Freed):
+            return
+        counters = self.counters
+        arity = len(self.leaves)
+
+        def packed(array: Any, position: int | None) -> Any:
+            result = pack(array, position)
+            if result is not array and position is not None:
+                counters[position] = None
+            elif result is not array:
+                counters[arity:] = [None] * (len(counters) - arity)
+            return result
+
+        packing = Packing(packed)
+        kept = self.kernel.read_positions(arity)
+        self.counters = counters = list(counters)
+        self.leaves = [
+            leaf
+            if not isinstance(leaf, np.ndarray)
+            else packing.leaf(leaf, position)
+            if position in kept
+            else stand_in(leaf)
+            for position, leaf in enumerate(self.leaves)
+        ]
+        present = self.record
+        record = present.record if isinstance(present, PackedRecord) else present
+        self.record = PackedRecord(packing.record(record))
 
     def arranged_by_input(self, gradients: Sequence[Any]) -> list[Any]:
         found = dict(zip(self.kernel.active, gradients, strict=True))
@@ -196,15 +222,15 @@ class OperationNode(Node):
         if self.kernel.call is not None:
             raise TypeError(f"{self.name()} is the node of a single operation, which has no run")
         if isinstance(self.record, Freed):
-            self.record.get()
+            self.record.get({})
         self.check_versions(range(len(self.leaves)))
-        return traced(*self.kernel.derivatives.primal_call(self.leaves))
+        return traced(*self.kernel.derivatives.primal_call(unpacked(self.leaves, {})))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("_saved_", "_raw_saved_")):
             from gradscribe.runtime.saved_values import SavedTensor, saved_value
 
-            find = SavedTensor if name.startswith("_raw") else saved_value
+            find = SavedTensor.of if name.startswith("_raw") else saved_value
             return find(self, name.removeprefix("_raw").removeprefix("_saved_"))
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
@@ -247,44 +273,54 @@ class HigherNode(Node):
 
     @property
     def output_types(self) -> Sequence[Any]:
-        return [signature(part) for part in self._parts()]
+        if self.point is None:
+            raise RuntimeError(FREED_GRAPH)
+        return [signature(part) for part in self._parts(unpacked(self.point, {}))]
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         if self.point is None:
             raise RuntimeError(FREED_GRAPH)
         self._check_versions()
+        known: Known = {}
+        point: list[Any] = unpacked(self.point, known)
+        directions: list[list[Any]] = unpacked(self.directions, known)
         cotangents += [None] * (self.cotangent_count - len(cotangents))
-        direction = self._direction(cotangents)
+        direction = self._direction(point, cotangents)
         width = self.cotangent_count
         new_edges = [*map(_edge, cotangents)] if create_graph else []
-        raised = [*self.directions, direction]
         results = self._evaluate(
-            self.order + 1, raised, [*self.next_edges, *new_edges], create_graph
+            point, [*directions, direction], [*self.next_edges, *new_edges], create_graph
         )
-        for i in range(len(self.directions)):
+        for i in range(len(directions)):
             span = slice((i + 1) * width, (i + 2) * width)
             if all(node is None for node, _ in self.next_edges[span]):
                 results += [None] * width
                 continue
-            replaced = [*self.directions]
+            replaced = [*directions]
             replaced[i] = direction
             edges = [*self.next_edges]
             if create_graph:
                 edges[span] = new_edges
-            results += self._evaluate(self.order, replaced, edges, create_graph)
+            results += self._evaluate(point, replaced, edges, create_graph)
         return results
 
     def _evaluate(
-        self, order: int, directions: list[list[Any]], edges: list[Edge], create_graph: bool
+        self,
+        point: list[Any],
+        directions: list[list[Any]],
+        edges: list[Edge],
+        create_graph: bool,
     ) -> list[Any]:
-        """F_order at this point, as arrays or as Tensors with a node of their own."""
+        """F along the directions at this point, as arrays or as Tensors with a node of their
+        own."""
+        order = len(directions) + 1
         function = self.kernel.derivatives.order(order)
-        results = function(*self.point, *chain.from_iterable(directions))
+        results = function(*point, *chain.from_iterable(directions))
         if not create_graph:
             return list(results)
         name = f"{self.kernel.stem}{'Backward' * (order + 1)}0"
         node = _higher_node_class(name)(
-            self.kernel, order, self.point, directions, edges, self.counters, self.expected
+            self.kernel, order, point, directions, edges, self.counters, self.expected
         )
         if MODES:
             tell_recorded(node)
@@ -292,18 +328,29 @@ class HigherNode(Node):
             None if r is None else wrap_result(as_array(r), node, i) for i, r in enumerate(results)
         ]
 
-    def _direction(self, cotangents: list[Any]) -> list[Any]:
+    def _direction(self, point: list[Any], cotangents: list[Any]) -> list[Any]:
         """The cotangents, zeros for those that are None, with the types of the parts of z."""
-        parts = self._parts()
+        parts = self._parts(point)
         converters = [converter(part) for part in parts]
         return converted(cotangents, converters, [signature(part) for part in parts])
 
-    def _parts(self) -> list[Any]:
+    def _parts(self, point: list[Any]) -> list[Any]:
         """The parts of z."""
-        if self.point is None:
-            raise RuntimeError(FREED_GRAPH)
+        arity = len(point) - len(self.kernel.outputs)
+        return [*(point[position] for position in self.kernel.active), *point[arity:]]
+
+    def pack_saved(self, pack: Callable[[Any, int | None], Any]) -> None:
         arity = len(self.point) - len(self.kernel.outputs)
-        return [*(self.point[position] for position in self.kernel.active), *self.point[arity:]]
+        packing = Packing(pack)
+        read = {*self.kernel.kept, *range(arity, len(self.point))}
+        self.point = [
+            packing.leaf(value, position)
+            if isinstance(value, np.ndarray) and position in read
+            else value
+            for position, value in enumerate(self.point)
+        ]
+        self.directions = packing.record(self.directions)
+        self.counters = [None] * len(self.counters)
 
     def _check_versions(self) -> None:
         arity = len(self.point) - len(self.kernel.outputs)
@@ -311,7 +358,7 @@ class HigherNode(Node):
         for position in (*self.kernel.kept, *seeds):
             counter = self.counters[position]
             if counter is not None and counter[0] != self.expected[position]:
-                shape, dtype = signature(self.point[position])
+                shape, dtype = signature(unpacked(self.point[position], {}))
                 raise modified_in_place(
                     dtypes.type_name(dtype), shape, NO_EDGE, counter[0], self.expected[position]
                 )

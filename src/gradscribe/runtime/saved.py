@@ -7,7 +7,7 @@ replaced by what the pack hook made of it, and made again when the backward asks
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
@@ -26,15 +26,18 @@ _refusals: ContextVar[tuple[str, ...]] = ContextVar("gradscribe_hooks_disabled",
 
 
 class Packed:
-    """What a pack hook made of one array; `get` gives the array back."""
+    """What a pack hook made of one array (or of a Tensor, which it then sees itself); `get` gives
+    the array back."""
 
-    __slots__ = ("_content", "_unpack")
+    __slots__ = ("content", "dtype", "shape", "unpack_hook")
 
-    def __init__(self, array: Any, pack: Hook, unpack: Hook) -> None:
-        tensor = wrap(array)
-        self._content = pack(tensor)
-        self._unpack = unpack
-        if tensor.counter[0]:
+    def __init__(self, value: Any, pack: Hook, unpack: Hook) -> None:
+        tensor = value if isinstance(value, Tensor) else wrap(value)
+        version = tensor.counter[0]
+        self.shape, self.dtype = tensor.array.shape, tensor.array.dtype
+        self.content = pack(tensor)
+        self.unpack_hook = unpack
+        if tensor.counter[0] != version:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as "
                 "input to pack hook can not be modified by in-place operations as this can lead "
@@ -44,7 +47,7 @@ class Packed:
 
     def tensor(self) -> Tensor:
         """What the unpack hook returns."""
-        result = self._unpack(self._content)
+        result = self.unpack_hook(self.content)
         if not isinstance(result, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
@@ -57,30 +60,73 @@ class Packed:
         return self.tensor().array
 
 
+HOOKS_ARE_SET = (
+    "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one "
+    "pair of hooks is allowed at a time."
+)
+NONE_IS_SAVED = "Calling register_hooks on a saved tensor with value None is forbidden"
+
+
+def check_hooks(pack_hook: Any, unpack_hook: Any) -> None:
+    """Raise the error for hooks that cannot be called."""
+    if not (callable(pack_hook) and callable(unpack_hook)):
+        raise TypeError(
+            "register_hooks(): incompatible function arguments. Two functions are expected, but "
+            f"got {type(pack_hook).__name__} and {type(unpack_hook).__name__}"
+        )
+
+
+Known = dict[int, Any]
+"""The arrays that have been unpacked already, by the identity of their `Packed`."""
+
+
 class PackedRecord:
     """A record with packed arrays; see `operation.Kept`."""
 
-    __slots__ = ("_record",)
+    __slots__ = ("record",)
 
     def __init__(self, record: Any) -> None:
-        self._record = record
+        self.record = record
 
-    def get(self) -> Any:
+    def get(self, known: Known) -> Any:
         """The record as the adjoint reads it."""
-        return _unpacked(self._record, {})
+        return unpacked(self.record, known)
 
 
-class PackedLeaves(Sequence[Any]):
-    """The leaves of a node, packed; each is unpacked when it is asked for."""
+class Packing:
+    """Packs what a node keeps: each leaf by itself, each other array once.
 
-    def __init__(self, leaves: Sequence[Any]) -> None:
-        self._leaves = leaves
+    pack: called with an array and the position of the leaf that it is, or None.
+    """
 
-    def __len__(self) -> int:
-        return len(self._leaves)
+    def __init__(self, pack: Callable[[Any, int | None], Any]) -> None:
+        self._pack = pack
+        self._leaves: dict[int, list[Any]] = {}
+        self._others: dict[int, Any] = {}
 
-    def __getitem__(self, position: Any) -> Any:
-        return _unpacked(self._leaves[position], {})
+    def leaf(self, array: Any, position: int) -> Any:
+        """A leaf, packed."""
+        packed = self._pack(array, position)
+        self._leaves.setdefault(id(array), []).append(packed)
+        return packed
+
+    def record(self, value: Any) -> Any:
+        """A record, packed: where it refers to a leaf, by what the leaf has become."""
+        if isinstance(value, (tuple, list)):
+            return type(value)([self.record(item) for item in value])
+        if not isinstance(value, np.ndarray):
+            return value
+        leaves = self._leaves.get(id(value))
+        if leaves is not None:
+            return leaves.pop(0) if len(leaves) > 1 else leaves[0]
+        if id(value) not in self._others:
+            self._others[id(value)] = self._pack(value, None)
+        return self._others[id(value)]
+
+
+def stand_in(array: Any) -> Any:
+    """An array of this shape and dtype that takes no memory."""
+    return np.broadcast_to(np.zeros((), array.dtype), array.shape)
 
 
 class saved_tensors_hooks(Mode):
@@ -98,19 +144,17 @@ class saved_tensors_hooks(Mode):
         MODES.append(self)
 
     def __exit__(self, *_: Any) -> None:
-        MODES.remove(self)
+        if self in MODES:
+            MODES.remove(self)
         _innermost.set(_innermost.get()[:-1])
 
     def recorded(self, node: Node) -> None:
         if _innermost.get()[-1:] == (self,):
-            packed: dict[int, Packed] = {}
+            node.pack_saved(self.packed)
 
-            def pack(array: Any) -> Packed:
-                if id(array) not in packed:
-                    packed[id(array)] = Packed(array, self.pack_hook, self.unpack_hook)
-                return packed[id(array)]
-
-            node.pack_saved(pack)
+    def packed(self, value: Any, position: int | None) -> Packed:
+        """An array or a Tensor, packed."""
+        return Packed(value, self.pack_hook, self.unpack_hook)
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -132,17 +176,15 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         _refusals.reset(token)
 
 
-def packed(value: Any, pack: Callable[[Any], Packed]) -> Any:
-    """A record or a leaf with its arrays packed."""
-    if isinstance(value, (tuple, list)):
-        return type(value)([packed(item, pack) for item in value])
-    return pack(value) if isinstance(value, np.ndarray) else value
+def innermost_hooks() -> saved_tensors_hooks | None:
+    """The hooks that are called now, if there are any."""
+    return next(reversed(_innermost.get()), None)
 
 
-def _unpacked(value: Any, known: dict[int, Any]) -> Any:
-    """A record with its arrays unpacked, each once."""
+def unpacked(value: Any, known: Known) -> Any:
+    """A record or leaves with their arrays unpacked, each once."""
     if isinstance(value, (tuple, list)):
-        return type(value)([_unpacked(item, known) for item in value])
+        return type(value)([unpacked(item, known) for item in value])
     if not isinstance(value, Packed):
         return value
     if id(value) not in known:

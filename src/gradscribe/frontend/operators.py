@@ -15,7 +15,15 @@ import gast
 import numpy as np
 
 from gradscribe.frontend import scope, wording
-from gradscribe.frontend.calls import application, array_likes, inlining, opaque, prelude, unpacking
+from gradscribe.frontend.calls import (
+    application,
+    array_likes,
+    inlining,
+    opaque,
+    prelude,
+    texts,
+    unpacking,
+)
 from gradscribe.frontend.calls.iterators import taken
 from gradscribe.frontend.control.branches import as_flag
 from gradscribe.frontend.data import dicts, instances, keyed, protocols, sequences, sets
@@ -333,6 +341,9 @@ def membership(lowering: Lowering, node: Any, wanted: bool, item: Any, container
             found = opaque.emit(lowering, operator.contains, arguments, {}, BOOL, RUN)
         else:
             found = inlining.inline(lowering, node, prelude.contains, (container, item))
+        return found if wanted else operate(lowering, node, operator.not_, found)
+    if texts.is_text(container) and texts.is_text(item):
+        found = opaque.operate(lowering, node, operator.contains, (container, item))
         return found if wanted else operate(lowering, node, operator.not_, found)
     if opaque.is_opaque(container):
         found = sets.contains(lowering, container, item)

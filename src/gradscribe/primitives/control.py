@@ -13,7 +13,6 @@ from gradscribe.ir.lengths import Affine, Facts
 from gradscribe.ir.types import (
     BOOL,
     INT,
-    NONE,
     Collected,
     Opaque,
     Scalar,
@@ -35,7 +34,7 @@ def signature(*names: str) -> Signature:
 
 def _constant_type(facts: Facts, callee: Any, value: Any) -> Type:
     if not isinstance(value, (bool, int, float, complex, np.generic)):
-        return NONE if value is None else Opaque()
+        return Opaque(type(value)) if isinstance(value, (str, type(None))) else Opaque()
     type_ = type_of(value)
     if isinstance(value, (int, np.integer)) and is_integer(type_):
         return replace(type_, value=Affine.of(int(value)))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from gradscribe.frontend import scope
-from gradscribe.frontend.calls import application, iterators, unpacking
+from gradscribe.frontend.calls import application, iterators, opaque, texts, unpacking
 from gradscribe.frontend.data import instances, objects, protocols, subscripts
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, TupleOf, ViewOf
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import Array
+from gradscribe.ir.types import Array, Sequence
+from gradscribe.primitives.control import RUN
 
 
 def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
@@ -24,6 +25,8 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
         type_ = lowering.load(item).type
         if isinstance(type_, Array) and type_.rank:
             return Iteration("array", (item,))
+    if isinstance(item, Value) and texts.is_text(item):
+        item = opaque.emit(lowering, list, (item,), {}, Sequence(texts.TEXT), RUN)
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], Value):
         return Iteration("sequence", (item,))
     if isinstance(item, Static) and isinstance(item.value, range):

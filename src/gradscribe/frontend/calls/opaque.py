@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.calls import folding
+from gradscribe.frontend.calls import folding, texts
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Ref, Static, TupleOf
 from gradscribe.ir.core import Method, Primitive, SliceOf, Value
@@ -53,10 +53,8 @@ CONVERSIONS: dict[Any, Type] = {
     int: INT,
     bool: BOOL,
     len: INT,
-    str: Opaque(str),
-    repr: Opaque(str),
-    ascii: Opaque(str),
-    format: Opaque(str),
+    ord: INT,
+    **dict.fromkeys((str, repr, ascii, format, chr), texts.TEXT),
 }
 """Functions that give one type, whatever they are given."""
 
@@ -225,6 +223,9 @@ def method(
             f"the method `{name}` of an object without known type cannot be differentiated",
             "cut the derivative by `gs.stop_gradient` around its arguments",
         )
+    type_ = texts.type_of_method(receiver, name)
+    if type_ is not None:
+        return emit(lowering, Method(name), (receiver, *arguments), keywords, type_, RUN)
     return emit(lowering, Method(name), (receiver, *arguments), keywords, Opaque())
 
 
@@ -237,6 +238,9 @@ def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...
     """An operator, some operands of which are opaque."""
     if any(may_vary(lowering, item) for item in operands):
         refuse(lowering, node)
+    type_ = texts.type_of_operation(callee, operands)
+    if type_ is not None:
+        return emit(lowering, callee, operands, {}, type_, RUN)
     return emit(lowering, callee, operands, {}, Opaque())
 
 

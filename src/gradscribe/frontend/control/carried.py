@@ -107,6 +107,7 @@ class Carried(FixedPoint):
     def restart(self) -> None:
         """Prepare the state before the loop for lowering it once more."""
         self._start_survivors()
+        self._start_texts()
         lists = [entry for entry in self.entries if entry.mode == "list" and is_memory(entry.key)]
         for entry in lists:
             places.open_list(self.lowering, entry.key)
@@ -132,6 +133,16 @@ class Carried(FixedPoint):
             self.lowering.frame.names[entry.key] = start
             entry.mode, entry.types = "leaves", None
         if survivors:
+            self.entry = self.lowering.fork()
+
+    def _start_texts(self) -> None:
+        """Let the strings that each trip makes anew be run-time values from the start."""
+        started = [entry for entry in self.entries if entry.mode == "text"]
+        names = self.lowering.frame.names
+        for entry in started:
+            names[entry.key] = self.lowering.value(names[entry.key])
+            entry.mode, entry.types = "leaves", None
+        if started:
             self.entry = self.lowering.fork()
 
     def _unknown(self, length: Affine) -> Affine:

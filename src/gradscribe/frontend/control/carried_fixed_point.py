@@ -13,6 +13,7 @@ from typing import Any
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import contiguity as layout
 from gradscribe.frontend import kinds
+from gradscribe.frontend.calls import texts
 from gradscribe.frontend.control.carried_entry import Entry, leaf_name
 from gradscribe.frontend.control.carried_leaves import is_like, leaves_of
 from gradscribe.frontend.control.carried_overlaps import Overlaps
@@ -223,6 +224,10 @@ class FixedPoint:
         self.ends[entry.key] = []
         if isinstance(start, Static) and start == end:
             return entry.mode == "object"
+        becomes_text = isinstance(end, Value) and texts.is_text(start) and texts.is_text(end)
+        if becomes_text and _is_name(entry.key):
+            entry.mode, entry.types = "text", None
+            return False
         if isinstance(start, Ref):
             if isinstance(end, Ref) and (start.storage, start.path) == (end.storage, end.path):
                 return True

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from gradscribe.errors import UnsupportedError
+from gradscribe.frontend.calls import texts
 from gradscribe.frontend.control.bounds import MergedLengths
 from gradscribe.frontend.control.merge_plans import (
     Alternatives,
@@ -170,7 +171,9 @@ class Merge:
             place = a.storage.place or b.storage.place
             contents = self.plan_contents(one, two, Storage(name, place=place))
             return Container(DictRef, contents, self.memories.of(a, b), frozenset())
-        if _is_leaf(a) and _is_leaf(b) and not _is_object(a) and not _is_object(b):
+        are_texts = texts.is_text(a) and texts.is_text(b) and Value in (type(a), type(b))
+        are_objects = _is_object(a) or _is_object(b)
+        if are_texts or (_is_leaf(a) and _is_leaf(b) and not are_objects):
             return self._leaf(a, b, name)
         return self._choice(a, b, name)
 

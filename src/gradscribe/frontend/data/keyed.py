@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from gradscribe.frontend.calls import texts
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import DictRef, InstanceRef, Static, Storage, TupleOf
@@ -126,7 +127,7 @@ def refuse_key(lowering: Lowering, node: Any, owner: Any, key: Any) -> NoReturn:
     is_plain = _is_plain(key) or (isinstance(key, TupleOf) and all(map(_is_plain, key.items)))
     error = RunTimeKeyError(
         "a dict key must be known when the function is compiled",
-        "use a list, or a number or tuple of numbers as key of a dict that is made in the function",
+        "use a list, or numbers, strings or tuples of them as keys of a dict made in the function",
         lowering.location(node),
     )
     if is_plain and isinstance(owner, DictRef):
@@ -146,4 +147,4 @@ def refuse_other_keys(lowering: Lowering, storage: Storage) -> NoReturn:
 
 
 def _is_plain(item: Any) -> bool:
-    return is_number(item) or (isinstance(item, Static) and isinstance(item.value, str))
+    return is_number(item) or texts.is_text(item)

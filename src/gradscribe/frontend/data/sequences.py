@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gradscribe.frontend.calls import texts
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.memory import hold
 from gradscribe.frontend.values import ALL, ListRef, Static, Storage, TupleOf
@@ -51,7 +52,8 @@ def is_empty(lowering: Lowering, owner: ListRef) -> bool:
 
 
 def holds_numbers(lowering: Lowering, item: Any) -> bool:
-    """Whether this is a run-time list of numbers, or of tuples of numbers: Python can search it."""
+    """Whether this is a run-time list of numbers or strings, or of tuples of them: Python can
+    search it."""
     contents = lowering.contents[item.storage] if isinstance(item, ListRef) else None
     type_ = contents.type if isinstance(contents, Value) else None
     return isinstance(type_, Sequence) and _is_of_numbers(type_.item)
@@ -60,7 +62,7 @@ def holds_numbers(lowering: Lowering, item: Any) -> bool:
 def _is_of_numbers(type_: Type) -> bool:
     if isinstance(type_, Tuple):
         return all(map(_is_of_numbers, type_.items))
-    return isinstance(type_, Scalar)
+    return isinstance(type_, Scalar) or type_ == texts.TEXT
 
 
 def rebuilt(lowering: Lowering, like: Any, items: tuple[Any, ...]) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 
 from gradscribe.errors import AliasingError
 from gradscribe.frontend import scope
-from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.calls import opaque, texts
 from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.data import index_tricks, places, protocols, ranges, sequences
 from gradscribe.frontend.data.indices import Step, as_array, step_of
@@ -79,7 +79,7 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
             lowering.raises(node, error, f"this item cannot be read: {error}")
     if isinstance(owner, Iteration) and owner.kind == "range":
         return ranges.section(lowering, node, owner, index)
-    if opaque.is_opaque(owner):
+    if opaque.is_opaque(owner) or texts.is_text(owner):
         return opaque.operate(lowering, node, operator.getitem, (owner, index))
     return lowering.unsupported(
         node, "this value cannot be indexed", "index an array, a list, a tuple or a dict"

@@ -22,6 +22,7 @@ from gradscribe.ir.types import Scalar, is_differentiable
 from gradscribe.primitives.control import CONSTANT
 from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.adjoint.split import cut, simplify_joined
+from gradscribe.transforms.hoist import hoist
 from gradscribe.transforms.shape_sources import choose_shape_sources
 from gradscribe.transforms.simplify import simplify
 from gradscribe.transforms.sink import sink
@@ -43,7 +44,7 @@ class Stages:
     def joined(self) -> adjoint.Joined:
         """Primal and adjoint in one. What is not seeded is returned, and not differentiated."""
         refuse_consuming_loops(self.primal)
-        primal = simplify(self.primal)
+        primal = hoist(simplify(self.primal))
         if self.seeded is None:
             return adjoint.differentiate(primal, self.active)
         joined = adjoint.differentiate(only_results(primal, self.seeded), self.active)

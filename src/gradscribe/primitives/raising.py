@@ -97,6 +97,8 @@ def _raised(operation: Operation, made: dict[Any, Operation]) -> Classes:
         divisor = made.get(operation.operands[1])
         if divisor is not None and divisor.primitive is control.CONSTANT:
             return (ZeroDivisionError,) if not divisor.attributes["value"] else ()
+    if primitive.elementwise and isinstance(operation.callee, np.ufunc):
+        return (FloatingPointError,)
     numbers = all(isinstance(v.type, Scalar) and v.type.weak for v in operation.operands)
     if numbers:
         return () if operation.callee in _TOTAL else (ValueError, ArithmeticError)

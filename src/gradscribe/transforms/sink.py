@@ -91,8 +91,11 @@ class _Sinking:
 
 def _stays(operation: Operation) -> bool:
     """Whether an operation must run where it stands, or costs nothing there."""
-    if operation.primitive in _LITERALS:
-        return True
+    return operation.primitive in _LITERALS or has_effect(operation)
+
+
+def has_effect(operation: Operation) -> bool:
+    """Whether an operation does more than give results, or handles what does not give any."""
     inner = (operation, *(o for region in operation.regions for o in walk(region)))
     return any(o.primitive.effect or _calls_effect(o) or is_attempt(o) for o in inner)
 

@@ -128,6 +128,121 @@ def test_forward_mode_over_a_recorded_backward_gives_second_derivatives():
         dual = forward_ad.make_dual(x, v)
         (gradient,) = gs.autograd.grad(function(dual), dual, create_graph=True)
         second = tangent_of(gradient)
-        with pytest.raises(NotImplementedError, match="needs create_graph=True"):
-            gs.autograd.grad(function(dual), dual)
-    assert np.allclose(second.array, gs.autograd.functional.hvp(function, x, v)[1].array)
+        (plain,) = gs.autograd.grad(function(dual), dual)
+        of_plain = tangent_of(plain)
+    expected = gs.autograd.functional.hvp(function, x, v)[1].array
+    assert np.allclose(second.array, expected)
+    assert np.allclose(of_plain.array, expected)
+    assert gs.allclose(plain, gradient)
+    assert (plain.requires_grad, of_plain.requires_grad) == (False, False)
+
+
+def test_backward_through_dual_tensors_leaves_gradients_with_tangents():
+    x, v = gs.tensor([1.0, 2.0], requires_grad=True), gs.tensor([1.0, -1.0])
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, v)
+        for _ in range(2):
+            (dual**3).sum().backward()
+        assert x.grad.tolist() == [6, 24]
+        assert tangent_of(x.grad).tolist() == [12, -24]
+        assert x.grad.is_leaf
+    (x**2).sum().backward()
+    assert x.grad.tolist() == [8, 28]
+
+
+def test_the_tangent_of_a_gradient_by_way_of_what_requires_none():
+    w, x = gs.tensor([2.0, 3.0], requires_grad=True), gs.tensor([1.0, 2.0])
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, gs.tensor([1.0, 10.0]))
+        (gradient,) = gs.autograd.grad((w * dual**2).sum(), w)
+        assert gradient.tolist() == [1, 4]
+        assert tangent_of(gradient).tolist() == [2, 40]
+
+
+def test_the_tangent_of_a_seed_goes_through_linear_operations():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    with forward_ad.dual_level():
+        seed = forward_ad.make_dual(gs.ones(2), gs.tensor([1.0, 2.0]))
+        y = forward_ad.make_dual(x, gs.zeros(2)) * 3
+        (gradient,) = gs.autograd.grad(y, x, seed)
+        assert tangent_of(gradient).tolist() == [3, 6]
+
+
+def test_a_tangent_may_have_none_itself():
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(gs.ones(2), gs.ones(2))
+        with pytest.raises(RuntimeError, match="has a forward gradient at the same level"):
+            forward_ad.make_dual(gs.ones(2), dual)
+
+
+def test_detach_in_place_takes_the_tangent_away():
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(gs.ones(2), gs.ones(2)).clone()
+        assert tangent_of(dual) is not None
+        assert tangent_of(dual.detach_()) is None
+
+
+def test_the_number_of_the_level():
+    assert forward_ad._current_level == -1
+    with forward_ad.dual_level() as level:
+        assert forward_ad._current_level == level == 0
+
+
+def jvp_of(forward, jvp):
+    """A Function of these methods."""
+    methods = {"forward": staticmethod(forward), "jvp": staticmethod(jvp)}
+    return type("Custom", (gs.autograd.Function,), methods).apply
+
+
+@pytest.mark.parametrize(
+    ("forward", "jvp", "text"),
+    [
+        (lambda ctx, x: x * 1, lambda ctx, t: (t, t), r"(expected 1 but got 2)"),
+        (lambda ctx, x: (x * 1, x * 2), lambda ctx, t: t, r"(expected 2 but got 1)"),
+        (lambda ctx, x: x * 1, lambda ctx, t: 3, "expected Variable or None (got int)"),
+        (lambda ctx, x: x * 1, lambda ctx, t: gs.ones(3), "has a different size than that of"),
+        (lambda ctx, x: x.long(), lambda ctx, t: t, "You should return None at that position"),
+        (lambda ctx, x: x, lambda ctx, t: t, "the jvp is not returning a view."),
+        (lambda ctx, x: x[:2], lambda ctx, t: t[:2] * 1, "the jvp is not returning a view."),
+        (lambda ctx, x: x[:2], lambda ctx, t: (t * 1)[:2], "a view of the given grad input."),
+        (lambda ctx, x: (ctx.mark_dirty(x), x.mul_(2))[1], lambda ctx, t: t * 2, "gradients inpl"),
+        (lambda ctx, x: (ctx.mark_dirty(x), x.mul_(2))[1], lambda ctx, t: t, "gradients inplace"),
+    ],
+)
+def test_what_jvp_returns_is_checked(forward, jvp, text):
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(gs.ones(4), gs.ones(4))
+        with pytest.raises(RuntimeError) as error:
+            jvp_of(forward, jvp)(dual)
+    assert text in str(error.value)
+
+
+def test_jvp_of_views_and_changes_in_place():
+    with forward_ad.dual_level():
+        tangent = gs.ones(4)
+        dual = forward_ad.make_dual(gs.ones(4), tangent)
+        part = jvp_of(lambda ctx, x: x[:2], lambda ctx, t: t[:2])(dual)
+        assert tangent_of(part)._base is tangent
+        same = jvp_of(lambda ctx, x: x, lambda ctx, t: t.view_as(t))(dual)
+        assert tangent_of(same).tolist() == [1] * 4
+        doubled = jvp_of(
+            lambda ctx, x: (ctx.mark_dirty(x), x.mul_(2))[1], lambda ctx, t: t.mul_(2)
+        )(dual)
+        assert doubled is dual
+        assert tangent_of(dual) is tangent
+        assert tangent.tolist() == [2] * 4
+
+
+def test_jvp_gets_what_was_saved_for_forward_and_no_tangent_for_integers():
+    def forward(ctx, x, index):
+        ctx.save_for_backward(x)
+        return x * 1, index.clone()
+
+    def jvp(ctx, tangent, of_index):
+        assert (ctx.saved_tensors, of_index) == ((), None)
+        return tangent, None
+
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(gs.ones(1), gs.ones(1))
+        out, index = jvp_of(forward, jvp)(dual, gs.tensor([3]))
+        assert (tangent_of(out).tolist(), tangent_of(index)) == ([1], None)

@@ -66,3 +66,35 @@ def test_it_is_a_decorator_and_can_be_turned_off():
     with gs.inference_mode(), gs.inference_mode(False):
         assert not gs.is_inference_mode_enabled()
         assert (gs.ones(1, requires_grad=True) * 2).requires_grad
+
+
+def test_a_leaf_that_is_made_inside_may_require_a_gradient():
+    with gs.inference_mode():
+        made = gs.ones(2, requires_grad=True)
+        told = gs.ones(2).requires_grad_()
+        for leaf in (made, told):
+            assert (leaf.requires_grad, leaf.is_inference()) == (True, True)
+            assert not (leaf * leaf).requires_grad
+            assert not leaf.view(2).requires_grad
+    x = gs.ones(2, requires_grad=True)
+    (made + x).sum().backward()
+    assert made.grad.tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+        x * made
+
+
+def test_operations_on_inference_tensors_alone_are_not_recorded():
+    with gs.inference_mode():
+        leaf = gs.ones(2, requires_grad=True)
+    out = leaf * leaf
+    assert (out.is_inference(), out.requires_grad, out.is_leaf) == (False, False, True)
+    view = leaf.view(2, 1)
+    assert (view.is_inference(), view.requires_grad, view._is_view()) == (True, False, False)
+
+
+def test_a_view_that_was_made_inside_may_not_be_changed_outside():
+    x = gs.ones(2, requires_grad=True).clone()
+    with gs.inference_mode():
+        view = x[:1]
+    with pytest.raises(RuntimeError, match="A view was created in inference mode and is being"):
+        view.add_(1)

@@ -1,10 +1,13 @@
 """`gs.autograd.forward_ad`: forward mode, by dual Tensors."""
 
+from typing import Any
+
 from gradscribe.runtime.dual import (
     UnpackedDualTensor,
     dual_level,
     enter_dual_level,
     exit_dual_level,
+    level_number,
     make_dual,
     unpack_dual,
 )
@@ -17,3 +20,10 @@ __all__ = [
     "make_dual",
     "unpack_dual",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`_current_level`: the number of the innermost dual level; -1 outside of any."""
+    if name == "_current_level":
+        return level_number()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

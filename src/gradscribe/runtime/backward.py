@@ -50,7 +50,7 @@ def backward(
     create_graph = bool(create_graph)
     if create_graph:
         warnings.warn(_CYCLE, stacklevel=3)
-    roots = _roots(as_tensors(tensors), as_gradients(grad_tensors, tensors), create_graph)
+    roots = _roots(as_tensors(tensors), as_gradients(grad_tensors, tensors))
     goals = () if inputs is None else _goals(as_tensors(inputs))
     retain_graph = create_graph if retain_graph is None else retain_graph
     Run(retain_graph, create_graph, goals=goals).run(roots)
@@ -117,7 +117,7 @@ def grad(
         assert node is not None
         sinks.setdefault(node, []).append((index, partial(_keep, found, position)))
     create_graph = bool(create_graph)
-    roots = _roots(as_tensors(outputs), as_gradients(grad_outputs, outputs), create_graph)
+    roots = _roots(as_tensors(outputs), as_gradients(grad_outputs, outputs))
     Run(create_graph if retain_graph is None else retain_graph, create_graph, sinks).run(roots)
     if materialize_grads:
         return tuple(
@@ -245,9 +245,7 @@ def as_gradients(gradients: Any, tensors: Tensors) -> Sequence[Tensor | None]:
     return given
 
 
-def _roots(
-    tensors: Sequence[Tensor], gradients: Sequence[Tensor | None], create_graph: bool
-) -> list[Root]:
+def _roots(tensors: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> list[Root]:
     if len(tensors) != len(gradients):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(gradients)} gradients")
     roots: list[Root] = []
@@ -263,7 +261,7 @@ def _roots(
             raise RuntimeError(
                 f"element {position} of tensors does not require grad and does not have a grad_fn"
             )
-        roots.append((edge or edge_of(tensor), seed if create_graph else seed.array))
+        roots.append((edge or edge_of(tensor), seed))
     return roots
 
 

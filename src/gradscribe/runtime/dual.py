@@ -73,12 +73,19 @@ class _Level(Mode):
             if out.node is not None:
                 self._of_nodes[out.node] = tangents
 
-    def starting(self, nodes: Sequence[Node], create_graph: bool) -> None:
-        if self._of_nodes and not create_graph and reached_from(nodes) & {*self._of_nodes}:
-            raise NotImplementedError(
-                "a backward through dual Tensors, whose gradients have tangents, needs "
-                "create_graph=True"
-            )
+    def needs_tensors(self, nodes: Sequence[Node], seeds: Sequence[Tensor]) -> bool:
+        if any(self.tangent(seed) is not None for seed in seeds):
+            return True
+        return bool(self._of_nodes) and bool(reached_from(nodes) & {*self._of_nodes})
+
+    def detached(self, tensor: Tensor, result: Tensor) -> None:
+        if result is tensor:
+            self._tangents.pop(id(tensor), None)
+
+    def finished_gradient(self, gradient: Tensor, result: Tensor) -> None:
+        tangent = self.tangent(gradient)
+        if tangent is not None:
+            self.attach(result, tangent.detach())
 
     def differentiated(
         self, node: Node, cotangents: Sequence[Tensor | None], results: Sequence[Tensor | None]
@@ -90,10 +97,11 @@ class _Level(Mode):
             return
         if not isinstance(node, OperationNode) or node.kernel.call is None:
             raise NotImplementedError(f"forward mode through the backward of {node.name()}")
-        tangents = _tangents_of_gradients(node, cotangents, of_operands, of_cotangents)
+        with self.paused():
+            tangents = tangents_of_gradients(node, cotangents[0], of_operands, of_cotangents[0])
         for result, tangent in zip(results, tangents, strict=True):
             if result is not None and tangent is not None:
-                self.attach(result, wrap(np.asarray(tangent)))
+                self.attach(result, tangent)
 
     def copied(self, tensor: Tensor, copy: Tensor) -> None:
         tangent = self.tangent(tensor)
@@ -128,6 +136,11 @@ _levels: list[_Level] = []
 def current_level() -> _Level | None:
     """The innermost level, if there is one."""
     return _levels[-1] if _levels else None
+
+
+def level_number() -> int:
+    """The number of the innermost level; -1 where there is none."""
+    return len(_levels) - 1
 
 
 def enter_dual_level() -> int:
@@ -174,6 +187,11 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
                 f"Expected {name} to be floating point or complex, but got: "
                 f"{dtypes.dtype_name(given.dtype)}"
             )
+    if present.tangent(tangent) is not None:
+        raise RuntimeError(
+            "Expected tangent to be a tensor without forward gradient, but it has a forward "
+            "gradient at the same level"
+        )
     check_size(tensor, tangent)
     dual = shaping.view_as(tensor, tensor)
     present.attach(dual, tangent)
@@ -229,31 +247,43 @@ def _tangent_of_result(
         leave_mode(token)
 
 
-def _tangents_of_gradients(
+def tangents_of_gradients(
     node: OperationNode,
-    cotangents: Sequence[Tensor | None],
+    cotangent: Tensor | None,
     of_leaves: Sequence[Tensor | None],
-    of_cotangents: Sequence[Tensor | None],
-) -> Sequence[Any]:
-    """The tangents of what a node's backward has given: F_2 along the tangents of the leaves and
-    of the cotangent (see `operation.py`)."""
-    kernel = node.kernel
-    if any(t is not None and i not in kernel.active for i, t in enumerate(of_leaves)):
-        raise NotImplementedError(
-            f"forward mode through the backward of {node.name()}, by an operand that requires no "
-            "gradient"
-        )
-    (seed,), (of_seed,) = cotangents, of_cotangents
-    assert seed is not None
-    along = [of_leaves[position] if of_leaves else None for position in kernel.active]
-    leaves = unpacked(node.leaves, {})
-    kinds = [leaves[position] for position in kernel.active]
-    direction = [
-        np.zeros_like(kind) if tangent is None else tangent.array
-        for kind, tangent in zip((*kinds, seed.array), (*along, of_seed), strict=True)
-    ]
-    results = kernel.derivatives.order(2)(*leaves, seed.array, *direction)
-    return results[: len(kernel.active)]
+    of_cotangent: Tensor | None,
+) -> list[Tensor | None]:
+    """The tangents of what a node's backward has given of a cotangent.
+
+    The operation is recorded once more, with every operand that has a tangent as an input of its
+    own; the gradients are then functions of these and of the cotangent.
+    """
+    assert node.kernel.call is not None and cotangent is not None
+    operation, static = node.kernel.call
+    active = node.kernel.active
+    tangents = [*of_leaves] or [None] * len(node.leaves)
+    leaves = unpacked(node.leaves, {})[: len(tangents)]
+    token = enter_mode(True)
+    try:
+        varied = [
+            wrap(leaf).requires_grad_()
+            if position in active or tangents[position] is not None
+            else leaf
+            for position, leaf in enumerate(leaves)
+        ]
+        seed = cotangent.detach().requires_grad_()
+        out = apply(operation, varied, static, watched=False)
+        wanted = [varied[position] for position in active]
+        rows = grad(out, wanted, seed, create_graph=True, allow_unused=True)
+        moving = [(v, t) for v, t in zip(varied, tangents, strict=True) if t is not None]
+        if of_cotangent is not None:
+            moving.append((seed, of_cotangent))
+        inputs, directions = zip(*moving, strict=True)
+        return [
+            None if row is None else forward_product(row, inputs, directions, False) for row in rows
+        ]
+    finally:
+        leave_mode(token)
 
 
 def _stand_in(operand: Tensor, recording: bool) -> Tensor:

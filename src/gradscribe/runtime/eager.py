@@ -24,7 +24,7 @@ import numpy as np
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.grad_mode import grad_enabled
-from gradscribe.runtime.inference import SAVED
+from gradscribe.runtime.inference import SAVED, all_inference, is_inference
 from gradscribe.runtime.kernel import Derivatives, Kernel, signature
 from gradscribe.runtime.modes import MODES, tell_finished, tell_recorded
 from gradscribe.runtime.node_names import node_name
@@ -151,7 +151,8 @@ def apply(
             and (operand.needs_grad or operand.view_of is not None)
             and operand.requires_grad
         ):
-            if grad_enabled() and operation.differentiable:
+            is_recorded = grad_enabled() and operation.differentiable
+            if is_recorded and (operand.needs_grad is True or not all_inference(operands)):
                 return _record(operation, operands, static)
             break
     out = operation.call([o.array if isinstance(o, Tensor) else o for o in operands], static)
@@ -254,7 +255,7 @@ def _new_kernel(
         _stand_ins(leaves, active) if derivatives.linear else None,
     )
     kernel.call = operation, static
-    if any(p in kernel.checked and operands[p].needs_grad is None for p in tensors):
+    if any(p in kernel.checked and is_inference(operands[p]) for p in tensors):
         raise RuntimeError(SAVED)
     if len(KERNELS) >= _MOST_KERNELS:
         KERNELS.clear()
@@ -297,8 +298,9 @@ def _mark_view(
         or (array.base is not None and array.base is original.base)
     ):
         result.counter = viewed.counter
-        if viewed.needs_grad is None:
+        if is_inference(viewed):
             result.needs_grad = None
+            return
         result.view_of = View(*steps_to(viewed, Step(operation, operands[1:], static)))
 
 

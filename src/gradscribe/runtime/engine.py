@@ -24,11 +24,11 @@ from gradscribe.runtime import anomaly
 from gradscribe.runtime.grad_mode import enter_mode, leave_mode
 from gradscribe.runtime.hooks import HookTable, checked_results, run_hooks
 from gradscribe.runtime.in_thread import in_thread
-from gradscribe.runtime.modes import MODES, tell_starting
+from gradscribe.runtime.modes import MODES, any_needs_tensors, tell_finished_gradient
 from gradscribe.runtime.node import AccumulateGrad, Edge, Node, NodeState, accumulate
 from gradscribe.runtime.tensor import Tensor, wrap
 
-Root = tuple[Edge, Any]
+Root = tuple[Edge, Tensor]
 Sink = Callable[[Any], None]
 Sinks = dict[Node, list[tuple[int, Sink]]]
 
@@ -43,6 +43,8 @@ current_run = _current.get
 class Run:
     """One backward run.
 
+    records: whether Tensors flow, and operations on them are recorded: for create_graph, or where
+        the tangents of gradients must be known.
     sinks: what to do with the cotangents of some outputs besides passing them on. goals: nodes
         that are to be run. If either is given, only nodes that lead there are run.
     """
@@ -56,6 +58,7 @@ class Run:
     ) -> None:
         self.retain_graph = retain_graph
         self.create_graph = create_graph
+        self.records = create_graph
         self.sinks = sinks or {}
         self.goals = goals
         self.is_partial = bool(sinks or goals)
@@ -70,10 +73,10 @@ class Run:
         self.depth: int = 0 if outer is None else outer.depth + 1
 
     def run(self, roots: Sequence[Root]) -> None:
-        """Send the roots' cotangents (arrays, or with create_graph Tensors) through the graph."""
+        """Send the roots' cotangents through the graph."""
         self.roots = [edge[0] for edge, _ in roots if edge[0]]
-        if MODES:
-            tell_starting(self.roots, self.create_graph)
+        if MODES and any_needs_tensors(self.roots, [cotangent for _, cotangent in roots]):
+            self.records = True
         if self.is_partial:
             self.leading = leading_to({*self.sinks, *self.goals}, self.roots)
         if self.depth and self.depth % _DEEPEST == 0:
@@ -82,11 +85,11 @@ class Run:
             self._run(roots)
 
     def _run(self, roots: Sequence[Root]) -> None:
-        token = enter_mode(self.create_graph)
+        token = enter_mode(self.records)
         outer = _current.set(self)
         try:
             for edge, cotangent in roots:
-                self.deliver(edge, cotangent, fresh=False)
+                self.deliver(edge, cotangent if self.records else cotangent.array, fresh=False)
             while self.heap:
                 node = heappop(self.heap)[1]
                 self.visit(node, self.pending.pop(node))
@@ -137,7 +140,7 @@ class Run:
             cotangents = self._after_tensor_hooks(state, cotangents)
         if node in self.sinks:
             for index, sink in self.sinks[node]:
-                sink(cotangents[index])
+                sink(self._final(cotangents[index]))
             if node not in self.goals and not self._continues(node):
                 return
         if state is not None and state.prehooks:
@@ -157,9 +160,19 @@ class Run:
     def _results(self, node: Node, cotangents: list[Any]) -> Sequence[Any]:
         if not node.takes_undefined and all(c is None for c in cotangents):
             return [None] * len(node.next_edges)
+        if type(node) is AccumulateGrad:
+            cotangents = [self._final(cotangents[0])]
         if self.anomaly is None:
-            return node.backward(cotangents, self.create_graph)
-        return self.anomaly.backward(node, cotangents, self.create_graph)
+            return node.backward(cotangents, self.records)
+        return self.anomaly.backward(node, cotangents, self.records)
+
+    def _final(self, cotangent: Any) -> Any:
+        """A gradient as it comes out of the run: in the graph only if that was asked for."""
+        if self.records == self.create_graph or cotangent is None:
+            return cotangent
+        result = cotangent.detach()
+        tell_finished_gradient(cotangent, result)
+        return result
 
     def _continues(self, node: Node) -> bool:
         """Whether a node with a sink leads to another one."""
@@ -174,7 +187,7 @@ class Run:
         for index, retained in state.retained.items():
             tensor = retained()
             if tensor is not None and cotangents[index] is not None:
-                accumulate(tensor, _own(cotangents[index]), self.create_graph)
+                accumulate(tensor, _own(self._final(cotangents[index])))
         return cotangents
 
     def _hooked(self, hooks: HookTable, cotangent: Any) -> Any:
@@ -202,7 +215,7 @@ class Run:
 
     def _hidden(self, shown: Any) -> Any:
         """What flows between nodes, for a Tensor that a hook has seen."""
-        return shown if shown is None or self.create_graph else shown.array
+        return shown if shown is None or self.records else shown.array
 
 
 def _shown(cotangent: Any) -> Any:

@@ -15,7 +15,7 @@ from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.inplace import overwrite
 from gradscribe.runtime.node import NO_EDGE
 from gradscribe.runtime.tensor import Tensor, edge_of, move, wrap
-from gradscribe.runtime.views import CUSTOM, MULTIPLE, NO_GRAD, View
+from gradscribe.runtime.views import CUSTOM, MULTIPLE, View
 
 
 def finish(
@@ -123,11 +123,10 @@ def _alias(tensor: Tensor) -> Tensor:
     alias = wrap(tensor.array)
     alias.counter = tensor.counter
     alias.needs_grad = None if tensor.needs_grad is None else False
-    origin = "" if grad_enabled() else NO_GRAD
     if tensor.view_of is None:
-        alias.view_of = View(tensor, (), origin)
+        alias.view_of = View(tensor, ())
     else:
-        alias.view_of = View(tensor.view_of.base, tensor.view_of.steps, origin)
+        alias.view_of = View(tensor.view_of.base, tensor.view_of.steps)
     return alias
 
 

@@ -19,6 +19,7 @@ def attach_tangents(node: FunctionNode, inputs: Sequence[Any], outputs: Sequence
     if all(tangent is None for tangent in tangents):
         return
     given = node.completed(tangents)
+    versions = [None if tangent is None else tangent.counter[0] for tangent in given]
     results = node.run_jvp(given)
     if len(results) != len(outputs):
         raise RuntimeError(
@@ -27,7 +28,7 @@ def attach_tangents(node: FunctionNode, inputs: Sequence[Any], outputs: Sequence
         )
     for position, (output, tangent) in enumerate(zip(outputs, results, strict=True)):
         if tangent is not None:
-            _check(node, position, output, tangent, inputs, given)
+            _check(node, position, output, tangent, inputs, given, versions)
             level.attach(output, tangent)
 
 
@@ -38,8 +39,10 @@ def _check(
     tangent: Any,
     inputs: Sequence[Any],
     given: Sequence[Tensor | None],
+    versions: Sequence[int | None],
 ) -> None:
-    """Raise the error for a tangent that does not fit its output."""
+    """Raise the error for a tangent that does not fit its output. versions: of the inputs'
+    tangents, before `jvp` was run."""
     if not isinstance(tangent, Tensor):
         raise RuntimeError(
             f"expected Variable or None (got {type(tangent).__name__}) for grad output {position}."
@@ -51,9 +54,9 @@ def _check(
             "instead."
         )
     dual.check_size(output, tangent)
-    for value, of_input in zip(inputs, given, strict=True):
+    for value, of_input, version in zip(inputs, given, versions, strict=True):
         if value is output:
-            if tangent is not of_input:
+            if tangent is not of_input or tangent.counter[0] == version:
                 raise RuntimeError(
                     "An inplace custom Function is not modifying the forward mode gradients "
                     "inplace. If the forward is modifying an input inplace, then the jvp function "

@@ -35,6 +35,11 @@ _STORED = (
 _REQUIRED = "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
 
 
+REQUIRED = 2
+"""`needs_grad` of an inference Tensor that requires a gradient; None: of any other. So kernels tell
+them from ordinary Tensors."""
+
+
 class Untracked(list[int]):
     """What inference Tensors have for a version counter."""
 
@@ -64,11 +69,14 @@ def refuse_requiring(tensor: Tensor) -> None:
         raise RuntimeError(_REQUIRED)
 
 
-class _Marking(Mode):
-    """Makes inference Tensors of all that is made in the mode; one for all threads.
+def all_inference(operands: Sequence[Any]) -> bool:
+    """Whether all Tensors among the operands are inference Tensors: then nothing is recorded."""
+    counters = [getattr(operand, "counter", None) for operand in operands]
+    return all(counter is None or type(counter) is Untracked for counter in counters)
 
-    `needs_grad` of such Tensors is None, so that kernels know them (see `eager.py`).
-    """
+
+class _Marking(Mode):
+    """Makes inference Tensors of all that is made in the mode; one for all threads."""
 
     def finished(
         self, operation: Operation, operands: Sequence[Any], static: tuple[Any, ...], out: Tensor
@@ -77,9 +85,9 @@ class _Marking(Mode):
             self.made(out)
 
     def made(self, tensor: Tensor) -> None:
-        if _inference.get() and not tensor.needs_grad:
+        if _inference.get() and tensor.node is None:
             tensor.counter = Untracked([0])
-            tensor.needs_grad = None
+            tensor.needs_grad = REQUIRED if tensor.needs_grad else None  # type: ignore[assignment]
 
 
 _MARKING = _Marking()

@@ -33,8 +33,16 @@ class Mode:
     def copied(self, tensor: Tensor, copy: Tensor) -> None:
         """A copy stands for a Tensor whose memory will change."""
 
-    def starting(self, nodes: Sequence[Node], create_graph: bool) -> None:
-        """A backward run starts at these nodes."""
+    def needs_tensors(self, nodes: Sequence[Node], seeds: Sequence[Tensor]) -> bool:
+        """Whether in a backward run from these nodes, with these cotangents, Tensors must flow,
+        so that their tangents are known."""
+        return False
+
+    def detached(self, tensor: Tensor, result: Tensor) -> None:
+        """A Tensor was taken out of the graph: result, which may be the Tensor itself."""
+
+    def finished_gradient(self, gradient: Tensor, result: Tensor) -> None:
+        """A gradient comes out of a backward run as result, outside of the graph."""
 
     def differentiated(
         self, node: Node, cotangents: Sequence[Tensor | None], results: Sequence[Tensor | None]
@@ -86,10 +94,21 @@ def tell_stored(target: Tensor, place: Any, value: Any) -> None:
         mode.stored(target, place, value)
 
 
-def tell_starting(nodes: Sequence[Node], create_graph: bool) -> None:
-    """Tell all modes of a backward run."""
+def any_needs_tensors(nodes: Sequence[Node], seeds: Sequence[Tensor]) -> bool:
+    """Whether a mode needs Tensors to flow in a backward run from these nodes."""
+    return any(mode.needs_tensors(nodes, seeds) for mode in tuple(MODES))
+
+
+def tell_detached(tensor: Tensor, result: Tensor) -> None:
+    """Tell all modes of a Tensor that was taken out of the graph."""
     for mode in tuple(MODES):
-        mode.starting(nodes, create_graph)
+        mode.detached(tensor, result)
+
+
+def tell_finished_gradient(gradient: Tensor, result: Tensor) -> None:
+    """Tell all modes of a gradient that comes out of a backward run."""
+    for mode in tuple(MODES):
+        mode.finished_gradient(gradient, result)
 
 
 def tell_differentiated(

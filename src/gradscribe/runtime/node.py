@@ -192,7 +192,7 @@ class AccumulateGrad(Node):
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         (gradient,) = cotangents
         if gradient is not None:
-            accumulate(self.variable, gradient, create_graph)
+            accumulate(self.variable, gradient)
             for hook in tuple(self.variable.leaf_state().post_accumulate.values()):
                 if hook(self.variable) is not None:
                     raise RuntimeError("Tensor post accumulate grad hooks should return None.")
@@ -212,7 +212,7 @@ class AccumulateGrad(Node):
 _accumulating = RLock()
 
 
-def accumulate(variable: Tensor, gradient: Any, create_graph: bool) -> None:
+def accumulate(variable: Tensor, gradient: Any) -> None:
     """Add a gradient, which nothing else refers to, to `variable.grad`."""
     from gradscribe.runtime.tensor import Tensor, wrap
 

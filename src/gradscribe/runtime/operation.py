@@ -133,7 +133,10 @@ class OperationNode(Node):
         edges = [*own_edges, *map(_edge, cotangents)]
         results = kernel.adjoint(record, *seeds)
         if all(node is None for node, _ in edges):
-            return [None if r is None else wrap(as_array(r)) for r in results]
+            plain = [None if r is None else wrap(as_array(r)) for r in results]
+            if MODES:
+                tell_differentiated(self, cotangents, plain)
+            return plain
         seed_counters = [None if c is None else c.counter for c in cotangents]
         arity = len(leaves)
         node = _higher_node_class(f"{kernel.stem}BackwardBackward0")(

@@ -20,8 +20,8 @@ from gradscribe.runtime import dtypes
 from gradscribe.runtime.array_methods import Array as Array
 from gradscribe.runtime.array_methods import ArrayMethods
 from gradscribe.runtime.hooks import Hook, HookTable, RemovableHandle
-from gradscribe.runtime.inference import is_inference, refuse_requiring
-from gradscribe.runtime.modes import tangent_of
+from gradscribe.runtime.inference import REQUIRED, is_inference, refuse_requiring
+from gradscribe.runtime.modes import MODES, tangent_of, tell_detached
 from gradscribe.runtime.node import AccumulateGrad, Edge, Node
 from gradscribe.runtime.printing import tensor_text
 from gradscribe.runtime.size import Size, sizes
@@ -70,8 +70,8 @@ class Tensor(ArrayMethods):
     index: int
     """Which output of the node it is."""
     needs_grad: bool | None
-    """`requires_grad`, where no in-place operation on a base can have changed it; None for an
-    inference Tensor, so that kernels tell it apart."""
+    """`requires_grad`, where no in-place operation on a base can have changed it; for inference
+    Tensors see `inference.py`."""
     counter: list[int]
     """The version, shared by views of the same memory."""
     view_of: View | None
@@ -92,7 +92,7 @@ class Tensor(ArrayMethods):
         """Whether gradients are computed with respect to this Tensor, or through it."""
         if self.view_of is not None:
             self.view_of.refresh(self)
-        return self.needs_grad or False
+        return bool(self.needs_grad)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -114,7 +114,10 @@ class Tensor(ArrayMethods):
             )
         if requires_grad:
             refuse_requiring(self)
-        self.needs_grad = bool(requires_grad)
+        if is_inference(self):
+            self.needs_grad = REQUIRED if requires_grad else None  # type: ignore[assignment]
+        else:
+            self.needs_grad = bool(requires_grad)
         return self
 
     @property
@@ -208,7 +211,7 @@ class Tensor(ArrayMethods):
         """The same memory outside the graph; changes through it are noticed by `backward`."""
         detached = wrap(self.array)
         detached.counter = self.counter
-        if self.needs_grad is None:
+        if is_inference(self):
             detached.needs_grad = None
         return detached
 
@@ -223,6 +226,8 @@ class Tensor(ArrayMethods):
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
         self.node, self.index, self.needs_grad = None, 0, False
+        if MODES:
+            tell_detached(self, self)
         return self
 
     @property

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradscribe.runtime.grad_mode import enter_mode, grad_enabled, leave_mode
+from gradscribe.runtime.inference import is_inference_mode_enabled
 
 if TYPE_CHECKING:
     from gradscribe.runtime.eager import Operation
@@ -52,7 +53,7 @@ class View:
         self.base = base
         self.steps = steps
         self.version = base.counter[0]
-        self.origin = origin if origin or grad_enabled() else NO_GRAD
+        self.origin = origin or current_origin()
 
     def refresh(self, view: Tensor) -> None:
         """Take the view again, if its memory has changed since."""
@@ -82,13 +83,28 @@ class View:
             raise RuntimeError(_REFUSALS[self.origin].format(what))
 
 
-NO_GRAD, CUSTOM, MULTIPLE = "no_grad", "custom", "multiple"
+NO_GRAD, INFERENCE, CUSTOM, MULTIPLE = "no_grad", "inference", "custom", "multiple"
+
+
+def current_origin() -> str:
+    """The origin of a view that is taken now."""
+    if grad_enabled():
+        return ""
+    return INFERENCE if is_inference_mode_enabled() else NO_GRAD
+
 
 _REFUSALS = {
     NO_GRAD: (
         "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
         "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
         "your code by moving both the view and the inplace either both inside the no_grad block "
+        "(if you don't want the inplace to be tracked) or both outside (if you want the inplace "
+        "to be tracked)."
+    ),
+    INFERENCE: (
+        "A view was created in inference mode and is being modified inplace in normal mode. Given "
+        "that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
+        "code by moving both the view and the inplace either both inside the inference_mode block "
         "(if you don't want the inplace to be tracked) or both outside (if you want the inplace "
         "to be tracked)."
     ),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import collections
 import heapq
-from collections import defaultdict, deque
+import math
+from collections import Counter, defaultdict, deque
 
 import numpy as np
 import pytest
@@ -221,3 +222,37 @@ def test_queues_are_those_of_the_library() -> None:
             change(own)
             change(other)
             assert own.held == list(other)
+
+
+def counted_text(text, x):
+    counts = Counter(text)
+    total = -sum((n / len(text)) ** x * math.log(n / len(text)) for n in counts.values())
+    first, second = counts.most_common(2)
+    return total + counts[first[0]] * x + second[1] + counts["?"]
+
+
+def counted_numbers(keys, x):
+    counts = Counter(keys)
+    ((key, most),) = counts.most_common(1)
+    counts.update([5, 5])
+    return x**key * most + sum(n * x for n in counts.values()) + counts.total() + (9 in counts)
+
+
+def counted_one_by_one(keys, x):
+    counts = Counter()
+    for key in keys:
+        counts[key] += 1
+    return sum(n * x**key for key, n in sorted(counts.items())) + counts[77]
+
+
+def summed_by_key(keys, x):
+    sums = Counter()
+    for key in keys:
+        sums[key] += x * x
+    return sums[1] + sums[2] * x
+
+
+def test_a_counter_counts() -> None:
+    check(counted_text, "abracadabra", 1.5)
+    for function in (counted_numbers, counted_one_by_one, summed_by_key):
+        check(function, [1, 2, 2, 3, 3, 3], 1.5)

@@ -125,6 +125,8 @@ class Lowering:
     each `try` around, in how many blocks it stands, and what it catches. handled: the exception
     that is being handled. remembered: the contents of what local functions read that remember
     their results, by function and name. protected: the lists that such functions returned.
+    set_items: the types of what is entered in sets of the running program; listed_sets: of what is
+    taken from them.
     """
 
     def __init__(
@@ -177,6 +179,8 @@ class Lowering:
         self.handled: Any = None
         self.remembered: dict[Any, Any] = {}
         self.protected: set[Storage] = set()
+        self.set_items: dict[Value | None, list[Type | None]] = {}
+        self.listed_sets: dict[Value, Type | None] = {}
         self.recursion = Recursion()
 
     # -- errors ------------------------------------------------------------------------

@@ -26,7 +26,15 @@ from gradscribe.frontend.calls import (
 )
 from gradscribe.frontend.calls.iterators import taken
 from gradscribe.frontend.control.branches import as_flag
-from gradscribe.frontend.data import dicts, instances, keyed, protocols, sequences, sets
+from gradscribe.frontend.data import (
+    dicts,
+    instances,
+    keyed,
+    protocols,
+    run_time_sets,
+    sequences,
+    sets,
+)
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.splitting import for_each_kind
 from gradscribe.frontend.values import (
@@ -91,7 +99,8 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
         except Exception as error:
             lowering.raises(node, error)
     if any(map(opaque.is_opaque, operands)):
-        return opaque.operate(lowering, node, callee, operands)
+        found = run_time_sets.combined(lowering, callee, operands)
+        return opaque.operate(lowering, node, callee, operands) if found is None else found
     if callee is operator.mod and _is_text(operands[0]):
         return opaque.shown(lowering, *operands)
     special = protocols.operate(lowering, node, callee, operands)
@@ -303,7 +312,7 @@ def _identical(lowering: Lowering, node: Any, left: Any, right: Any) -> bool:
     if instances.is_object(left) or instances.is_object(right):
         return protocols.is_same(lowering, node, left, right)
     for side in (left, right):
-        if isinstance(side, Static) and (side.value is None or isinstance(side.value, bool)):
+        if isinstance(side, Static) and (isinstance(side.value, bool) or not is_number(side)):
             return False
     references = (Ref, ListRef, DictRef)
     if isinstance(left, references) and isinstance(right, references):

@@ -41,6 +41,7 @@ from gradscribe.frontend.data import (
     instances,
     objects,
     protocols,
+    run_time_sets,
     standard_classes,
     subscripts,
 )
@@ -131,6 +132,10 @@ def call_method(
         if cls is not None and issubclass(cls, scope.RandomGenerator):
             callee, given = Method(name), (receiver, *arguments)
             return randomness.draw(lowering, node, cls, callee, given, keywords)
+        if run_time_sets.is_set(receiver):
+            found = run_time_sets.method(lowering, node, receiver, name, arguments)
+            if found is not None:
+                return found
         return opaque.method(lowering, node, receiver, name, arguments, keywords)
     if tensors.spelling_of(lowering, receiver) == "either":
         return lowering.unsupported(
@@ -165,6 +170,8 @@ def call_method(
         if name in COMPOSITIONS:
             function, given = COMPOSITIONS[name], (receiver, *arguments)
             return inlining.inline(lowering, node, function, given, keywords)
+    if name in _OF_CONTAINERS and isinstance(receiver, (Ref, ListRef, DictRef, TupleOf)):
+        return _OF_CONTAINERS[name](lowering, node, (receiver, *arguments), keywords)
     table = dicts.METHODS_OF.get(type(receiver), {})
     if name in table:
         return table[name](lowering, node, (receiver, *arguments), keywords)
@@ -412,6 +419,14 @@ def _limits(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     """`np.iinfo(dtype)`, a class of Python, as one object."""
     return Static(np.iinfo(static_value(lowering, node, arguments[0])))
 
+
+_OF_CONTAINERS: dict[str, Handler] = {
+    "__getitem__": lambda lowering, node, arguments, keywords: subscripts.read_item(
+        lowering, node, *arguments
+    ),
+    "__len__": _len,
+}
+"""Special methods of arrays, lists, tuples and dicts that programs hand over as functions."""
 
 NAMEDTUPLE_METHODS: dict[str, Handler] = {}
 """The methods of namedtuples that make others (entered by `object_builtins`)."""

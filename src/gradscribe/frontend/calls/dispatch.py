@@ -22,6 +22,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import plain_function
 from gradscribe.frontend.values import (
     BoundMethod,
+    InstanceRef,
     LocalFunction,
     ObjectRef,
     PartialOf,
@@ -165,4 +166,6 @@ def _is_opaque_function(
     if not opaque.is_library(function) or function.__module__ == "contextlib":
         return False
     given = (*arguments, *keywords.values())
+    if any(isinstance(item, InstanceRef) for item in given):
+        return False
     return node is lowering.discarded or not any(opaque.may_vary(lowering, i) for i in given)

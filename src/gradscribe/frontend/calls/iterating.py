@@ -22,7 +22,7 @@ from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.calls.iterators import computed, iterator, taking
 from gradscribe.frontend.control import first_and_rest
-from gradscribe.frontend.data import instances
+from gradscribe.frontend.data import instances, run_time_sets
 from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.sequences import is_empty, new_list
 from gradscribe.frontend.lowering import Lowering
@@ -151,7 +151,7 @@ def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`sum`: the primitive, for lists and tuples of numbers and arrays."""
     iterable, *rest = arguments
     start = keywords.get("start", rest[0] if rest else Static(0))
-    if instances.is_object(iterable):
+    if instances.is_object(iterable) or run_time_sets.is_set(iterable):
         iterable = iterations.over(lowering, node, iterable)
     if isinstance(iterable, Iteration) and iterable.kind == "sequence" and not iterable.reversed:
         (iterable,) = iterable.parts

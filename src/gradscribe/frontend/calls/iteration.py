@@ -6,7 +6,7 @@ from typing import Any
 
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import application, iterators, opaque, texts, unpacking
-from gradscribe.frontend.data import instances, objects, protocols, subscripts
+from gradscribe.frontend.data import instances, objects, protocols, run_time_sets, subscripts
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, TupleOf, ViewOf
 from gradscribe.ir.core import Value
@@ -29,6 +29,10 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
         item = opaque.emit(lowering, list, (item,), {}, Sequence(texts.TEXT), RUN)
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], Value):
         return Iteration("sequence", (item,))
+    if run_time_sets.is_set(item):
+        items = run_time_sets.listed(lowering, item)
+        if items is not None:
+            return Iteration("sequence", (items,))
     if isinstance(item, Static) and isinstance(item.value, range):
         r = item.value
         return Iteration("range", (Static(r.start), Static(r.stop), Static(r.step)))

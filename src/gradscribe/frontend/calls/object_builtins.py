@@ -11,13 +11,12 @@ import numpy as np
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import inlining, iterators
+from gradscribe.frontend.calls import inlining, iterators, prelude, reducing
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.control import first_and_rest
-from gradscribe.frontend.data import objects, standard_classes
+from gradscribe.frontend.data import objects, sequences, standard_classes
 from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.instances import class_of, is_object, new_instance
-from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering, is_number
@@ -33,6 +32,7 @@ from gradscribe.frontend.values import (
     Super,
     TupleOf,
 )
+from gradscribe.ir.core import Value
 
 
 def _super(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -135,6 +135,8 @@ def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         scope.depend(lowering, path, names, "keys")
         known_fields = {name: attribute(lowering, node, item, name) for name in names}
         return new_instance(lowering, type(item.target), known_fields)
+    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], Value):
+        return reducing.copied(lowering, item)
     if isinstance(item, (ListRef, DictRef)):
         storage = Storage(holds=item.storage.holds)
         lowering.contents[storage] = lowering.contents[item.storage]
@@ -162,11 +164,13 @@ def _deep_copied(lowering: Lowering, node: Any, item: Any) -> Any:
         contents = lowering.contents[copied.storage]
         if isinstance(contents, tuple):
             contents = tuple(_deep_copied(lowering, node, i) for i in contents)
-            return new_list(lowering, contents)
+            return sequences.new_list(lowering, contents)
         if isinstance(contents, dict):
             lowering.contents[copied.storage] = {
                 key: _deep_copied(lowering, node, i) for key, i in contents.items()
             }
+        elif not sequences.holds_numbers(lowering, copied):
+            return inlining.inline(lowering, node, prelude.deeply_copied, (item,))
     return copied
 
 

@@ -6,6 +6,7 @@ means is the loop that is written here. Comparisons are made as CPython makes th
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,10 @@ def in_order_by(items: Any, key: Any, reverse: bool) -> Any:
 
 def listed(items: Any) -> Any:
     return [item for item in items]
+
+
+def deeply_copied(items: Any) -> Any:
+    return [copy.deepcopy(item) for item in items]
 
 
 def product(items: Any, start: Any) -> Any:

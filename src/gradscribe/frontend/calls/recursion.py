@@ -30,6 +30,7 @@ from gradscribe.frontend.calls.general_types import (
     symbols,
 )
 from gradscribe.frontend.calls.recursive_stores import Stores, take_over
+from gradscribe.frontend.data import run_time_sets
 from gradscribe.frontend.data.instances import new_instance
 from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.data.structure_parts import Kept, Slot
@@ -103,6 +104,8 @@ def _call(lowering: Lowering, node: Any, frame: Frame, given: Given) -> Any:
         definition = _defined(lowering, node, frame, given)
     if definition.result is None:
         raise NotYetKnownError(definition, _location(lowering, node, frame))
+    for leaf in filter(run_time_sets.is_set, given.leaves):
+        run_time_sets.enter(lowering, node, leaf, [None])
     return given.call(definition, definition.result)
 
 

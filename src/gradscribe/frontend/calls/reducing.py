@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradscribe.frontend.calls import application, inlining, prelude, unpacking
+from gradscribe.frontend.calls import application, inlining, object_order, prelude, unpacking
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.iterators import taken
 from gradscribe.frontend.data.sequences import holds_numbers, known_items, new_list
@@ -116,6 +116,8 @@ def _extreme(callee: Any, plain: Any, by_key: Any) -> Handler:
                 f"this call of `{callee.__name__}` has no items",
                 "give `default=`, or call it only where there are items",
             )
+        if any(object_order.holds_objects(lowering, item) for item in items):
+            return inlining.inline(lowering, node, plain, (TupleOf(items),))
         return _pairwise(lowering, node, callee, items)
 
     return handler
@@ -183,6 +185,13 @@ def _sorted(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     if items is not None and known is not None:
         numbers = sorted(range(len(items)), key=known.__getitem__, reverse=bool(reverse.value))
         return new_list(lowering, tuple(items[number] for number in numbers))
+    if items and any(object_order.holds_objects(lowering, item) for item in items):
+        assert keys is not None
+        is_reversed = bool(reverse.value)
+        if _is_none(key):
+            keys = object_order.ranks(lowering, node, items, is_reversed)
+            is_reversed = False
+        return object_order.in_order(lowering, node, items, keys, is_reversed)
     source = listed(lowering, node, (source,), {})
     if _is_none(key):
         return inlining.inline(lowering, node, prelude.in_order, (source, reverse))

@@ -16,21 +16,25 @@ from gradscribe.ir.types import BOOL, Opaque
 
 def new_set(lowering: Lowering, node: Any, items: Any) -> Any:
     """A new set of the items of a list."""
-    if lowering.frame.source.changes_sets:
-        given = () if lowering.contents[items.storage] == () else (items,)
-        return opaque.emit(lowering, set, given, {}, Opaque(set))
-    return _known(lowering, node, items)
+    if not lowering.frame.source.changes_sets and _is_known(lowering, items):
+        return _known(lowering, node, items)
+    given = () if lowering.contents[items.storage] == () else (items,)
+    return opaque.emit(lowering, set, given, {}, Opaque(set))
+
+
+def _is_known(lowering: Lowering, items: Any) -> bool:
+    below = lowering.contents[items.storage]
+    return isinstance(below, tuple) and all(isinstance(item, Static) for item in below)
 
 
 def _known(lowering: Lowering, node: Any, items: Any) -> Static:
-    below = lowering.contents[items.storage]
-    if not isinstance(below, tuple) or not all(isinstance(item, Static) for item in below):
+    if not _is_known(lowering, items):
         lowering.unsupported(
             node,
             "the items of a set must be known when the function is compiled",
             "use a list, or a dict with these keys",
         )
-    return Static(frozenset(item.value for item in below))
+    return Static(frozenset(item.value for item in lowering.contents[items.storage]))
 
 
 def contains(lowering: Lowering, container: Any, item: Any) -> Any:

@@ -1,6 +1,6 @@
 """Containers of the standard library, written in Python, and lowered as a user's classes.
 
-`collections.deque` and `collections.defaultdict` are made of lists and dicts here; `heapq` works on
+`collections.deque`, `defaultdict` and `Counter` are made of lists and dicts here; `heapq` works on
 lists as they are. What they hold is differentiated through as what lists and dicts hold is.
 """
 
@@ -138,6 +138,76 @@ class DefaultItems:
         return self.held.items()
 
 
+class CountedItems:
+    """A `collections.Counter`, as a dict."""
+
+    def __init__(self, items: Any = (), **named: Any) -> None:
+        self.held: dict[Any, Any] = {}
+        self.update(items, **named)
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+    def __iter__(self) -> Any:
+        return self.held.keys()
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self.held
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.held.get(key, 0)
+
+    def __setitem__(self, key: Any, count: Any) -> None:
+        self.held[key] = count
+
+    def __delitem__(self, key: Any) -> None:
+        if key in self.held:
+            del self.held[key]
+
+    def update(self, items: Any = (), **named: Any) -> None:
+        if hasattr(items, "items"):
+            for key, count in items.items():
+                self.held[key] = self.held.get(key, 0) + count
+        else:
+            for key in items:
+                self.held[key] = self.held.get(key, 0) + 1
+        for key, count in named.items():
+            self.held[key] = self.held.get(key, 0) + count
+
+    def subtract(self, items: Any = ()) -> None:
+        if hasattr(items, "items"):
+            for key, count in items.items():
+                self.held[key] = self.held.get(key, 0) - count
+        else:
+            for key in items:
+                self.held[key] = self.held.get(key, 0) - 1
+
+    def most_common(self, n: Any = None) -> Any:
+        pairs = sorted(self.held.items(), key=lambda pair: pair[1], reverse=True)
+        return pairs if n is None else pairs[:n]
+
+    def total(self) -> Any:
+        return sum(self.held.values())
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return self.held.get(key, default)
+
+    def pop(self, key: Any, *default: Any) -> Any:
+        return self.held.pop(key, *default)
+
+    def clear(self) -> None:
+        self.held.clear()
+
+    def keys(self) -> Any:
+        return self.held.keys()
+
+    def values(self) -> Any:
+        return self.held.values()
+
+    def items(self) -> Any:
+        return self.held.items()
+
+
 # -- heaps: each item is at most as large as those at twice its position, plus one and two -------
 
 
@@ -174,6 +244,14 @@ def heapify(heap: list[Any]) -> None:
         _sink(heap, position)
 
 
+def nsmallest(n: int, items: Any, key: Any = None) -> Any:
+    return sorted(items, key=key)[:n]
+
+
+def nlargest(n: int, items: Any, key: Any = None) -> Any:
+    return sorted(items, key=key, reverse=True)[:n]
+
+
 def _rise(heap: list[Any], start: int, position: int) -> None:
     """Move an item up to where it belongs, not above `start`."""
     item = heap[position]
@@ -201,7 +279,11 @@ def _sink(heap: list[Any], start: int) -> None:
     _rise(heap, start, position)
 
 
-CLASSES: dict[type, type] = {collections.deque: Queue, collections.defaultdict: DefaultItems}
+CLASSES: dict[type, type] = {
+    collections.deque: Queue,
+    collections.defaultdict: DefaultItems,
+    collections.Counter: CountedItems,
+}
 """What stands for a class of the standard library."""
 
 FUNCTIONS: dict[Any, Any] = {
@@ -210,6 +292,8 @@ FUNCTIONS: dict[Any, Any] = {
     heapq.heapreplace: heapreplace,
     heapq.heappushpop: heappushpop,
     heapq.heapify: heapify,
+    heapq.nsmallest: nsmallest,
+    heapq.nlargest: nlargest,
 }
 """Functions of the standard library that are written here."""
 

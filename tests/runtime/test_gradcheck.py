@@ -138,3 +138,109 @@ def test_inputs_with_overlapping_memory_are_refused():
     x = gs.ones(1).expand(3).requires_grad_()
     with pytest.raises(RuntimeError, match="The 0th input has a dimension with stride 0"):
         gradcheck(lambda t: t.sum(), (x,))
+
+
+@pytest.mark.parametrize("fast_mode", [True, False])
+def test_outputs_must_keep_their_type_when_inputs_are_moved(fast_mode):
+    x = gs.ones(1, requires_grad=True)
+    with pytest.raises(AssertionError, match="same shape when inputs are perturbed on index"):
+        gradcheck(lambda t: gs.cat([t, t]) if t.item() >= 1 else t, x, fast_mode=fast_mode)
+    with pytest.raises(AssertionError, match="same dtype when inputs are perturbed on index"):
+        gradcheck(lambda t: t.float() if t.item() >= 1 else t, x, fast_mode=fast_mode)
+
+
+def test_options_that_do_not_go_together_are_refused():
+    x = gs.ones(1, requires_grad=True)
+    with pytest.raises(AssertionError, match="Expected at least one of check_forward_ad"):
+        gradcheck(gs.exp, x, check_backward_ad=False)
+    with pytest.raises(AssertionError, match="check_batched_grad=True requires"):
+        gradcheck(
+            gs.exp, x, check_backward_ad=False, check_forward_ad=True, check_batched_grad=True
+        )
+    with pytest.raises(AssertionError, match="check_batched_forward_grad=True requires"):
+        gradcheck(gs.exp, x, check_batched_forward_grad=True)
+
+
+def test_a_hook_that_bears_no_undefined_gradient_is_found():
+    def function(t):
+        def hook(gradient):
+            if gradient is None:
+                raise RuntimeError("no gradient")
+
+        out = t.clone()
+        out.register_hook(hook)
+        return out
+
+    x = gs.ones(1, requires_grad=True)
+    with (
+        pytest.warns(UserWarning, match="New undefined gradient support checking feature"),
+        pytest.raises(GradcheckError, match="to handle undefined output grads"),
+    ):
+        gradcheck(function, x)
+    assert gradcheck(function, x, check_undefined_grad=False)
+
+
+def test_forward_mode_is_checked_on_inputs_that_require_no_gradient():
+    seen = []
+
+    class Copies(Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x.clone(), y.clone()
+
+        @staticmethod
+        def jvp(ctx, x, y):
+            seen.append((x.tolist(), y.tolist()))
+            return x, y
+
+        @staticmethod
+        def backward(ctx, x, y):
+            return x, y
+
+    x, y = gs.rand(1, requires_grad=True), gs.rand(1, requires_grad=True)
+    options = {"check_forward_ad": True, "check_backward_ad": False}
+    assert gradcheck(Copies.apply, (x, y), check_undefined_grad=False, **options)
+    assert seen == [([1], [0]), ([0], [1])]
+    seen.clear()
+    assert gradcheck(Copies.apply, (x, y), **options)
+    assert len(seen) == 6
+
+
+def test_backward_is_told_before_forward_mode():
+    class Wrong(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            return tangent * 3
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 3
+
+    x = gs.rand(2, requires_grad=True)
+    with pytest.raises(GradcheckError, match=r"^Jacobian mismatch for output 0"):
+        gradcheck(Wrong.apply, x, check_forward_ad=True)
+    with pytest.raises(GradcheckError, match=r"^Jacobian computed with forward mode mismatch"):
+        gradcheck(Wrong.apply, x, check_forward_ad=True, check_backward_ad=False)
+
+
+def test_the_imaginary_part_of_complex_outputs_is_looked_at_first():
+    def wrong(z):
+        out = z.clone()
+        out.register_hook(lambda g: g + 1e-2)
+        return out
+
+    z = gs.ones(2, dtype=gs.complex128, requires_grad=True)
+    assert gradcheck(gs.clone, z)
+    with pytest.raises(GradcheckError, match="imaginary part of complex outputs only, Jacobian"):
+        gradcheck(wrong, z)
+
+
+def test_gradcheck_is_a_module_too():
+    from gradscribe.autograd.gradcheck import GradcheckError as Error
+    from gradscribe.autograd.gradcheck import gradcheck as function
+
+    assert (function, Error) == (gradcheck, GradcheckError)

@@ -1,0 +1,6 @@
+"""`gs.autograd.gradcheck`, as a module: derivatives against finite differences."""
+
+from gradscribe.runtime.gradcheck import gradcheck, gradgradcheck
+from gradscribe.runtime.jacobian_check import GradcheckError
+
+__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]

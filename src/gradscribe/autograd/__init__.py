@@ -8,7 +8,7 @@ from gradscribe.autograd import forward_ad as forward_ad
 from gradscribe.autograd import function as function
 from gradscribe.autograd import functional as functional
 from gradscribe.autograd import grad_mode as grad_mode
-from gradscribe.autograd import gradcheck as _gradcheck_module  # noqa: F401
+from gradscribe.autograd import gradcheck as _module_of_that_name  # noqa: F401  (loaded, then hidden)
 from gradscribe.autograd import graph as graph
 from gradscribe.runtime.anomaly import detect_anomaly, set_detect_anomaly
 from gradscribe.runtime.backward import backward, grad
@@ -19,11 +19,7 @@ from gradscribe.runtime.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
-from gradscribe.runtime.gradcheck import (
-    GradcheckError,
-    gradcheck,
-    gradgradcheck,
-)  # hides the module
+from gradscribe.runtime.gradcheck import gradcheck, gradgradcheck
 from gradscribe.runtime.inference import inference_mode
 from gradscribe.runtime.jacobian_check import GradcheckError
 from gradscribe.runtime.variable import Variable

@@ -62,6 +62,7 @@ from gradscribe.primitives.control import (
     TUPLE,
     UNDEF,
 )
+from gradscribe.primitives.lists import OPERATIONS
 
 if TYPE_CHECKING:
     from gradscribe.frontend.calls.recursion import Enclosed
@@ -261,6 +262,9 @@ class Lowering:
         self, primitive: Primitive, arguments: Mapping[str, Any], callee: Any = None, name: str = ""
     ) -> Value:
         """Append an operation; a type error of its rule is shown at the current statement."""
+        if primitive in OPERATIONS and not self.holds_none:
+            given = wording.values_in(arguments)
+            self.holds_none = any(_is_or_holds_none(value.type) for value in given)
         try:
             return self.builder.call(primitive, arguments, callee=callee, name=name)
         except GradscribeError:
@@ -285,7 +289,6 @@ class Lowering:
         if isinstance(item, Value):
             return item
         if isinstance(item, Static):
-            self.holds_none = self.holds_none or item.value is None
             return self.constant(item.value)
         if isinstance(item, Ref):
             return self.load(item)
@@ -429,3 +432,8 @@ def is_undefined(item: Any) -> bool:
     return isinstance(item, Unbound) or (
         isinstance(item, Value) and isinstance(item.type, Undefined)
     )
+
+
+def _is_or_holds_none(type_: Type) -> bool:
+    items = type_.items if isinstance(type_, Tuple) else ()
+    return type_ == NONE or any(map(_is_or_holds_none, items))

@@ -55,3 +55,61 @@ def test_a_value_that_does_not_fit_its_place():
         "shape mismatch: value tensor of shape [2] cannot be broadcast to indexing result of "
         "shape [3]"
     )
+
+
+# -- where PyTorch and NumPy differ --------------------------------------------------------------
+
+
+def test_integers_select_before_arrays_index():
+    x = gs.arange(24.0).reshape(2, 3, 4)
+    assert x[0, :, [0, 1]].shape == (3, 2)
+    assert x[gs.tensor(1), :, gs.tensor([0, 2])].tolist() == [[12, 14], [16, 18], [20, 22]]
+    assert x[:, 0, [0, 1]].shape == (2, 2)
+    x[0, :, [0, 1]] = gs.tensor([[1.0, 2.0]] * 3)
+    assert x[0, 2].tolist() == [1, 2, 10, 11]
+
+
+def test_gradients_of_integers_that_select_before_arrays_index():
+    x = gs.ones(2, 2, 3, requires_grad=True)
+    y = x * 1
+    y[1, :, [0, 2]] *= 3
+    (y[0, :, [1, 1]] + y[1, :, [0, 2]]).sum().backward()
+    assert x.grad.tolist() == [[[0, 2, 0]] * 2, [[3, 0, 3]] * 2]
+
+
+def test_bytes_are_a_mask_and_short_integers_no_index():
+    x = gs.arange(3.0)
+    assert x[gs.tensor([1, 0, 1], dtype=gs.uint8)].tolist() == [0, 2]
+    with pytest.raises(IndexError, match="tensors used as indices must be long, int, byte or bool"):
+        x[gs.tensor([1, 0], dtype=gs.int8)]
+
+
+def test_a_list_of_lists_is_an_index_for_each_axis():
+    x = gs.arange(6.0).reshape(2, 3)
+    assert x[[[0, 1], [2, 0]]].tolist() == [2, 3]
+    assert x[..., ...].shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "error", "message"),
+    [
+        (3, 1.0, IndexError, "index 3 is out of bounds for dimension 0 with size 3"),
+        (0, 1j, RuntimeError, "value cannot be converted to type double without overflow"),
+        (0, "a", TypeError, "can't assign a str to a torch.DoubleTensor"),
+    ],
+)
+def test_a_store_that_is_refused(place, value, error, message):
+    with pytest.raises(error) as caught:
+        gs.zeros(3)[place] = value
+    assert str(caught.value) == message
+
+
+def test_reversing_turns_the_first_axis():
+    assert list(reversed(gs.arange(3))) == [2, 1, 0]
+    assert reversed(gs.arange(4).reshape(2, 2)).tolist() == [[2, 3], [0, 1]]
+
+
+def test_a_mask_on_a_tensor_of_integers_fills_with_integers():
+    assert gs.arange(3).masked_fill(gs.tensor([True, False, True]), 1.5).tolist() == [1, 1, 1]
+    with pytest.raises(RuntimeError, match="masked_fill_ only supports boolean masks"):
+        gs.arange(3).masked_fill(gs.tensor([1, 0, 1]), 1)

@@ -1,5 +1,8 @@
 """In-place operations: versions, errors, and what they do to the graph."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -55,13 +58,21 @@ def test_no_grad_allows_changing_leaves():
 
 
 @pytest.mark.parametrize(
-    "change", [lambda x: x.add_(1), lambda x: x.zero_(), lambda x: x.__setitem__(0, 1.0)]
+    ("change", "whose"),
+    [
+        (lambda x: x.add_(1), "a leaf"),
+        (lambda x: x.zero_(), "a leaf"),
+        (lambda x: x.__setitem__([0], 1.0), "a leaf"),
+        (lambda x: x.unsqueeze_(0), "a leaf"),
+        (lambda x: x.__setitem__(0, 1.0), "a view of a leaf"),
+        (lambda x: x[:1].add_(1), "a view of a leaf"),
+    ],
 )
-def test_leaves_that_require_grad_are_not_changed(change):
+def test_leaves_that_require_grad_are_not_changed(change, whose):
     with pytest.raises(RuntimeError) as error:
         change(leaf(1.0))
     assert str(error.value) == (
-        "a leaf Variable that requires grad is being used in an in-place operation."
+        f"{whose} Variable that requires grad is being used in an in-place operation."
     )
 
 
@@ -307,3 +318,103 @@ def test_a_tensor_keeps_its_memory():
         x.detach().resize_(2)
     with pytest.raises(UnsupportedError, match="gives a Tensor other memory"):
         x.detach().set_(gs.ones(2))
+
+
+# -- axes in place -------------------------------------------------------------------------------
+
+
+def test_axes_are_exchanged_in_place():
+    x = gs.arange(6.0).reshape(2, 3)
+    assert x.t_() is x
+    assert (x.shape, x.stride(), x._version) == ((3, 2), (1, 3), 1)
+    assert x.unsqueeze_(0).shape == (1, 3, 2)
+    assert x.squeeze_().transpose_(0, 1).tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_gradients_follow_axes_exchanged_in_place():
+    x = gs.ones(2, 3, requires_grad=True)
+    y = x * 2
+    y.t_()
+    assert y.grad_fn.name() == "TBackward0"
+    (y * gs.arange(6.0).reshape(3, 2)).sum().backward()
+    assert x.grad.tolist() == [[0, 4, 8], [2, 6, 10]]
+
+
+def test_a_view_of_a_tensor_with_other_axes_must_be_taken_again():
+    y = leaf(1.0, 2.0).expand(2, 2) * 1
+    row = y[0]
+    y.t_()
+    with pytest.raises(RuntimeError, match="Take the view again"):
+        row * 2
+
+
+# -- names and results ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "gradient"),
+    [
+        (lambda z: z.zero_(), "ZeroBackward0", [0, 0]),
+        (lambda z: z.fill_(3), "FillBackward0", [0, 0]),
+        (lambda z: z.copy_(gs.ones(2)), "CopyBackwards", [0, 0]),
+        (lambda z: z.masked_fill_(gs.tensor([True, False]), 0.0), "MaskedFillBackward0", [0, 2]),
+        (lambda z: z.index_put_((gs.tensor([0]),), gs.ones(1)), "IndexPutBackward0", [0, 2]),
+        (lambda z: z[:1].zero_(), "CopySlices", [0, 2]),
+    ],
+)
+def test_the_node_after_a_change_in_place(change, name, gradient):
+    x = leaf(1.0, 2.0)
+    z = x * 2
+    change(z)
+    assert z.grad_fn.name() == name
+    z.sum().backward()
+    assert x.grad.tolist() == gradient
+
+
+def test_integers_take_no_gradient_from_what_they_are_set_to():
+    z = gs.zeros(2, dtype=gs.int64)
+    z.copy_(leaf(1.5, 2.5))
+    assert (z.tolist(), z.requires_grad) == ([1, 2], False)
+
+
+def test_comparisons_in_place_keep_the_dtype():
+    x = gs.tensor([1.0, 2.0])
+    assert x.ge_(1.5).tolist() == [0.0, 1.0]
+    assert x.dtype is gs.float64
+
+
+def test_a_result_can_be_stored_in_a_tensor():
+    out = gs.zeros(2)
+    assert gs.add(gs.ones(2), 1, alpha=3, out=out) is out
+    assert (out.tolist(), out._version) == ([4, 4], 1)
+    with pytest.raises(RuntimeError) as error:
+        gs.mul(leaf(1.0, 2.0), 2, out=out)
+    assert str(error.value) == (
+        "mul(): functions with out=... arguments don't support automatic differentiation, but one "
+        "of the arguments requires grad."
+    )
+
+
+# -- flags and copies ----------------------------------------------------------------------------
+
+
+def test_flags_that_cannot_be_changed():
+    x = leaf(1.0)
+    with pytest.raises(RuntimeError, match=r"^you can only change requires_grad flags of leaf var"):
+        (x * 2).requires_grad = True
+    with pytest.raises(RuntimeError, match="requires_grad must be a bool"):
+        x.requires_grad = 1
+    with pytest.raises(RuntimeError, match="data set to a tensor that requires gradients must be"):
+        x.data = gs.tensor([1])
+
+
+def test_copies_of_views_share_a_copy_of_the_memory():
+    x = gs.arange(4.0)
+    whole, part = copy.deepcopy([x, x[1:3]])
+    whole[1] = 9
+    assert (part.tolist(), x.tolist()) == ([9, 2], [0, 1, 2, 3])
+
+
+def test_a_pickled_result_is_a_leaf_that_requires_grad():
+    y = pickle.loads(pickle.dumps(leaf(1.0) * 2))
+    assert (y.requires_grad, y.is_leaf, y.tolist()) == (True, True, [2.0])

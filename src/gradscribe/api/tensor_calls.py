@@ -31,15 +31,19 @@ from gradscribe.runtime import (
     dtypes,
     eager,
     functions,
+    gathering,
     grad_mode,
+    indexing,
     inplace,
-    methods,
+    own_methods,
     shaping,
     size,
+    viewing,
 )
 from gradscribe.runtime.tensor import Tensor, wrap
 
 _NONE, _FIRST = Static(None), Static(0)
+_ONCE, _PLANE = Static(1), Static((0, 1))
 
 # -- whose methods an array has ------------------------------------------------------------------
 
@@ -256,10 +260,31 @@ def _axis(lowering: Lowering, node: Any, input: Any, dim: Any) -> tuple[int, int
     return axis, application.static_integer(lowering, node, shape[axis])
 
 
-def _slice_at(lowering: Lowering, node: Any, input: Any, axis: Any, index: Any) -> Any:
+def _tensor_split(
+    lowering: Lowering, node: Any, input: Any, sections: Any, dim: Any = _FIRST
+) -> Any:
+    axis, length = _axis(lowering, node, input, dim)
+    bounds = viewing.bounds_between(length, known_value(lowering, node, sections))
+    places = [slice(Static(start), Static(stop), None) for start, stop in bounds]
+    return TupleOf(tuple(_slice_at(lowering, node, input, axis, place) for place in places))
+
+
+def _slice_at(
+    lowering: Lowering, node: Any, input: Any, axis: Any, index: Any, name: Any = None
+) -> Any:
     position = axis if isinstance(axis, int) else known_value(lowering, node, axis)
     place = TupleOf((*(slice(None, None, None),) * position, index))
     return subscripts.read_item(lowering, node, input, place)
+
+
+def _rot90(lowering: Lowering, node: Any, input: Any, k: Any = _ONCE, dims: Any = _PLANE) -> Any:
+    turns = Static(known_value(lowering, node, k))
+    plane = TupleOf(tuple(map(Static, known_value(lowering, node, dims))))
+    return _as(np.rot90)(lowering, node, (input, turns, plane), {})
+
+
+def _masked_select(lowering: Lowering, node: Any, input: Any, mask: Any) -> Any:
+    return subscripts.read_item(lowering, node, input, mask)
 
 
 def with_names(function: Callable[..., Any]) -> builtins.Handler:
@@ -298,6 +323,9 @@ HANDLERS: dict[Any, builtins.Handler] = {
     functions.mv: _as(np.matmul),
     functions.bmm: _as(np.matmul),
     functions.allclose: _as(np.allclose, "equal_nan"),
+    functions.isclose: _as(np.isclose, "equal_nan"),
+    gathering.masked_select: with_names(_masked_select),
+    viewing.rot90: with_names(_rot90),
     functions.numel: _numel,
     functions.clone: _clone,
     Tensor.numel: _numel,
@@ -312,8 +340,10 @@ HANDLERS: dict[Any, builtins.Handler] = {
     shaping.unbind: with_names(_unbind),
     shaping.split: with_names(_split),
     shaping.chunk: with_names(_chunk),
-    shaping._slice_at: with_names(_slice_at),
-    methods._contiguous: _as(np.ascontiguousarray),
+    indexing.at_axis: with_names(_slice_at),
+    viewing.order_moved: _folded(viewing.order_moved),
+    viewing.tensor_split: with_names(_tensor_split),
+    own_methods._contiguous: _as(np.ascontiguousarray),
     dtypes.type_name: _folded(dtypes.type_name),
     Tensor.numpy: _as_array,
     Tensor.tolist: _to_list,
@@ -324,6 +354,9 @@ HANDLERS: dict[Any, builtins.Handler] = {
 }
 
 builtins.BUILTINS.update(HANDLERS)
+builtins.BUILTINS[inplace.rearrange] = _refused(
+    "exchanging axes in place", "use the form without underscore, and assign its result"
+)
 for _name in _GRAPH:
     builtins.BUILTINS[vars(Tensor)[_name]] = _refused(f"`{_name}`", _OUTSIDE)
 for _name in _LAYOUT:

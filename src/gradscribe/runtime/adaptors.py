@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.grad_mode import grad_enabled
+from gradscribe.runtime.inplace import store
 from gradscribe.runtime.promotion import divisible, floating, only_floating, plain, promoted
 from gradscribe.runtime.tensor import Tensor
 
@@ -28,12 +30,24 @@ def named(function: Function, name: str, callee: Callable[..., Any]) -> Function
     return function
 
 
+def into(out: Tensor, result: Tensor, name: str) -> Tensor:
+    """Store a result in `out=`."""
+    if result.requires_grad or (grad_enabled() and out.requires_grad):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
+    store(out, result)
+    return out
+
+
 def unary(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
     """`name(x)`, of the dtype of x."""
     row = Operation(node, callee, **properties)
 
-    def function(input: Any) -> Tensor:
-        return apply(row, (input,))
+    def function(input: Any, *, out: Tensor | None = None) -> Tensor:
+        result = apply(row, (input,))
+        return result if out is None else into(out, result, name)
 
     enter_row(row)
     return named(function, name, callee)
@@ -43,8 +57,9 @@ def smooth(name: str, callee: Callable[..., Any], node: str) -> Function:
     """`name(x)`, a floating number also of integers."""
     row = Operation(node, callee)
 
-    def function(input: Any) -> Tensor:
-        return apply(row, (floating(input),))
+    def function(input: Any, *, out: Tensor | None = None) -> Tensor:
+        result = apply(row, (floating(input),))
+        return result if out is None else into(out, result, name)
 
     enter_row(row)
     return named(function, name, callee)
@@ -54,8 +69,9 @@ def quotient(name: str, callee: Callable[..., Any], node: str, **properties: Any
     """`name(x, other)`, a floating number also of integers."""
     row = Operation(node, callee, **properties)
 
-    def function(input: Any, other: Any) -> Tensor:
-        return apply(row, divisible(input, other))
+    def function(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
+        result = apply(row, divisible(input, other))
+        return result if out is None else into(out, result, name)
 
     enter_row(row)
     return named(function, name, callee)
@@ -65,8 +81,9 @@ def binary(name: str, callee: Callable[..., Any], node: str, **properties: Any) 
     """`name(x, other)`, of Tensors or numbers."""
     row = Operation(node, callee, **properties)
 
-    def function(input: Any, other: Any) -> Tensor:
-        return apply(row, promoted(input, other))
+    def function(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
+        result = apply(row, promoted(input, other))
+        return result if out is None else into(out, result, name)
 
     enter_row(row)
     return named(function, name, callee)
@@ -76,8 +93,9 @@ def scaled(name: str, callee: Callable[..., Any], node: str) -> Function:
     """`name(x, other, alpha=1)`: addition and subtraction of a multiple."""
     row = Operation(node, callee, wraps_numbers=True)
 
-    def function(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
-        return apply(row, promoted(input, other if alpha == 1 else other * alpha))
+    def function(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
+        result = apply(row, promoted(input, other if alpha == 1 else other * alpha))
+        return result if out is None else into(out, result, name)
 
     enter_row(row)
     return named(function, name, callee)

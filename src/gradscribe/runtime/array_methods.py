@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from gradscribe.runtime import dtypes
+from gradscribe.runtime.explaining import out_of_range
 from gradscribe.runtime.size import Size
 
 if TYPE_CHECKING:
@@ -16,6 +17,33 @@ else:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Self = TypeVar("Self", bound="ArrayMethods")
+
+
+class Storage:
+    """The memory that a Tensor and its views share."""
+
+    def __init__(self, memory: Array) -> None:
+        self._memory = memory
+
+    def data_ptr(self) -> int:
+        """The address of the first byte."""
+        return int(self._memory.ctypes.data)
+
+    def nbytes(self) -> int:
+        """How many bytes there are."""
+        return self._memory.nbytes
+
+    size = nbytes
+
+    def __len__(self) -> int:
+        return self._memory.nbytes
+
+
+def memory_of(array: Array) -> Array:
+    """The array that owns the memory of an array."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 class ArrayMethods(Attached):
@@ -51,9 +79,23 @@ class ArrayMethods(Attached):
     def itemsize(self) -> int:
         return self.array.itemsize
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.array.nbytes
+
+    @property
+    def layout(self) -> dtypes.layout:
+        return dtypes.strided
+
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the length of one axis."""
-        return Size(self.array.shape) if dim is None else self.array.shape[dim]
+        if dim is None:
+            return Size(self.array.shape)
+        try:
+            return self.array.shape[dim]
+        except IndexError:
+            raise out_of_range(dim, self.array.ndim) from None
 
     def dim(self) -> int:
         """The number of axes."""
@@ -76,8 +118,25 @@ class ArrayMethods(Attached):
         strides = tuple(step // self.array.itemsize for step in self.array.strides)
         return strides if dim is None else strides[dim]
 
-    def is_contiguous(self) -> bool:
+    def storage_offset(self) -> int:
+        """How many elements of the memory come before the first one."""
+        return (self.data_ptr() - int(memory_of(self.array).ctypes.data)) // self.array.itemsize
+
+    def untyped_storage(self) -> Storage:
+        """The memory of this Tensor and its views."""
+        return Storage(memory_of(self.array))
+
+    storage = untyped_storage
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
         return self.array.flags.c_contiguous
+
+    def is_signed(self) -> bool:
+        return self.array.dtype.kind in "ifc"
+
+    def get_device(self) -> int:
+        """The number of the device: -1 for the CPU."""
+        return -1
 
     def is_floating_point(self) -> bool:
         return self.array.dtype.kind == "f"

@@ -13,12 +13,12 @@ import numpy as np
 
 def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x))."""
-    return 0.5 * np.tanh(0.5 * x) + 0.5
+    return np.exp(-np.logaddexp(0.0, -x))
 
 
 def relu(x: Any) -> Any:
     """max(x, 0), with derivative 0 at 0."""
-    return np.where(x > 0, x, 0.0 * x)
+    return np.where(x <= 0, 0, x)
 
 
 def softplus(x: Any) -> Any:
@@ -39,6 +39,7 @@ def rsqrt(x: Any) -> Any:
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """log(sum(exp(x))), shifted by the maximum."""
     highest = np.max(x, axis=axis, keepdims=True)
+    highest = np.where(np.isfinite(highest), highest, 0)
     total = np.sum(np.exp(x - highest), axis=axis, keepdims=True)
     result = np.log(total) + highest
     return result if keepdims else np.squeeze(result, axis=axis)
@@ -56,11 +57,6 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
     return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
 
 
-def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The Euclidean norm."""
-    return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
-
-
 def flip(x: Any, axis: Any) -> Any:
     """A copy with these axes in the other direction."""
     return np.copy(np.flip(x, axis))
@@ -71,10 +67,96 @@ def clone(x: Any) -> Any:
     return x.copy()
 
 
-def select_along(x: Any, index: Any, axis: int) -> Any:
-    """The elements of x at one index along an axis, for each place in the other axes."""
-    chosen = np.arange(x.shape[axis]).reshape((-1,) + (1,) * (x.ndim - 1 - axis)) == index
-    return np.sum(np.where(chosen, x, 0.0), axis=axis, keepdims=True)
+def taken_along(x: Any, index: Any, axis: int, keepdims: bool = True) -> Any:
+    """The elements of x at these indices along an axis, without that axis if it is not kept."""
+    taken = np.take_along_axis(x, index, axis)
+    return taken if keepdims else np.squeeze(taken, axis)
+
+
+def taken_flat(x: Any, positions: Any) -> Any:
+    """The elements at positions in the flat array."""
+    return np.ravel(x)[positions]
+
+
+def put_flat(x: Any, positions: Any, values: Any) -> Any:
+    """A copy with these values at positions in the flat array."""
+    flat = np.ravel(x).copy()
+    flat[positions] = values
+    return flat.reshape(x.shape)
+
+
+def added_flat(x: Any, positions: Any, values: Any) -> Any:
+    """A copy with these values added at positions, which may repeat, in the flat array."""
+    flat = np.ravel(x).copy()
+    np.add.at(flat, positions, values)
+    return flat.reshape(x.shape)
+
+
+def strided(x: Any, size: Any, stride: Any, offset: int) -> Any:
+    """The elements of the flat array at these steps along each axis."""
+    positions = np.full(size, offset)
+    for axis, length in enumerate(size):
+        shape = (1,) * axis + (length,) + (1,) * (len(size) - axis - 1)
+        positions = positions + stride[axis] * np.reshape(np.arange(length), shape)
+    return np.ravel(x)[positions]
+
+
+def logcumsumexp(x: Any, axis: int) -> Any:
+    """log(cumsum(exp(x))): each sum is shifted by its own greatest term."""
+    rows = np.moveaxis(x, axis, 0)
+    total = rows[0]
+    sums = [total]
+    for i in range(1, rows.shape[0]):
+        total = np.logaddexp(total, rows[i])
+        sums.append(total)
+    return np.moveaxis(np.stack(sums), 0, axis)
+
+
+def addcmul(x: Any, first: Any, second: Any, value: Any) -> Any:
+    """x + value * first * second."""
+    return x + value * first * second
+
+
+def addcdiv(x: Any, first: Any, second: Any, value: Any) -> Any:
+    """x + value * first / second."""
+    return x + value * first / second
+
+
+def lerp(x: Any, end: Any, weight: Any) -> Any:
+    """Between x (weight 0) and end (weight 1)."""
+    return x + weight * (end - x)
+
+
+def added_product(x: Any, first: Any, second: Any, beta: Any, alpha: Any) -> Any:
+    """beta * x + alpha * (first @ second)."""
+    return beta * x + alpha * (first @ second)
+
+
+def added_outer(x: Any, first: Any, second: Any, beta: Any, alpha: Any) -> Any:
+    """beta * x + alpha * outer(first, second)."""
+    return beta * x + alpha * np.outer(first, second)
+
+
+def added_products(x: Any, first: Any, second: Any, beta: Any, alpha: Any) -> Any:
+    """beta * x + alpha * the sum of the products of two stacks of matrices."""
+    return beta * x + alpha * np.sum(first @ second, axis=0)
+
+
+def frac(x: Any) -> Any:
+    """The part after the point, with the sign of x."""
+    return x - np.trunc(x)
+
+
+def logit(x: Any, eps: Any = None) -> Any:
+    """log(x / (1 - x)), x first limited to [eps, 1 - eps]."""
+    if eps is not None:
+        x = np.clip(x, eps, 1 - eps)
+    return np.log(x / (1 - x))
+
+
+def xlogy(x: Any, y: Any) -> Any:
+    """x * log(y), 0 where x is."""
+    return np.where(x == 0, 0.0 * x, x * np.log(y))
 
 
 def to_dtype(x: Any, dtype: Any) -> Any:

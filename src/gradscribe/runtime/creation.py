@@ -16,7 +16,8 @@ from gradscribe.runtime.tensor import Array, Tensor, legacy_array, wrap
 # fmt: off
 __all__ = [
     "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_dlpack", "from_numpy",
-    "full", "full_like", "linspace", "ones", "ones_like", "tensor", "zeros", "zeros_like",
+    "full", "full_like", "linspace", "logspace", "ones", "ones_like", "scalar_tensor", "tensor",
+    "tril_indices", "triu_indices", "zeros", "zeros_like",
 ]
 # fmt: on
 
@@ -27,8 +28,8 @@ def finished(
     """A leaf of an array that nobody else holds, converted to dtype; integers that require
     gradients become the default floating type."""
     array = np.asarray(array, None if dtype is None else dtypes.to_dtype(dtype))
-    if str(device or "cpu").partition(":")[0] != "cpu":
-        raise RuntimeError(f"no such device: {device}. Tensors live on 'cpu'")
+    if device is not None:
+        dtypes.check_device(device)
     if requires_grad and not dtypes.is_differentiable(array.dtype):
         array = array.astype(dtypes.default())
     if array.dtype.kind not in "biufc":
@@ -198,27 +199,78 @@ def linspace(
     return finished(array, None, device, requires_grad)
 
 
-def zeros_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int = 100,
+    base: float = 10.0,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """So many powers of the base, whose exponents are evenly spaced from start to end."""
+    array = np.logspace(_plain(start), _plain(end), steps, base=base, dtype=_floating(dtype))
+    return finished(array, None, device, requires_grad)
+
+
+def scalar_tensor(
+    s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A Tensor without axes, of the default floating type."""
+    return finished(np.array(s, _floating(dtype)), None, device, requires_grad)
+
+
+def tril_indices(row: int, col: int, offset: int = 0) -> Tensor:
+    """The rows and columns of the elements below a diagonal."""
+    return finished(np.stack(np.tril_indices(row, offset, col)))
+
+
+def triu_indices(row: int, col: int, offset: int = 0) -> Tensor:
+    """The rows and columns of the elements above a diagonal."""
+    return finished(np.stack(np.triu_indices(row, offset, col)))
+
+
+def zeros_like(
+    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Zeros, in the shape of another Tensor."""
-    return zeros(input.array.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+    return zeros(
+        input.array.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad
+    )
 
 
-def ones_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def ones_like(
+    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Ones, in the shape of another Tensor."""
-    return ones(input.array.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+    return ones(
+        input.array.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad
+    )
 
 
-def empty_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def empty_like(
+    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Whatever was in memory, in the shape of another Tensor."""
-    return empty(input.array.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+    return empty(
+        input.array.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad
+    )
 
 
 def full_like(
-    input: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """One value everywhere, in the shape of another Tensor."""
     shape = input.array.shape
-    return full(shape, fill_value, dtype=dtype or input.dtype, requires_grad=requires_grad)
+    return full(
+        shape, fill_value, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad
+    )
 
 
 def _shape(given: tuple[Any, ...], size: Any) -> tuple[int, ...]:

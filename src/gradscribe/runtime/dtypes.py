@@ -198,6 +198,12 @@ class device:
 CPU = device("cpu")
 
 
+def check_device(device: Any) -> None:
+    """Raise the error for a device that there is not."""
+    if str(device).partition(":")[0] != "cpu":
+        raise RuntimeError(f"no such device: {device}. Tensors live on 'cpu'")
+
+
 class finfo:
     """The limits of a floating dtype (the default one where none is named)."""
 
@@ -227,3 +233,13 @@ class iinfo:
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+
+class layout:
+    """How the elements of Tensors lie in memory."""
+
+    def __repr__(self) -> str:
+        return "torch.strided"
+
+
+strided = layout()

@@ -23,6 +23,7 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Operand, SliceOf
+from gradscribe.runtime.explaining import explained
 from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.inference import SAVED, all_inference, is_inference
 from gradscribe.runtime.kernel import Derivatives, Kernel, signature
@@ -30,7 +31,7 @@ from gradscribe.runtime.modes import MODES, tell_finished, tell_recorded
 from gradscribe.runtime.node_names import node_name
 from gradscribe.runtime.operation import node_class
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
-from gradscribe.runtime.views import Step, View, steps_to
+from gradscribe.runtime.views import Step, View, steps_to, unlock
 
 
 class Provider(Protocol):
@@ -112,7 +113,16 @@ class Operation:
     run: Callable[..., Any] | None = None
 
     def call(self, arrays: Sequence[Any], static: tuple[Any, ...]) -> Any:
-        """The operation on arrays."""
+        """The operation on arrays; what NumPy refuses is refused in PyTorch's words."""
+        try:
+            return self._call(arrays, static)
+        except (ValueError, TypeError, IndexError) as error:
+            better = explained(error, self.name, arrays)
+            if better is error:
+                raise
+            raise better from None
+
+    def _call(self, arrays: Sequence[Any], static: tuple[Any, ...]) -> Any:
         if self.run is not None:
             return self.run(*arrays, *static)
         if self.positional:
@@ -298,6 +308,7 @@ def _mark_view(
         or (array.base is not None and array.base is original.base)
     ):
         result.counter = viewed.counter
+        unlock(array, original)
         if is_inference(viewed):
             result.needs_grad = None
             return

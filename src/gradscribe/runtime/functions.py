@@ -7,7 +7,8 @@ Below the table stand the functions whose arguments need more than a spelling.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import math
+from typing import Any
 
 import numpy as np
 
@@ -25,28 +26,30 @@ from gradscribe.runtime.adaptors import (
     unary,
 )
 from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.promotion import averageable, floating, summable
-from gradscribe.runtime.shaping import axis_of as axis_of
-from gradscribe.runtime.shaping import squeeze as squeeze
+from gradscribe.runtime.promotion import averageable, floating, only_floating, summable
+from gradscribe.runtime.shaping import permute, reshape
 from gradscribe.runtime.tensor import Tensor, wrap
 
 # fmt: off
 __all__ = [
     "abs", "absolute", "acos", "acosh", "add", "all", "allclose", "amax", "amin", "any", "arccos",
     "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin",
-    "array_equal", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_not",
-    "bitwise_or", "bitwise_xor", "bmm", "ceil", "clamp", "clip", "clone", "copysign", "cos",
-    "cosh", "count_nonzero", "cumsum", "deg2rad", "degrees", "div", "divide", "dot", "eq",
-    "equal", "exp", "exp2", "expm1", "fix", "floor", "floor_divide", "fmax", "fmin", "fmod", "ge",
-    "ger", "greater", "greater_equal", "gt", "hypot", "inner", "is_tensor", "isfinite", "isinf",
-    "isnan", "le", "less", "less_equal", "log", "log1p", "log2", "log10", "log_softmax",
-    "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsigmoid",
-    "logsumexp", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mm",
-    "mod", "mul", "multiply", "mv", "ne", "neg", "negative", "norm", "not_equal", "numel",
+    "array_equal", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_left_shift",
+    "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "ceil", "clamp",
+    "clamp_max", "clamp_min", "clip", "clone", "copysign", "cos", "cosh", "count_nonzero",
+    "cumprod", "cumsum", "deg2rad", "degrees", "diff", "div", "divide", "dot", "eq", "equal",
+    "exp", "exp2", "expm1", "fix", "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod",
+    "frac", "gcd", "ge", "ger", "greater", "greater_equal", "gt", "heaviside", "hypot", "inner",
+    "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "isclose", "isfinite", "isinf",
+    "isnan", "isneginf", "isposinf", "isreal", "lcm", "le", "less", "less_equal", "log", "log1p",
+    "log2", "log10", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logit", "logsigmoid", "logsumexp", "lt",
+    "matmul", "maximum", "mean", "minimum", "mm", "mod", "mul", "multiply", "mv", "nan_to_num",
+    "nanmean", "nansum", "ne", "neg", "negative", "nextafter", "norm", "not_equal", "numel",
     "outer", "positive", "pow", "power", "prod", "rad2deg", "radians", "reciprocal", "relu",
-    "remainder", "rint", "round", "rsqrt", "sigmoid", "sign", "signbit", "sin", "sinh", "softmax",
-    "softplus", "sqrt", "square", "std", "sub", "subtract", "sum", "tan", "tanh", "true_divide",
-    "trunc", "var", "vdot", "where",
+    "remainder", "rint", "round", "rsqrt", "sgn", "sigmoid", "sign", "signbit", "sin", "sinc",
+    "sinh", "softmax", "softplus", "sqrt", "square", "std", "std_mean", "sub", "subtract", "sum",
+    "tan", "tanh", "true_divide", "trunc", "var", "var_mean", "vdot", "where", "xlogy",
 ]
 # fmt: on
 
@@ -78,7 +81,9 @@ tanh = smooth("tanh", np.tanh, "Tanh")
 asinh = arcsinh = smooth("asinh", np.arcsinh, "Asinh")
 acosh = arccosh = smooth("acosh", np.arccosh, "Acosh")
 atanh = arctanh = smooth("atanh", np.arctanh, "Atanh")
-sign = unary("sign", np.sign, "Sign")
+sinc = smooth("sinc", np.sinc, "Sinc")
+frac = unary("frac", composites.frac, "Frac")
+sign = sgn = unary("sign", np.sign, "Sign")
 floor = unary("floor", np.floor, "Floor")
 ceil = unary("ceil", np.ceil, "Ceil")
 trunc = fix = unary("trunc", np.trunc, "Trunc")
@@ -106,6 +111,13 @@ atan2 = arctan2 = quotient("atan2", np.arctan2, "Atan2")
 hypot = quotient("hypot", np.hypot, "Hypot")
 copysign = quotient("copysign", np.copysign, "Copysign")
 logaddexp = quotient("logaddexp", np.logaddexp, "Logaddexp")
+logaddexp2 = quotient("logaddexp2", np.logaddexp2, "Logaddexp2")
+float_power = quotient("float_power", np.float_power, "Pow")
+xlogy = quotient("xlogy", composites.xlogy, "Xlogy")
+heaviside = binary("heaviside", np.heaviside, "Heaviside", differentiable=False)
+nextafter = binary("nextafter", np.nextafter, "Nextafter", differentiable=False)
+gcd = binary("gcd", np.gcd, "Gcd", differentiable=False)
+lcm = binary("lcm", np.lcm, "Lcm", differentiable=False)
 floor_divide = binary("floor_divide", np.floor_divide, "FloorDivide", differentiable=False)
 
 eq = binary("eq", np.equal, "Eq", differentiable=False)
@@ -122,6 +134,11 @@ bitwise_and = binary("bitwise_and", np.bitwise_and, "And", differentiable=False)
 bitwise_or = binary("bitwise_or", np.bitwise_or, "Or", differentiable=False)
 bitwise_xor = binary("bitwise_xor", np.bitwise_xor, "Xor", differentiable=False)
 bitwise_not = unary("bitwise_not", np.invert, "Not", differentiable=False)
+bitwise_left_shift = binary("bitwise_left_shift", np.left_shift, "Lshift", differentiable=False)
+bitwise_right_shift = binary("bitwise_right_shift", np.right_shift, "Rshift", differentiable=False)
+isposinf = unary("isposinf", np.isposinf, "Isposinf", differentiable=False)
+isneginf = unary("isneginf", np.isneginf, "Isneginf", differentiable=False)
+isreal = unary("isreal", np.isreal, "Isreal", differentiable=False)
 isnan = unary("isnan", np.isnan, "Isnan", differentiable=False)
 isinf = unary("isinf", np.isinf, "Isinf", differentiable=False)
 isfinite = unary("isfinite", np.isfinite, "Isfinite", differentiable=False)
@@ -129,13 +146,15 @@ signbit = unary("signbit", np.signbit, "Signbit", differentiable=False)
 
 # --- reductions -------------------------------------------------------------------------------
 
-_MAX = enter_row(Operation("Max", np.max))
-_MIN = enter_row(Operation("Min", np.min))
+MAX = enter_row(Operation("Max", np.max))
+MIN = enter_row(Operation("Min", np.min))
 sum = reduction("sum", np.sum, "Sum", summable)
 mean = reduction("mean", np.mean, "Mean", averageable)
 prod = reduction("prod", np.prod, "Prod", summable)
 amax = reduction("amax", np.max, "Amax")
 amin = reduction("amin", np.min, "Amin")
+nansum = reduction("nansum", np.nansum, "Nansum", summable)
+nanmean = reduction("nanmean", np.nanmean, "Nanmean", averageable)
 var = deviation("var", np.var, "Var")
 std = deviation("std", np.std, "Std")
 logsumexp = reduction("logsumexp", composites.logsumexp, "Logsumexp", floating)
@@ -146,6 +165,7 @@ argmin = reduction("argmin", np.argmin, "Argmin", differentiable=False)
 count_nonzero = reduction("count_nonzero", np.count_nonzero, "CountNonzero", differentiable=False)
 cumsum = along("cumsum", np.cumsum, "Cumsum", summable)
 cumprod = along("cumprod", np.cumprod, "Cumprod", summable)
+logcumsumexp = along("logcumsumexp", composites.logcumsumexp, "Logcumsumexp", floating)
 softmax = along("softmax", composites.softmax, "Softmax")
 log_softmax = along("log_softmax", composites.log_softmax, "LogSoftmax")
 
@@ -168,17 +188,22 @@ def matmul(input: Any, other: Any) -> Tensor:
     return apply(_MATMULS.get((np.ndim(input), np.ndim(other)), _MATMUL), (input, other))
 
 
-def mm(input: Any, mat2: Any) -> Tensor:
-    """The product of two matrices."""
-    if np.ndim(input) != 2:
+def check_matrices(first: Any, second: Any) -> None:
+    """Raise PyTorch's error for what cannot be multiplied as two matrices."""
+    if np.ndim(first) != 2:
         raise RuntimeError("self must be a matrix")
-    if np.ndim(mat2) != 2:
+    if np.ndim(second) != 2:
         raise RuntimeError("mat2 must be a matrix")
-    (rows, inner), (inner_2, columns) = input.array.shape, mat2.array.shape
+    (rows, inner), (inner_2, columns) = first.array.shape, second.array.shape
     if inner != inner_2:
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({rows}x{inner} and {inner_2}x{columns})"
         )
+
+
+def mm(input: Any, mat2: Any) -> Tensor:
+    """The product of two matrices."""
+    check_matrices(input, mat2)
     return apply(_MATMULS[2, 2], (input, mat2))
 
 
@@ -192,56 +217,16 @@ def bmm(input: Any, mat2: Any) -> Tensor:
     return apply(_MATMULS[3, 3], (input, mat2))
 
 
-# --- extrema ----------------------------------------------------------------------------------
-
-
-class Extremum(NamedTuple):
-    """What `x.max(dim)` returns: prints and unpacks as in PyTorch."""
-
-    values: Tensor
-    indices: Tensor
-
-
-_SELECT_MAX = Operation("Max", composites.select_along, ("axis",))
-_SELECT_MIN = Operation("Min", composites.select_along, ("axis",))
-
-
-def max(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-    """The greatest element; with dim, `(values, indices)`; with a Tensor, `maximum`."""
-    if isinstance(dim, Tensor):
-        return maximum(input, dim)
-    dim = axis if dim is None else dim
-    if dim is None:
-        return apply(_MAX, (input,))
-    return _extremum(input, dim, keepdim, np.argmax, _SELECT_MAX)
-
-
-def min(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-    """The least element; with dim, `(values, indices)`; with a Tensor, `minimum`."""
-    if isinstance(dim, Tensor):
-        return minimum(input, dim)
-    dim = axis if dim is None else dim
-    if dim is None:
-        return apply(_MIN, (input,))
-    return _extremum(input, dim, keepdim, np.argmin, _SELECT_MIN)
-
-
-def _extremum(input: Tensor, dim: int, keepdim: bool, find: Any, select: Operation) -> Extremum:
-    axis = axis_of(dim, input.array.ndim)
-    index = find(input.array, axis=axis, keepdims=True)
-    values = apply(select, (input, index), (axis,))
-    if keepdim:
-        return Extremum(values, wrap(index))
-    return Extremum(squeeze(values, axis), wrap(np.squeeze(index, axis)))
-
-
 # --- the rest ---------------------------------------------------------------------------------
 
 _WHERE = enter_row(Operation("Where", np.where))
 _CLAMP = Operation("Clamp", np.clip, ("min", "max"), run=np.clip)
 _CLAMP_BY_TENSORS = Operation("Clamp", np.clip)
-_NORM = Operation("LinalgVectorNorm", composites.norm, ("axis", "keepdims"))
+_NORM = Operation("LinalgVectorNorm", np.linalg.norm, ("ord", "axis", "keepdims"))
 _ROUND = enter_row(Operation("Round", np.round, ("decimals",)))
+_LOGIT = Operation("Logit", composites.logit, ("eps",))
+_NAN_TO_NUM = Operation("NanToNum", np.nan_to_num, ("nan", "posinf", "neginf"))
+_DIFF = enter_row(Operation("Diff", np.diff, ("n", "axis")))
 _TO_COPY = Operation("ToCopy", composites.to_dtype, ("dtype",))
 
 
@@ -266,13 +251,70 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
 clip = clamp
 
 
-def norm(input: Tensor, p: Any = 2, dim: Any = None, keepdim: bool = False) -> Tensor:
+def clamp_min(input: Any, min: Any) -> Tensor:
+    """The elements, but min at least."""
+    return clamp(input, min=min)
+
+
+def clamp_max(input: Any, max: Any) -> Tensor:
+    """The elements, but max at most."""
+    return clamp(input, max=max)
+
+
+def logit(input: Any, eps: float | None = None) -> Tensor:
+    """log(x / (1 - x)), x first limited to [eps, 1 - eps]."""
+    return apply(_LOGIT, (floating(input),), (eps,))
+
+
+def nan_to_num(
+    input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """The elements, with numbers in place of NaN and infinities."""
+    return apply(_NAN_TO_NUM, (input,), (0.0 if nan is None else nan, posinf, neginf))
+
+
+def diff(input: Any, n: int = 1, dim: int = -1) -> Tensor:
+    """The differences of neighbours along an axis, taken n times."""
+    return apply(_DIFF, (input,), (n, dim))
+
+
+def var_mean(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Any:
+    """The variance and the mean."""
+    averages = mean(input, dim, keepdim)
+    return var(input, dim, correction=correction, keepdim=keepdim), averages
+
+
+def std_mean(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Any:
+    """The standard deviation and the mean."""
+    averages = mean(input, dim, keepdim)
+    return std(input, dim, correction=correction, keepdim=keepdim), averages
+
+
+def norm(
+    input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Tensor:
     """The p-norm of the elements, along the named axes or of all."""
+    input = only_floating(
+        input,
+        "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
+    )
+    input = input if dtype is None else to_dtype(input, dtype)
+    axis = axes(dim)
     if p in (2, "fro", None):
-        return apply(_NORM, (input,), (axes(dim), keepdim))
-    if p == float("inf"):
-        return amax(abs(input), dim, keepdim)
-    return pow(sum(pow(abs(input), p), dim, keepdim), 1 / p)
+        return apply(_NORM, (input,), (None, axis, keepdim))
+    if p in (math.inf, -math.inf):
+        return (amax if p > 0 else amin)(abs(input), dim, keepdim)
+    if axis is None:
+        return apply(_NORM, (reshape(input, -1),), (p, 0, False))
+    if p == "nuc" or not isinstance(axis, tuple):
+        return apply(_NORM, (input,), (p, axis, keepdim))
+    rank = input.array.ndim
+    kept = tuple(a for a in range(rank) if a not in axis and a - rank not in axis)
+    lengths = tuple(input.array.shape[a] for a in kept)
+    rows = reshape(permute(input, (*kept, *axis)), (*lengths, -1))
+    result = apply(_NORM, (rows,), (p, len(kept), False))
+    shape = tuple(n if a in kept else 1 for a, n in enumerate(input.array.shape))
+    return reshape(result, shape) if keepdim else result
 
 
 def round(input: Any, *, decimals: int = 0) -> Tensor:
@@ -290,16 +332,20 @@ def to_dtype(input: Tensor, dtype: Any) -> Tensor:
     return apply(_TO_COPY, (input,), (dtype,))
 
 
-def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
-    """`value` where the mask holds."""
-    return where(mask, value, input)  # type: ignore[no-any-return]
-
-
 def allclose(
     input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
     """Whether all elements are close."""
     return np.allclose(_plain(input), _plain(other), rtol=rtol, atol=atol, equal_nan=equal_nan)
+
+
+def isclose(
+    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Tensor:
+    """Where the elements are close."""
+    first, second = _plain(input), _plain(other)
+    close = np.isclose(first, second, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    return wrap(np.asarray(close))
 
 
 def equal(input: Any, other: Any) -> bool:
@@ -313,6 +359,21 @@ array_equal = equal
 def numel(input: Tensor) -> int:
     """The number of elements."""
     return input.array.size
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the elements are real floating numbers."""
+    return input.array.dtype.kind == "f"
+
+
+def is_complex(input: Tensor) -> bool:
+    """Whether the elements are complex."""
+    return input.array.dtype.kind == "c"
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element is not zero."""
+    return bool(input)
 
 
 def is_tensor(object: Any) -> bool:

@@ -16,7 +16,7 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.inplace import setitem as store_at
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.tensor import Array, Tensor
 from gradscribe.runtime.views import MULTIPLE, Step
 
 
@@ -36,6 +36,10 @@ PIECES = {name: _taking(name) for name in ("Unbind", "Split")}
 def getitem(tensor: Tensor, index: Any) -> Tensor:
     """`tensor[index]`, for every kind of index."""
     static, operands = normalized(index)
+    if operands and _separates(static):
+        selected, rest = _selected_first(static, operands)
+        tensor = apply(SELECT, (tensor,), (selected,))
+        static = rest
     try:
         return apply(operation_of(static, operands), (tensor, *operands), (static,))
     except (IndexError, UnsupportedError):
@@ -62,10 +66,13 @@ def explain(shape: tuple[int, ...], index: tuple[Any, ...], operands: tuple[Any,
         )
     taken = [item for item in index if item is not None and item is not Ellipsis]
     masks = [o.ndim for o in operands if o.dtype.kind == "b"]
+    if not shape and taken and all(isinstance(item, SliceOf) for item in taken):
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if len(taken) + sum(masks) - len(masks) > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     if Ellipsis in index[:-1]:
         return
+    integers = [o.shape for o in operands if o.dtype.kind != "b"]
     axis = 0
     for item in (item for item in index if item is not None and item is not Ellipsis):
         given = operands[item.index - 1] if isinstance(item, Operand) else item
@@ -85,13 +92,54 @@ def explain(shape: tuple[int, ...], index: tuple[Any, ...], operands: tuple[Any,
                     f"{shape[axis]}"
                 )
         axis += 1
+    if len(set(integers)) > 1:
+        raise IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            + ", ".join(str(list(shape)) for shape in integers)
+        )
 
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     """`tensor[index] = value`."""
     static, operands = normalized(index)
+    if operands and _separates(static):
+        selected, static = _selected_first(static, operands)
+        tensor = apply(SELECT, (tensor,), (selected,))
     step = Step(operation_of(static, operands), operands, (static,))
-    store_at(tensor, step, plain_index(static, (tensor.array, *operands)), value)
+    try:
+        store_at(tensor, step, plain_index(static, (tensor.array, *operands)), value)
+    except IndexError:
+        explain(tensor.array.shape, static, operands)
+        raise
+
+
+def _separates(static: tuple[Any, ...]) -> bool:
+    """Whether slices stand between integers and arrays. NumPy takes the integers for arrays then;
+    for Tensors, integers select before arrays index."""
+    if not any(type(item) is int for item in static):
+        return False
+    places = [i for i, item in enumerate(static) if type(item) in (int, Operand)]
+    return places[-1] - places[0] >= len(places)
+
+
+def _selected_first(
+    static: tuple[Any, ...], operands: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The index of the integers alone, and that of the others in what it selects."""
+    selected: list[Any] = []
+    for item in static:
+        if isinstance(item, Operand):
+            array = operands[item.index - 1]
+            count = array.ndim if array.dtype.kind == "b" else 1
+            selected += [_WHOLE] * count
+        elif item is not None:
+            selected.append(_WHOLE if isinstance(item, SliceOf) else item)
+    if Ellipsis not in selected:
+        selected.append(Ellipsis)
+    return tuple(selected), tuple(item for item in static if type(item) is not int)
+
+
+_WHOLE = SliceOf(None, None, None)
 
 
 def operation_of(static: tuple[Any, ...], operands: tuple[Any, ...]) -> Operation:
@@ -107,12 +155,22 @@ def normalized(index: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     An index of basic items has an ellipsis, with which NumPy gives a view of a single element
     in place of a number.
     """
-    items = index if isinstance(index, tuple) else (index,)
+    items = index if isinstance(index, tuple) or _is_several(index) else (index,)
     operands: list[Any] = []
     static = tuple(_normalized_item(item, operands) for item in items)
-    if not operands and Ellipsis not in static:
-        static = (*static, Ellipsis)
-    return static, tuple(operands)
+    if Ellipsis not in static:
+        return static if operands else (*static, Ellipsis), tuple(operands)
+    first = static.index(Ellipsis)
+    rest = tuple(item for item in static[first + 1 :] if item is not Ellipsis)
+    return (*static[: first + 1], *rest), tuple(operands)
+
+
+def _is_several(index: Any) -> bool:
+    """Whether a list stands for a tuple: `x[[[0, 1], [2, 3]]]` is `x[[0, 1], [2, 3]]`."""
+    return isinstance(index, list) and any(
+        isinstance(item, (list, tuple, slice, Tensor)) or item is None or item is Ellipsis
+        for item in index
+    )
 
 
 def _normalized_item(item: Any, operands: list[Any]) -> Any:
@@ -123,7 +181,7 @@ def _normalized_item(item: Any, operands: list[Any]) -> Any:
     if isinstance(item, slice):
         return SliceOf(*(_bound(part) for part in (item.start, item.stop, item.step)))
     if isinstance(item, Tensor):
-        item = item.array
+        item = _of_index_type(item.array)
     array = np.asarray(item)
     if array.ndim == 0 and array.dtype.kind in "iu":
         return int(array)
@@ -138,6 +196,15 @@ def _normalized_item(item: Any, operands: list[Any]) -> Any:
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     operands.append(array)
     return Operand(len(operands))
+
+
+def _of_index_type(array: Array) -> Array:
+    """The array of a Tensor in an index: bytes are a mask, short integers are refused."""
+    if array.dtype == np.uint8 and array.ndim:
+        return array.astype(np.bool_)
+    if array.dtype in (np.int8, np.int16):
+        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    return array
 
 
 def _bound(part: Any) -> int | None:
@@ -157,3 +224,23 @@ _PLAIN: dict[type, Any] = {
     SliceOf: lambda item, operands: slice(item.start, item.stop, item.step),
     Operand: lambda item, operands: operands[item.index],
 }
+
+
+def taken(tensor: Tensor, index: Any, name: str) -> Tensor:
+    """`tensor[index]`, recorded under a name of its own."""
+    static, operands = normalized(index)
+    operation = _NAMED.setdefault(name, _taking(name))
+    try:
+        return apply(operation, (tensor, *operands), (static,))
+    except (IndexError, UnsupportedError):
+        explain(tensor.array.shape, static, operands)
+        raise
+
+
+def at_axis(tensor: Tensor, axis: int, index: Any, name: str = "") -> Tensor:
+    """`tensor[:, …, index]`, the index standing at an axis."""
+    place = (*(slice(None),) * axis, index)
+    return taken(tensor, place, name) if name else getitem(tensor, place)
+
+
+_NAMED: dict[str, Operation] = {}

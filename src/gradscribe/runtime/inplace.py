@@ -10,11 +10,13 @@ of the base are taken again when they are next used (`views.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from gradscribe.runtime import dtypes, inference
+from gradscribe.runtime.explaining import explained
 from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.kernel import as_array
 from gradscribe.runtime.modes import MODES, tell_copied, tell_recorded, tell_stored
@@ -67,24 +69,48 @@ def take_over(target: Tensor, result: Tensor) -> None:
         _take_place(target, result)
 
 
+def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Tensor:
+    """Make target the view that a function gives of it, of the same memory."""
+    if is_recorded(target, ()):
+        refuse_leaf(target)
+    refuse_store(target)
+    original = wrap(target.array)
+    original.node, original.index = target.grad_fn, target.index
+    original.needs_grad = target.needs_grad
+    original.counter = target.counter
+    original.view_of = target.view_of
+    result = function(original, *args, **kwargs)
+    target.array = result.array
+    if result.node is not None:
+        move(target, result.node, result.index)
+    target.view_of = None if original.view_of is None else result.view_of
+    target.counter[0] += 1
+    return target
+
+
 def is_recorded(target: Tensor, args: Sequence[Any]) -> bool:
     """Whether an in-place operation on target with these arguments belongs in the graph."""
-    if not grad_enabled():
+    if not grad_enabled() or not dtypes.is_differentiable(target.array.dtype):
         return False
     if target.requires_grad or any(isinstance(a, Tensor) and a.requires_grad for a in args):
         return True
     return target.view_of is not None and target.view_of.base.requires_grad
 
 
-def refuse_leaf(target: Tensor) -> None:
+def refuse_leaf(target: Tensor, *, of_view: bool = False) -> None:
     """Raise the error for a recorded in-place operation on a leaf that requires gradients, on a
-    view of one, or on a view that does not allow it."""
+    view of one, or on a view that does not allow it.
+
+    of_view: the operation is on a view of target.
+    """
     base = target
     if target.view_of is not None:
         target.view_of.refuse(target)
         base = target.view_of.base
     if base.requires_grad and base.node is None:
-        raise RuntimeError(LEAF_IN_PLACE if base is target else f"a view of {LEAF_IN_PLACE}")
+        raise RuntimeError(
+            f"a view of {LEAF_IN_PLACE}" if of_view or base is not target else LEAF_IN_PLACE
+        )
 
 
 def assign(target: Tensor, value: Any) -> Tensor:
@@ -94,13 +120,26 @@ def assign(target: Tensor, value: Any) -> Tensor:
     if recorded:
         refuse_leaf(target)
     refuse_store(target)
-    target.array[...] = value.array if isinstance(value, Tensor) else value
+    given = value.array if isinstance(value, Tensor) else value
+    try:
+        target.array[...] = given
+    except (ValueError, TypeError) as error:
+        raise explained(error, "Copy", (target.array, given)) from None
     target.counter[0] += 1
     if MODES:
         tell_stored(target, ..., value)
     if recorded:
-        overwrite(target, _value_edge(value, target.array))
+        overwrite(target, _value_edge(value, target.array), name=_name_of(target, value))
     return target
+
+
+def _name_of(target: Tensor, value: Any) -> str:
+    """The name of the node of a Tensor all of whose elements were given a value."""
+    if target.view_of is not None:
+        return "CopySlices"
+    if isinstance(value, Tensor) and value.array.ndim:
+        return "CopyBackwards"
+    return "FillBackward0" if isinstance(value, Tensor) or value else "ZeroBackward0"
 
 
 def store(target: Tensor, result: Tensor) -> None:
@@ -137,14 +176,14 @@ def _kind(array: Array) -> str:
     return dtypes.scalar_name(array.dtype)
 
 
-def overwrite(target: Tensor, value: Edge, region: Steps = ()) -> None:
+def overwrite(target: Tensor, value: Edge, region: Steps = (), name: str = "CopySlices") -> None:
     """Give the base of target a new place in the graph, after the region of target has been
-    overwritten by what the edge leads to."""
+    overwritten by what the edge leads to. name: of the node."""
     base, steps = target, region
     if target.view_of is not None:
         base, steps = target.view_of.base, (*target.view_of.steps, *region)
     edge = edge_of(base) if base.needs_grad else NO_EDGE
-    node = CopySlices((edge, value), steps, base.array)
+    node = _node_class(name)((edge, value), steps, base.array)
     move(base, node, 0)
     if MODES:
         tell_recorded(node)
@@ -195,16 +234,21 @@ class CopySlices(Node):
         return d_base * wrap(outside), take(d_base * 1, self.steps)
 
 
+@cache
+def _node_class(name: str) -> type[CopySlices]:
+    return type(name, (CopySlices,), {"__slots__": (), "__module__": "builtins"})
+
+
 def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
     """`target[place] = value`; step: the same index, as a step to the region."""
     recorded = is_recorded(target, (value,))
     if recorded:
-        refuse_leaf(target)
+        refuse_leaf(target, of_view=not step.operands)
     refuse_store(target)
     given = value.array if isinstance(value, Tensor) else value
     try:
         target.array[place] = given
-    except ValueError:
+    except (ValueError, TypeError):
         raise _does_not_fit(target.array[place], given) from None
     target.counter[0] += 1
     if MODES:
@@ -213,8 +257,15 @@ def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
         overwrite(target, _value_edge(value, target.array[place]), (step,))
 
 
-def _does_not_fit(region: Any, value: Any) -> RuntimeError:
-    """PyTorch's error for a value that cannot be broadcast to a region."""
+def _does_not_fit(region: Any, value: Any) -> Exception:
+    """PyTorch's error for a value that cannot be stored in a region."""
+    kind = np.asarray(value).dtype.kind
+    if kind not in "biufc":
+        name = type(value).__name__
+        return TypeError(f"can't assign a {name} to a {dtypes.type_name(region.dtype)}")
+    if kind == "c" and not np.ndim(value):
+        name = dtypes.c_name(region.dtype)
+        return RuntimeError(f"value cannot be converted to type {name} without overflow")
     return RuntimeError(
         f"shape mismatch: value tensor of shape {list(np.shape(value))} cannot be broadcast to "
         f"indexing result of shape {list(np.shape(region))}"

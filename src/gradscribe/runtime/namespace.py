@@ -6,31 +6,48 @@ import math
 import numpy as np
 
 from gradscribe.runtime import (
+    complex_numbers,
     creation,
     dtypes,
     functions,
+    gathering,
     grad_mode,
     inference,
+    ordering,
+    products,
     promotion,
     randomness,
     shaping,
+    viewing,
 )
 from gradscribe.runtime.anomaly import (
     is_anomaly_check_nan_enabled,
     is_anomaly_enabled,
     set_anomaly_enabled,
 )
+from gradscribe.runtime.complex_numbers import *
 from gradscribe.runtime.creation import *
-from gradscribe.runtime.dtypes import device, finfo, get_default_dtype, iinfo, set_default_dtype
+from gradscribe.runtime.dtypes import (
+    device,
+    finfo,
+    get_default_dtype,
+    iinfo,
+    set_default_dtype,
+    strided,
+)
 from gradscribe.runtime.functions import *
+from gradscribe.runtime.gathering import *
 from gradscribe.runtime.grad_mode import *
 from gradscribe.runtime.inference import *
+from gradscribe.runtime.ordering import *
 from gradscribe.runtime.printing import set_printoptions
+from gradscribe.runtime.products import *
 from gradscribe.runtime.promotion import *
 from gradscribe.runtime.randomness import *
 from gradscribe.runtime.shaping import *
 from gradscribe.runtime.size import Size
 from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.viewing import *
 
 dtype = dtypes.PublicDtype
 
@@ -70,13 +87,18 @@ __all__ = [
     "float32", "float64", "get_default_dtype", "half", "iinfo", "inf", "int", "int8", "int16",
     "int32", "int64", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "long", "nan",
     "newaxis", "pi", "set_anomaly_enabled", "set_default_dtype", "set_printoptions", "short",
-    "uint8",
+    "strided", "uint8",
 ]
 # fmt: on
+__all__ += complex_numbers.__all__
 __all__ += creation.__all__
 __all__ += functions.__all__
+__all__ += gathering.__all__
 __all__ += grad_mode.__all__
 __all__ += inference.__all__
+__all__ += ordering.__all__
+__all__ += products.__all__
 __all__ += promotion.__all__
 __all__ += randomness.__all__
 __all__ += shaping.__all__
+__all__ += viewing.__all__

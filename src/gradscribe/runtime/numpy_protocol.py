@@ -18,6 +18,7 @@ from gradscribe.ir.core import Operand
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.runtime.adaptors import BY_CALLEE
 from gradscribe.runtime.eager import Operation, apply, apply_call
+from gradscribe.runtime.inplace import is_recorded
 from gradscribe.runtime.tensor import Tensor, wrap
 
 
@@ -39,7 +40,9 @@ def array_function(
     if function in _ON_ARRAYS or function in _CONSTANT:
         out = function(*map(_array, args), **{k: _array(v) for k, v in kwargs.items()})
         return out if function in _ON_ARRAYS else wrap(out)
-    if function in COMPOSITIONS or function not in PRIMITIVES:
+    if function is np.nonzero:
+        return tuple(map(wrap, np.nonzero(*map(_array, args))))
+    if function in COMPOSITIONS or function not in PRIMITIVES or function in _OF_SEVERAL:
         return _apply_compiled(function, args, kwargs)
     bound = _signature(function).bind(*args, **kwargs)
     operands: list[Any] = []
@@ -77,9 +80,35 @@ def _apply_compiled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, A
         return Operand(len(leaves) - 1)
 
     call = tuple(map(abstracted, args)), {name: abstracted(v) for name, v in kwargs.items()}
+    if not any(is_recorded(leaf, ()) for leaf in leaves if isinstance(leaf, Tensor)):
+        return _wrapped(function(*_arrays(args), **{k: _arrays(v) for k, v in kwargs.items()}))
     results = apply_call(function, *call, leaves)
     return results[0] if len(results) == 1 else results
 
+
+def _arrays(item: Any) -> Any:
+    """Arguments without Tensors in them."""
+    if isinstance(item, (tuple, list)):
+        return type(item)(map(_arrays, item))
+    return _array(item)
+
+
+def _wrapped(result: Any) -> Any:
+    """The arrays and numbers of a result as Tensors."""
+    if isinstance(result, (tuple, list)):
+        return (
+            type(result)(*map(_wrapped, result))
+            if hasattr(result, "_fields")
+            else type(result)(map(_wrapped, result))
+        )
+    return wrap(np.asarray(result))
+
+
+_OF_SEVERAL = frozenset(
+    {np.einsum, np.frexp, np.linalg.eigh, np.linalg.lstsq, np.linalg.multi_dot, np.linalg.qr}
+    | {np.linalg.slogdet, np.linalg.svd}
+)
+"""Functions of several results, or of operands that follow each other without end."""
 
 _ON_ARRAYS = frozenset(
     {np.allclose, np.array_equal, np.shape, np.ndim, np.size, np.array_repr, np.array_str}

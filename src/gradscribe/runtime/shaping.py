@@ -11,14 +11,15 @@ import numpy as np
 from gradscribe.runtime import composites, dtypes, indexing
 from gradscribe.runtime.adaptors import axes, enter_row, joined
 from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.explaining import out_of_range
 from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Tensor, wrap
 
 # fmt: off
 __all__ = [
     "broadcast_to", "cat", "chunk", "concat", "concatenate", "expand_dims", "flatten", "flip",
-    "index_select", "permute", "ravel", "reshape", "split", "squeeze", "stack", "swapaxes",
-    "swapdims", "t", "transpose", "unbind", "unsqueeze",
+    "permute", "ravel", "reshape", "split", "squeeze", "stack", "swapaxes", "swapdims", "t",
+    "transpose", "unbind", "unsqueeze",
 ]
 # fmt: on
 
@@ -154,11 +155,7 @@ expand_dims = unsqueeze
 def axis_of(dim: int, rank: int) -> int:
     """An axis counted from the front; PyTorch's error where there is none such."""
     if not -max(rank, 1) <= dim < max(rank, 1):
-        limit = max(rank, 1)
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], "
-            f"but got {dim})"
-        )
+        raise out_of_range(dim, rank)
     return dim % rank if rank else 0
 
 
@@ -186,7 +183,16 @@ def _bounds_of_pieces(
 ) -> list[tuple[int, int]]:
     """Where each of the pieces of an axis starts and stops."""
     if isinstance(split_size, int):
-        starts = range(0, length, split_size)
+        if split_size < 0:
+            raise RuntimeError(
+                f"split expects split_size be non-negative, but got split_size={split_size}"
+            )
+        if split_size == 0 and length > 0:
+            raise RuntimeError(
+                "split_size can only be 0 if dimension size is 0, but got dimension size of "
+                f"{length}"
+            )
+        starts = range(0, max(length, 1), max(split_size, 1))
         return [(start, min(start + split_size, length)) for start in starts]
     ends = np.cumsum(split_size).tolist()
     if ends[-1] != length:
@@ -203,14 +209,3 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     length = input.array.shape[axis_of(dim, input.array.ndim)]
     return split(input, max(1, -(-length // chunks)), dim)
-
-
-def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """The slices along an axis at these indices."""
-    return _slice_at(input, axis_of(dim, input.array.ndim), index)
-
-
-def _slice_at(input: Tensor, axis: int, index: Any) -> Tensor:
-    """`input[:, ..., index]`, with the index at an axis."""
-    place = (*(slice(None),) * axis, index)
-    return indexing.getitem(input, place)

@@ -1,8 +1,10 @@
-"""Shapes: the type of `Tensor.shape`, and shape arguments in their several spellings."""
+"""Tuples that print as in PyTorch: shapes, and several results; shape arguments as users spell
+them."""
 
 from __future__ import annotations
 
 import operator
+from collections import namedtuple
 from typing import Any
 
 
@@ -44,3 +46,16 @@ def sizes(arguments: tuple[Any, ...]) -> tuple[int, ...]:
     if len(arguments) == 1 and isinstance(arguments[0], (tuple, list)):
         arguments = tuple(arguments[0])
     return tuple(map(operator.index, arguments))
+
+
+def returned(name: str, fields: tuple[str, ...] = ("values", "indices")) -> Any:
+    """The class of what a function returns: a tuple with names."""
+    return type(name, (_tuple_class(name, fields),), {"__slots__": (), "__repr__": _text})
+
+
+_tuple_class: Any = namedtuple
+
+
+def _text(self: Any) -> str:
+    fields = ",\n".join(f"{name}={value!r}" for name, value in self._asdict().items())
+    return f"torch.return_types.{type(self).__name__}(\n{fields})"

@@ -39,6 +39,9 @@ _GRAD_OF_NON_LEAF = (
 )
 
 
+_FLAG_OF_NON_LEAF = "you can only change requires_grad flags of leaf variables."
+
+
 class LeafState:
     """What only some leaves have: the end of the graph (weakly), and hooks."""
 
@@ -96,7 +99,15 @@ class Tensor(ArrayMethods):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        self.requires_grad_(value)
+        if not isinstance(value, (bool, np.bool_)):
+            raise RuntimeError("requires_grad must be a bool")
+        if value and not self.is_leaf:
+            raise RuntimeError(_FLAG_OF_NON_LEAF)
+        if value and not dtypes.is_differentiable(self.array.dtype):
+            raise RuntimeError(
+                "only Tensors of floating point and complex dtype can require gradients"
+            )
+        self.requires_grad_(bool(value))
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` of a leaf, and return it."""
@@ -104,14 +115,11 @@ class Tensor(ArrayMethods):
             if requires_grad:
                 return self
             raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a "
-                "computed variable in a subgraph that doesn't require differentiation use "
-                "var_no_grad = var.detach()."
+                f"{_FLAG_OF_NON_LEAF} If you want to use a computed variable in a subgraph that "
+                "doesn't require differentiation use var_no_grad = var.detach()."
             )
         if requires_grad and not dtypes.is_differentiable(self.array.dtype):
-            raise RuntimeError(
-                "only Tensors of floating point and complex dtype can require gradients"
-            )
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if requires_grad:
             refuse_requiring(self)
         if is_inference(self):
@@ -205,6 +213,11 @@ class Tensor(ArrayMethods):
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self.needs_grad and not dtypes.is_differentiable(value.array.dtype):
+            raise RuntimeError(
+                "data set to a tensor that requires gradients must be floating point or complex "
+                "dtype"
+            )
         self.array = value.array
 
     def detach(self) -> Tensor:
@@ -255,6 +268,11 @@ class Tensor(ArrayMethods):
         return wrap(np.asarray(array))
 
     def __contains__(self, element: Any) -> bool:
+        if not isinstance(element, (Tensor, int, float, complex, np.generic)):
+            raise RuntimeError(
+                "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+                f"{type(element)}."
+            )
         value = element.array if isinstance(element, Tensor) else element
         return bool(np.any(self.array == value))
 

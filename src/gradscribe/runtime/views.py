@@ -7,6 +7,7 @@ taken again, lazily, so its `grad_fn` leads through the change.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,9 @@ class Step:
 
     def on_array(self, array: Any) -> Any:
         """The view of an array."""
-        return self.operation.call([array, *map(_array, self.operands)], self.static)
+        view = self.operation.call([array, *map(_array, self.operands)], self.static)
+        unlock(view, array)
+        return view
 
     def on_tensor(self, tensor: Tensor) -> Tensor:
         """The view of a Tensor, recorded."""
@@ -44,15 +47,18 @@ Steps = tuple[Step, ...]
 class View:
     """What a view knows of its origin. version: that of the memory when it was last taken.
 
+    memory: the array that it was taken of.
+
     origin: why it may not be changed in place where that is recorded ("" if it may).
     """
 
-    __slots__ = ("base", "origin", "steps", "version")
+    __slots__ = ("base", "memory", "origin", "steps", "version")
 
     def __init__(self, base: Tensor, steps: Steps, origin: str = "") -> None:
         self.base = base
         self.steps = steps
         self.version = base.counter[0]
+        self.memory = base.array
         self.origin = origin or current_origin()
 
     def refresh(self, view: Tensor) -> None:
@@ -63,6 +69,8 @@ class View:
         self.version = version
         if not self.base.needs_grad:
             return
+        if self.base.array is not self.memory:
+            raise RuntimeError(_REARRANGED)
         if self.origin == CUSTOM:
             self.refuse(view)
         from gradscribe.runtime.tensor import move
@@ -91,6 +99,12 @@ def current_origin() -> str:
     if grad_enabled():
         return ""
     return INFERENCE if is_inference_mode_enabled() else NO_GRAD
+
+
+_REARRANGED = (
+    "The base of this view has been given other axes or other memory in place since the view was "
+    "taken. Take the view again."
+)
 
 
 _REFUSALS = {
@@ -142,6 +156,22 @@ def take_array(array: Any, steps: Steps) -> Any:
     for step in steps:
         array = step.on_array(array)
     return array
+
+
+def unlock(view: Any, original: Any) -> None:
+    """Let a view be stored to that NumPy made read-only, if no two elements share memory."""
+    flags = getattr(view, "flags", None)
+    if flags is None or flags.writeable or not original.flags.writeable:
+        return
+    reach = view.itemsize
+    for step, length in sorted(
+        (abs(step), n) for step, n in zip(view.strides, view.shape, strict=True) if n > 1
+    ):
+        if step < reach:
+            return
+        reach += step * (length - 1)
+    with contextlib.suppress(ValueError):
+        view.flags.writeable = True
 
 
 def _array(operand: Any) -> Any:

@@ -1,0 +1,258 @@
+"""The table of eager operations, continued: elements read and written at indices.
+
+Whatever the kind of index, its elements have positions in the flat array, which are read as the
+elements themselves would be. So there are three operations: take, put and add at positions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.runtime import composites, dtypes, functions, indexing, shaping
+from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.shaping import axis_of
+from gradscribe.runtime.tensor import Array, Tensor
+
+# fmt: off
+__all__ = [
+    "gather", "index_add", "index_copy", "index_fill", "index_put", "index_select", "masked_fill",
+    "masked_scatter", "masked_select", "put", "scatter", "scatter_add", "scatter_reduce", "take",
+    "take_along_dim",
+]
+# fmt: on
+
+_GATHER, _TAKE = (Operation(name, composites.taken_flat) for name in ("Gather", "Take"))
+_PUT = {
+    name: Operation(name, composites.put_flat)
+    for name in ("Scatter", "IndexCopy", "IndexFill", "IndexPut", "Put", "MaskedScatter")
+}
+_ADD = {
+    name: Operation(name, composites.added_flat)
+    for name in ("ScatterAdd", "IndexAdd", "IndexPut", "Put")
+}
+
+
+def _positions(input: Tensor) -> Array:
+    """The position of each element in the flat array."""
+    places: Array = np.arange(input.array.size).reshape(input.array.shape)
+    return places
+
+
+def _put(
+    rows: dict[str, Operation], name: str, input: Tensor, places: Array, values: Any
+) -> Tensor:
+    """A copy of input with values put, or added, at places."""
+    if isinstance(values, Tensor):
+        values = functions.to_dtype(values, input.array.dtype)
+        if values.array.shape != places.shape:
+            values = shaping.expand(values, places.shape)
+    return apply(rows[name], (input, places, values))
+
+
+# --- along an axis ----------------------------------------------------------------------------
+
+
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    """`out[i][j] = input[index[i][j]][j]`, the index standing at the axis dim."""
+    return apply(_GATHER, (input, _along(input, dim, index, "gather")))
+
+
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """The elements at indices along an axis, broadcast along the others; or in the flat array."""
+    if dim is None:
+        return take(input, indices)
+    found = np.take_along_axis(_positions(input), _integers(indices), axis=dim)
+    return apply(_GATHER, (input, found))
+
+
+def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **options: Any) -> Tensor:
+    """A copy with the elements of src (or one value) where `gather` would read."""
+    src = options.get("value") if src is None else src
+    reduce = options.get("reduce")
+    places = _along(input, dim, index, "scatter")
+    values = _trimmed(src, places.shape)
+    if reduce == "add":
+        return _put(_ADD, "ScatterAdd", input, places, values)
+    if reduce == "multiply":
+        values = apply(_GATHER, (input, places)) * values
+    return _put(_PUT, "Scatter", input, places, values)
+
+
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """A copy to which the elements of src are added where `gather` would read."""
+    places = _along(input, dim, index, "scatter")
+    return _put(_ADD, "ScatterAdd", input, places, _trimmed(src, places.shape))
+
+
+def scatter_reduce(
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """A copy with the sums, means, greatest or least of what `scatter` would put there."""
+    places = _along(input, dim, index, "scatter")
+    values = _trimmed(src, places.shape)
+    if not include_self:
+        input = _put(_PUT, "Scatter", input, places, _NEUTRAL.get(reduce, 0.0))
+    if reduce == "sum":
+        return _put(_ADD, "ScatterAdd", input, places, values)
+    if reduce == "mean":
+        counts = np.full(input.array.shape, float(include_self)).ravel()
+        np.add.at(counts, places, 1.0)
+        untouched = np.maximum(counts, 1.0).reshape(input.array.shape)
+        return functions.div(_put(_ADD, "ScatterAdd", input, places, values), untouched)
+    if reduce not in ("amax", "amin"):
+        raise UnsupportedError(f"`scatter_reduce` by {reduce!r}", "use 'sum', 'mean' or 'amax'")
+    return _scattered_extremum(input, places, values, reduce)
+
+
+_NEUTRAL = {"amax": -np.inf, "amin": np.inf}
+
+
+def _scattered_extremum(input: Tensor, places: Array, values: Tensor, reduce: str) -> Tensor:
+    """The greatest or least: the mean of those elements that are equal to it."""
+    extreme = input.array.copy().ravel()
+    (np.maximum if reduce == "amax" else np.minimum).at(extreme, places, values.array)
+    chosen = values.array == extreme[places]
+    is_own = input.array == extreme.reshape(input.array.shape)
+    counts = is_own.astype(float).ravel()
+    np.add.at(counts, places, chosen)
+    own = functions.where(is_own, input, 0.0)
+    total = _put(_ADD, "ScatterAdd", own, places, functions.where(chosen, values, 0.0))
+    return functions.div(total, counts.reshape(input.array.shape))
+
+
+def _along(input: Tensor, dim: int, index: Tensor, name: str) -> Array:
+    """The positions of `input[…][index[…]][…]`, the index standing at the axis dim."""
+    given = _integers(index)
+    rank = input.array.ndim
+    if given.ndim != rank and given.size:
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as "
+            f"{'input' if name == 'gather' else 'self'} tensor"
+        )
+    if given.dtype.kind not in "iu":
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    axis = axis_of(dim, rank)
+    if not rank:
+        return given
+    length = input.array.shape[axis]
+    outside = given[(given < 0) | (given >= length)]
+    if outside.size:
+        raise RuntimeError(
+            f"index {outside[0]} is out of bounds for dimension {axis} with size {length}"
+        )
+    kept = tuple(slice(None) if a == axis else slice(n) for a, n in enumerate(given.shape))
+    return np.take_along_axis(_positions(input)[kept], given, axis=axis)
+
+
+def _trimmed(values: Any, shape: tuple[int, ...]) -> Any:
+    """The part of values that an index of this shape uses."""
+    if not isinstance(values, Tensor) or values.array.shape == shape or not values.array.ndim:
+        return values
+    return values[tuple(slice(length) for length in shape)]
+
+
+def _integers(index: Any) -> Array:
+    array: Array = index.array if isinstance(index, Tensor) else np.asarray(index)
+    return array
+
+
+# --- whole slices -----------------------------------------------------------------------------
+
+
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The slices along an axis at these indices."""
+    if np.ndim(index) > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    return indexing.at_axis(input, axis_of(dim, input.array.ndim), index, "IndexSelect")
+
+
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    """A copy to whose slices at indices those of source (times alpha) are added."""
+    values = source if alpha == 1 else source * alpha
+    return _put(_ADD, "IndexAdd", input, _of_slices(input, dim, index), values)
+
+
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """A copy whose slices at indices are those of source."""
+    return _put(_PUT, "IndexCopy", input, _of_slices(input, dim, index), source)
+
+
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """A copy whose slices at indices are filled with a value."""
+    return _put(_PUT, "IndexFill", input, _of_slices(input, dim, index), value)
+
+
+def _of_slices(input: Tensor, dim: int, index: Tensor) -> Array:
+    return np.take(_positions(input), _integers(index), axis=axis_of(dim, input.array.ndim))
+
+
+# --- anywhere ---------------------------------------------------------------------------------
+
+
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """The elements at positions in the flat array."""
+    places = _integers(index)
+    size = input.array.size
+    outside = places[(places < -size) | (places >= size)]
+    if outside.size:
+        raise IndexError(
+            f"out of range: tried to access index {outside[0]} on a tensor of {size} elements."
+        )
+    return apply(_TAKE, (input, places))
+
+
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy with elements put, or added, at positions in the flat array."""
+    places = _integers(index)
+    values = shaping.reshape(source, places.shape)
+    return _put(_ADD if accumulate else _PUT, "Put", input, places, values)
+
+
+def index_put(
+    input: Tensor, indices: tuple[Any, ...], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """A copy with values put, or added, at `input[indices]`."""
+    static, operands = indexing.normalized(tuple(indices))
+    places = _positions(input)
+    found = np.asarray(places[indexing.plain_index(static, (places, *operands))])
+    return _put(_ADD if accumulate else _PUT, "IndexPut", input, found, values)
+
+
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """The elements where the mask holds."""
+    given, chosen = np.broadcast_arrays(input.array, mask.array)
+    if given.shape != input.array.shape:
+        input = shaping.expand(input, given.shape)
+    return indexing.taken(input, np.array(chosen), "MaskedSelect")
+
+
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """A copy with the elements of source, in order, where the mask holds."""
+    places = _positions(input)[np.broadcast_to(mask.array, input.array.shape)]
+    values = shaping.reshape(source, (-1,))[: places.size]
+    return _put(_PUT, "MaskedScatter", input, places, values)
+
+
+_MASKED_FILL = Operation("MaskedFill", np.where)
+
+
+def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """`value` where the mask holds."""
+    if mask.array.dtype.kind != "b":
+        name = dtypes.c_name(mask.array.dtype)
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {name}"
+        )
+    if np.ndim(value):
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{np.ndim(value)} dimension(s)."
+        )
+    if isinstance(value, Tensor):
+        value = functions.to_dtype(value, input.array.dtype)
+    elif not dtypes.is_differentiable(input.array.dtype):
+        value = input.array.dtype.type(value).item()
+    return apply(_MASKED_FILL, (mask, value, input))

@@ -1,0 +1,309 @@
+"""The table of eager operations, continued: order. Sorting, extrema, order statistics, counting.
+
+The indices are found on the arrays; the values are taken at them, which is the operation that is
+recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime import composites
+from gradscribe.runtime.adaptors import axes
+from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.functions import MAX, MIN, maximum, minimum
+from gradscribe.runtime.shaping import axis_of, flatten
+from gradscribe.runtime.size import returned
+from gradscribe.runtime.tensor import Array, Tensor, wrap
+
+# fmt: off
+__all__ = [
+    "aminmax", "argsort", "argwhere", "bincount", "bucketize", "cummax", "cummin", "histc",
+    "isin", "kthvalue", "max", "median", "min", "mode", "msort", "nanmedian", "nonzero",
+    "quantile", "searchsorted", "sort", "topk", "unique", "unique_consecutive",
+]
+# fmt: on
+
+
+def _taking(name: str) -> Operation:
+    return Operation(name, composites.taken_along, ("axis", "keepdims"))
+
+
+# --- extrema ----------------------------------------------------------------------------------
+
+_SELECT_MAX, _SELECT_MIN = _taking("Max"), _taking("Min")
+_CUMMAX, _CUMMIN = _taking("Cummax"), _taking("Cummin")
+_Max, _Min, _Aminmax = returned("max"), returned("min"), returned("aminmax", ("min", "max"))
+_Cummax, _Cummin = returned("cummax"), returned("cummin")
+
+
+def max(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    """The greatest element; with dim, `(values, indices)`; with a Tensor, `maximum`."""
+    if isinstance(dim, Tensor):
+        return maximum(input, dim)
+    dim = axis if dim is None else dim
+    if dim is None:
+        return apply(MAX, (input,))
+    index = np.argmax(_lined(input), axis=axis_of(dim, input.array.ndim), keepdims=True)
+    return _chosen(_SELECT_MAX, _Max, input, index, dim, keepdim)
+
+
+def min(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    """The least element; with dim, `(values, indices)`; with a Tensor, `minimum`."""
+    if isinstance(dim, Tensor):
+        return minimum(input, dim)
+    dim = axis if dim is None else dim
+    if dim is None:
+        return apply(MIN, (input,))
+    index = np.argmin(_lined(input), axis=axis_of(dim, input.array.ndim), keepdims=True)
+    return _chosen(_SELECT_MIN, _Min, input, index, dim, keepdim)
+
+
+def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
+    """The least and the greatest elements."""
+    return _Aminmax(input.amin(dim, keepdim), input.amax(dim, keepdim))
+
+
+def cummax(input: Any, dim: int) -> Any:
+    """The greatest element so far, and where it is."""
+    return _so_far(_CUMMAX, _Cummax, input, dim, np.maximum)
+
+
+def cummin(input: Any, dim: int) -> Any:
+    """The least element so far, and where it is."""
+    return _so_far(_CUMMIN, _Cummin, input, dim, np.minimum)
+
+
+def _so_far(row: Operation, returned: Any, input: Any, dim: int, extremum: Any) -> Any:
+    array, axis = _lined(input), axis_of(dim, input.array.ndim)
+    extreme = extremum.accumulate(array, axis=axis)
+    shape = (-1,) + (1,) * (array.ndim - 1 - axis)
+    place = np.arange(array.shape[axis]).reshape(shape)
+    is_extreme = (array == extreme) | (array != array)
+    index = np.maximum.accumulate(np.where(is_extreme, place, 0), axis=axis)
+    return _chosen(row, returned, input, index, dim, True)
+
+
+def _chosen(
+    row: Operation, returned: Any, input: Any, index: Array, dim: int, keepdim: bool
+) -> Any:
+    """Values and indices, of an index that has the axis still."""
+    if not input.array.ndim:
+        return returned(input.clone(), wrap(np.zeros((), np.int64)))
+    axis = axis_of(dim, input.array.ndim)
+    values = apply(row, (input, index), (axis, keepdim))
+    return returned(values, wrap(index if keepdim else np.squeeze(index, axis)))
+
+
+def _lined(input: Any) -> Array:
+    """The array, with an axis at least."""
+    array: Array = input.array
+    return array if array.ndim else array.reshape(1)
+
+
+# --- sorting ----------------------------------------------------------------------------------
+
+_SORT, _TOPK, _KTHVALUE, _MODE = map(_taking, ("Sort", "Topk", "Kthvalue", "Mode"))
+_MEDIAN, _NANMEDIAN = _taking("Median"), _taking("Nanmedian")
+_Sort, _Topk, _Kthvalue, _Mode = map(returned, ("sort", "topk", "kthvalue", "mode"))
+_Median, _Nanmedian = returned("median"), returned("nanmedian")
+
+
+def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """The elements in order along an axis, and where they were; NaN counts as greatest."""
+    index = _order(_lined(input), dim, descending)
+    return _chosen(_SORT, _Sort, input, index, dim, True)
+
+
+def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """Where the elements are that `sort` gives."""
+    return wrap(_order(_lined(input), dim, descending).reshape(input.array.shape))
+
+
+def msort(input: Any) -> Any:
+    """The elements in order along the first axis."""
+    return sort(input, 0)[0]
+
+
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The k greatest (or least) elements along an axis, and where they are."""
+    array = _lined(input)
+    if not 0 <= k <= array.shape[axis_of(dim, array.ndim)]:
+        raise RuntimeError("selected index k out of range")
+    index = np.take(_order(array, dim, largest), np.arange(k), axis=dim)
+    return _chosen(_TOPK, _Topk, input, index, dim, True)
+
+
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """The k-th least element along an axis (from 1), and where it is."""
+    array = _lined(input)
+    if not 1 <= k <= array.shape[axis_of(dim, array.ndim)]:
+        raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(dim))
+    index = np.take(_order(array, dim), [k - 1], axis=dim)
+    return _chosen(_KTHVALUE, _Kthvalue, input, index, dim, keepdim)
+
+
+def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """The middle element (of two, the lower); with dim, `(values, indices)`."""
+    return _middle(_MEDIAN, _Median, input, dim, keepdim, _index_of_median)
+
+
+def nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """`median` of what is not NaN."""
+    return _middle(_NANMEDIAN, _Nanmedian, input, dim, keepdim, _index_of_nanmedian)
+
+
+def _middle(
+    row: Operation,
+    returned: Any,
+    input: Any,
+    dim: Any,
+    keepdim: bool,
+    find: Callable[[Array, int], Array],
+) -> Any:
+    if dim is None:
+        input = flatten(input)
+        return _chosen(row, returned, input, find(_lined(input), 0), 0, False)[0]
+    return _chosen(row, returned, input, find(_lined(input), dim), dim, keepdim)
+
+
+def _index_of_median(array: Array, dim: int) -> Array:
+    order = _order(array, dim)
+    middle = np.take(order, [(array.shape[dim] - 1) // 2], axis=dim)
+    unordered = np.isnan(array) if array.dtype.kind in "fc" else np.zeros_like(array, bool)
+    first = np.argmax(unordered, axis=dim, keepdims=True)
+    found: Array = np.where(np.any(unordered, axis=dim, keepdims=True), first, middle)
+    return found
+
+
+def _index_of_nanmedian(array: Array, dim: int) -> Array:
+    missing = np.isnan(array) if array.dtype.kind in "fc" else np.zeros_like(array, bool)
+    count = np.sum(~missing, axis=dim, keepdims=True)
+    return np.take_along_axis(_order(array, dim), np.maximum((count - 1) // 2, 0), axis=dim)
+
+
+def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent element along an axis (of several, the least), and where it is last."""
+    array = _lined(input)
+    index = np.expand_dims(np.apply_along_axis(_index_of_mode, dim, array), dim)
+    return _chosen(_MODE, _Mode, input, index, dim, keepdim)
+
+
+def _index_of_mode(row: Array) -> Any:
+    values, counts = np.unique(row, return_counts=True)
+    return np.flatnonzero(row == values[np.argmax(counts)])[-1]
+
+
+def _order(array: Array, dim: int, descending: bool = False) -> Array:
+    """Where the elements are that stand at each place in order; equal ones in their own order."""
+    axis = axis_of(dim, array.ndim)
+    if not descending:
+        return np.argsort(array, axis=axis, kind="stable")
+    backwards = np.argsort(np.flip(array, axis), axis=axis, kind="stable")
+    return np.flip(array.shape[axis] - 1 - backwards, axis)
+
+
+_QUANTILE = Operation("Quantile", np.quantile, ("axis", "method", "keepdims"))
+
+
+def quantile(
+    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
+    """The quantiles of order q, along an axis or of all elements."""
+    return apply(_QUANTILE, (input, q), (axes(dim), interpolation, keepdim))
+
+
+# --- counting ---------------------------------------------------------------------------------
+
+
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """The indices of the elements that are not zero: a row for each, or an array for each axis."""
+    if as_tuple:
+        return tuple(wrap(index) for index in np.nonzero(_lined(input)))
+    return wrap(np.argwhere(input.array))
+
+
+def argwhere(input: Any) -> Any:
+    """The indices of the elements that are not zero, a row for each."""
+    return nonzero(input)
+
+
+def unique(
+    input: Any,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The different elements (or slices along an axis), in order."""
+    options: Any = {"return_inverse": return_inverse, "return_counts": return_counts}
+    found: Any = np.unique(input.array, axis=dim, **options)
+    return tuple(map(wrap, found)) if isinstance(found, tuple) else wrap(found)
+
+
+def unique_consecutive(
+    input: Any, return_inverse: bool = False, return_counts: bool = False
+) -> Any:
+    """The elements that differ from the one before."""
+    flat = input.array.ravel()
+    starts = np.flatnonzero(np.r_[True, flat[1:] != flat[:-1]][: flat.size])
+    results = [wrap(flat[starts])]
+    counts = np.diff(np.r_[starts, flat.size])
+    if return_inverse:
+        results.append(wrap(np.repeat(np.arange(starts.size), counts).reshape(input.array.shape)))
+    if return_counts:
+        results.append(wrap(counts))
+    return tuple(results) if len(results) > 1 else results[0]
+
+
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
+    """How often each integer occurs, or the sum of its weights."""
+    given = None if weights is None else weights.array
+    return wrap(np.bincount(input.array, given, minlength))
+
+
+def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """How many elements are in each of so many equal parts of [min, max]."""
+    array = input.array
+    bounds = (array.min(), array.max()) if min == max == 0 and array.size else (min, max)
+    return wrap(np.histogram(array, bins, bounds)[0].astype(array.dtype))
+
+
+def searchsorted(
+    sorted_sequence: Any,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: Any = None,
+) -> Tensor:
+    """Where to insert elements in sorted rows so that they stay sorted."""
+    rows, wanted = (getattr(v, "array", v) for v in (sorted_sequence, input))
+    side = side or ("right" if right else "left")
+    found: Any
+    if rows.ndim == 1:
+        found = np.searchsorted(rows, wanted, side)
+    else:
+        flat = zip(
+            rows.reshape(-1, rows.shape[-1]), wanted.reshape(-1, wanted.shape[-1]), strict=True
+        )
+        found = np.array([np.searchsorted(row, sought, side) for row, sought in flat])
+        found = found.reshape(wanted.shape)
+    return wrap(np.asarray(found, np.int32 if out_int32 else np.int64))
+
+
+def bucketize(
+    input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False
+) -> Tensor:
+    """In which of the intervals between sorted boundaries each element is."""
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
+    """Whether each element is among others."""
+    tested = [getattr(v, "array", v) for v in (elements, test_elements)]
+    found = np.isin(tested[0], tested[1])
+    return wrap(np.asarray(np.logical_not(found) if invert else found))

@@ -1,0 +1,263 @@
+"""Methods of Tensor that are no functions of `gs`: conversions, new Tensors like it, changes of all
+elements, protocols of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.runtime import (
+    complex_numbers,
+    creation,
+    dtypes,
+    functions,
+    indexing,
+    inplace,
+    numpy_protocol,
+    randomness,
+    shaping,
+    viewing,
+)
+from gradscribe.runtime.array_methods import memory_of
+from gradscribe.runtime.backward import tensor_backward
+from gradscribe.runtime.tensor import Array, Tensor, legacy_array, wrap
+
+
+def conversion(dtype: dtypes.Dtype) -> Callable[[Tensor], Tensor]:
+    def method(self: Tensor) -> Tensor:
+        return functions.to_dtype(self, dtype)
+
+    return method
+
+
+def _zero_(self: Tensor) -> Tensor:
+    """Set all elements to zero."""
+    return _fill_(self, 0)
+
+
+def _fill_(self: Tensor, value: Any) -> Tensor:
+    """Set all elements to a value."""
+    return inplace.assign(self, value)
+
+
+def _copy_(self: Tensor, source: Tensor) -> Tensor:
+    """Set the elements to those of another Tensor, cast and broadcast."""
+    return inplace.assign(self, source)
+
+
+def _to(
+    self: Tensor,
+    *args: Any,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool = False,
+    **_: Any,
+) -> Tensor:
+    """Converted to a dtype (or the dtype of another Tensor); there is one device."""
+    for argument in args:
+        if isinstance(argument, Tensor):
+            dtype = argument.array.dtype
+        elif isinstance(argument, (dtypes.PublicDtype, np.dtype, type)):
+            dtype = argument
+        elif argument is not None and not isinstance(argument, bool):
+            device = argument
+    if device is not None:
+        dtypes.check_device(device)
+    converted = self if dtype is None else functions.to_dtype(self, dtype)
+    return functions.clone(self) if copy and converted is self else converted
+
+
+def _type(self: Tensor, dtype: Any = None) -> Any:
+    """The name of the type, as in `torch.DoubleTensor`; or converted to a dtype."""
+    return dtypes.type_name(self.dtype) if dtype is None else functions.to_dtype(self, dtype)
+
+
+def _type_as(self: Tensor, other: Tensor) -> Tensor:
+    """Converted to the dtype of another Tensor."""
+    return functions.to_dtype(self, other.dtype)
+
+
+def _where(self: Tensor, condition: Any, other: Any) -> Tensor:
+    """The elements where the condition holds, else those of `other`."""
+    chosen: Tensor = functions.where(condition, self, other)
+    return chosen
+
+
+def _contiguous(self: Tensor) -> Tensor:
+    """The Tensor itself, or a copy with the elements in order."""
+    return self if self.is_contiguous() else functions.clone(self)
+
+
+def _iterate(self: Tensor) -> Iterator[Tensor]:
+    if self.array.ndim == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(shaping.unbind(self))
+
+
+def _reversed_axes(self: Tensor) -> Tensor:
+    """The transpose: all axes reversed."""
+    return shaping.permute(self, *reversed(range(self.ndim)))
+
+
+def _adjoint_matrix(self: Tensor) -> Tensor:
+    """The transpose of a matrix, conjugated."""
+    if self.ndim not in (0, 2):
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor."
+        )
+    return viewing.adjoint(self) if self.ndim else self
+
+
+def _reversed(self: Tensor) -> Tensor:
+    """The first axis in the other direction."""
+    return shaping.flip(self, 0) if self.ndim else self
+
+
+def _matrix_transpose(self: Tensor) -> Tensor:
+    """The last two axes exchanged."""
+    return shaping.transpose(self, -1, -2)
+
+
+def _new(make: Any) -> Any:
+    """`x.new_zeros(…)` and its kind, of the same dtype where none is named."""
+
+    def method(self: Tensor, *args: Any, dtype: Any = None, **options: Any) -> Tensor:
+        made: Tensor = make(*args, dtype=self.array.dtype if dtype is None else dtype, **options)
+        return made
+
+    method.__doc__ = f"`{make.__name__}`, of the same dtype where none is named."
+    return method
+
+
+def _new_legacy(self: Tensor, *data: Any) -> Tensor:
+    """Legacy: a Tensor of the same dtype, of data or of these sizes."""
+    return wrap(legacy_array(data, self.array.dtype))
+
+
+def _fill_diagonal_(self: Tensor, fill_value: Any) -> Tensor:
+    """Set the elements of the diagonal to a value."""
+    if self.array.ndim != 2:
+        raise UnsupportedError("`fill_diagonal_` of more than two axes", "store with an index")
+    inplace.assign(viewing.diagonal(self), fill_value)
+    return self
+
+
+def _is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether another Tensor has the same shape."""
+    return bool(self.array.shape == other.array.shape)
+
+
+def _set_(self: Tensor, *source: Any, **_: Any) -> Tensor:
+    """Refused: a Tensor keeps its memory."""
+    raise UnsupportedError(
+        "`set_`, which gives a Tensor other memory", "make a new Tensor, or use `copy_`"
+    )
+
+
+def _resize_(self: Tensor, *sizes: Any, **_: Any) -> Tensor:
+    """Refused: a Tensor keeps its memory."""
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    raise UnsupportedError(
+        "`resize_`, which gives a Tensor other memory", "make a new Tensor, or use `reshape`"
+    )
+
+
+def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+            "protocol at the moment.  If you were attempting to deepcopy a module, this may be "
+            "because of a torch.nn.utils.weight_norm usage, see "
+            "https://github.com/pytorch/pytorch/pull/103001"
+        )
+    copy = wrap(_copied_memory(self.array, memo))
+    copy.needs_grad = self.needs_grad
+    memo[id(self)] = copy
+    if self.grad is not None:
+        copy._grad = _deepcopy(self.grad, memo)
+    return copy
+
+
+def _copied_memory(array: Array, memo: dict[int, Any]) -> Array:
+    """A copy of an array; copies of views of one memory share a memory, too."""
+    owner = memory_of(array)
+    if not (owner.flags.c_contiguous and array.flags.writeable and owner.dtype == array.dtype):
+        alone: Array = array.copy()
+        return alone
+    copied = memo.get(id(owner))
+    if copied is None:
+        copied = memo[id(owner)] = owner.copy()
+        memo.setdefault(id(memo), []).append(owner)
+    offset = array.ctypes.data - owner.ctypes.data
+    view: Array = np.ndarray(array.shape, array.dtype, copied, offset, array.strides)
+    return view
+
+
+def _rebuild(array: Any, requires_grad: bool) -> Tensor:
+    tensor = wrap(array)
+    tensor.needs_grad = requires_grad
+    return tensor
+
+
+def _reduce(self: Tensor) -> Any:
+    return _rebuild, (self.array, self.requires_grad)
+
+
+METHODS: dict[str, Any] = {
+    "backward": tensor_backward,
+    "zero_": _zero_,
+    "fill_": _fill_,
+    "copy_": _copy_,
+    "set_": _set_,
+    "resize_": _resize_,
+    "is_cuda": property(lambda self: False),
+    "is_sparse": property(lambda self: False),
+    "uniform_": randomness.uniform_,
+    "normal_": randomness.normal_,
+    "to": _to,
+    "type": _type,
+    "type_as": _type_as,
+    "where": _where,
+    "contiguous": _contiguous,
+    "T": property(_reversed_axes),
+    "mT": property(_matrix_transpose),
+    "H": property(_adjoint_matrix),
+    "mH": property(viewing.adjoint),
+    "real": property(complex_numbers.real),
+    "imag": property(complex_numbers.imag),
+    "new": _new_legacy,
+    "new_empty": _new(creation.empty),
+    "new_full": _new(creation.full),
+    "new_ones": _new(creation.ones),
+    "new_tensor": _new(creation.tensor),
+    "new_zeros": _new(creation.zeros),
+    "fill_diagonal_": _fill_diagonal_,
+    "is_same_size": _is_same_size,
+    "__iter__": _iterate,
+    "__reversed__": _reversed,
+    "__deepcopy__": _deepcopy,
+    "__reduce__": _reduce,
+    "__getitem__": indexing.getitem,
+    "__setitem__": indexing.setitem,
+    "__array_ufunc__": numpy_protocol.array_ufunc,
+    "__array_function__": numpy_protocol.array_function,
+}
+
+CONVERSIONS: dict[str, dtypes.Dtype] = {
+    "double": dtypes.float64,
+    "float": dtypes.float32,
+    "half": dtypes.float16,
+    "long": dtypes.int64,
+    "int": dtypes.int32,
+    "short": dtypes.int16,
+    "char": dtypes.int8,
+    "byte": dtypes.uint8,
+    "bool": dtypes.bool_,
+    "cdouble": dtypes.complex128,
+    "cfloat": dtypes.complex64,
+}
+"""The methods that convert to a dtype."""

@@ -1,0 +1,149 @@
+"""The table of eager operations, continued: products, and sums of products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime import composites, functions
+from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.promotion import promoted
+from gradscribe.runtime.size import returned
+from gradscribe.runtime.tensor import Tensor
+
+# fmt: off
+__all__ = [
+    "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "baddbmm", "cdist", "chain_matmul",
+    "cross", "det", "dist", "einsum", "inverse", "kron", "lerp", "logdet", "matrix_power",
+    "slogdet", "tensordot",
+]
+# fmt: on
+
+Slogdet = returned("slogdet", ("sign", "logabsdet"))
+_ADDCMUL = Operation("Addcmul", composites.addcmul)
+_ADDCDIV = Operation("Addcdiv", composites.addcdiv)
+_LERP = Operation("Lerp", composites.lerp)
+_ADDMM = Operation("Addmm", composites.added_product)
+_ADDMV = Operation("Addmv", composites.added_product)
+_BADDBMM = Operation("Baddbmm", composites.added_product)
+_ADDBMM = Operation("Addbmm", composites.added_products)
+_ADDR = Operation("Addr", composites.added_outer)
+
+
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """input + value * tensor1 * tensor2."""
+    return apply(_ADDCMUL, (input, tensor1, tensor2, value))
+
+
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """input + value * tensor1 / tensor2."""
+    return apply(_ADDCDIV, (input, tensor1, tensor2, value))
+
+
+def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """From input (weight 0) to end (weight 1)."""
+    return apply(_LERP, (input, end, weight))
+
+
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta * input + alpha * mat1 @ mat2."""
+    functions.check_matrices(mat1, mat2)
+    return apply(_ADDMM, (input, mat1, mat2, beta, alpha))
+
+
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta * input + alpha * mat @ vec."""
+    return apply(_ADDMV, (input, mat, vec, beta, alpha))
+
+
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta * input + alpha * the outer product."""
+    return apply(_ADDR, (input, vec1, vec2, beta, alpha))
+
+
+def baddbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
+) -> Tensor:
+    """beta * input + alpha * the products of two stacks of matrices."""
+    return apply(_BADDBMM, (input, batch1, batch2, beta, alpha))
+
+
+def addbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
+) -> Tensor:
+    """beta * input + alpha * the sum of the products of two stacks of matrices."""
+    return apply(_ADDBMM, (input, batch1, batch2, beta, alpha))
+
+
+def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
+    """The p-norm of the difference."""
+    return functions.norm(input - other, p)
+
+
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
+    """The p-norms of the differences of all pairs of rows."""
+    return functions.norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+
+
+def einsum(equation: str, *operands: Any) -> Any:
+    """Sums of products, as the equation says."""
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
+    return np.einsum(equation, *operands)
+
+
+def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+    """The sum of products over axes of both."""
+    return np.tensordot(a, b, dims)
+
+
+def chain_matmul(*matrices: Any) -> Any:
+    """The product of several matrices."""
+    product = matrices[0]
+    for matrix in matrices[1:]:
+        product = functions.mm(product, matrix)
+    return product
+
+
+def cross(input: Any, other: Any, dim: int = -1) -> Any:
+    """The vector product along an axis of length three."""
+    first, second = promoted(input, other)
+    if dim == -1:
+        return np.cross(first, second)
+    return np.moveaxis(np.cross(np.moveaxis(first, dim, -1), np.moveaxis(second, dim, -1)), -1, dim)
+
+
+def kron(input: Any, other: Any) -> Any:
+    """The Kronecker product."""
+    return np.kron(*promoted(input, other))
+
+
+def trace(input: Any) -> Any:
+    """The sum of the diagonal of a matrix."""
+    return np.trace(input)
+
+
+def det(input: Any) -> Any:
+    """The determinant."""
+    return np.linalg.det(input)
+
+
+def slogdet(input: Any) -> Any:
+    """The sign of the determinant, and the logarithm of its absolute value."""
+    return Slogdet(*np.linalg.slogdet(input))
+
+
+def logdet(input: Any) -> Any:
+    """The logarithm of the determinant."""
+    return np.log(np.linalg.det(input))
+
+
+def inverse(input: Any) -> Any:
+    """The inverse matrix."""
+    return np.linalg.inv(input)
+
+
+def matrix_power(input: Any, n: int) -> Any:
+    """A product of so many copies of a matrix."""
+    return np.linalg.matrix_power(input, n)

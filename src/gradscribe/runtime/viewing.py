@@ -1,0 +1,293 @@
+"""The table of eager operations, continued: views of parts, axes moved, elements repeated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided as numpy_strided
+from numpy.lib.stride_tricks import sliding_window_view
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.runtime import composites, indexing, shaping
+from gradscribe.runtime.adaptors import enter_row
+from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.shaping import axis_of, permute
+from gradscribe.runtime.size import sizes
+from gradscribe.runtime.tensor import Tensor
+
+# fmt: off
+__all__ = [
+    "adjoint", "as_strided", "broadcast_tensors", "diag", "diag_embed", "diagflat", "diagonal",
+    "dsplit", "fliplr", "flipud", "hsplit", "moveaxis", "movedim", "narrow", "repeat_interleave",
+    "roll", "rot90", "select", "split_with_sizes", "tensor_split", "tile", "tril", "triu",
+    "unflatten", "vsplit",
+]
+# fmt: on
+
+
+_DIAGONAL = enter_row(Operation("Diagonal", np.diagonal, ("offset", "axis1", "axis2"), view=True))
+_UNFOLD = Operation("Unfold", sliding_window_view, ("window_shape", "axis"), view=True)
+_ROLL = enter_row(Operation("Roll", np.roll, ("shift", "axis")))
+_REPEAT = Operation("Repeat", np.tile, ("reps",))
+_INTERLEAVE = Operation("RepeatInterleave", np.repeat, ("repeats", "axis"))
+_INTERLEAVE_BY = Operation("RepeatInterleave", np.repeat)
+_TRIL = enter_row(Operation("Tril", np.tril, ("k",)))
+_TRIU = enter_row(Operation("Triu", np.triu, ("k",)))
+
+# --- parts ------------------------------------------------------------------------------------
+
+
+def select(input: Tensor, dim: int, index: int) -> Tensor:
+    """The slice at one index of an axis."""
+    if not input.array.ndim:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    axis = axis_of(dim, input.array.ndim)
+    length = input.array.shape[axis]
+    if not -length <= index < length:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(input.array.shape)} "
+            f"at dimension {axis}"
+        )
+    return indexing.at_axis(input, axis, index)
+
+
+def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    """The part of an axis of this length from start."""
+    axis = axis_of(dim, input.array.ndim)
+    whole, first = input.array.shape[axis], int(start)
+    if not -whole <= first <= whole:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-whole}, {whole}], but got "
+            f"{first})"
+        )
+    first += whole if first < 0 else 0
+    if first + length > whole:
+        raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({whole}).")
+    return indexing.at_axis(input, axis, slice(first, first + length))
+
+
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """The diagonal of two axes, as the last axis."""
+    return apply(_DIAGONAL, (input,), (offset, dim1, dim2))
+
+
+def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """All windows of this size along an axis, so many steps apart, as the last axis."""
+    axis = axis_of(dimension, input.array.ndim)
+    if size > input.array.shape[axis]:
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {axis} is {input.array.shape[axis]} but size is "
+            f"{size}"
+        )
+    windows = apply(_UNFOLD, (input,), (size, axis))
+    if step == 1:
+        return windows
+    return indexing.at_axis(windows, axis, slice(None, None, step))
+
+
+def _strided(array: Any, size: Sequence[int], stride: Sequence[int], offset: int) -> Any:
+    steps = [step * array.itemsize for step in stride]
+    return numpy_strided(array.reshape(-1)[offset:], size, steps)
+
+
+_AS_STRIDED = Operation(
+    "AsStrided", composites.strided, ("size", "stride", "offset"), view=True, run=_strided
+)
+
+
+def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """The elements at these steps in memory along each axis."""
+    own = input.storage_offset()
+    first = 0 if storage_offset is None else storage_offset - own
+    last = first + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    if not input.is_contiguous() or first < 0 or (0 not in size and last >= input.array.size):
+        raise UnsupportedError(
+            "`as_strided` beyond the elements of a Tensor, or of one that is not contiguous",
+            "take it of the contiguous Tensor that has all the elements",
+        )
+    return apply(_AS_STRIDED, (input,), (tuple(size), tuple(stride), first))
+
+
+def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """So many pieces along an axis, of nearly equal size, or the pieces between these indices."""
+    axis = axis_of(dim, input.array.ndim)
+    if isinstance(indices_or_sections, Tensor):
+        indices_or_sections = indices_or_sections.tolist()
+    bounds = bounds_between(input.array.shape[axis], indices_or_sections)
+    places = [(*(slice(None),) * axis, slice(start, stop)) for start, stop in bounds]
+    return indexing.pieces(input, places, "Split")
+
+
+def bounds_between(length: int, ends: Any) -> list[tuple[int, int | None]]:
+    """Where the pieces of an axis start and stop: so many, or those between these indices."""
+    if isinstance(ends, int):
+        size, longer = divmod(length, ends)
+        ends = [size * i + min(i, longer) for i in range(1, ends)]
+    return list(zip([0, *ends], [*ends, None], strict=True))
+
+
+def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Pieces along the second axis."""
+    return tensor_split(input, indices_or_sections, 1 if input.array.ndim > 1 else 0)
+
+
+def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Pieces along the first axis."""
+    return tensor_split(input, indices_or_sections, 0)
+
+
+def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Pieces along the third axis."""
+    return tensor_split(input, indices_or_sections, 2)
+
+
+def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Pieces of these sizes along an axis."""
+    return shaping.split(input, list(split_sizes), dim)
+
+
+# --- axes -------------------------------------------------------------------------------------
+
+
+def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """Axes moved to other places, the others staying in order."""
+    return permute(input, *order_moved(source, destination, input.array.ndim))
+
+
+def order_moved(source: Any, destination: Any, rank: int) -> tuple[int, ...]:
+    """The order of the axes after some have been moved."""
+    taken = [axis_of(dim, rank) for dim in _several(source)]
+    given = [axis_of(dim, rank) for dim in _several(destination)]
+    if len(taken) != len(given):
+        raise RuntimeError(
+            "movedim: Invalid source or destination dims: source ("
+            f"{list(_several(source))} dims) should contain the same number of dims as destination "
+            f"({list(_several(destination))} dims)"
+        )
+    order = [dim for dim in range(rank) if dim not in taken]
+    for place, dim in sorted(zip(given, taken, strict=True)):
+        order.insert(place, dim)
+    return tuple(order)
+
+
+moveaxis = movedim
+
+
+def _several(dims: Any) -> tuple[int, ...]:
+    return tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
+
+
+def adjoint(input: Tensor) -> Tensor:
+    """The last two axes exchanged, the elements conjugated."""
+    return shaping.transpose(input, -2, -1).conj()
+
+
+def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
+    """One axis as several of these lengths."""
+    shape = input.array.shape
+    axis = axis_of(dim, len(shape))
+    known = math.prod(n for n in sizes if n != -1)
+    if (shape[axis] % known if -1 in sizes else shape[axis] != known) != 0:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {axis} "
+            f"({shape[axis]}) in the input tensor"
+        )
+    return shaping.view(input, (*shape[:axis], *sizes, *shape[axis + 1 :]))
+
+
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The Tensors, all of the shape that they broadcast to."""
+    shape = np.broadcast_shapes(*(tensor.array.shape for tensor in tensors))
+    return tuple(shaping.expand(tensor, shape) for tensor in tensors)
+
+
+# --- copies -----------------------------------------------------------------------------------
+
+
+def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
+    """The elements shifted along axes, around their ends."""
+    named = None if dims is None or dims == () else sizes((dims,))
+    return apply(_ROLL, (input,), (sizes((shifts,)), named) if named else (shifts, None))
+
+
+def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+    """A plane turned by so many right angles."""
+    turn: Any = np.rot90
+    turned: Tensor = turn(input, k, dims)
+    return turned
+
+
+def fliplr(input: Tensor) -> Tensor:
+    """The second axis in the other direction."""
+    return shaping.flip(input, 1)
+
+
+def flipud(input: Tensor) -> Tensor:
+    """The first axis in the other direction."""
+    return shaping.flip(input, 0)
+
+
+def repeat(input: Tensor, *repeats: Any) -> Tensor:
+    """The whole Tensor, so many times along each axis."""
+    times = sizes(repeats)
+    if len(times) < input.array.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor"
+        )
+    return apply(_REPEAT, (input,), (times,))
+
+
+def tile(input: Tensor, *dims: Any) -> Tensor:
+    """The whole Tensor, so many times along the last axes."""
+    return apply(_REPEAT, (input,), (sizes(dims),))
+
+
+def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None) -> Tensor:
+    """Each element so many times, along an axis or in the flat array."""
+    if dim is None:
+        input, dim = shaping.flatten(input), 0
+    if isinstance(repeats, Tensor):
+        index = np.repeat(np.arange(input.array.shape[dim]), repeats.array)
+        return indexing.at_axis(input, axis_of(dim, input.array.ndim), index, "IndexSelect")
+    return apply(_INTERLEAVE, (input,), (int(repeats), dim))
+
+
+def tril(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Zeros above a diagonal."""
+    return apply(_TRIL, (input,), (diagonal,))
+
+
+def triu(input: Tensor, diagonal: int = 0) -> Tensor:
+    """Zeros below a diagonal."""
+    return apply(_TRIU, (input,), (diagonal,))
+
+
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+    """The diagonal of a matrix, or the matrix of a diagonal."""
+    if input.array.ndim == 1:
+        return diag_embed(input, diagonal)
+    return apply(_DIAGONAL, (input,), (diagonal, 0, 1)).clone()
+
+
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """The matrix that has the elements on a diagonal."""
+    return diag_embed(shaping.flatten(input), offset)
+
+
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Matrices, in two axes, that have the last axis on a diagonal."""
+    length = input.array.shape[-1] + abs(offset)
+    rows = np.arange(input.array.shape[-1]) + max(-offset, 0)
+    columns = rows + offset
+    whole = (*input.array.shape[:-1], length, length)
+    places = np.arange(math.prod(whole)).reshape(whole)[..., rows, columns]
+    zeros = np.zeros(whole, input.array.dtype)
+    filled = apply(_EMBED, (zeros, places, input))
+    return movedim(filled, (-2, -1), (dim1, dim2))
+
+
+_EMBED = Operation("DiagEmbed", composites.put_flat)

@@ -1,0 +1,254 @@
+"""Sorting, gathering, views of parts and products: derivatives against finite differences, and
+values where a rule of PyTorch decides."""
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.autograd import gradcheck, gradgradcheck
+
+A = np.array([[0.31, 0.82, 0.57], [0.44, 0.13, 0.69]])
+B = np.array([[0.91, 0.27, 0.38], [0.75, 0.62, 0.18]])
+INDEX = gs.tensor([[0, 2], [1, 1]])
+ROWS = gs.tensor([1, 1])
+MASK = gs.tensor(A > 0.5)
+NAN = float("nan")
+
+CASES = {
+    "sort": lambda x: x.sort(1, descending=True).values,
+    "topk": lambda x: x.topk(2)[0],
+    "kthvalue": lambda x: x.kthvalue(2, 0)[0],
+    "median": lambda x: x.median(),
+    "median along an axis": lambda x: x.median(1, keepdim=True).values,
+    "mode": lambda x: x.mode(1)[0],
+    "cummax": lambda x: x.cummax(1)[0],
+    "cummin": lambda x: x.cummin(0)[0],
+    "aminmax": lambda x: sum(x.aminmax(dim=0)),
+    "quantile": lambda x: x.quantile(0.3, dim=1),
+    "cumprod": lambda x: x.cumprod(1),
+    "logcumsumexp": lambda x: x.logcumsumexp(0),
+    "nansum": lambda x: x.nansum(1),
+    "diff": lambda x: x.diff(dim=1),
+    "sinc": lambda x: x.sinc(),
+    "frac": lambda x: (3 * x).frac(),
+    "logit": lambda x: x.logit(),
+    "norm of order 1 along two axes": lambda x: x[None].norm(1, (0, 2)),
+    "norm of order 3 keeping the axis": lambda x: x.norm(3, 1, True),
+    "greatest absolute value": lambda x: (-x).norm(float("inf")),
+    "gather": lambda x: x.gather(1, INDEX),
+    "gather in part": lambda x: x.gather(0, INDEX[:1] // 2),
+    "take": lambda x: x.take(gs.tensor([5, 0, 5])),
+    "take_along_dim": lambda x: x.take_along_dim(gs.tensor([[0], [2]]), 1),
+    "index_select": lambda x: x.index_select(0, ROWS),
+    "masked_select": lambda x: x.masked_select(MASK),
+    "masked_fill": lambda x: x.masked_fill(MASK, 3.0),
+    "index_fill": lambda x: x.index_fill(1, ROWS, 3.0) * x,
+    "select": lambda x: x.select(1, 2),
+    "narrow": lambda x: x.narrow(1, 1, 2),
+    "diagonal": lambda x: x.diagonal(1),
+    "unfold": lambda x: x.unfold(1, 2, 1),
+    "as_strided": lambda x: x.as_strided((2, 2), (1, 1), 1),
+    "tensor_split": lambda x: x.tensor_split(2, 1)[0],
+    "movedim": lambda x: x[None].movedim((0, 1), (2, 0)),
+    "unflatten": lambda x: x.unflatten(1, (3, 1)),
+    "roll": lambda x: x.roll((1, -1), (0, 1)),
+    "rot90": lambda x: x.rot90(),
+    "repeat": lambda x: x.repeat(2, 1, 2),
+    "repeat_interleave": lambda x: x.repeat_interleave(gs.tensor([2, 0, 1]), dim=1),
+    "tril": lambda x: x.tril(),
+    "triu": lambda x: x.triu(1),
+    "diag_embed": lambda x: x.diag_embed(1),
+    "diag": lambda x: x[0].diag(),
+    "trace": lambda x: x.trace(),
+    "einsum": lambda x: gs.einsum("ij,ik->jk", x, x),
+    "det": lambda x: (x @ x.t()).det(),
+    "inverse": lambda x: (x @ x.t()).inverse(),
+}
+
+PAIRS = {
+    "scatter": lambda x, y: x.scatter(1, INDEX[:, :1], y),
+    "scatter_add": lambda x, y: x.scatter_add(1, INDEX, y),
+    "scatter_reduce by mean": lambda x, y: x.scatter_reduce(1, INDEX, y, "mean"),
+    "scatter_reduce by amax": lambda x, y: x.scatter_reduce(1, INDEX, y, "amax"),
+    "index_add": lambda x, y: x.index_add(0, ROWS, y, alpha=2),
+    "index_copy": lambda x, y: x.index_copy(1, gs.tensor([2, 0]), y[:, :2]),
+    "index_put": lambda x, y: x.index_put((gs.tensor([0, 1]), gs.tensor([2, 0])), y[0, :2]),
+    "index_put accumulating": lambda x, y: x.index_put((ROWS,), y, accumulate=True),
+    "put": lambda x, y: x.put(gs.tensor([4, 1]), y[0, :2]),
+    "masked_scatter": lambda x, y: x.masked_scatter(MASK, y),
+    "addcmul": lambda x, y: x.addcmul(x, y, value=2),
+    "addcdiv": lambda x, y: x.addcdiv(x, y, value=2),
+    "lerp": lambda x, y: x.lerp(y, 0.3),
+    "lerp by a tensor": lambda x, y: x.lerp(y, x),
+    "addmm": lambda x, y: x[:, :2].addmm(x, y.t(), beta=2, alpha=3),
+    "addmv": lambda x, y: x[:, 0].addmv(y, x[0]),
+    "addr": lambda x, y: x.addr(y[:, 0], y[1]),
+    "baddbmm": lambda x, y: x[None].baddbmm(x[None, :, :2], y[None]),
+    "addbmm": lambda x, y: x.addbmm(x[None, :, :2], y[None]),
+    "cdist": lambda x, y: gs.cdist(x, y),
+    "dist": lambda x, y: x.dist(y, 3),
+    "cross": lambda x, y: x.cross(y, dim=1),
+    "kron": lambda x, y: x.kron(y),
+    "tensordot": lambda x, y: gs.tensordot(x, y, dims=([0], [0])),
+    "xlogy": lambda x, y: x.xlogy(y),
+    "logaddexp2": lambda x, y: x.logaddexp2(y),
+}
+
+
+def leaf(array):
+    return gs.tensor(array, requires_grad=True)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_derivatives_of_one_operand(name):
+    assert gradcheck(CASES[name], (leaf(A),))
+    assert gradgradcheck(CASES[name], (leaf(A),))
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_derivatives_of_two_operands(name):
+    assert gradcheck(PAIRS[name], (leaf(A), leaf(B)))
+    assert gradgradcheck(PAIRS[name], (leaf(A), leaf(B)))
+
+
+# -- order ---------------------------------------------------------------------------------------
+
+
+def test_sorting_gives_values_and_indices_by_name():
+    found = gs.tensor([3.0, 1.0, 2.0]).sort()
+    assert repr(found) == (
+        "torch.return_types.sort(\nvalues=tensor([1., 2., 3.]),\nindices=tensor([1, 2, 0]))"
+    )
+    values, indices = found
+    assert (values is found.values, indices.tolist()) == (True, [1, 2, 0])
+
+
+def test_equal_elements_stay_in_order_and_nan_is_greatest():
+    x = gs.tensor([1.0, NAN, 1.0, 0.0])
+    assert x.argsort().tolist() == [3, 0, 2, 1]
+    assert x.argsort(descending=True).tolist() == [1, 0, 2, 3]
+    assert x.topk(2).indices.tolist() == [1, 0]
+
+
+def test_the_median_is_the_lower_of_two_and_shows_nan():
+    x = gs.tensor([[3.0, 1.0, 2.0, 4.0], [5.0, NAN, 6.0, 1.0]])
+    assert x[0].median().item() == 2
+    values, indices = x.median(1)
+    assert (values[0].item(), np.isnan(values[1].item()), indices.tolist()) == (2, True, [2, 1])
+    assert x[1].nanmedian().item() == 5
+
+
+def test_the_mode_is_the_least_of_the_most_frequent_at_its_last_place():
+    values, indices = gs.tensor([[3.0, 1.0, 3.0, 1.0], [5.0, 7.0, 5.0, 5.0]]).mode()
+    assert (values.tolist(), indices.tolist()) == ([1, 5], [3, 3])
+
+
+def test_a_tensor_without_axes_is_sorted_as_if_it_had_one():
+    x = gs.tensor(3.0)
+    for found in (x.sort(), x.max(0), x.topk(1), x.median(0), x.kthvalue(1)):
+        assert [t.shape for t in found] == [(), ()]
+
+
+def test_counts():
+    x = gs.tensor([3, 1, 2, 1])
+    assert [t.tolist() for t in x.unique(return_inverse=True, return_counts=True)] == [
+        [1, 2, 3],
+        [2, 0, 1, 0],
+        [2, 1, 1],
+    ]
+    assert x.bincount(minlength=5).tolist() == [0, 2, 1, 1, 0]
+    assert x.unique_consecutive().tolist() == [3, 1, 2, 1]
+    assert gs.tensor([[1, 0], [0, 3]]).nonzero().tolist() == [[0, 0], [1, 1]]
+    assert gs.searchsorted(gs.tensor([1.0, 3.0]), gs.tensor([3.0]), right=True).tolist() == [2]
+    assert gs.histc(gs.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3).tolist() == [0, 2, 1, 0]
+
+
+def test_selecting_out_of_range_is_refused():
+    with pytest.raises(RuntimeError, match="selected index k out of range"):
+        gs.tensor([1.0, 2.0]).topk(3)
+    with pytest.raises(RuntimeError, match=r"index 3 is out of bounds for dimension 1 with size 3"):
+        gs.tensor(A).gather(1, gs.tensor([[3]]))
+    with pytest.raises(IndexError, match=r"select\(\): index 10 out of range"):
+        gs.arange(10.0).select(0, 10)
+    with pytest.raises(RuntimeError, match=r"start \(8\) \+ length \(3\) exceeds dimension size"):
+        gs.arange(10.0).narrow(0, 8, 3)
+    with pytest.raises(IndexError, match="out of range: tried to access index 6 on a tensor of 6"):
+        gs.tensor(A).take(gs.tensor([6]))
+
+
+# -- special points ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("function", "at", "value", "gradient"),
+    [
+        (gs.relu, [-np.inf, NAN, -1.0], [0.0, NAN, 0.0], [0.0, 1.0, 0.0]),
+        (gs.sigmoid, [-40.0, 40.0], [np.exp(-40.0), 1.0], [np.exp(-40.0), np.exp(-40.0)]),
+        (lambda x: x.norm(), [0.0, 0.0], 0.0, [0.0, 0.0]),
+        (lambda x: x.logsumexp(0), [-np.inf, 0.0], 0.0, [0.0, 1.0]),
+        (lambda x: x.logcumsumexp(0), [-800.0, 0.0], [-800.0, 0.0], [1.0, 1.0]),
+        (lambda x: x.xlogy(x), [0.0, 1.0], [0.0, 0.0], None),
+        (lambda x: x.cumprod(0), [0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [3.0, 0.0, 0.0]),
+    ],
+)
+def test_values_and_derivatives_at_special_points(function, at, value, gradient):
+    x = gs.tensor(at, requires_grad=True)
+    with np.errstate(all="ignore"):
+        y = function(x)
+        y.sum().backward()
+    np.testing.assert_allclose(y.detach().numpy(), value, rtol=1e-12)
+    if gradient is not None:
+        np.testing.assert_allclose(x.grad.numpy(), gradient, rtol=1e-12)
+
+
+def test_the_logarithm_of_no_probability_is_minus_infinity():
+    assert gs.tensor([-np.inf, -np.inf]).logsumexp(0).item() == -np.inf
+
+
+# -- views ---------------------------------------------------------------------------------------
+
+
+def test_views_of_parts_share_memory_and_gradients():
+    x = gs.ones(3, 3, requires_grad=True)
+    y = x * 2
+    y.diagonal().mul_(3)
+    y.select(0, 2).narrow(0, 0, 2).zero_()
+    assert y.tolist() == [[6, 2, 2], [2, 6, 2], [0, 0, 6]]
+    y.sum().backward()
+    assert x.grad.tolist() == [[6, 2, 2], [2, 6, 2], [0, 0, 6]]
+
+
+def test_strides_reach_into_the_memory_of_a_view():
+    x = gs.arange(12.0).reshape(3, 4)
+    assert x.as_strided((2, 2), (1, 2), 1).tolist() == [[1, 3], [2, 4]]
+    x.as_strided((3,), (5,)).fill_(-1)
+    assert x.diagonal().tolist() == [-1, -1, -1]
+    with pytest.raises(gs.errors.UnsupportedError, match="beyond the elements of a Tensor"):
+        x.as_strided((3,), (6,))
+
+
+def test_parts_with_sizes():
+    x = gs.arange(10)
+    assert [p.tolist() for p in x.tensor_split(3)] == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
+    assert [len(p) for p in x.tensor_split([2, 5])] == [2, 3, 5]
+    assert gs.ones(2, 6).hsplit(3)[0].shape == (2, 2)
+
+
+# -- NumPy's functions of several results --------------------------------------------------------
+
+
+def test_numpy_functions_of_several_results():
+    m = gs.tensor([[2.0, 1.0], [1.0, 3.0]], requires_grad=True)
+    _, logarithm = np.linalg.slogdet(m)
+    logarithm.backward()
+    np.testing.assert_allclose(m.grad.numpy(), np.linalg.inv(m.detach().numpy()))
+    assert repr(m.detach().slogdet()).startswith("torch.return_types.slogdet(\nsign=tensor(1.),")
+    q, r = np.linalg.qr(m.detach())
+    assert isinstance(q, gs.Tensor)
+    np.testing.assert_allclose((q @ r).numpy(), m.detach().numpy())
+    assert np.einsum("ij->", m).item() == 7
+
+
+def test_without_gradients_compositions_are_just_called():
+    found = np.kron(gs.tensor([1.0, 2.0]), gs.tensor([3.0]))
+    assert (found.tolist(), found.requires_grad, found.grad_fn) == ([3, 6], False, None)

@@ -16,6 +16,7 @@ from gradscribe.frontend import scope
 from gradscribe.frontend.calls import (
     callables,
     iterating,
+    iterator_tools,
     object_builtins,
     own_rules,
     remembering,
@@ -40,6 +41,7 @@ __all__ = ["Argument", "Lowered", "lower"]
 del (
     callables,
     iterating,
+    iterator_tools,
     object_builtins,
     own_rules,
     remembering,

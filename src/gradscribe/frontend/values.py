@@ -234,7 +234,8 @@ class Iteration:
 
     kind: "range" (parts: start, stop, step), "array", "sequence" (parts: the one value),
     "zip" (parts: iterations), "map" (parts: iteration, function of frontend values),
-    "enumerate" (parts: iteration, start), "static" (parts: the items). owner: the dict of known
+    "enumerate" (parts: iteration, start), "static" (parts: the items), "endless" (parts: what gives
+    the item of a number, and what a `for` runs over). owner: the dict of known
     keys that it runs over, or the view of one.
     """
 

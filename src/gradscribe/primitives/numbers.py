@@ -105,10 +105,10 @@ def _dist_tangent(out, p, q, *, d_p, d_q):
 @adjoint(math.dist, type=_dist_type, tangent=_dist_tangent)
 def dist(out, p, q, *, d_out):
     direction = (np.array(p) - np.array(q)) / (out + (out == 0))
-    return _in_form(d_out * direction, p), _in_form(-d_out * direction, q)
+    return in_form(d_out * direction, p), in_form(-d_out * direction, q)
 
 
-def _in_form(d_x, x):
+def in_form(d_x, x):
     """A vector in the form of x: a list, a tuple or an array."""
     if isinstance(x, list):
         return d_x.tolist()

@@ -20,6 +20,7 @@ from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.calls import iteration_prelude as prelude
+from gradscribe.frontend.calls import itertools_prelude as tools
 from gradscribe.frontend.calls.iterators import computed, iterator, taking
 from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.data import instances, run_time_sets
@@ -56,7 +57,7 @@ def _is_known(iteration: Iteration) -> bool:
 def _map(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     function, *iterables = arguments
     parts = tuple(iterations.over(lowering, node, item) for item in iterables)
-    over = parts[0] if len(parts) == 1 else Iteration("zip", parts)
+    over = parts[0] if len(parts) == 1 else iterations.zipped(lowering, node, parts)
 
     def mapped(item: Any) -> Any:
         given = (item,) if len(parts) == 1 else unpacking.unpacked(lowering, node, item)
@@ -210,23 +211,45 @@ def _few(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | None:
 
 
 def _chosen(callee: Any) -> known.Handler:
-    """`combinations` and `permutations` of known items."""
+    """`combinations` and the like: row by row, of few known items, else by nested loops; where
+    those are not written here, of as many items as there are in the specializing call."""
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         iterable, *rest = arguments
         sizes = [application.static_integer(lowering, node, r) for r in (*rest, *keywords.values())]
-        items = _few(lowering, node, iterable)
-        if items is not None:
-            rows = list(itertools.islice(callee(items, *sizes), _FEW + 1))
-            if len(rows) <= _FEW:
-                return new_list(lowering, tuple(TupleOf(row) for row in rows))
-        if callee is not itertools.combinations or sizes != [2]:
+        known_rows = _rows(callee, _few(lowering, node, iterable), sizes)
+        loops = _NESTED.get((callee, *sizes))
+        if known_rows is None and loops is not None:
+            if isinstance(iterable, Iteration):
+                iterable = reducing.listed(lowering, node, (iterable,), {})
+            return inlining.inline(lowering, node, loops, (iterable,))
+        if known_rows is None:
+            iteration = iterations.over(lowering, node, iterable)
+            count = lowering.builder.facts.sampled(first_and_rest.trips(lowering, iteration))
+            if count is not None and _rows(callee, tuple(range(count)), sizes) is not None:
+                items = iterations.unrolled(lowering, node, iteration)
+                known_rows = _rows(callee, items, sizes)
+        if known_rows is None:
             lowering.unsupported(node, f"`{callee.__name__}` of so many items", "write loops")
-        if isinstance(iterable, Iteration):
-            iterable = reducing.listed(lowering, node, (iterable,), {})
-        return inlining.inline(lowering, node, prelude.combined, (iterable,))
+        return new_list(lowering, tuple(map(TupleOf, known_rows)))
 
     return handler
+
+
+def _rows(callee: Any, items: tuple[Any, ...] | None, sizes: list[int]) -> list[Any] | None:
+    """What `itertools` makes of these items, if they are known, and it is not too much."""
+    if items is None:
+        return None
+    rows = list(itertools.islice(callee(items, *sizes), _FEW + 1))
+    return rows if len(rows) <= _FEW else None
+
+
+_NESTED: dict[Any, Any] = {
+    (itertools.combinations, 2): prelude.combined,
+    (itertools.combinations, 3): tools.combined_threes,
+    (itertools.combinations_with_replacement, 2): tools.combined_with_replacement,
+    (itertools.permutations, 2): tools.permuted,
+}
 
 
 def _pairwise(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -291,20 +314,6 @@ def _numbered(
     return Iteration("map", (Iteration("range", (Static(0), count, Static(1))), mapped))
 
 
-def _endless(name: str, advice: str) -> known.Handler:
-    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        return lowering.unsupported(node, f"`itertools.{name}` has no end", advice)
-
-    return handler
-
-
-def _repeat(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    given = [*arguments, *keywords.values()]
-    if len(given) != 2:
-        lowering.unsupported(node, "`repeat` without end", "say how often")
-    return operate(lowering, node, operator.mul, new_list(lowering, (given[0],)), given[1])
-
-
 def _from_iterator(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`np.fromiter(items, dtype)`."""
     items, *rest = arguments
@@ -329,13 +338,13 @@ known.BUILTINS.update(
         itertools.chain.from_iterable: iterator(_chain_of),
         itertools.product: computed(_product),
         itertools.combinations: computed(_chosen(itertools.combinations)),
+        itertools.combinations_with_replacement: computed(
+            _chosen(itertools.combinations_with_replacement)
+        ),
         itertools.permutations: computed(_chosen(itertools.permutations)),
         itertools.starmap: iterator(_starmap),
         itertools.islice: iterator(_islice),
-        itertools.repeat: iterator(_repeat),
         itertools.pairwise: iterator(_pairwise),
-        itertools.count: _endless("count", "use `enumerate`, or `range` with its end"),
-        itertools.cycle: _endless("cycle", "index with `i % len(items)`"),
         np.fromiter: _from_iterator,
         np.ndindex: iterator(_indices),
         np.ndenumerate: iterator(_enumerated),

@@ -101,12 +101,36 @@ def range_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
 
 
 def zip_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return Iteration("zip", tuple(over(lowering, node, a) for a in arguments))
+    return zipped(lowering, node, tuple(over(lowering, node, a) for a in arguments))
+
+
+def zipped(lowering: Lowering, node: Any, parts: tuple[Iteration, ...]) -> Iteration:
+    """Several iterations side by side; those without end have as many items as the others."""
+    if not any(part.kind == "endless" for part in parts):
+        return Iteration("zip", parts)
+    finite = [part for part in parts if part.kind != "endless"]
+    if not finite:
+        lowering.unsupported(node, "this `zip` has no end", "zip with a range or list")
+
+    def row(pair: Any) -> TupleOf:
+        number, items = pair.items
+        given = iter(items.items)
+        return TupleOf(
+            tuple(
+                part.parts[0](number) if part.kind == "endless" else next(given) for part in parts
+            )
+        )
+
+    counted = Iteration("enumerate", (Iteration("zip", tuple(finite)), Static(0)))
+    return Iteration("map", (counted, row))
 
 
 def enumerate_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     start = arguments[1] if len(arguments) > 1 else keywords.get("start", Static(0))
-    return Iteration("enumerate", (over(lowering, node, arguments[0]), start))
+    counted = over(lowering, node, arguments[0])
+    return Iteration(
+        "enumerate", (counted.parts[1] if counted.kind == "endless" else counted, start)
+    )
 
 
 def reversed_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Functions of `math` that are composed of others, or take any number of arguments."""
+"""Functions of `math` and `statistics` that are composed of others, or take many numbers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 from gradscribe.frontend.calls import application, inlining, prelude, reducing
 from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import Static, TupleOf
+from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
 from gradscribe.ir.core import Value
+from gradscribe.primitives import samples
 from gradscribe.primitives.registry import PRIMITIVES
 
 Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
@@ -57,6 +58,20 @@ def _fraction_and_whole(lowering: Lowering, node: Any, arguments: Any, keywords:
     return TupleOf((_apply(lowering, node, math.fmod, (*arguments, Static(1.0))), whole))
 
 
+def _of_items(callee: Any) -> Handler:
+    """A function of `statistics`, which takes anything that has items."""
+
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        first, *others = arguments
+        if not isinstance(first, (ListRef, TupleOf, Ref)):
+            first = reducing.listed(lowering, node, (first,), {})
+        return application.apply_primitive(
+            lowering, node, PRIMITIVES[callee], callee, (first, *others), keywords
+        )
+
+    return handler
+
+
 def _apply(lowering: Lowering, node: Any, callee: Any, operands: Any) -> Any:
     return application.apply_primitive(lowering, node, PRIMITIVES[callee], callee, operands, {})
 
@@ -66,4 +81,5 @@ MATHEMATICS: dict[Any, Handler] = {
     math.hypot: _hypotenuse,
     math.frexp: _mantissa_and_exponent,
     math.modf: _fraction_and_whole,
+    **{callee: _of_items(callee) for callee in samples.FUNCTIONS},
 }

@@ -32,6 +32,8 @@ def trips(lowering: Lowering, iteration: Iteration) -> Affine | None:
         return stop.value - start.value
     if iteration.kind == "static":
         return Affine.of(len(iteration.parts))
+    if iteration.kind == "endless":
+        return None
     if iteration.kind in ("items", "map"):
         return trips(lowering, iteration.parts[0])
     type_ = lowering.value(iteration.parts[0]).type

@@ -43,6 +43,8 @@ def for_loop(lowering: Lowering, node: Any) -> None:
     lowering.iterable = node.iter
     over = expression(lowering, node.iter)
     iteration = iterations.over(lowering, node.iter, over)
+    if iteration.kind == "endless":
+        iteration = iteration.parts[1]
     depth, sliced = len(lowering.iterated), len(lowering.sliced)
     lowering.iterated += [over] if isinstance(over, ListRef) else first_and_rest.arrays(iteration)
     try:

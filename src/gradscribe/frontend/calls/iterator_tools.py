@@ -1,0 +1,102 @@
+"""Functions of `itertools` that take part of their items, group them, or never end.
+
+What never ends has items by number; `zip` and `for` take as many of them as they need.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import sys
+from typing import Any
+
+from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.calls import inlining, reducing, unpacking
+from gradscribe.frontend.calls import itertools_prelude as prelude
+from gradscribe.frontend.calls.iterators import iterator, made, taking
+from gradscribe.frontend.data.subscripts import read_item
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.operators import operate
+from gradscribe.frontend.values import Iteration, Static, TupleOf
+
+
+def _written_as(function: Any) -> known.Handler:
+    """Of a function written in Python, the one that makes an iterator over what it gives."""
+    return iterator(
+        lambda lowering, node, arguments, keywords: inlining.inline(
+            lowering, node, function, arguments, keywords
+        )
+    )
+
+
+def _zip_longest(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    if len(arguments) != 2:
+        lowering.unsupported(node, "`zip_longest` of so many iterables", "zip two at a time")
+    lists = [reducing.listed(lowering, node, (item,), {}) for item in arguments]
+    fill = keywords.get("fillvalue", Static(None))
+    return inlining.inline(lowering, node, prelude.zipped_longest, (*lists, fill))
+
+
+def _groupby(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    given = (*arguments, *keywords.values(), Static(None))[:2]
+    return inlining.inline(lowering, node, prelude.grouped, given)
+
+
+def _tee(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    source, *count = arguments
+    items = reducing.listed(lowering, node, (source,), {})
+    number = count[0].value if count and isinstance(count[0], Static) else 2
+    copies = (made(lowering, lambda taker: items, (items,)) for _ in range(number))
+    return TupleOf(tuple(copies))
+
+
+def _count(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    names = dict(zip(("start", "step"), arguments, strict=False)) | keywords
+    start, step = names.get("start", Static(0)), names.get("step", Static(1))
+    over = Iteration("range", (start, Static(sys.maxsize), step))
+
+    def item(number: Any) -> Any:
+        change = operate(lowering, node, operator.mul, number, step)
+        return operate(lowering, node, operator.add, start, change)
+
+    return Iteration("endless", (item, over))
+
+
+def _cycle(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    items = reducing.listed(lowering, node, arguments, {})
+    length = unpacking.length(lowering, items)
+
+    def item(number: Any) -> Any:
+        place = operate(lowering, node, operator.mod, number, length)
+        return read_item(lowering, node, items, place)
+
+    return Iteration("endless", (item, Iteration("map", (_numbers(), item))))
+
+
+def _repeat(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    given = [*arguments, *keywords.values()]
+    if len(given) == 2:
+        one = reducing.listed(lowering, node, (TupleOf((given[0],)),), {})
+        return operate(lowering, node, operator.mul, one, given[1])
+    same = lambda number: given[0]  # noqa: E731
+    return Iteration("endless", (same, Iteration("map", (_numbers(), same))))
+
+
+def _numbers() -> Iteration:
+    return Iteration("range", (Static(0), Static(sys.maxsize), Static(1)))
+
+
+known.BUILTINS.update(
+    {
+        itertools.takewhile: _written_as(prelude.taken_while),
+        itertools.dropwhile: _written_as(prelude.dropped_while),
+        itertools.filterfalse: _written_as(prelude.filtered_out),
+        itertools.compress: _written_as(prelude.compressed),
+        itertools.zip_longest: iterator(_zip_longest),
+        itertools.groupby: iterator(_groupby),
+        itertools.tee: taking(_tee),
+        itertools.count: iterator(_count),
+        itertools.cycle: iterator(_cycle),
+        itertools.repeat: iterator(_repeat),
+    }
+)

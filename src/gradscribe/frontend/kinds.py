@@ -16,6 +16,7 @@ import numpy as np
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
 from gradscribe.frontend.values import (
     Either,
+    ListRef,
     LocalFunction,
     ObjectRef,
     Ref,
@@ -25,7 +26,7 @@ from gradscribe.frontend.values import (
     Unbound,
 )
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import Array, Opaque, Scalar, Type
+from gradscribe.ir.types import Array, Opaque, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives.indexing import path_type
 
 ABSENT = Unbound("it is of another kind on this path")
@@ -35,7 +36,8 @@ ABSENT = Unbound("it is of another kind on this path")
 @dataclass(frozen=True, slots=True)
 class Kind:
     """What a value is: a run-time "number", "array" or "opaque" value; "static", one object;
-    "tuple". detail: the dtype and rank, the object, the class and the kinds of the items."""
+    "tuple"; "list", of items of one kind. detail: the dtype and rank, the object, the class and the
+    kinds of the items, the kind of all items."""
 
     name: str
     detail: Any = None
@@ -70,7 +72,18 @@ def kind_of(lowering: Lowering, item: Any, contents: dict[Storage, Any]) -> Kind
         type_ = contents[item.storage].type
         path = tuple((primitive, arguments) for primitive, arguments, _ in item.path)
         return _kind_of_type(path_type(lowering.builder.facts, type_, _types(path)))
+    if isinstance(item, ListRef):
+        return _kind_of_list(lowering, contents[item.storage], contents)
     return None
+
+
+def _kind_of_list(lowering: Lowering, held: Any, contents: dict[Storage, Any]) -> Kind | None:
+    """The kind of a list of these contents, if its items are of one."""
+    if isinstance(held, Value):
+        return _kind_of_type(held.type)
+    kinds = {kind_of(lowering, item, contents) for item in held}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    return Kind("list", kind) if isinstance(kind, Kind) and kind.name != "static" else None
 
 
 def _types(path: Any) -> Any:
@@ -93,6 +106,12 @@ def _kind_of_type(type_: Type) -> Kind | None:
         return Kind("number", type_.dtype == "bool" and not type_.weak)
     if isinstance(type_, Array):
         return Kind("array", (type_.dtype, type_.rank, type_.module))
+    if isinstance(type_, Sequence):
+        item = _kind_of_type(type_.item)
+        return None if item is None else Kind("list", item)
+    if isinstance(type_, Tuple):
+        below = tuple(map(_kind_of_type, type_.items))
+        return None if None in below else Kind("tuple", (tuple, below))
     return Kind("opaque") if isinstance(type_, Opaque) else None
 
 

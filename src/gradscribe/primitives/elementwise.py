@@ -9,6 +9,7 @@ Formulas: Abramowitz & Stegun, chapters 4 and 7.
 from __future__ import annotations
 
 import builtins
+import cmath
 import math
 import operator
 
@@ -111,7 +112,7 @@ def square(out, x):
     return 2 * x
 
 
-@elementwise(np.sqrt, math.sqrt, pole=True)
+@elementwise(np.sqrt, math.sqrt, cmath.sqrt, pole=True)
 def sqrt(out, x):
     return 0.5 / out
 
@@ -121,7 +122,7 @@ def cbrt(out, x):
     return 1 / (3 * out * out)
 
 
-@elementwise(np.exp, math.exp)
+@elementwise(np.exp, math.exp, cmath.exp)
 def exp(out, x):
     return out
 
@@ -184,17 +185,17 @@ def hypot(out, x, y):
 # -- trigonometric and hyperbolic functions --------------------------------------------------
 
 
-@elementwise(np.sin, math.sin)
+@elementwise(np.sin, math.sin, cmath.sin)
 def sin(out, x):
     return np.cos(x)
 
 
-@elementwise(np.cos, math.cos)
+@elementwise(np.cos, math.cos, cmath.cos)
 def cos(out, x):
     return -np.sin(x)
 
 
-@elementwise(np.tan, math.tan)
+@elementwise(np.tan, math.tan, cmath.tan)
 def tan(out, x):
     return 1 + out * out
 
@@ -221,17 +222,17 @@ def arctan2(out, y, x):
     return x / square, -y / square
 
 
-@elementwise(np.sinh, math.sinh)
+@elementwise(np.sinh, math.sinh, cmath.sinh)
 def sinh(out, x):
     return np.cosh(x)
 
 
-@elementwise(np.cosh, math.cosh)
+@elementwise(np.cosh, math.cosh, cmath.cosh)
 def cosh(out, x):
     return np.sinh(x)
 
 
-@elementwise(np.tanh, math.tanh)
+@elementwise(np.tanh, math.tanh, cmath.tanh)
 def tanh(out, x):
     return 1 - out * out
 

@@ -25,6 +25,9 @@ _ONE_TUPLE = {"reshape": "shape", "transpose": "axes"}
 _CONVERSIONS = (np.asarray, np.asanyarray, np.ascontiguousarray)
 """Functions that return their argument, or a copy if that is of another dtype."""
 
+_OF_ARRAYS = frozenset({"copy", "ndmin", "subok"})
+"""Options of `np.array` that say whether, and in which form, a new array is made."""
+
 _STATIC = frozenset(
     {"axis", "axes", "axis1", "axis2", "source", "destination", "shape", "dtype", "keepdims"}
     | {"offset", "ddof", "order", "index", "path", "decimals", "endpoint"}
@@ -57,7 +60,14 @@ def apply_primitive(
     keywords: dict[str, Any],
 ) -> Any:
     """Emit a primitive, its arguments bound by its signature; its result goes to `out`."""
+    from gradscribe.frontend.calls import object_arrays
+
     assert primitive.signature is not None
+    objects = object_arrays.made(lowering, node, callee, arguments, keywords)
+    if objects is not None:
+        return objects
+    if callee is np.array and not keywords.keys().isdisjoint(_OF_ARRAYS):
+        return _array(lowering, node, arguments, keywords)
     out, where, arguments, keywords = destinations.destination(callee, arguments, keywords)
     if out is not None or where is not None:
         result = apply_primitive(lowering, node, primitive, callee, arguments, keywords)
@@ -100,6 +110,33 @@ def apply_primitive(
     except MisfitError as error:
         error.location = lowering.location(node)
         raise
+
+
+def _array(lowering: Lowering, node: Any, arguments: tuple[Any, ...], keywords: Any) -> Any:
+    """`np.array(x, copy=…, ndmin=…)`: without `copy`, what `np.asarray` gives; with more axes in
+    front, if it has fewer than `ndmin`."""
+    from gradscribe.frontend.calls.dispatch import call
+
+    given = {
+        name: known_option(lowering, node, name, keywords[name])
+        for name in _OF_ARRAYS & keywords.keys()
+    }
+    rest = {name: item for name, item in keywords.items() if name not in given}
+    callee = np.array if given.get("copy", True) is True else np.asarray
+    result = call(lowering, node, Static(callee), arguments, rest)
+    rank = getattr(lowering.value(result).type, "rank", 0)
+    for _ in range(given.get("ndmin", 0) - rank):
+        result = call(lowering, node, Static(np.expand_dims), (result, Static(0)), {})
+    return result
+
+
+def known_option(lowering: Lowering, node: Any, name: str, item: Any) -> Any:
+    """The value of an option of a call, which has to be known."""
+    if isinstance(item, Static):
+        return item.value
+    return lowering.unsupported(
+        node, f"`{name}` must be known when the function is compiled", "write its value"
+    )
 
 
 def _argument(lowering: Lowering, node: Any, primitive: Primitive, name: str, item: Any) -> Any:

@@ -112,7 +112,7 @@ def call_method(
     keywords: dict[str, Any],
 ) -> Any:
     """`receiver.name(...)`."""
-    receiver, name = method.receiver, method.name
+    receiver, name, given = method.receiver, method.name, (*arguments, *keywords)
     receiver = scope.opened(lowering, receiver)
     if name not in _KEEPING:
         arguments = tuple(iterators.taken(lowering, node, item) for item in arguments)
@@ -137,7 +137,7 @@ def call_method(
             if found is not None:
                 return found
         return opaque.method(lowering, node, receiver, name, arguments, keywords)
-    if tensors.spelling_of(lowering, receiver) == "either":
+    if tensors.spelling_of(lowering, receiver) == "either" and not tensors.agrees(name, given):
         return lowering.unsupported(
             node,
             f"the method `{name}` of what is an array on one path and a Tensor on the other",

@@ -7,6 +7,8 @@ import inspect
 import types
 from typing import Any
 
+import numpy as np
+
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import (
     application,
@@ -32,6 +34,9 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.primitives.static import STATIC
+
+_UNBOUND = (np.ndarray, list, dict)
+"""The classes whose methods may be called on the class: `np.ndarray.copy(x)`."""
 
 
 def call(
@@ -100,6 +105,9 @@ def _call_object(
         handler = primitive = composition = None
     if handler is not None:
         return handler(lowering, node, arguments, keywords)
+    if isinstance(callee, types.MethodDescriptorType) and callee.__objclass__ in _UNBOUND:
+        receiver, *rest = arguments
+        return call(lowering, node, BoundMethod(receiver, callee.__name__), tuple(rest), keywords)
     ufunc = destinations.ufunc_at(callee)
     if ufunc is not None:
         return destinations.change_at(lowering, node, ufunc, arguments)

@@ -223,6 +223,9 @@ def method(
             f"the method `{name}` of an object without known type cannot be differentiated",
             "cut the derivative by `gs.stop_gradient` around its arguments",
         )
+    if texts.is_text(receiver) and not hasattr(str, name):
+        what = f"'str' object has no attribute '{name}'"
+        lowering.raises(node, AttributeError(what), what)
     type_ = texts.type_of_method(receiver, name)
     if type_ is not None:
         return emit(lowering, Method(name), (receiver, *arguments), keywords, type_, RUN)

@@ -10,6 +10,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from gradscribe.errors import AliasingError
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import Ref
@@ -37,6 +39,22 @@ def promoted(lowering: Lowering, node: Any, operator: Any, *operands: Any) -> tu
         return operands
     items: tuple[Any, ...] = promotion(lowering, node, *operands).items
     return items
+
+
+_AGREEING = frozenset(
+    {"all", "any", "argmax", "argmin", "clip", "conj", "cumprod", "cumsum", "diagonal", "dot"}
+    | {"flatten", "item", "mean", "prod", "ravel", "reshape", "round", "squeeze", "sum"}
+    | {"swapaxes", "tolist", "trace"}
+)
+"""Methods that Tensors and arrays both have, with one meaning."""
+
+
+def agrees(name: str, arguments: tuple[Any, ...]) -> bool:
+    """Whether a method means the same for an array and for a Tensor: it does where Tensors do not
+    have it, and there means NumPy's."""
+    if name in ("max", "min"):
+        return not arguments
+    return name in _AGREEING or (hasattr(np.ndarray, name) and not hasattr(CLASSES[0], name))
 
 
 def is_tensor(lowering: Lowering, item: Any) -> bool:

@@ -203,6 +203,10 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
     elif isinstance(owner, TupleOf):
         what = f"'{owner.cls.__name__}' object does not support item assignment"
         lowering.raises(node, TypeError(what))
+    elif opaque.is_opaque(owner):
+        from gradscribe.frontend.calls import object_arrays
+
+        object_arrays.store(lowering, node, owner, index, item)
     else:
         lowering.unsupported(
             node,

@@ -1,0 +1,159 @@
+"""Tables of objects, results that say what failed, and other spellings of other people's code."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.errors import UnsupportedError
+from tests.frontend.oracles import agrees, check
+
+W = np.array([0.7, 1.3, 0.9])
+A = np.array([[2.0, 0.3], [0.3, 1.5]])
+
+
+def filled_table(w: Any, moves: Any) -> Any:
+    cost, n = np.zeros((4, 4)), 4
+    for i in range(1, n):
+        for j in range(1, n):
+            above, before = cost[i - 1, j] + w[0], cost[i, j - 1] + w[1] * j
+            cost[i, j] = max(above, before)
+            moves[i, j] = "up" if above > before else "left"
+    i = j = n - 1
+    total = 0.0
+    while i > 0 and j > 0:
+        total = total + cost[i, j] ** 2
+        if moves[i, j] == "up":
+            i -= 1
+        else:
+            j -= 1
+    return total
+
+
+def table_of_objects(w: Any) -> Any:
+    return filled_table(w, np.empty((4, 4), dtype=object))
+
+
+def table_of_strings(w: Any) -> Any:
+    return filled_table(w, np.full((4, 4), "", dtype="U4"))
+
+
+def no_value_yet(w: Any) -> Any:
+    latest = np.array([[None] * 2]).T
+    for k in range(3):
+        latest = w[:2] * k
+    return latest.sum() * w[2]
+
+
+@pytest.mark.parametrize("function", [table_of_objects, table_of_strings, no_value_yet])
+def test_arrays_of_objects_are_filled_and_read(function: Any) -> None:
+    agrees(function, W)
+
+
+def kept_in_objects(w: Any) -> Any:
+    kept = np.empty(3, dtype=object)
+    kept[0] = w * 2
+    return kept[0].sum()
+
+
+def test_what_has_a_derivative_is_not_kept_in_an_array_of_objects() -> None:
+    with pytest.raises(UnsupportedError, match="array of objects has no derivative"):
+        gs.grad(kept_in_objects)(W)
+
+
+def options_of_array(w: Any) -> Any:
+    copied, same = np.array(w, copy=True), np.array(w, copy=None)
+    copied[0] = 1.0
+    row = np.array(w, ndmin=2)
+    return np.sum(copied * same * row) + np.array(w[0] * 2, ndmin=1)[0]
+
+
+def methods_of_the_class(w: Any) -> Any:
+    values: list[Any] = []
+    copied = np.ndarray.copy(w)
+    copied[0] = 2.0
+    list.append(values, w[1] ** 2)
+    return np.ndarray.sum(copied * w) + values[0]
+
+
+@pytest.mark.parametrize("function", [options_of_array, methods_of_the_class])
+def test_other_spellings(function: Any) -> None:
+    check(function, W)
+
+
+def root_of_list(a: Any) -> Any:
+    lower = [[0.0] * 2 for _ in range(2)]
+    for i in range(2):
+        if a[i][i] <= 0:
+            return None
+        lower[i][i] = math.sqrt(a[i][i])
+    return lower
+
+
+def root_or_none(a: Any) -> Any:
+    return root_of_list(a)
+
+
+def root_that_is_tested(a: Any) -> Any:
+    lower = root_of_list(a)
+    if lower is None:
+        return 0.0
+    return lower[0][0] * lower[1][1]
+
+
+def pair_or_none(a: Any) -> Any:
+    pair = None if a[0][0] < 0 else [a[0][0], a[1][1]]
+    return pair[0] * pair[1]
+
+
+@pytest.mark.parametrize("function", [root_or_none, root_that_is_tested, pair_or_none])
+def test_a_list_or_none(function: Any) -> None:
+    check(function, A.tolist())
+
+
+def root_or_message(a: Any) -> Any:
+    found = np.array(a)
+    for i in range(2):
+        if found[i, i] <= 0:
+            return False, "not positive"
+        found[i, i] = np.sqrt(found[i, i])
+    return True, found
+
+
+def without_a_look(a: Any) -> Any:
+    _, found = root_or_message(a)
+    return found.sum()
+
+
+def after_a_look(a: Any) -> Any:
+    success, found = root_or_message(a)
+    if not success:
+        return 0.0
+    return found.sum()
+
+
+@pytest.mark.parametrize("function", [without_a_look, after_a_look])
+def test_an_array_or_a_message(function: Any) -> None:
+    check(function, A)
+
+
+def iterated(a: Any) -> Any:
+    x = np.ones(2)
+    for k in range(5):
+        following = a @ x / 10
+        if np.linalg.norm(following - x) < 1e-3:
+            return following.sum(), k
+        x = following
+    return x.mean() * x.dot(x) * x.max(), 5
+
+
+def norm_of_iterated(a: Any) -> Any:
+    return iterated(a)[0]
+
+
+def test_methods_with_one_meaning_are_called_on_arrays_that_may_be_tensors() -> None:
+    agrees(norm_of_iterated, A)

@@ -97,3 +97,27 @@ def test_the_mode_is_on_within_the_block_only():
     assert gs.is_anomaly_enabled()
     set_detect_anomaly(False)
     assert not gs.is_anomaly_enabled()
+
+
+def test_the_error_of_a_change_in_place_has_another_hint():
+    x = gs.ones(2, requires_grad=True)
+    with pytest.warns(UserWarning, match="Error detected in PowBackward0"), detect_anomaly():
+        y = x + 1
+        z = y**2
+        y += 1
+        with pytest.raises(RuntimeError, match="the backtrace further above shows the operation"):
+            z.sum().backward()
+
+
+def test_a_warning_that_is_an_error_is_printed(capsys):
+    x = gs.ones(2, requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with detect_anomaly():
+            warnings.simplefilter("error")
+            y = x + 1
+            z = y**2
+            y += 1
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                z.sum().backward()
+    assert "Error detected in PowBackward0" in capsys.readouterr().err

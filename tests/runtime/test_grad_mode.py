@@ -109,3 +109,43 @@ def test_threads_have_modes_of_their_own():
         thread.start()
         thread.join()
     assert seen == [True]
+
+
+def test_a_class_is_decorated_with_a_warning():
+    with pytest.warns(FutureWarning, match="Decorating classes is deprecated"):
+
+        @gs.no_grad()
+        class Made:
+            def __init__(self):
+                self.recorded = gs.is_grad_enabled()
+
+            def method(self):
+                return gs.is_grad_enabled()
+
+    assert (Made().recorded, Made().method()) == (False, True)
+
+
+def test_a_generator_is_closed_in_its_mode():
+    seen = []
+
+    @gs.enable_grad()
+    def generator():
+        try:
+            yield
+        finally:
+            seen.append(gs.is_grad_enabled())
+
+    with gs.no_grad():
+        running = generator()
+        next(running)
+        running.close()
+    assert seen == [True]
+
+
+def test_multithreading_is_a_setting():
+    from gradscribe import autograd
+
+    assert autograd.is_multithreading_enabled()
+    with autograd.set_multithreading_enabled(False):
+        assert not autograd.is_multithreading_enabled()
+    assert autograd.is_multithreading_enabled()

@@ -283,3 +283,24 @@ def test_gradients_assigned_must_fit():
         x.grad = gs.zeros(3)
     with pytest.raises(TypeError, match="assigned grad expected to be a Tensor or None"):
         x.grad = 1.0
+
+
+@pytest.mark.parametrize("name", ["data", "requires_grad", "_grad_fn"])
+def test_attributes_of_autograd_cannot_be_deleted(name):
+    with pytest.raises(RuntimeError, match="cannot be deleted"):
+        delattr(gs.ones(1), name)
+
+
+def test_data_of_what_requires_a_gradient_is_floating():
+    x = gs.ones(1, requires_grad=True)
+    with pytest.raises(RuntimeError, match="must be floating point or complex dtype"):
+        x.data = gs.tensor([1])
+
+
+def test_hooks_may_be_given_as_a_dictionary():
+    x = gs.ones(1, requires_grad=True)
+    x._backward_hooks = {"double": lambda g: g * 2}
+    y = x * 3
+    y._backward_hooks = {"double": lambda g: g * 2}
+    y.backward()
+    assert x.grad.tolist() == [12]

@@ -16,17 +16,21 @@ from gradscribe.runtime.function import Function
 from gradscribe.runtime.grad_mode import (
     enable_grad,
     is_grad_enabled,
+    is_multithreading_enabled,
     no_grad,
     set_grad_enabled,
+    set_multithreading_enabled,
 )
 from gradscribe.runtime.gradcheck import gradcheck, gradgradcheck
 from gradscribe.runtime.inference import inference_mode
 from gradscribe.runtime.jacobian_check import GradcheckError
+from gradscribe.runtime.saved_values import SavedTensor
 from gradscribe.runtime.variable import Variable
 
 __all__ = [
     "Function",
     "GradcheckError",
+    "SavedTensor",
     "Variable",
     "backward",
     "detect_anomaly",
@@ -36,7 +40,9 @@ __all__ = [
     "gradgradcheck",
     "inference_mode",
     "is_grad_enabled",
+    "is_multithreading_enabled",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]

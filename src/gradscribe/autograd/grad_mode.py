@@ -4,7 +4,14 @@ from gradscribe.runtime.grad_mode import (
     enable_grad,
     no_grad,
     set_grad_enabled,
+    set_multithreading_enabled,
 )
 from gradscribe.runtime.inference import inference_mode
 
-__all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "enable_grad",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
+]

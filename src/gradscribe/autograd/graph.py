@@ -5,6 +5,7 @@ from gradscribe.runtime.graph import (
     increment_version,
     register_multi_grad_hook,
 )
+from gradscribe.runtime.mutation import allow_mutation_on_saved_tensors
 from gradscribe.runtime.node import GradientEdge, Node
 from gradscribe.runtime.saved import (
     disable_saved_tensors_hooks,
@@ -15,6 +16,7 @@ from gradscribe.runtime.saved import (
 __all__ = [
     "GradientEdge",
     "Node",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",

@@ -153,7 +153,10 @@ def _warn(node: Node, culprit: str = "") -> None:
             f"induced the previous calculation:\n{''.join(parent.metadata.get('traceback_', []))}"
         )
         child, parent = parent, parent.metadata.get("parent_")
-    warnings.warn(text, stacklevel=2)
+    try:
+        warnings.warn(text, stacklevel=2)
+    except Warning:  # as an error it would hide the one that it tells of
+        print(text, file=sys.stderr)
 
 
 def _has_nan(value: Any) -> bool:

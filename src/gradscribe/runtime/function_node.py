@@ -21,7 +21,7 @@ from gradscribe.runtime.node import (
     modified_in_place,
     next_sequence,
 )
-from gradscribe.runtime.saved import HOOKS_ARE_SET, NONE_IS_SAVED, Packed, check_hooks
+from gradscribe.runtime.saved import HOOKS_ARE_SET, NONE_IS_SAVED, Packed, checked_hooks
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ class Saved:
             if index is not None:
                 self.tensor = tensor.detach()
 
-    def register_hooks(self, pack_hook: Hook, unpack_hook: Hook) -> None:
-        """Pack this one Tensor with hooks of its own."""
-        check_hooks(pack_hook, unpack_hook)
+    def register_hooks(self, *hooks: Hook) -> None:
+        """`register_hooks(pack_hook, unpack_hook)`: pack this one Tensor with hooks of its own."""
+        pack_hook, unpack_hook = checked_hooks(hooks)
         if self.content is not None:
             raise RuntimeError(HOOKS_ARE_SET)
         if self.tensor is None:

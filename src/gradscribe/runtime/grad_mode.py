@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Generator
 from contextvars import ContextVar, Token
 from types import TracebackType
@@ -67,6 +68,8 @@ class GradMode:
         return GradMode(self.enabled)
 
     def __call__(self, function: Decorated) -> Decorated:
+        if inspect.isclass(function):
+            warnings.warn(_DECORATED_CLASS, FutureWarning, stacklevel=2)
         if inspect.isgeneratorfunction(function):
             return _decorate_generator(self.clone, function)  # type: ignore[return-value]
 
@@ -76,6 +79,13 @@ class GradMode:
                 return function(*args, **kwargs)
 
         return decorated  # type: ignore[return-value]
+
+
+_DECORATED_CLASS = (
+    "Decorating classes is deprecated and will be disabled in future versions. You should only "
+    "decorate functions or methods. To preserve the current behavior of class decoration, you can "
+    "directly decorate the `__init__` method and nothing else."
+)
 
 
 def _decorate_generator(
@@ -96,7 +106,8 @@ def _decorate_generator(
             try:
                 sent = yield item
             except GeneratorExit:
-                generator.close()
+                with manager():
+                    generator.close()
                 raise
             except BaseException as error:
                 resume = functools.partial(generator.throw, error)
@@ -156,3 +167,27 @@ class set_grad_enabled(GradMode):
 
     def __repr__(self) -> str:
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.enabled})"
+
+
+_multithreading: ContextVar[bool] = ContextVar("gradscribe_multithreading", default=True)
+
+
+def is_multithreading_enabled() -> bool:
+    """What `set_multithreading_enabled` has set."""
+    return _multithreading.get()
+
+
+class set_multithreading_enabled:
+    """For good as a plain call, for the block as a context manager. A backward runs in the thread
+    that calls it, whatever is set here."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+        self._previous = _multithreading.get()
+        _multithreading.set(mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: Any) -> None:
+        _multithreading.set(self._previous)

@@ -19,7 +19,7 @@ from gradscribe.runtime import dtypes, inference
 from gradscribe.runtime.explaining import explained
 from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.kernel import as_array
-from gradscribe.runtime.modes import MODES, tell_copied, tell_recorded, tell_stored
+from gradscribe.runtime.modes import MODES, tell_copied, tell_recorded, tell_stored, tell_storing
 from gradscribe.runtime.node import NO_EDGE, Edge, Node, next_sequence
 from gradscribe.runtime.tensor import Array, Tensor, edge_of, move, wrap
 from gradscribe.runtime.views import Step, Steps, take, take_array
@@ -165,6 +165,8 @@ def refuse_store(target: Tensor) -> None:
     """Raise the error for a store into broadcast memory (which NumPy makes read-only), or into
     an inference Tensor."""
     inference.refuse_store(target)
+    if MODES:
+        tell_storing(target)
     if not target.array.flags.writeable:
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a "

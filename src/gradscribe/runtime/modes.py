@@ -53,6 +53,9 @@ class Mode:
         """The tangent of a Tensor, for a mode that knows some."""
         return None
 
+    def storing(self, target: Tensor) -> None:
+        """The elements of target are about to change."""
+
     def stored(self, target: Tensor, place: Any, value: Any) -> None:
         """The elements of target at a place have become those of value."""
 
@@ -86,6 +89,12 @@ def tell_copied(tensor: Tensor, copy: Tensor) -> None:
     """Tell all modes of a copy that stands for a Tensor."""
     for mode in tuple(MODES):
         mode.copied(tensor, copy)
+
+
+def tell_storing(target: Tensor) -> None:
+    """Tell all modes of a change in place that is about to be made."""
+    for mode in tuple(MODES):
+        mode.storing(target)
 
 
 def tell_stored(target: Tensor, place: Any, value: Any) -> None:

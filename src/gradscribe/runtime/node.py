@@ -235,6 +235,10 @@ FREED_GRAPH = (
     "through the graph a second time or if you need to access saved tensors after calling backward."
 )
 
+_HINT_IN_ANOMALY_MODE = (
+    " Hint: the backtrace further above shows the operation that failed to compute its gradient. "
+    "The variable in question was changed in there or anywhere later. Good luck!"
+)
 _HINT = (
     " Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
     "with torch.autograd.set_detect_anomaly(True)."
@@ -245,11 +249,14 @@ def modified_in_place(
     type_name: str, shape: Iterable[int], producer: Edge, found: int, expected: int
 ) -> RuntimeError:
     """The error for a saved value that was changed after it had been saved."""
+    from gradscribe.runtime.anomaly import is_anomaly_enabled
+
+    hint = _HINT_IN_ANOMALY_MODE if is_anomaly_enabled() else _HINT
     node, index = producer
     is_leaf = node is None or isinstance(node, AccumulateGrad)
     source = "" if node is None or is_leaf else f", which is output {index} of {node.name()},"
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace "
         f"operation: [{type_name} [{', '.join(map(str, shape))}]]{source} is at version {found}; "
-        f"expected version {expected} instead.{_HINT}"
+        f"expected version {expected} instead.{hint}"
     )

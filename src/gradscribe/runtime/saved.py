@@ -67,13 +67,15 @@ HOOKS_ARE_SET = (
 NONE_IS_SAVED = "Calling register_hooks on a saved tensor with value None is forbidden"
 
 
-def check_hooks(pack_hook: Any, unpack_hook: Any) -> None:
-    """Raise the error for hooks that cannot be called."""
-    if not (callable(pack_hook) and callable(unpack_hook)):
-        raise TypeError(
-            "register_hooks(): incompatible function arguments. Two functions are expected, but "
-            f"got {type(pack_hook).__name__} and {type(unpack_hook).__name__}"
-        )
+def checked_hooks(hooks: tuple[Any, ...]) -> tuple[Hook, Hook]:
+    """The two hooks, or the error for what was given in their place."""
+    if len(hooks) == 2 and all(map(callable, hooks)):
+        return hooks
+    given = ", ".join(type(hook).__name__ for hook in hooks)
+    raise TypeError(
+        "register_hooks(): incompatible function arguments. Two functions are expected, but got "
+        f"({given})"
+    )
 
 
 Known = dict[int, Any]

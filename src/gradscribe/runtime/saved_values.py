@@ -8,7 +8,13 @@ import numpy as np
 
 from gradscribe.runtime.hooks import Hook
 from gradscribe.runtime.node import FREED_GRAPH, AccumulateGrad
-from gradscribe.runtime.saved import HOOKS_ARE_SET, NONE_IS_SAVED, Packed, PackedRecord, check_hooks
+from gradscribe.runtime.saved import (
+    HOOKS_ARE_SET,
+    NONE_IS_SAVED,
+    Packed,
+    PackedRecord,
+    checked_hooks,
+)
 from gradscribe.runtime.tensor import Tensor, wrap, wrap_result
 
 if TYPE_CHECKING:
@@ -83,7 +89,7 @@ class SavedTensor:
     def register_hooks(self, *hooks: Hook) -> None:
         """`register_hooks(pack_hook, unpack_hook)`: keep what pack_hook makes of the Tensor, and
         call unpack_hook for the backward."""
-        check_hooks(*(*hooks, None, None)[:2])
+        checked_hooks(hooks)
         if is_freed(self._node):
             raise RuntimeError(_FREED)
         item = self._item()

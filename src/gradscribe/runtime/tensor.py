@@ -109,6 +109,10 @@ class Tensor(ArrayMethods):
             )
         self.requires_grad_(bool(value))
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("the attribute `requires_grad` of a Tensor cannot be deleted")
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` of a leaf, and return it."""
         if not self.is_leaf:
@@ -134,6 +138,14 @@ class Tensor(ArrayMethods):
         if self.view_of is not None:
             self.view_of.refresh(self)
         return self.node
+
+    @property
+    def _grad_fn(self) -> Node | None:
+        return self.grad_fn
+
+    @_grad_fn.deleter
+    def _grad_fn(self) -> None:
+        raise RuntimeError("the attribute `_grad_fn` of a Tensor cannot be deleted")
 
     @property
     def is_leaf(self) -> bool:
@@ -220,6 +232,10 @@ class Tensor(ArrayMethods):
             )
         self.array = value.array
 
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("the attribute `data` of a Tensor cannot be deleted")
+
     def detach(self) -> Tensor:
         """The same memory outside the graph; changes through it are noticed by `backward`."""
         detached = wrap(self.array)
@@ -263,6 +279,26 @@ class Tensor(ArrayMethods):
     @property
     def _backward_hooks(self) -> HookTable:
         return self.node.tensor_hooks(self.index) if self.node else self.leaf_state().hooks
+
+    @_backward_hooks.setter
+    def _backward_hooks(self, hooks: HookTable | None) -> None:
+        if self.node is not None:
+            self.node.own_state().tensor_hooks[self.index] = {} if hooks is None else hooks
+        else:
+            self.leaf_state().hooks = {} if hooks is None else hooks
+
+    @property
+    def volatile(self) -> bool:
+        """Legacy: always False."""
+        warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+        return False
+
+    @volatile.setter
+    def volatile(self, value: bool) -> None:
+        warnings.warn(
+            "volatile was removed, and setting it has no effect: use `with torch.no_grad():`",
+            stacklevel=2,
+        )
 
     def __array_wrap__(self, array: Array, context: Any = None, return_scalar: bool = False) -> Any:
         return wrap(np.asarray(array))

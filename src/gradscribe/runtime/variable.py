@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from gradscribe.runtime.creation import as_tensor
+from gradscribe.runtime.engine import current_run
 from gradscribe.runtime.tensor import Tensor, wrap
+
+
+class _Engine:
+    """Legacy: the engine by the name under which extensions of PyTorch reach it."""
+
+    @staticmethod
+    def queue_callback(callback: Callable[[], Any]) -> None:
+        """Call a function when the backward run that is under way is done."""
+        run = current_run()
+        if run is None:
+            raise RuntimeError("Final callbacks can only be installed during backward pass.")
+        run.callbacks.append(callback)
 
 
 class _VariableType(type):
@@ -19,6 +33,8 @@ class Variable(metaclass=_VariableType):
 
     volatile: deprecated; such a Tensor requires no gradient (use `no_grad`).
     """
+
+    _execution_engine = _Engine()
 
     def __new__(  # type: ignore[misc]
         cls, data: Any = (), requires_grad: bool = False, volatile: bool | None = None

@@ -21,6 +21,7 @@ from gradscribe.runtime.array_methods import Array as Array
 from gradscribe.runtime.array_methods import ArrayMethods
 from gradscribe.runtime.hooks import Hook, HookTable, RemovableHandle
 from gradscribe.runtime.inference import REQUIRED, is_inference, refuse_requiring
+from gradscribe.runtime.legacy import LegacyAttributes
 from gradscribe.runtime.modes import MODES, tangent_of, tell_detached
 from gradscribe.runtime.node import AccumulateGrad, Edge, Node
 from gradscribe.runtime.printing import tensor_text
@@ -53,7 +54,7 @@ class LeafState:
         self.post_accumulate: HookTable = {}
 
 
-class Tensor(ArrayMethods):
+class Tensor(LegacyAttributes, ArrayMethods):
     """An array that operations on it may be recorded for. See `gs.tensor` to make one."""
 
     __slots__ = (
@@ -138,14 +139,6 @@ class Tensor(ArrayMethods):
         if self.view_of is not None:
             self.view_of.refresh(self)
         return self.node
-
-    @property
-    def _grad_fn(self) -> Node | None:
-        return self.grad_fn
-
-    @_grad_fn.deleter
-    def _grad_fn(self) -> None:
-        raise RuntimeError("the attribute `_grad_fn` of a Tensor cannot be deleted")
 
     @property
     def is_leaf(self) -> bool:
@@ -286,19 +279,6 @@ class Tensor(ArrayMethods):
             self.node.own_state().tensor_hooks[self.index] = {} if hooks is None else hooks
         else:
             self.leaf_state().hooks = {} if hooks is None else hooks
-
-    @property
-    def volatile(self) -> bool:
-        """Legacy: always False."""
-        warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
-        return False
-
-    @volatile.setter
-    def volatile(self, value: bool) -> None:
-        warnings.warn(
-            "volatile was removed, and setting it has no effect: use `with torch.no_grad():`",
-            stacklevel=2,
-        )
 
     def __array_wrap__(self, array: Array, context: Any = None, return_scalar: bool = False) -> Any:
         return wrap(np.asarray(array))

@@ -1,0 +1,35 @@
+"""Attributes of Tensors that only older programs use."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+
+class LegacyAttributes:
+    """A base of Tensor."""
+
+    __slots__ = ()
+
+    grad_fn: Any
+
+    @property
+    def volatile(self) -> bool:
+        """Always False."""
+        warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+        return False
+
+    @volatile.setter
+    def volatile(self, value: bool) -> None:
+        warnings.warn(
+            "volatile was removed, and setting it has no effect: use `with torch.no_grad():`",
+            stacklevel=2,
+        )
+
+    @property
+    def _grad_fn(self) -> Any:
+        return self.grad_fn
+
+    @_grad_fn.deleter
+    def _grad_fn(self) -> None:
+        raise RuntimeError("the attribute `_grad_fn` of a Tensor cannot be deleted")

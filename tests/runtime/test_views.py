@@ -91,3 +91,26 @@ def test_splitting_must_fit():
         with pytest.raises(RuntimeError) as caught:
             tensor.view(2, 2)
         assert str(caught.value) == "shape '[2, 2]' is invalid for input of size 3"
+
+
+def test_strided_views_and_windows_share_memory():
+    x = gs.ones(4, requires_grad=True)
+    y = x * 1
+    pairs, every_other = y.unfold(0, 2, 1), y.as_strided((2,), (2,))
+    every_other.mul_(3)
+    assert (y.tolist(), every_other._version) == ([3, 1, 3, 1], 1)
+    assert pairs.tolist() == [[3, 1], [1, 3], [3, 1]]
+    pairs.sum().backward()
+    assert x.grad.tolist() == [3, 2, 6, 1]
+
+
+def test_a_tensor_without_axes_counts_as_having_one():
+    x = gs.tensor(2.0, requires_grad=True)
+    for same in (x.transpose(0, -1), x.movedim(0, -1), x.sum(0), x.cumsum(0), x.var(0, False) + x):
+        assert (same.shape, same.item()) == ((), 2.0)
+    x.cumsum(0).backward()
+    assert x.grad.item() == 1.0
+    with pytest.raises(IndexError, match=r"\[-1, 0\], but got 1"):
+        x.sum(1)
+    with pytest.raises(RuntimeError, match=r"narrow\(\) cannot be applied to a 0-dim tensor"):
+        x.narrow(0, 0, 1)

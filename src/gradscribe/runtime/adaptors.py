@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.explaining import out_of_range
 from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.inplace import store
 from gradscribe.runtime.promotion import divisible, floating, only_floating, plain, promoted
@@ -126,7 +127,8 @@ def reduction(
         input = refined(input) if dtype is None else input.to(dtype)
         if dim is None:
             dim = axis
-        return apply(row, (input,), (axes(dim), keepdim if keepdims is None else keepdims))
+        kept = keepdim if keepdims is None else keepdims
+        return apply(row, (input,), (axes_of(input, dim), kept))
 
     enter_row(row)
     return named(function, name, callee)
@@ -154,7 +156,8 @@ def deviation(name: str, callee: Callable[..., Any], node: str) -> Function:
         if correction is None:
             correction = (1 if unbiased else 0) if ddof is None else ddof
         kept = keepdim if keepdims is None else keepdims
-        return apply(row, (input,), (axes(axis if dim is None else dim), correction, kept))
+        named = axes_of(input, axis if dim is None else dim)
+        return apply(row, (input,), (named, correction, kept))
 
     enter_row(row)
     return named(function, name, callee)
@@ -172,7 +175,11 @@ def along(
 
     def function(input: Any, dim: Any = None, *, axis: Any = None, dtype: Any = None) -> Tensor:
         input = refined(input) if dtype is None else input.to(dtype)
-        return apply(row, (input,), (axes(axis if dim is None else dim),))
+        dim = axes(axis if dim is None else dim)
+        if dim is not None and isinstance(input, Tensor) and not input.array.ndim:
+            no_axes(dim)
+            return apply(row, (input[None],), (0,))[0]
+        return apply(row, (input,), (dim,))
 
     enter_row(row)
     return named(function, name, callee)
@@ -188,6 +195,22 @@ def joined(name: str, callee: Callable[..., Any], node: str) -> Function:
 
     enter_row(row)
     return named(function, name, callee)
+
+
+def axes_of(input: Any, dim: Any) -> Any:
+    """An axis argument as a hashable; None also for the axis of a Tensor without axes."""
+    named = axes(dim)
+    if named is not None and isinstance(input, Tensor) and not input.array.ndim:
+        return no_axes(named)
+    return named
+
+
+def no_axes(dim: Any) -> Any:
+    """None for the axes of a Tensor without axes, which counts as having one there."""
+    for named in dim if isinstance(dim, tuple) else (dim,):
+        if named not in (0, -1):
+            raise out_of_range(named, 0)
+    return None
 
 
 def axes(dim: Any) -> Any:

@@ -168,7 +168,7 @@ def apply(
     out = operation.call([o.array if isinstance(o, Tensor) else o for o in operands], static)
     result = wrap(out if type(out) is np.ndarray else np.asarray(out))
     if operation.view:
-        _mark_view(result, operation, operands, static)
+        mark_view(result, operation, operands, static)
     return result
 
 
@@ -216,7 +216,7 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
     node = kernel.node_class(kernel, edges, leaves, record, counters, expected, kernel.shapes)
     result = wrap_result(out if type(out) is np.ndarray else np.asarray(out), node)
     if operation.view:
-        _mark_view(result, operation, operands, static)
+        mark_view(result, operation, operands, static)
     if kernel.checks_outputs:
         counters.append(result.counter)
         expected.append(result.counter[0])
@@ -294,7 +294,7 @@ def _stand_ins(leaves: Sequence[Any], unread: tuple[int, ...]) -> tuple[Any, ...
     )
 
 
-def _mark_view(
+def mark_view(
     result: Tensor, operation: Operation, operands: Sequence[Any], static: tuple[Any, ...]
 ) -> None:
     """Share the version of the viewed Tensor, where the result is a view indeed."""
@@ -306,6 +306,7 @@ def _mark_view(
         array is original
         or array.base is original
         or (array.base is not None and array.base is original.base)
+        or np.may_share_memory(array, original)
     ):
         result.counter = viewed.counter
         unlock(array, original)

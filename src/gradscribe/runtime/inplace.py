@@ -70,7 +70,8 @@ def take_over(target: Tensor, result: Tensor) -> None:
 
 
 def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Tensor:
-    """Make target the view that a function gives of it, of the same memory."""
+    """Make target the view that a function gives of it, of the same memory. Earlier views of it
+    are views of a Tensor that stands for what it was."""
     if is_recorded(target, ()):
         refuse_leaf(target)
     refuse_store(target)
@@ -83,7 +84,7 @@ def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwa
     target.array = result.array
     if result.node is not None:
         move(target, result.node, result.index)
-    target.view_of = None if original.view_of is None else result.view_of
+    target.view_of = result.view_of
     target.counter[0] += 1
     return target
 

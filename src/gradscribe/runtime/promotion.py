@@ -29,8 +29,12 @@ def promote(first: dtypes.Dtype, second: dtypes.Dtype) -> dtypes.Dtype:
 
 def promoted(first: Any, second: Any) -> tuple[Any, Any]:
     """Two operands (Tensors, arrays, numbers) of which NumPy's result has PyTorch's dtype."""
+    if type(second) in _NUMBERS:
+        return _weighed(first, second), second
+    if type(first) in _NUMBERS:
+        return first, _weighed(second, first)
     if not isinstance(first, Tensor) or not isinstance(second, Tensor):
-        return _with_number(first, second)
+        return _without_numpy(first, second)
     if first.array.dtype is second.array.dtype or first.array.dtype == second.array.dtype:
         return first, second
     wanted = result_dtype(first, second)
@@ -39,15 +43,22 @@ def promoted(first: Any, second: Any) -> tuple[Any, Any]:
     return converted(first, wanted), converted(second, wanted)
 
 
-def _with_number(first: Any, second: Any) -> tuple[Any, Any]:
-    """NumPy's numbers are Python's here, and a floating one makes integers the default type."""
-    if isinstance(first, np.generic):
-        first = first.item()
+_NUMBERS = frozenset({int, float, bool, complex})
+
+
+def _weighed(operand: Any, number: Any) -> Any:
+    """What takes part with one of Python's numbers: a floating one makes integers the default
+    type."""
+    return floating(operand) if type(number) is float else operand
+
+
+def _without_numpy(first: Any, second: Any) -> tuple[Any, Any]:
+    """NumPy's numbers are Python's here."""
     if isinstance(second, np.generic):
-        second = second.item()
-    if isinstance(second, float):
-        return floating(first), second
-    return (first, floating(second)) if isinstance(first, float) else (first, second)
+        return promoted(first, second.item())
+    if isinstance(first, np.generic):
+        return promoted(first.item(), second)
+    return first, second
 
 
 def divisible(first: Any, second: Any) -> tuple[Any, Any]:

@@ -80,6 +80,8 @@ def ravel(input: Tensor) -> Tensor:
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The axes from start_dim to end_dim as one."""
     shape = input.array.shape
+    if len(shape) == 1:
+        return input
     first, last = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
     return reshape(input, (*shape[:first], -1, *shape[last + 1 :]))
 
@@ -114,6 +116,9 @@ def transpose(input: Tensor, dim0: Any = None, dim1: Any = None, *dims: int) -> 
         return permute(input, dim0)
     if dims:
         return permute(input, dim0, dim1, *dims)
+    if not input.array.ndim:
+        axis_of(dim0, 0), axis_of(dim1, 0)
+        return permute(input)
     return apply(_TRANSPOSE, (input,), (dim0, dim1))
 
 

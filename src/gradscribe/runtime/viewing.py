@@ -13,7 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from gradscribe.errors import UnsupportedError
 from gradscribe.runtime import composites, indexing, shaping
 from gradscribe.runtime.adaptors import enter_row
-from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.eager import Operation, apply, mark_view
 from gradscribe.runtime.shaping import axis_of, permute
 from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Tensor
@@ -56,6 +56,8 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
 
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """The part of an axis of this length from start."""
+    if not input.array.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     axis = axis_of(dim, input.array.ndim)
     whole, first = input.array.shape[axis], int(start)
     if not -whole <= first <= whole:
@@ -108,7 +110,12 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
             "`as_strided` beyond the elements of a Tensor, or of one that is not contiguous",
             "take it of the contiguous Tensor that has all the elements",
         )
-    return apply(_AS_STRIDED, (input,), (tuple(size), tuple(stride), first))
+    static = tuple(size), tuple(stride), first
+    result = apply(_AS_STRIDED, (input,), static)
+    if result.view_of is None:  # recorded, it is a copy
+        result.array = _strided(input.array, *static)
+        mark_view(result, _AS_STRIDED, (input,), static)
+    return result
 
 
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
@@ -167,6 +174,8 @@ def order_moved(source: Any, destination: Any, rank: int) -> tuple[int, ...]:
             f"{list(_several(source))} dims) should contain the same number of dims as destination "
             f"({list(_several(destination))} dims)"
         )
+    if not rank:
+        return ()
     order = [dim for dim in range(rank) if dim not in taken]
     for place, dim in sorted(zip(given, taken, strict=True)):
         order.insert(place, dim)

@@ -47,19 +47,23 @@ Steps = tuple[Step, ...]
 class View:
     """What a view knows of its origin. version: that of the memory when it was last taken.
 
-    memory: the array that it was taken of.
-
     origin: why it may not be changed in place where that is recorded ("" if it may).
     """
 
-    __slots__ = ("base", "memory", "origin", "steps", "version")
+    __slots__ = ("_base", "origin", "steps", "version")
 
     def __init__(self, base: Tensor, steps: Steps, origin: str = "") -> None:
-        self.base = base
+        self._base = base
         self.steps = steps
         self.version = base.counter[0]
-        self.memory = base.array
         self.origin = origin or current_origin()
+
+    @property
+    def base(self) -> Tensor:
+        """The Tensor that the steps start at: of a base whose axes were changed in place since, the
+        one that stands for what it was."""
+        base = self._base
+        return base if base.view_of is None else base.view_of.base
 
     def refresh(self, view: Tensor) -> None:
         """Take the view again, if its memory has changed since."""
@@ -69,8 +73,6 @@ class View:
         self.version = version
         if not self.base.needs_grad:
             return
-        if self.base.array is not self.memory:
-            raise RuntimeError(_REARRANGED)
         if self.origin == CUSTOM:
             self.refuse(view)
         from gradscribe.runtime.tensor import move
@@ -99,12 +101,6 @@ def current_origin() -> str:
     if grad_enabled():
         return ""
     return INFERENCE if is_inference_mode_enabled() else NO_GRAD
-
-
-_REARRANGED = (
-    "The base of this view has been given other axes or other memory in place since the view was "
-    "taken. Take the view again."
-)
 
 
 _REFUSALS = {

@@ -294,14 +294,14 @@ def test_errors_are_of_the_classes_that_users_know() -> None:
     assert type(caught.value) is UnsupportedError
 
 
-def takes_a_mean_of_the_library(x):
-    return statistics.mean(x) * 2.0
+def takes_a_mode_of_the_library(x):
+    return statistics.mode(x) * 2.0
 
 
 def test_a_function_of_a_library_is_refused_where_it_is_called() -> None:
-    with pytest.raises(UnsupportedError, match="`mean` cannot be compiled: ") as caught:
-        lowered(takes_a_mean_of_the_library, x5)
+    with pytest.raises(UnsupportedError, match="`mode` cannot be compiled: ") as caught:
+        lowered(takes_a_mode_of_the_library, x5)
     text = str(caught.value).splitlines()
     assert f'File "{__file__}"' in text[1]
-    assert text[2].strip() == "return statistics.mean(x) * 2.0"
-    assert text[3].strip() == "^" * len("statistics.mean(x)")
+    assert text[2].strip() == "return statistics.mode(x) * 2.0"
+    assert text[3].strip() == "^" * len("statistics.mode(x)")

@@ -80,7 +80,14 @@ def methods_of_the_class(w: Any) -> Any:
     return np.ndarray.sum(copied * w) + values[0]
 
 
-@pytest.mark.parametrize("function", [options_of_array, methods_of_the_class])
+def reductions_by_a_ufunc(w: Any) -> Any:
+    rows = np.logaddexp.reduce(w.reshape(3, 1) * w, axis=1)
+    return np.logaddexp.reduce(rows) * np.hypot.reduce(rows)
+
+
+@pytest.mark.parametrize(
+    "function", [options_of_array, methods_of_the_class, reductions_by_a_ufunc]
+)
 def test_other_spellings(function: Any) -> None:
     check(function, W)
 

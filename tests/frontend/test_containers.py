@@ -666,9 +666,8 @@ def changed_while_iterated(xs):
     return sum(L)
 
 
-def test_a_list_that_grows_while_a_loop_runs_over_it_is_refused() -> None:
-    with pytest.raises(errors.UnsupportedError, match="while a loop runs over it"):
-        gs.grad(changed_while_iterated)([1.0, 2.0])
+def test_a_list_may_grow_while_a_loop_runs_over_it() -> None:
+    check(changed_while_iterated, [1.0, 2.0])
 
 
 def test_nested_items_are_changed_in_place() -> None:

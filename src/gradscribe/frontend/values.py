@@ -235,14 +235,14 @@ class Iteration:
     kind: "range" (parts: start, stop, step), "array", "sequence" (parts: the one value),
     "zip" (parts: iterations), "map" (parts: iteration, function of frontend values),
     "enumerate" (parts: iteration, start), "static" (parts: the items), "endless" (parts: what gives
-    the item of a number, and what a `for` runs over). owner: the dict of known
-    keys that it runs over, or the view of one.
+    the item of a number, and what a `for` runs over). owner: the list or dict of
+    known items that it runs over, or the view of one.
     """
 
     kind: str
     parts: tuple[Any, ...]
     reversed: bool = False
-    owner: DictRef | ViewOf | None = None
+    owner: ListRef | DictRef | ViewOf | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

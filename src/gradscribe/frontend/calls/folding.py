@@ -9,6 +9,7 @@ machine is called by the running program, or refused.
 from __future__ import annotations
 
 import builtins
+import enum
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -50,6 +51,8 @@ def is_pure(callee: Any) -> bool:
     owner = getattr(callee, "__self__", None)
     if isinstance(callee, types.BuiltinMethodType) and not isinstance(owner, types.ModuleType):
         return (owner if isinstance(owner, type) else type(owner)) in _VALUES
+    if isinstance(callee, enum.EnumMeta):
+        return True
     if isinstance(callee, type) and issubclass(callee, BaseException):
         return callee.__module__ == "builtins"
     module = module_of(callee)

@@ -37,7 +37,7 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
         r = item.value
         return Iteration("range", (Static(r.start), Static(r.stop), Static(r.step)))
     if isinstance(item, (TupleOf, ListRef, DictRef, Static)):
-        owner = item if isinstance(item, (DictRef, ViewOf)) else None
+        owner = item if isinstance(item, (ListRef, DictRef, ViewOf)) else None
         return Iteration("static", unpacking.unpacked(lowering, node, item), owner=owner)
     return lowering.unsupported(
         node,

@@ -6,8 +6,7 @@ they are short and their trips have nothing in common. A first trip may be taken
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -20,7 +19,9 @@ from gradscribe.frontend.control.branches import RAISED
 from gradscribe.frontend.control.carried_fixed_point import FirstTripError
 from gradscribe.frontend.control.loop_columns import columns_of
 from gradscribe.frontend.control.loop_operation import TestWithEffectsError, after, run_loop
+from gradscribe.frontend.control.rewritten_loops import by_place, names_by_place, with_test_inside
 from gradscribe.frontend.data import sequences
+from gradscribe.frontend.data.containers import ChangedInLoopError
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.lowering import (
     NOT_BROKEN,
@@ -34,6 +35,7 @@ from gradscribe.frontend.values import (
     Storage,
     ViewOf,
 )
+from gradscribe.ir.core import Value
 
 
 def for_loop(lowering: Lowering, node: Any) -> None:
@@ -47,11 +49,33 @@ def for_loop(lowering: Lowering, node: Any) -> None:
         iteration = iteration.parts[1]
     depth, sliced = len(lowering.iterated), len(lowering.sliced)
     lowering.iterated += [over] if isinstance(over, ListRef) else first_and_rest.arrays(iteration)
+    take_back = _taking_back(lowering)
     try:
         _run_over(lowering, node, iteration)
+        return
+    except ChangedInLoopError as error:
+        if not isinstance(over, ListRef) or error.storage is not over.storage:
+            raise
     finally:
         del lowering.iterated[depth:]
         del lowering.sliced[sliced:]
+    take_back()
+    lowering.frame.names.update(names_by_place(over))
+    while_loop(lowering, by_place(node))
+
+
+def _taking_back(lowering: Lowering) -> Callable[[], None]:
+    """What undoes all that is lowered from now on."""
+    before, made = lowering.fork(), len(lowering.builder.operations)
+    depth, location = len(lowering.frame.loops), lowering.builder.location
+
+    def take_back() -> None:
+        lowering.restore(before)
+        del lowering.builder.operations[made:]
+        del lowering.frame.loops[depth:]
+        lowering.builder.location = location
+
+    return take_back
 
 
 def _run_over(lowering: Lowering, node: Any, iteration: Iteration) -> None:
@@ -74,14 +98,7 @@ def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int
     the loop runs over, or to a row of it, the rows are taken by index, as the views they are. Where
     a name has no value, or one of another kind, before the first trip, that is lowered by itself,
     if there is one."""
-    before, made = lowering.fork(), len(lowering.builder.operations)
-    depth, location = len(lowering.frame.loops), lowering.builder.location
-
-    def take_back() -> None:
-        lowering.restore(before)
-        del lowering.builder.operations[made:]
-        del lowering.frame.loops[depth:]
-        lowering.builder.location = location
+    before, take_back = lowering.fork(), _taking_back(lowering)
 
     def may_peel() -> bool:
         return peels > 0 and _is_peelable(lowering, node, iteration)
@@ -113,7 +130,8 @@ def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int
     _run_counted(lowering, node, first_and_rest.by_index(lowering, node, iteration), peels)
 
 
-_FEW = 16
+_FEW, _MOST = 16, 64
+"""So many trips are lowered one by one: where the number is assumed, and where it is known."""
 
 
 def _unroll_to_decide(
@@ -207,54 +225,90 @@ def while_loop(lowering: Lowering, node: Any) -> None:
     from gradscribe.frontend.operators import truth
     from gradscribe.frontend.statements import statements
 
-    before, made = lowering.fork(), len(lowering.builder.operations)
-    depth, location = len(lowering.frame.loops), lowering.builder.location
+    take_back = _taking_back(lowering)
+    known: bool | Value = True
     if not isinstance(node.test, gast.Constant):
-        if truth(lowering, condition(lowering, node.test)) is False:
+        known = truth(lowering, condition(lowering, node.test))
+        if known is False:
             statements(lowering, node.orelse)
             return
-        lowering.restore(before)
-        del lowering.builder.operations[made:]
-        before = lowering.fork()
+        take_back()
     try:
         run_loop(lowering, node, None, lambda: False)
+    except EverOtherTypesError:
+        raise
+    except UnsupportedError as error:
+        take_back()
+        if known is not True or isinstance(node.test, gast.Constant):
+            raise
+        _unroll_while(lowering, node, error)
     except TestWithEffectsError:
-        lowering.restore(before)
-        del lowering.builder.operations[made:]
-        del lowering.frame.loops[depth:]
-        lowering.builder.location = location
-        run_loop(lowering, _with_test_inside(lowering, node), None, lambda: False)
+        take_back()
+        run_loop(lowering, with_test_inside(lowering, node), None, lambda: False)
 
 
-def _with_test_inside(lowering: Lowering, node: Any) -> Any:
-    """`while test: body` as `while True: if not test: break` and the body."""
-    if any(isinstance(part, (gast.Break, gast.Continue)) for part in _at_level(node.orelse)):
-        lowering.unsupported(
-            node,
-            "a `while` whose test changes something has a `break` or `continue` in its `else`",
-            "make the change in the body of the loop",
-        )
-    leave = gast.If(gast.UnaryOp(gast.Not(), node.test), [*node.orelse, gast.Break()], [])
-    loop = gast.While(gast.Constant(True, None), [leave, *node.body], [])
-    for made in (loop, loop.test, leave, leave.test, leave.body[-1]):
-        gast.copy_location(made, node)
-    return loop
+def _unroll_while(lowering: Lowering, node: Any, error: UnsupportedError) -> None:
+    """Unroll a `while` whose test is known before each trip (the end of a list of objects linked
+    one to the next); `error` is why it is no loop in the IR."""
+    from gradscribe.frontend.expressions import condition
+    from gradscribe.frontend.operators import truth
+    from gradscribe.frontend.statements import _guarded, ended, pending_exits, statements
+
+    names = lowering.frame.names
+    outer = {flag: names.pop(flag, None) for flag in (NOT_BROKEN, NOT_CONTINUED)}
+
+    def trips(count: int) -> None:
+        lowering.frame.names[NOT_CONTINUED] = Static(True)
+        if ended(lowering):
+            return
+        pending = pending_exits(lowering)
+        if pending:
+            _guarded(lowering, pending, lambda: trips(count))
+            return
+        lowering.builder.begin_statement()
+        known = truth(lowering, condition(lowering, node.test))
+        if not isinstance(known, bool) or count > _MOST:
+            raise error
+        if known:
+            statements(lowering, node.body)
+            trips(count + 1)
+
+    lowering.frame.names[NOT_BROKEN] = Static(True)
+    lowering.frame.loops.append(node.lineno)
+    trips(0)
+    lowering.frame.loops.pop()
+    after(lowering, node, outer, lowering.frame.names[NOT_BROKEN])
 
 
-def _at_level(statements: Iterable[Any]) -> Iterator[Any]:
-    """The statements of a block that belong to the same loop."""
-    for statement in statements:
-        yield statement
-        if not isinstance(statement, (gast.For, gast.While, gast.FunctionDef, gast.ClassDef)):
-            yield from _at_level(gast.iter_child_nodes(statement))
-
-
-def _dicts(iteration: Iteration) -> list[Storage]:
-    """The storages of the dicts of known keys that an iteration runs over."""
+def _owners(iteration: Iteration) -> list[Storage]:
+    """The storages of the lists and dicts of known items that an iteration runs over."""
     owner = iteration.owner
     own = owner.owner if isinstance(owner, ViewOf) else owner
-    below = [s for part in iteration.parts if isinstance(part, Iteration) for s in _dicts(part)]
+    below = [s for part in iteration.parts if isinstance(part, Iteration) for s in _owners(part)]
     return below if own is None else [own.storage, *below]
+
+
+def _check_size(
+    lowering: Lowering, node: Any, owner: Storage, before: Any, iteration: Iteration
+) -> None:
+    """Refuse a dict that has another size than before the loop over it, and a list, of which that
+    is not known, or that is walked through backwards."""
+    now = lowering.contents[owner]
+    if isinstance(now, Value):
+        raise ChangedInLoopError(owner, lowering.location(node.iter))
+    if len(now) == len(before):
+        return
+    if isinstance(now, dict):
+        error = RuntimeError("dictionary changed size during iteration")
+        what = "this loop changes the size of the dict that it runs over"
+        lowering.raises(node.iter, error, what, "loop over a copy: `for key in list(d):`")
+    if _is_reversed(iteration):
+        raise ChangedInLoopError(owner, lowering.location(node.iter))
+
+
+def _is_reversed(iteration: Iteration) -> bool:
+    below = (part for part in iteration.parts if isinstance(part, Iteration))
+    return iteration.reversed or any(map(_is_reversed, below))
 
 
 def _is_static(iteration: Iteration) -> bool:
@@ -269,38 +323,37 @@ def _unroll(
     iteration: Iteration,
     mapped: Callable[[Any], Any] = lambda item: item,
 ) -> None:
-    """Run the trips one by one. The items of dicts are what they are in the trip; those may not
-    grow."""
+    """Run the trips one by one. The items of lists and dicts are what they are in the trip; lists
+    may grow, dicts may not."""
     from gradscribe.frontend.statements import _guarded, assign, ended, pending_exits, statements
 
     names = lowering.frame.names
     outer = {flag: names.pop(flag, None) for flag in (NOT_BROKEN, NOT_CONTINUED)}
     lowering.builder.begin_statement()
-    items, dicts = iterations.unrolled(lowering, node.iter, iteration), _dicts(iteration)
-    held = [lowering.contents[owner] for owner in dicts]
+    first, owners = iterations.unrolled(lowering, node.iter, iteration), _owners(iteration)
+    held = {owner: lowering.contents[owner] for owner in owners}
 
-    def grown() -> bool:
-        now = (lowering.contents[owner] for owner in dicts)
-        return any(map(operator.ne, map(len, now), map(len, held)))
-
-    def item_of(trip: int) -> Any:
-        changed = any(lowering.contents[o] is not h for o, h in zip(dicts, held, strict=True))
-        now = iterations.unrolled(lowering, node.iter, iteration) if changed else items
-        return mapped(now[trip])
+    def items() -> tuple[Any, ...]:
+        if all(lowering.contents[owner] is contents for owner, contents in held.items()):
+            return first
+        for owner, contents in held.items():
+            _check_size(lowering, node, owner, contents, iteration)
+        return iterations.unrolled(lowering, node.iter, iteration)
 
     def trips(trip: int) -> None:
         lowering.frame.names[NOT_CONTINUED] = Static(True)
-        if ended(lowering) or not (trip < len(items) or grown()):
+        if ended(lowering):
             return
         pending = pending_exits(lowering)
         if pending:
             _guarded(lowering, pending, lambda: trips(trip))
             return
-        if grown():
-            error = RuntimeError("dictionary changed size during iteration")
-            what = "this loop changes the size of the dict that it runs over"
-            lowering.raises(node.iter, error, what, "loop over a copy: `for key in list(d):`")
-        assign(lowering, node.target, item_of(trip))
+        now = items()
+        if trip >= len(now):
+            return
+        if trip > _MOST and len(now) > len(first):
+            lowering.unsupported(node, "this list grows for ever", "end the loop by `break`")
+        assign(lowering, node.target, mapped(now[trip]))
         statements(lowering, node.body)
         trips(trip + 1)
 

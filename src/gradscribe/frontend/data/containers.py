@@ -9,19 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls import inlining, opaque, prelude, reducing
 from gradscribe.frontend.data import places, sequences
 from gradscribe.frontend.data.indices import step_of
 from gradscribe.frontend.data.subscripts import check_store, read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import hold
-from gradscribe.frontend.values import ListRef, Static
+from gradscribe.frontend.values import ListRef, Static, Storage
 from gradscribe.ir.core import Method, SliceOf, Value
 from gradscribe.ir.types import INT, Never, Sequence
 from gradscribe.primitives.control import APPEND, GET, LIST, POP, RUN
 from gradscribe.primitives.lists import DELETE, INSERT, JOIN, SECTION, SET_SECTION
 
 Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
+
+
+class ChangedInLoopError(UnsupportedError):
+    """A list is changed while a loop runs over it: the storage of the list."""
+
+    def __init__(self, storage: Storage, location: Any) -> None:
+        super().__init__(
+            "this changes a list while a loop runs over it",
+            "loop over a copy of it, as in `for x in xs[:]`, or use `while`",
+            location,
+        )
+        self.storage = storage
 
 
 def _changes(method: Handler) -> Handler:
@@ -32,11 +45,7 @@ def _changes(method: Handler) -> Handler:
         check_store(lowering, node, storage, memory=False)
         runs_over = [item.storage for item in lowering.iterated] + lowering.sliced
         if storage in runs_over:
-            lowering.unsupported(
-                node,
-                "this changes a list while a loop runs over it",
-                "loop over a copy of it, as in `for x in xs[:]`, or use `while`",
-            )
+            raise ChangedInLoopError(storage, lowering.location(node))
         with places.changing(lowering, storage, items=True):
             return method(lowering, node, arguments, keywords)
 

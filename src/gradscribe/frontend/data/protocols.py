@@ -131,6 +131,10 @@ def _by_identity(item: Any) -> bool:
 
 def is_same(lowering: Lowering, node: Any, first: Any, second: Any) -> bool:
     """Whether two objects are one."""
+    for one, other in ((first, second), (second, first)):
+        if isinstance(one, ObjectRef) and isinstance(other, Static):
+            lowering.meet(one, compared=True)
+            return one.target is other.value
     if not (instances.is_object(first) and instances.is_object(second)):
         return False
     if isinstance(first, ObjectRef) and isinstance(second, ObjectRef):

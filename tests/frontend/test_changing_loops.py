@@ -1,0 +1,185 @@
+"""Loops that change what they run over, and loops from object to object."""
+
+from __future__ import annotations
+
+import enum
+import math
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe import errors
+from tests.frontend.oracles import agrees, check
+
+v4 = np.array([1.5, 0.3, 2.0, 0.7])
+
+
+def grows(x):
+    items, total = [x], 0.0
+    for item in items:
+        total += item
+        if len(items) < 4:
+            items.append(item * 2)
+    return total
+
+
+def grows_while_counted(x):
+    items, total = [x], 0.0
+    for k, item in enumerate(items):
+        total += item * (k + 1)
+        if k < 3:
+            items.append(item * 2)
+    return total
+
+
+def shrinks(x):
+    items, total = [x, 2 * x, 3 * x, 4 * x], 0.0
+    for item in items:
+        total += item
+        if item < 2:
+            items.pop(0)
+    return total
+
+
+def exits(x):
+    items, total = [x, 2 * x, 3 * x, 4 * x], 0.0
+    for item in items:
+        if item > 5:
+            continue
+        total += item
+        items.append(item + 1)
+        if len(items) > 8:
+            break
+    else:
+        total += 100
+    return total
+
+
+def stores_ahead(x):
+    items, total = [x, 2 * x, 3 * x], 0.0
+    for k, item in enumerate(items):
+        if k + 1 < 3:
+            items[k + 1] = item * 2
+        total += item * (k + 1)
+    return total
+
+
+def stores_beside(x):
+    items, factors, total = [x, 2 * x, 3 * x], [1.0, x, 2.0], 0.0
+    for k, (item, factor) in enumerate(zip(items, factors, strict=True)):
+        if k + 1 < 3:
+            factors[k + 1] = item * factor
+        total += item * factor
+    return total
+
+
+def stores_backwards(x):
+    items, total = [x, 2 * x, 3 * x], 0.0
+    for k, item in enumerate(reversed(items)):
+        items[0] = item * 2
+        total += item * (k + 1)
+    return total
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        grows,
+        grows_while_counted,
+        shrinks,
+        exits,
+        stores_ahead,
+        stores_beside,
+        stores_backwards,
+    ],
+)
+def test_a_loop_sees_the_list_as_it_is(function) -> None:
+    check(function, 1.6)
+
+
+def worklist(weights):
+    graph = [[1, 2], [3], [3], []]
+    queue, seen, cost = [0], [True, False, False, False], 0.0
+    for place in queue:
+        cost += weights[place] ** 2
+        for other in graph[place]:
+            if not seen[other]:
+                seen[other] = True
+                queue.append(other)
+    return cost
+
+
+def test_a_list_of_what_is_to_be_done_grows() -> None:
+    agrees(worklist, v4)
+
+
+def grows_backwards(x):
+    items = [x, 2 * x]
+    for item in reversed(items):
+        items.append(item)
+    return sum(items)
+
+
+def test_a_list_that_grows_is_not_run_over_backwards() -> None:
+    with pytest.raises(errors.UnsupportedError, match="changes a list while"):
+        gs.grad(grows_backwards)(1.5)
+
+
+class Link:
+    def __init__(self, value, following=None):
+        self.value, self.following = value, following
+
+
+def linked(items):
+    head = None
+    for item in items:
+        head = Link(item, head)
+    total, count, link = 0.0, 1, head
+    while link is not None:
+        total += link.value * count
+        count += 1
+        link = link.following
+    return total
+
+
+def to_the_end(items):
+    link = Link(items[0], Link(items[1], Link(items[2])))
+    total = 0.0
+    while link:
+        if link.value < 1:
+            total += 1.0
+        total += link.value**2
+        link = link.following
+    else:
+        total += 100
+    return total
+
+
+@pytest.mark.parametrize("function", [linked, to_the_end])
+def test_links_are_followed(function) -> None:
+    check(function, [1.5, 0.3, 2.0])
+
+
+class Shape(enum.Enum):
+    CIRCLE = "c"
+    SQUARE = "s"
+
+    def area(self, r):
+        return math.pi * r * r if self is Shape.CIRCLE else r * r
+
+
+_MISSING = object()
+
+
+def _scaled(x, factor=_MISSING):
+    return x if factor is _MISSING else x * factor
+
+
+def identities(x):
+    areas = Shape.CIRCLE.area(x) * Shape("s").area(x) + sum(shape.area(x) for shape in Shape)
+    return areas + _scaled(x) + _scaled(x, 2.0)
+
+
+def test_an_object_is_itself_in_its_methods() -> None:
+    check(identities, 1.5)

@@ -121,3 +121,22 @@ def test_a_warning_that_is_an_error_is_printed(capsys):
             with pytest.raises(RuntimeError, match="modified by an inplace operation"):
                 z.sum().backward()
     assert "Error detected in PowBackward0" in capsys.readouterr().err
+
+
+def test_a_later_line_of_a_statement_is_told_as_the_statement():
+    @gs.differentiable
+    def function(x):
+        y = x * 1.0
+        r = np.sqrt(y - y)
+        return (r * x).sum()
+
+    x = gs.ones(2, requires_grad=True)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with detect_anomaly():
+            out = function(x)
+            with pytest.raises(RuntimeError, match="returned nan values in its 0th output"):
+                out.backward()
+    (text,) = [str(w.message) for w in told if "Error detected" in str(w.message)]
+    assert "r = np.sqrt(y - y)" in text
+    assert "In the generated function_adjoint" in text

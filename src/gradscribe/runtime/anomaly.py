@@ -206,8 +206,7 @@ class _FirstNan:
             return None
         result = [argument] if event == "return" else []
         if any(map(_has_nan, [*frame.f_locals.values(), *result])):
-            line = linecache.getline(frame.f_code.co_filename, self._last[frame])
-            code, _, statement = line.strip().partition("  # ")
+            code, statement = _line_and_statement(frame, self._last[frame])
             where = self._locate(statement)
             if where is not None:
                 name = frame.f_code.co_name
@@ -215,3 +214,15 @@ class _FirstNan:
                 self.text += f"    {statement}\n  In the generated {name}\n    {code}\n"
         self._last[frame] = frame.f_lineno
         return self._step
+
+
+def _line_and_statement(frame: FrameType, number: int) -> tuple[str, str]:
+    """A line of generated code, and the user's statement that it comes from: the comment of the
+    line itself, or of the nearest line above, which begins what comes of the statement."""
+    name, first = frame.f_code.co_filename, frame.f_code.co_firstlineno
+    code = linecache.getline(name, number).strip().partition("  # ")[0]
+    for above in range(number, first, -1):
+        statement = linecache.getline(name, above).strip().partition("  # ")[2]
+        if statement:
+            return code, statement
+    return code, ""

@@ -342,3 +342,52 @@ def test_legacy_grad_variables():
     with pytest.warns(DeprecationWarning):
         (x * 2).backward(grad_variables=gs.ones(2))
     assert x.grad.tolist() == [4, 4]
+
+
+def test_grad_with_respect_to_a_dictionary():
+    x, w = leaf(2.0), leaf(3.0)
+    found = autograd.grad(x * w, {"x": x, "w": w})
+    assert {name: g.tolist() for name, g in found.items()} == {"x": [3], "w": [2]}
+
+
+class Widening(autograd.Function):
+    """Gives gradients of float64."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient.to(gs.float64)
+
+
+def test_the_dtype_of_a_gradient_may_be_chosen():
+    def gradient_of(grad_dtype):
+        x = gs.tensor([1.0], dtype=gs.float32, requires_grad=True)
+        x.grad_dtype = grad_dtype
+        for _ in range(2):
+            Widening.apply(x).backward()
+        return x.grad
+
+    x = gs.tensor([1.0], dtype=gs.float32, requires_grad=True)
+    assert x.grad_dtype == gs.float32
+    for chosen, found in ((gs.float32,) * 2, (gs.float16,) * 2, (None, gs.float64)):
+        assert (gradient_of(chosen).dtype, gradient_of(chosen).tolist()) == (found, [2])
+
+
+def test_a_gradient_that_is_assigned_has_the_chosen_dtype():
+    x = gs.tensor([1.0], requires_grad=True)
+    x.grad_dtype = gs.float32
+    with pytest.raises(RuntimeError, match="dtype 'double' to a tensor with grad_dtype 'Float'"):
+        x.grad = gs.ones(1)
+    x.grad = gs.ones(1, dtype=gs.float32)
+    with pytest.raises(RuntimeError, match="because there is already a gradient with dtype"):
+        x.grad_dtype = gs.float64
+    x.grad_dtype = None
+    assert x.grad_dtype is None
+    x.grad = gs.ones(1)
+    with pytest.raises(RuntimeError, match="grad_dtype can only be accessed on leaf tensors"):
+        (x * 2).grad_dtype
+    with pytest.raises(RuntimeError, match="grad_dtype can only be set on leaf tensors"):
+        (x * 2).grad_dtype = None

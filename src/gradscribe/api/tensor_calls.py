@@ -9,6 +9,7 @@ few helpers at the bottom of the runtime that look into Tensors and arrays.
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -364,7 +365,7 @@ for _name in _LAYOUT:
         f"`{_name}`, the layout of memory,", _OUTSIDE
     )
 for _name in _STATE:
-    builtins.BUILTINS[vars(Tensor)[_name].fget] = _refused(f"`{_name}`", _OUTSIDE)
+    builtins.BUILTINS[inspect.getattr_static(Tensor, _name).fget] = _refused(f"`{_name}`", _OUTSIDE)
 tensors.CLASSES.append(Tensor)
 tensors.ARRAY_MODULES.add(composites.__name__)
 attributes.ARRAY_OF.append(_as_array)

@@ -81,7 +81,10 @@ def is_anomaly_check_nan_enabled() -> bool:
 def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
     """Look for anomalies from now on, or not."""
     if not isinstance(mode, bool):
-        raise TypeError(f"enabled must be a bool (got {type(mode).__name__})")
+        raise TypeError(
+            "set_anomaly_enabled(): argument 'enabled' (position 1) must be bool, not "
+            f"{type(mode).__name__}"
+        )
     if _ANOMALY in MODES:
         MODES.remove(_ANOMALY)
     if mode:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -77,9 +77,12 @@ def tensor_backward(
     backward(self, gradient, retain_graph, create_graph, grad_variables, inputs)
 
 
+tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"
+
+
 def grad(
     outputs: Tensors,
-    inputs: Tensors,
+    inputs: Any,
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
@@ -87,8 +90,9 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
-    """The gradients of the outputs' sum, weighted by grad_outputs, with respect to the inputs.
+) -> Any:
+    """The gradients of the outputs' sum, weighted by grad_outputs, with respect to the inputs: a
+    tuple, or for a dictionary of inputs a dictionary.
 
     allow_unused: None instead of an error for an input that the outputs do not depend on.
     materialize_grads: zeros for those. For the other arguments see `backward`.
@@ -105,28 +109,33 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, "
             "but got: allow_unused=False."
         )
+    if isinstance(inputs, Mapping):
+        options = (retain_graph, create_graph, only_inputs, allow_unused, is_grads_batched)
+        values = tuple(inputs.values())
+        found = grad(outputs, values, grad_outputs, *options, materialize_grads)
+        return dict(zip(inputs, found, strict=True))
     wanted = as_tensors(inputs)
     if not wanted:
         raise ValueError("grad requires non-empty inputs.")
     if is_grads_batched:
         return _batched(outputs, wanted, grad_outputs, retain_graph, create_graph, allow_unused)
     edges = [_edge_of_input(tensor) for tensor in wanted]
-    found: list[Tensor | None] = [None] * len(wanted)
+    gradients: list[Tensor | None] = [None] * len(wanted)
     sinks: Sinks = {}
     for position, (node, index) in enumerate(edges):
         assert node is not None
-        sinks.setdefault(node, []).append((index, partial(_keep, found, position)))
+        sinks.setdefault(node, []).append((index, partial(_keep, gradients, position)))
     create_graph = bool(create_graph)
     roots = _roots(as_tensors(outputs), as_gradients(grad_outputs, outputs))
     Run(create_graph if retain_graph is None else retain_graph, create_graph, sinks).run(roots)
     if materialize_grads:
         return tuple(
             _zeros_like(tensor, create_graph) if gradient is None else gradient
-            for gradient, tensor in zip(found, wanted, strict=True)
+            for gradient, tensor in zip(gradients, wanted, strict=True)
         )
     if not allow_unused:
-        _refuse_unused(found)
-    return tuple(found)
+        _refuse_unused(gradients)
+    return tuple(gradients)
 
 
 def _edge_of_input(tensor: Tensor | GradientEdge) -> Edge:
@@ -180,6 +189,8 @@ def _batched(
     """One gradient for each entry along the first axis of grad_outputs, stacked."""
     from gradscribe.runtime import shaping
 
+    if grad_outputs is None:
+        raise ValueError("is_grads_batched=True expects grad_outputs to be given")
     batches = as_tensors(grad_outputs)
     for position, (output, batch) in enumerate(zip(as_tensors(outputs), batches, strict=True)):
         _check_batch(position, _kind(output)[0], batch)

@@ -10,12 +10,14 @@ import numpy as np
 
 from gradscribe.runtime import dtypes
 from gradscribe.runtime.grad_mode import enter_mode, leave_mode
+from gradscribe.runtime.gradients import wanted_dtype
 from gradscribe.runtime.hooks import Hook
 from gradscribe.runtime.inference import SAVED as INFERENCE_SAVED
 from gradscribe.runtime.inference import is_inference
 from gradscribe.runtime.node import (
     FREED_GRAPH,
     NO_EDGE,
+    AccumulateGrad,
     Edge,
     Node,
     modified_in_place,
@@ -296,6 +298,9 @@ class FunctionNode(Node):
         shape, dtype = kind
         if result.array.shape != shape:
             result = self._summed(position, result, shape)
+        producer, _ = self.next_edges[position]
+        if isinstance(producer, AccumulateGrad):
+            dtype = wanted_dtype(producer.variable) or result.array.dtype
         return result if result.array.dtype == dtype else result.to(dtype)
 
     def _summed(self, position: int, result: Tensor, shape: tuple[int, ...]) -> Tensor:

@@ -358,7 +358,8 @@ def _gradients(
     if not pairs:
         return (None,) * len(inputs)
     roots, seeds = zip(*pairs, strict=True)
-    return grad(roots, inputs, seeds, retain, record, allow_unused=True)
+    found: tuple[Tensor | None, ...] = grad(roots, inputs, seeds, retain, record, allow_unused=True)
+    return found
 
 
 def _with_zeros(found: Sequence[Tensor | None], like: Sequence[Tensor]) -> Tensors:

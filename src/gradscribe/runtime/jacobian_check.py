@@ -103,7 +103,7 @@ class Check:
         if not self.checked:
             raise ValueError(
                 "gradcheck expects at least one input tensor to require gradient, "
-                "but none of the them have requires_grad=True."
+                "but none of them have requires_grad=True."
             )
         for position, value in enumerate(self.arguments):
             if not is_checked(value):

@@ -21,6 +21,7 @@ from weakref import ref
 import numpy as np
 
 from gradscribe.runtime.grad_mode import grad_enabled
+from gradscribe.runtime.gradients import wanted_dtype
 from gradscribe.runtime.hooks import Hook, HookTable, RemovableHandle
 
 if TYPE_CHECKING:
@@ -219,10 +220,12 @@ def accumulate(variable: Tensor, gradient: Any) -> None:
     with _accumulating:
         present = variable._grad
         if isinstance(gradient, Tensor):
+            wanted = wanted_dtype(variable)
+            if wanted is not None and gradient.array.dtype != wanted:
+                gradient = gradient.to(wanted)
             variable.grad = gradient if present is None else present + gradient
         elif present is None:
-            dtype = variable.array.dtype
-            variable.grad = wrap(np.asarray(gradient, dtype=dtype))
+            variable.grad = wrap(np.asarray(gradient, dtype=wanted_dtype(variable)))
         else:
             np.add(present.array, gradient, out=present.array, casting="same_kind")
             present.counter[0] += 1

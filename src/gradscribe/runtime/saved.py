@@ -136,6 +136,8 @@ class saved_tensors_hooks(Mode):
     backward, and `unpack_hook` on what it returned when the backward asks for the Tensor."""
 
     def __init__(self, pack_hook: Hook, unpack_hook: Hook) -> None:
+        if not (callable(pack_hook) and callable(unpack_hook)):
+            raise TypeError("saved_tensors_hooks expects two functions, pack_hook and unpack_hook")
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
 

@@ -10,7 +10,6 @@ increases; a node that kept a value compares the counter with what it was.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -19,6 +18,7 @@ import numpy as np
 from gradscribe.runtime import dtypes
 from gradscribe.runtime.array_methods import Array as Array
 from gradscribe.runtime.array_methods import ArrayMethods
+from gradscribe.runtime.gradients import OWN, GradientAttributes
 from gradscribe.runtime.hooks import Hook, HookTable, RemovableHandle
 from gradscribe.runtime.inference import REQUIRED, is_inference, refuse_requiring
 from gradscribe.runtime.legacy import LegacyAttributes
@@ -31,35 +31,27 @@ if TYPE_CHECKING:
     from gradscribe.runtime.views import View
 
 
-_GRAD_OF_NON_LEAF = (
-    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
-    "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
-    "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
-    "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
-    "github.com/pytorch/pytorch/pull/30531 for more informations."
-)
-
-
 _FLAG_OF_NON_LEAF = "you can only change requires_grad flags of leaf variables."
 
 
 class LeafState:
-    """What only some leaves have: the end of the graph (weakly), and hooks."""
+    """What only some leaves have: the end of the graph (weakly), hooks, a dtype of the gradient
+    that is not the leaf's."""
 
-    __slots__ = ("accumulator", "hooks", "post_accumulate")
+    __slots__ = ("accumulator", "grad_dtype", "hooks", "post_accumulate")
 
     def __init__(self) -> None:
+        self.grad_dtype: Any = OWN
         self.accumulator: ref[AccumulateGrad] | None = None
         self.hooks: HookTable = {}
         self.post_accumulate: HookTable = {}
 
 
-class Tensor(LegacyAttributes, ArrayMethods):
+class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
     """An array that operations on it may be recorded for. See `gs.tensor` to make one."""
 
     __slots__ = (
         "__weakref__",
-        "_grad",
         "_leaf",
         "array",
         "counter",
@@ -80,7 +72,6 @@ class Tensor(LegacyAttributes, ArrayMethods):
     """The version, shared by views of the same memory."""
     view_of: View | None
     """For a differentiable view: its base, and how to take it again."""
-    _grad: Tensor | None
     _leaf: LeafState | None
 
     __array_priority__ = 1000
@@ -149,23 +140,6 @@ class Tensor(LegacyAttributes, ArrayMethods):
     def output_nr(self) -> int:
         """Which output of `grad_fn` this is."""
         return self.index
-
-    @property
-    def grad(self) -> Tensor | None:
-        """The gradient that `backward` has accumulated here; None before."""
-        if self._grad is None and self.node is not None and not self.retains_grad:
-            warnings.warn(_GRAD_OF_NON_LEAF, stacklevel=2)
-        return self._grad
-
-    @grad.setter
-    def grad(self, gradient: Tensor | None) -> None:
-        if gradient is not None:
-            _check_gradient(self, gradient)
-        self._grad = gradient
-
-    @grad.deleter
-    def grad(self) -> None:
-        self._grad = None
 
     def retain_grad(self) -> None:
         """Let `backward` leave the gradient of this intermediate result in `grad`."""
@@ -361,25 +335,3 @@ def legacy_array(data: tuple[Any, ...], dtype: dtypes.Dtype) -> Array:
         (value,) = data
         return np.array(value.array if isinstance(value, Tensor) else value, dtype=dtype)
     return np.zeros(sizes(data) if data else (0,), dtype)
-
-
-def _check_gradient(tensor: Tensor, gradient: Any) -> None:
-    if not isinstance(gradient, Tensor):
-        raise TypeError(
-            f"assigned grad expected to be a Tensor or None but got grad of type "
-            f"{type(gradient).__name__}"
-        )
-    if gradient is tensor:
-        raise RuntimeError("can't assign Variable as its own grad")
-    if gradient.array.dtype != tensor.array.dtype:
-        raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{dtypes.c_name(gradient.dtype)}' to a "
-            f"tensor with dtype '{dtypes.c_name(tensor.dtype)}'. Please ensure that the gradient "
-            "and the tensor have the same dtype"
-        )
-    if gradient.array.shape != tensor.array.shape:
-        raise RuntimeError(
-            f"attempting to assign a gradient of size '{list(gradient.shape)}' to a tensor of size "
-            f"'{list(tensor.shape)}'. Please ensure that the gradient and the tensor are the same "
-            "size"
-        )

@@ -59,6 +59,11 @@ WEIGHTS = array(5, low=0.5, high=2)
 
 REDUCING = [
     *(
+        case(callee, *given)
+        for callee in (np.logaddexp.reduce, np.hypot.reduce)
+        for given in ((array(4),), (array(2, 3),), (array(2, 3), 1))
+    ),
+    *(
         case(ufunc.reduce, array(4, 5), axis)
         for ufunc in (np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin)
         for axis in (0, None)

@@ -247,6 +247,35 @@ def numbers_in_a_list(v):
     return best(0)
 
 
+def none_where_nothing_is_known(v):
+    n = len(v)
+    memo = [None] * (n + 1)
+    memo[n] = 0.0
+
+    def best(i):
+        if i > n:
+            return 0.0
+        if memo[i] is None:
+            memo[i] = max(v[i] + best(i + 2), best(i + 1))
+        return memo[i]
+
+    return best(0)
+
+
+def none_in_rows(v):
+    n = len(v)
+    memo = [[None] * n for _ in range(n)]
+
+    def cost(i, j):
+        if i == 0 or j == 0:
+            return 1.0 * (i + j)
+        if memo[i][j] is None:
+            memo[i][j] = v[i] * v[j] + min(cost(i - 1, j), cost(i, j - 1))
+        return memo[i][j]
+
+    return cost(n - 1, n - 1)
+
+
 # -- lists ---------------------------------------------------------------------------------------
 
 
@@ -337,6 +366,8 @@ def quicksort(v):
 LISTS = [
     length_of_it_as_argument,
     numbers_in_a_list,
+    none_where_nothing_is_known,
+    none_in_rows,
     in_order,
     given_and_returned,
     taken_back,

@@ -89,7 +89,8 @@ class Result:
 @dataclass(eq=False)
 class Definition:
     """A recursive function for one kind of arguments. captured: the variables from outside that
-    it reads, by place; captured_types: of the leaves of those."""
+    it reads, by place; captured_types: of the leaves of those. holds_none: whether a list in it may
+    hold None."""
 
     name: str
     callee: Callee = field(init=False)
@@ -97,6 +98,7 @@ class Definition:
     result: Result | None = None
     captured: dict[Any, tuple[Any, Path, str]] = field(default_factory=dict)
     captured_types: tuple[Type, ...] = ()
+    holds_none: bool = False
 
     def __post_init__(self) -> None:
         self.callee = Callee(self.name, self._made)

@@ -104,6 +104,7 @@ def _call(lowering: Lowering, node: Any, frame: Frame, given: Given) -> Any:
         definition = _defined(lowering, node, frame, given)
     if definition.result is None:
         raise NotYetKnownError(definition, _location(lowering, node, frame))
+    lowering.holds_none |= definition.holds_none
     for leaf in filter(run_time_sets.is_set, given.leaves):
         run_time_sets.enter(lowering, node, leaf, [None])
     return given.call(definition, definition.result)
@@ -152,7 +153,8 @@ class Given:
         self.bounds = general.bounds
         self.names = self._names_of_leaves()
         cells = tuple(id(cell) for cell in frame.function.__closure__ or ())
-        self.key = (frame.source.node, cells, self.structure, self.types)
+        none = lowering.holds_none
+        self.key = (frame.source.node, cells, self.structure, self.types, none)
 
     def _names_of_leaves(self) -> list[str]:
         """What the parameters are called: as the function's own, where those are one leaf."""
@@ -264,6 +266,7 @@ def _lower(
     inner.recursion, inner.dependencies = lowering.recursion, lowering.dependencies
     inner.parameters = lowering.parameters
     inner.met, inner.compared = lowering.met, lowering.compared
+    inner.holds_none = lowering.holds_none
     inner.builder.location = frame.source.location(frame.source.node)
     leaves = list(map(parameters.add, given.names, given.types))
     made: dict[int, Any] = {}
@@ -290,6 +293,7 @@ def _lower(
     stored = stores.made(entered)
     tree, values = result_tree(inner, item)
     values += stored.values()
+    definition.holds_none = inner.holds_none
     definition.function = _function(definition.name, parameters.made, inner.builder, values)
     known = {symbol for type_ in parameters.types for symbol in symbols(type_)}
     shares = _shared(inner, item, entered, leaves)

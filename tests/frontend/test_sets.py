@@ -100,6 +100,107 @@ def test_a_graph_is_walked_through(function) -> None:
     agrees(function, GRAPH, v4)
 
 
+class Node:
+    def __init__(self, value, *following):
+        self.value, self.following = value, list(following)
+
+
+def _nodes(a, b):
+    last = Node(b)
+    return Node(a, last, Node(a * b, last))
+
+
+def visited_once(a, b):
+    seen = set()
+
+    def total(node):
+        if node in seen:
+            return 0.0
+        seen.add(node)
+        return node.value**2 + sum(total(other) for other in node.following)
+
+    return total(_nodes(a, b)) + len(seen)
+
+
+def visited_by_a_stack(a, b):
+    first, total = _nodes(a, b), 0.0
+    seen, stack = {first}, [first]
+    while stack:
+        node = stack.pop()
+        total = total * 0.5 + node.value**2
+        for other in node.following:
+            if other not in seen:
+                seen.add(other)
+                stack.append(other)
+    return total
+
+
+def objects_in_a_set(a, b):
+    first, second = Node(a), Node(b)
+    nodes = {first, second, first}
+    nodes.discard(second)
+    nodes.update([second, first])
+    return sum(node.value for node in nodes) * len(nodes)
+
+
+class Number:
+    """A number that knows what it was made of, and how to hand its gradient on."""
+
+    def __init__(self, value, made_of=()):
+        self.value, self.gradient, self.made_of = value, 0.0, made_of
+        self.hand_on = lambda: None
+
+    def __add__(self, other):
+        out = Number(self.value + other.value, (self, other))
+
+        def hand_on():
+            self.gradient += out.gradient
+            other.gradient += out.gradient
+
+        out.hand_on = hand_on
+        return out
+
+    def __mul__(self, other):
+        out = Number(self.value * other.value, (self, other))
+
+        def hand_on():
+            self.gradient += other.value * out.gradient
+            other.gradient += self.value * out.gradient
+
+        out.hand_on = hand_on
+        return out
+
+    def backward(self):
+        order, seen = [], set()
+
+        def visit(number):
+            if number not in seen:
+                seen.add(number)
+                for other in number.made_of:
+                    visit(other)
+                order.append(number)
+
+        visit(self)
+        self.gradient = 1.0
+        for number in reversed(order):
+            number.hand_on()
+
+
+def a_tape_of_its_own(a, b):
+    x, y = Number(a), Number(b)
+    h = x * y
+    z = h * h + x * h + y
+    z.backward()
+    return x.gradient + y.gradient * z.value
+
+
+@pytest.mark.parametrize(
+    "function", [visited_once, visited_by_a_stack, objects_in_a_set, a_tape_of_its_own]
+)
+def test_a_set_of_objects(function) -> None:
+    check(function, 1.5, 0.7)
+
+
 def other_items_later(keys, x):
     seen, total = {0}, 0.0
     for key in keys:

@@ -43,12 +43,12 @@ class RunTimeObject:
 
 
 Place = tuple[str, int, int]
-"""Where in the source a dict is made: file, line and column."""
+"""Where in the source a dict, or the statement that makes a set, is: file, line and column."""
 
 
 class RunTimeKeyError(UnsupportedError):
-    """A dict of known keys is given one that is computed. place: where that dict is made, if the
-    function can be lowered with run-time keys for it."""
+    """A dict of known keys is given one that is computed, or a set an object. place: where it is
+    made, if the function can be lowered with another kind of dict or set for it."""
 
     place: Place | None = None
 

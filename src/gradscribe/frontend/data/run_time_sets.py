@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.interface import Place, RunTimeKeyError
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import ListRef, Static, TupleOf
-from gradscribe.ir.core import Method, Operand, Value
+from gradscribe.frontend.values import InstanceRef, ListRef, Static, TupleOf
+from gradscribe.ir.core import Location, Method, Operand, Value
 from gradscribe.ir.types import (
     INT,
     JoinError,
@@ -41,12 +42,33 @@ def method(
 ) -> Any:
     """`owner.name(*arguments)`, where that gives a set or an item; else None. What it enters is
     noted."""
+    check_items(lowering, owner, arguments)
     if name in ("add", "update"):
         _note(lowering, node, owner, name, arguments)
     type_: Type | None = Opaque(set) if name in _COMBINING else None
     if name == "pop":
         type_ = lowering.listed_sets[owner] = _item_type(lowering, owner)
     return type_ and opaque.emit(lowering, Method(name), (owner, *arguments), {}, type_)
+
+
+def check_items(lowering: Lowering, owner: Value, items: tuple[Any, ...]) -> None:
+    """Have the function lowered once more, with a set of objects, where one is given an object."""
+    if not any(isinstance(item, InstanceRef) for item in items):
+        return
+    made = lowering.builder.definition(owner)
+    error = RunTimeKeyError(
+        "a set of the running program is given an object",
+        "keep the objects in a list",
+        lowering.builder.location,
+    )
+    if made is not None and made.callee is set and made.location is not None:
+        error.place = place_of(made.location)
+    raise error
+
+
+def place_of(location: Location) -> Place:
+    """The place of a statement."""
+    return location.filename, location.line, location.column
 
 
 def _note(

@@ -7,8 +7,11 @@ import operator
 from typing import Any
 
 from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.calls import opaque, reducing
+from gradscribe.frontend.calls import object_order, opaque, reducing
 from gradscribe.frontend.calls.iterators import taking
+from gradscribe.frontend.data import objects
+from gradscribe.frontend.data.run_time_sets import check_items, is_set, place_of
+from gradscribe.frontend.data.standard_classes import DistinctItems
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
 from gradscribe.ir.types import BOOL, Opaque
@@ -16,6 +19,9 @@ from gradscribe.ir.types import BOOL, Opaque
 
 def new_set(lowering: Lowering, node: Any, items: Any) -> Any:
     """A new set of the items of a list."""
+    place = lowering.builder.location and place_of(lowering.builder.location)
+    if place in lowering.keyed or object_order.holds_objects(lowering, items):
+        return objects.instantiate(lowering, node, DistinctItems, (items,), {})
     if not lowering.frame.source.changes_sets and _is_known(lowering, items):
         return _known(lowering, node, items)
     given = () if lowering.contents[items.storage] == () else (items,)
@@ -39,6 +45,8 @@ def _known(lowering: Lowering, node: Any, items: Any) -> Static:
 
 def contains(lowering: Lowering, container: Any, item: Any) -> Any:
     """`item in container`, of an object that is known at run time only."""
+    if is_set(container):
+        check_items(lowering, container, (item,))
     return opaque.emit(lowering, operator.contains, (container, item), {}, BOOL)
 
 

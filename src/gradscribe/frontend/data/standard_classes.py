@@ -208,6 +208,55 @@ class CountedItems:
         return self.held.items()
 
 
+class DistinctItems:
+    """A set of objects, as a list: objects have no order of their own in a set."""
+
+    def __init__(self, items: Any = ()) -> None:
+        self.held: list[Any] = []
+        self.update(items)
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+    def __iter__(self) -> Any:
+        return self.held
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self.held
+
+    def add(self, item: Any) -> None:
+        if item not in self.held:
+            self.held.append(item)
+
+    def discard(self, item: Any) -> None:
+        if item in self.held:
+            self.held.remove(item)
+
+    def remove(self, item: Any) -> None:
+        if item not in self.held:
+            raise KeyError(item)
+        self.held.remove(item)
+
+    def pop(self) -> Any:
+        return self.held.pop()
+
+    def update(self, *others: Any) -> None:
+        for items in others:
+            for item in items:
+                self.add(item)
+
+    def union(self, *others: Any) -> DistinctItems:
+        made = DistinctItems(self.held)
+        made.update(*others)
+        return made
+
+    def copy(self) -> DistinctItems:
+        return DistinctItems(self.held)
+
+    def clear(self) -> None:
+        self.held.clear()
+
+
 # -- heaps: each item is at most as large as those at twice its position, plus one and two -------
 
 
@@ -297,7 +346,7 @@ FUNCTIONS: dict[Any, Any] = {
 }
 """Functions of the standard library that are written here."""
 
-_STANDS_FOR = {KeyedItems: dict} | {own: cls for cls, own in CLASSES.items()}
+_STANDS_FOR = {KeyedItems: dict, DistinctItems: set} | {own: cls for cls, own in CLASSES.items()}
 
 
 def class_in_python(item: Any) -> type | None:

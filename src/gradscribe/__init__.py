@@ -11,7 +11,9 @@
 the Tensor API that PyTorch users know. `gs.testing`, `gs.autograd` and `gs.errors` are modules.
 """
 
-from gradscribe import autograd, errors, testing, utils
+from typing import TYPE_CHECKING, NoReturn
+
+from gradscribe import autograd, cuda, errors, testing, utils
 from gradscribe.api import (
     DifferentiableFunction,
     Specialization,
@@ -25,6 +27,7 @@ from gradscribe.api import (
     value_and_grad,
     vjp,
 )
+from gradscribe.runtime.absent import absent_from_module
 from gradscribe.runtime.namespace import *  # noqa: F403
 from gradscribe.runtime.namespace import __all__ as _runtime_names
 
@@ -34,6 +37,7 @@ __all__ = [
     "DifferentiableFunction",
     "Specialization",
     "autograd",
+    "cuda",
     "differentiable",
     "errors",
     "grad",
@@ -48,3 +52,8 @@ __all__ = [
     "vjp",
 ]
 __all__ += _runtime_names
+
+if not TYPE_CHECKING:  # which would take every name for granted
+
+    def __getattr__(name: str) -> NoReturn:
+        raise absent_from_module(name)

@@ -246,3 +246,15 @@ def test_jvp_gets_what_was_saved_for_forward_and_no_tangent_for_integers():
         dual = forward_ad.make_dual(gs.ones(1), gs.ones(1))
         out, index = jvp_of(forward, jvp)(dual, gs.tensor([3]))
         assert (tangent_of(out).tolist(), tangent_of(index)) == ([1], None)
+
+
+def test_the_tangent_of_a_recorded_gradient_can_be_differentiated():
+    x, v = gs.tensor([1.0, 2.0], requires_grad=True), gs.tensor([1.0, -1.0], requires_grad=True)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, v)
+        (gradient,) = gs.autograd.grad((dual**3).sum(), dual, create_graph=True)
+        second = tangent_of(gradient)
+        assert second.tolist() == [6, -12]
+        (second.sum() + gradient.sum()).backward()
+    assert x.grad.tolist() == [6 + 6, -6 + 12]
+    assert v.grad.tolist() == [6, 12]

@@ -3,6 +3,8 @@
 Only names stand here; the code is in `gradscribe.runtime`.
 """
 
+from typing import TYPE_CHECKING, NoReturn
+
 from gradscribe.autograd import anomaly_mode as anomaly_mode
 from gradscribe.autograd import forward_ad as forward_ad
 from gradscribe.autograd import function as function
@@ -10,6 +12,7 @@ from gradscribe.autograd import functional as functional
 from gradscribe.autograd import grad_mode as grad_mode
 from gradscribe.autograd import gradcheck as _module_of_that_name  # noqa: F401  (loaded, then hidden)
 from gradscribe.autograd import graph as graph
+from gradscribe.runtime.absent import absent_from_autograd
 from gradscribe.runtime.anomaly import detect_anomaly, set_detect_anomaly
 from gradscribe.runtime.backward import backward, grad
 from gradscribe.runtime.function import Function
@@ -46,3 +49,8 @@ __all__ = [
     "set_grad_enabled",
     "set_multithreading_enabled",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> NoReturn:
+        raise absent_from_autograd(name)

@@ -17,13 +17,13 @@ import numpy as np
 from gradscribe.runtime import dtypes, shaping
 from gradscribe.runtime.backward import grad
 from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.engine import reached_from
+from gradscribe.runtime.engine import current_run, reached_from
 from gradscribe.runtime.grad_mode import enter_mode, grad_enabled, leave_mode
 from gradscribe.runtime.modes import MODES, Mode
-from gradscribe.runtime.node import Node
+from gradscribe.runtime.node import NO_EDGE, Node
 from gradscribe.runtime.operation import OperationNode
 from gradscribe.runtime.saved import unpacked
-from gradscribe.runtime.tensor import Tensor, wrap
+from gradscribe.runtime.tensor import Tensor, wrap, wrap_result
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -260,30 +260,42 @@ def tangents_of_gradients(
     """
     assert node.kernel.call is not None and cotangent is not None
     operation, static = node.kernel.call
-    active = node.kernel.active
+    run = current_run()
+    recording = run is None or run.create_graph
     tangents = [*of_leaves] or [None] * len(node.leaves)
-    leaves = unpacked(node.leaves, {})[: len(tangents)]
     token = enter_mode(True)
     try:
-        varied = [
-            wrap(leaf).requires_grad_()
-            if position in active or tangents[position] is not None
-            else leaf
-            for position, leaf in enumerate(leaves)
-        ]
-        seed = cotangent.detach().requires_grad_()
+        varied = _operands(node, tangents, recording)
+        seed = _stand_in(cotangent, recording)
         out = apply(operation, varied, static, watched=False)
-        wanted = [varied[position] for position in active]
+        wanted = [varied[position] for position in node.kernel.active]
         rows = grad(out, wanted, seed, create_graph=True, allow_unused=True)
         moving = [(v, t) for v, t in zip(varied, tangents, strict=True) if t is not None]
         if of_cotangent is not None:
             moving.append((seed, of_cotangent))
         inputs, directions = zip(*moving, strict=True)
         return [
-            None if row is None else forward_product(row, inputs, directions, False) for row in rows
+            None if row is None else forward_product(row, inputs, directions, recording)
+            for row in rows
         ]
     finally:
         leave_mode(token)
+
+
+def _operands(node: OperationNode, tangents: Sequence[Tensor | None], recording: bool) -> list[Any]:
+    """The operands of a recorded operation; those that have a tangent or lead to what a gradient
+    is wanted of, each in a place of its own in the graph."""
+    leaves = unpacked(node.leaves, {})[: len(tangents)]
+    edges = dict(zip(node.kernel.active, node.next_edges, strict=True))
+    operands = []
+    for position, leaf in enumerate(leaves):
+        producer, index = edges.get(position, NO_EDGE)
+        if producer is not None:
+            operands.append(_stand_in(wrap_result(leaf, producer, index), recording))
+        else:
+            moves = tangents[position] is not None
+            operands.append(wrap(leaf).requires_grad_() if moves else leaf)
+    return operands
 
 
 def _stand_in(operand: Tensor, recording: bool) -> Tensor:

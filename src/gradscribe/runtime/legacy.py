@@ -1,9 +1,11 @@
-"""Attributes of Tensors that only older programs use."""
+"""Attributes of Tensors that only older programs use, and those that there are none of."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from gradscribe.runtime.absent import absent_from_tensor
 
 
 class LegacyAttributes:
@@ -12,6 +14,11 @@ class LegacyAttributes:
     __slots__ = ()
 
     grad_fn: Any
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise absent_from_tensor(name)
 
     @property
     def volatile(self) -> bool:

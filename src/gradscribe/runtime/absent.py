@@ -1,0 +1,65 @@
+"""What PyTorch has and gradscribe has not: each name is refused, with what to do instead."""
+
+from __future__ import annotations
+
+_DEVICES = "Tensors live in main memory; leave the move out"
+_SPARSE = "Tensors are dense; use a dense Tensor"
+_LOOP = "call the function in a loop, or write it for a whole batch"
+_COMPILED = "decorate the function with @gradscribe.differentiable"
+_PROFILED = "use a profiler of Python's, such as cProfile"
+
+_OF_MODULE = {
+    "autocast": "choose the dtypes yourself",
+    "backends": _DEVICES,
+    "compile": _COMPILED,
+    "distributed": "run several processes with multiprocessing, and add the gradients up",
+    "fx": "gradscribe.trace shows what one run of a function does",
+    "jit": _COMPILED,
+    "mps": _DEVICES,
+    "multiprocessing": "use Python's own module multiprocessing; Tensors can be pickled",
+    "nested": "use a list of Tensors",
+    "onnx": "a specialization has the generated source, which needs only NumPy",
+    "profiler": _PROFILED,
+    "quantization": "use Tensors of a floating dtype",
+    "sparse": _SPARSE,
+    "sparse_bsc_tensor": _SPARSE,
+    "sparse_bsr_tensor": _SPARSE,
+    "sparse_coo_tensor": _SPARSE,
+    "sparse_csc_tensor": _SPARSE,
+    "sparse_csr_tensor": _SPARSE,
+    "vmap": _LOOP,
+    "xpu": _DEVICES,
+}
+_OF_AUTOGRAD = {"profiler": _PROFILED}
+_OF_TENSOR = {
+    "cuda": _DEVICES,
+    "pin_memory": _DEVICES,
+    "share_memory_": "use numpy and multiprocessing.shared_memory, and gs.from_numpy",
+    "to_mkldnn": _DEVICES,
+    "to_sparse": _SPARSE,
+    "to_sparse_bsc": _SPARSE,
+    "to_sparse_bsr": _SPARSE,
+    "to_sparse_coo": _SPARSE,
+    "to_sparse_csc": _SPARSE,
+    "to_sparse_csr": _SPARSE,
+}
+
+
+def absent_from_module(name: str) -> AttributeError:
+    """The error for a name that `gradscribe` has not."""
+    return _error("module 'gradscribe'", name, _OF_MODULE)
+
+
+def absent_from_autograd(name: str) -> AttributeError:
+    """The error for a name that `gradscribe.autograd` has not."""
+    return _error("module 'gradscribe.autograd'", name, _OF_AUTOGRAD)
+
+
+def absent_from_tensor(name: str) -> AttributeError:
+    """The error for an attribute that Tensors have not."""
+    return _error("'Tensor' object", name, _OF_TENSOR)
+
+
+def _error(owner: str, name: str, advice: dict[str, str]) -> AttributeError:
+    text = f"{owner} has no attribute '{name}'"
+    return AttributeError(f"{text}: {advice[name]}" if name in advice else text)

@@ -103,6 +103,16 @@ EXPRESSIONS = [
     "x.cumsum(0)",
     "x.cumsum(dim=1)",
     "x.cumprod(1)",
+    "x.cov()",
+    "x.corrcoef()",
+    "gs.hstack([x, y])",
+    "gs.vstack((x, y[0]))",
+    "gs.row_stack([x, y])",
+    "gs.dstack([x, y])",
+    "gs.column_stack([x[:, 0], y])",
+    "gs.atleast_1d(x)",
+    "gs.atleast_2d(x[0])",
+    "gs.atleast_3d(x)",
     "x.softmax(1)",
     "x.softmax(dim=0)",
     "x.log_softmax(-1)",
@@ -627,6 +637,9 @@ REFUSED = {
     ),
     "complex numbers, which are not differentiated yet": (
         "complex polar view_as_complex view_as_real imag"
+    ),
+    "functions that lay out several Tensors": (
+        "meshgrid cartesian_prod block_diag broadcast_shapes"
     ),
     "functions of arrays that NumPy alone can run": (
         "mode histc index_put index_put_ fill_diagonal_"

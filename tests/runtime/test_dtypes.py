@@ -140,3 +140,30 @@ def test_conversions_between_categories():
     assert gs.promote_types(gs.complex64, gs.float64) is gs.complex128
     assert gs.can_cast(gs.double, gs.float)
     assert not gs.can_cast(gs.float, gs.int)
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype"),
+    [
+        (lambda x, k: gs.cat([x, k]), gs.float32),
+        (lambda x, k: gs.stack([k, x]), gs.float32),
+        (lambda x, k: gs.hstack([x, k]), gs.float32),
+        (lambda x, k: gs.where(x > 0, x, gs.tensor(0.0)), gs.float32),
+        (lambda x, k: gs.where(x > 0, k, 0), gs.int64),
+        (lambda x, k: x.addcmul(gs.tensor(1.0), k), gs.float32),
+        (lambda x, k: x / (k > 0), gs.float32),
+        (lambda x, k: x.atan2(k > 0), gs.float32),
+        (lambda x, k: x.conj(), gs.float32),
+    ],
+)
+def test_functions_of_several_tensors_promote(call, dtype):
+    assert call(gs.tensor([1.0, -1.0], dtype=F32), gs.tensor([1, 2])).dtype is dtype
+
+
+def test_what_may_be_stored_in_place():
+    x = gs.tensor([250], dtype=gs.uint8)
+    assert x.add_(gs.tensor([3])).tolist() == [253]
+    with pytest.raises(
+        RuntimeError, match="result type Double can't be cast to the desired output"
+    ):
+        x.add_(0.5)

@@ -59,6 +59,24 @@ CASES = [
         "Tensors must have same number of dimensions: got 2 and 1",
     ),
     (
+        lambda x: gs.cat([x, gs.ones(2, 4)]),
+        RuntimeError,
+        "Sizes of tensors must match except in dimension 0. Expected size 3 but got size 4 for "
+        "tensor number 1 in the list.",
+    ),
+    (
+        lambda x: x.expand(2, 4),
+        RuntimeError,
+        "The expanded size of the tensor (4) must match the existing size (3) at non-singleton "
+        "dimension 1.  Target sizes: [2, 4].  Tensor sizes: [2, 3]",
+    ),
+    (
+        lambda x: x.expand(3),
+        RuntimeError,
+        "expand(torch.DoubleTensor{[2, 3]}, size=[3]): the number of sizes provided (1) must be "
+        "greater or equal to the number of dimensions in the tensor (2)",
+    ),
+    (
         lambda x: x.split(0),
         RuntimeError,
         "split_size can only be 0 if dimension size is 0, but got dimension size of 2",

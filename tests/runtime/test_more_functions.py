@@ -205,6 +205,34 @@ def test_the_logarithm_of_no_probability_is_minus_infinity():
     assert gs.tensor([-np.inf, -np.inf]).logsumexp(0).item() == -np.inf
 
 
+def test_elements_that_are_the_median_share_its_gradient():
+    x = gs.tensor([2.0, 1.0, 2.0, 5.0], requires_grad=True)
+    x.median().backward()
+    assert x.grad.tolist() == [0.5, 0, 0.5, 0]
+
+
+@pytest.mark.parametrize("at", [-np.inf, 0.0, np.inf])
+def test_a_sigmoid_has_a_derivative_everywhere(at):
+    x = gs.tensor(at, requires_grad=True)
+    x.sigmoid().backward()
+    assert x.grad.item() == (0.25 if at == 0 else 0.0)
+
+
+# -- joining -------------------------------------------------------------------------------------
+
+
+def test_grids_and_blocks():
+    a, b = gs.tensor([1, 2]), gs.tensor([3, 4, 5])
+    assert [g.tolist() for g in gs.meshgrid(a, b)] == [[[1] * 3, [2] * 3], [[3, 4, 5]] * 2]
+    assert [g.shape for g in gs.meshgrid(a, b, indexing="xy")] == [(3, 2), (3, 2)]
+    assert gs.cartesian_prod(a, b)[3].tolist() == [2, 3]
+    assert gs.block_diag(gs.ones(1, 2), gs.tensor([[7.0]])).tolist() == [[1, 1, 0], [0, 0, 7]]
+
+
+def test_a_vector_without_elements_is_joined_with_anything():
+    assert gs.cat([gs.zeros(0), gs.ones(2, 3)]).shape == (2, 3)
+
+
 # -- views ---------------------------------------------------------------------------------------
 
 

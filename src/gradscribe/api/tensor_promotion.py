@@ -18,7 +18,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Ref, Static, TupleOf
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar
-from gradscribe.runtime import dtypes, promotion
+from gradscribe.runtime import adaptors, dtypes, promotion
 
 
 def _promoted(lowering: Lowering, node: Any, first: Any, second: Any) -> Any:
@@ -105,7 +105,9 @@ HANDLERS: dict[Any, builtins.Handler] = {
     promotion.divisible: with_names(_divisible),
     promotion.floating: with_names(_floating),
     promotion.summable: with_names(_summable),
+    promotion.alike: same,
     promotion.plain: same,
+    adaptors.without_empty: same,
     promotion.averageable: same,
     promotion.only_floating: same,
 }

@@ -10,11 +10,20 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.explaining import out_of_range
 from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.inplace import store
-from gradscribe.runtime.promotion import divisible, floating, only_floating, plain, promoted
+from gradscribe.runtime.promotion import (
+    alike,
+    divisible,
+    floating,
+    only_floating,
+    plain,
+    promoted,
+)
 from gradscribe.runtime.tensor import Tensor
 
 Function = Callable[..., Tensor]
@@ -190,11 +199,19 @@ def joined(name: str, callee: Callable[..., Any], node: str) -> Function:
     row = Operation(node, callee, ("axis",), sequence=True)
 
     def function(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
-        operands = tensors if isinstance(tensors, list) else tuple(tensors)
+        operands = alike(tensors if isinstance(tensors, list) else tuple(tensors))
+        if callee is np.concatenate:
+            operands = without_empty(operands)
         return apply(row, operands, (int(dim if axis is None else axis),))
 
     enter_row(row)
     return named(function, name, callee)
+
+
+def without_empty(tensors: Any) -> Any:
+    """The Tensors to concatenate: those of one axis without elements go with any others."""
+    kept = [t for t in tensors if getattr(t, "shape", None) != (0,)]
+    return kept if 0 < len(kept) < len(tensors) else tensors
 
 
 def axes_of(input: Any, dim: Any) -> Any:

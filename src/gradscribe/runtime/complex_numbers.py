@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.adaptors import unary
+from gradscribe.runtime.promotion import floating
 
 # fmt: off
 __all__ = [
@@ -15,7 +16,12 @@ __all__ = [
 ]
 # fmt: on
 
-conj = conj_physical = unary("conj", np.conjugate, "Conj")
+conj_physical = unary("conj_physical", np.conjugate, "ConjPhysical")
+
+
+def conj(input: Any) -> Any:
+    """The complex conjugates; real elements as they are."""
+    return conj_physical(input) if input.array.dtype.kind == "c" else input
 
 
 def real(input: Any) -> Any:
@@ -32,7 +38,7 @@ def imag(input: Any) -> Any:
 
 def angle(input: Any) -> Any:
     """The angle to the positive real axis."""
-    return np.angle(input)
+    return np.angle(floating(input))
 
 
 def complex(real: Any, imag: Any) -> Any:

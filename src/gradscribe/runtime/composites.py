@@ -13,7 +13,8 @@ import numpy as np
 
 def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x))."""
-    return np.exp(-np.logaddexp(0.0, -x))
+    small = np.exp(-np.where(x < 0, -x, x))
+    return np.where(x < 0, small, 1.0) / (1.0 + small)
 
 
 def relu(x: Any) -> Any:
@@ -73,6 +74,12 @@ def taken_along(x: Any, index: Any, axis: int, keepdims: bool = True) -> Any:
     return taken if keepdims else np.squeeze(taken, axis)
 
 
+def taken_evenly(x: Any, value: Any) -> Any:
+    """The value, to which all elements that are equal to it contribute evenly."""
+    chosen = np.where(value == value, x == value, x != x)
+    return np.max(np.where(chosen, x, -np.inf))
+
+
 def taken_flat(x: Any, positions: Any) -> Any:
     """The elements at positions in the flat array."""
     return np.ravel(x)[positions]
@@ -123,8 +130,9 @@ def addcdiv(x: Any, first: Any, second: Any, value: Any) -> Any:
 
 
 def lerp(x: Any, end: Any, weight: Any) -> Any:
-    """Between x (weight 0) and end (weight 1)."""
-    return x + weight * (end - x)
+    """Between x (weight 0) and end (weight 1), counted from the nearer one."""
+    change = end - x
+    return np.where(weight < 0.5, x + weight * change, end - change * (1 - weight))
 
 
 def added_product(x: Any, first: Any, second: Any, beta: Any, alpha: Any) -> Any:
@@ -151,12 +159,12 @@ def logit(x: Any, eps: Any = None) -> Any:
     """log(x / (1 - x)), x first limited to [eps, 1 - eps]."""
     if eps is not None:
         x = np.clip(x, eps, 1 - eps)
-    return np.log(x / (1 - x))
+    return np.log(x) - np.log1p(-x)
 
 
 def xlogy(x: Any, y: Any) -> Any:
     """x * log(y), 0 where x is."""
-    return np.where(x == 0, 0.0 * x, x * np.log(y))
+    return x * np.log(np.where((x == 0) & ((y <= 0) | np.isinf(y)), 1, y))
 
 
 def to_dtype(x: Any, dtype: Any) -> Any:

@@ -117,7 +117,7 @@ class Operation:
         try:
             return self._call(arrays, static)
         except (ValueError, TypeError, IndexError) as error:
-            better = explained(error, self.name, arrays)
+            better = explained(error, self.name, arrays, static)
             if better is error:
                 raise
             raise better from None

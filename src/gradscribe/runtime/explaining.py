@@ -13,14 +13,16 @@ from gradscribe.runtime import dtypes
 Shapes = Sequence[tuple[int, ...]]
 
 
-def explained(error: Exception, name: str, arrays: Sequence[Any]) -> Exception:
+def explained(
+    error: Exception, name: str, arrays: Sequence[Any], static: tuple[Any, ...] = ()
+) -> Exception:
     """The error to raise in place of NumPy's, for an operation of this name on arrays."""
     if isinstance(error, AxisError):
         known = error.axis is not None and error.ndim is not None
         return out_of_range(error.axis or 0, error.ndim or 0) if known else error
     shapes = [np.shape(array) for array in arrays]
     explain = _BY_NAME.get(name)
-    found = explain(error, shapes) if explain is not None else None
+    found = explain(error, shapes, static) if explain is not None else None
     if found is not None:
         return found
     if isinstance(error, ValueError) and len(shapes) > 1 and "broadcast" in str(error):
@@ -80,7 +82,7 @@ _BITWISE = {"And": "bitwise_and", "Or": "bitwise_or", "Xor": "bitwise_xor"}
 # --- products ---------------------------------------------------------------------------------
 
 
-def _product(error: Exception, shapes: Shapes) -> Exception | None:
+def _product(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
     """Why two arrays cannot be multiplied as matrices and vectors."""
     first, second = shapes
     explain = _PRODUCTS.get((len(first), len(second)))
@@ -138,7 +140,7 @@ _PRODUCTS: dict[tuple[int, int], Callable[[Any, Any], str]] = {
 # --- joining and reducing ---------------------------------------------------------------------
 
 
-def _joined(error: Exception, shapes: Shapes) -> Exception | None:
+def _joined(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
     """Why arrays cannot be concatenated."""
     if not shapes:
         return ValueError("torch.cat(): expected a non-empty list of Tensors")
@@ -152,10 +154,10 @@ def _joined(error: Exception, shapes: Shapes) -> Exception | None:
             return RuntimeError(
                 f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}"
             )
-    return None
+    return _different_lengths(shapes, static[0] if static else 0)
 
 
-def different_lengths(shapes: Shapes, axis: int) -> RuntimeError | None:
+def _different_lengths(shapes: Shapes, axis: int) -> RuntimeError | None:
     """The error for arrays of different lengths in an axis other than that of concatenation."""
     first = shapes[0]
     for position, shape in enumerate(shapes):
@@ -168,7 +170,7 @@ def different_lengths(shapes: Shapes, axis: int) -> RuntimeError | None:
     return None
 
 
-def _stacked(error: Exception, shapes: Shapes) -> Exception | None:
+def _stacked(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
     """Why arrays cannot be stacked."""
     if not shapes:
         return RuntimeError("stack expects a non-empty TensorList")
@@ -184,7 +186,7 @@ def _stacked(error: Exception, shapes: Shapes) -> Exception | None:
 def _of_nothing(name: str, kind: type[Exception] = RuntimeError) -> Callable[..., Exception | None]:
     advice = " Specify the reduction dim with the 'dim' argument." if kind is RuntimeError else ""
 
-    def explain(error: Exception, shapes: Shapes) -> Exception | None:
+    def explain(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
         if 0 not in shapes[0]:
             return None
         return kind(
@@ -194,7 +196,21 @@ def _of_nothing(name: str, kind: type[Exception] = RuntimeError) -> Callable[...
     return explain
 
 
-def _permuted(error: Exception, shapes: Shapes) -> Exception | None:
+def _expanded(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
+    """Why an array cannot be broadcast to a shape."""
+    (wanted,), present = static, shapes[0]
+    padded = (1,) * (len(wanted) - len(present)) + tuple(present)
+    for axis, (new, old) in enumerate(zip(wanted, padded, strict=True)):
+        if old not in (1, new):
+            return RuntimeError(
+                f"The expanded size of the tensor ({new}) must match the existing size ({old}) at "
+                f"non-singleton dimension {axis}.  Target sizes: {list(wanted)}.  Tensor sizes: "
+                f"{list(present)}"
+            )
+    return None
+
+
+def _permuted(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
     if "repeated" in str(error):
         return RuntimeError("permute(): duplicate dims are not allowed.")
     return RuntimeError(
@@ -203,7 +219,7 @@ def _permuted(error: Exception, shapes: Shapes) -> Exception | None:
     )
 
 
-_BY_NAME: dict[str, Callable[[Exception, Shapes], Exception | None]] = {
+_BY_NAME: dict[str, Callable[[Exception, Shapes, tuple[Any, ...]], Exception | None]] = {
     **dict.fromkeys(("Mm", "Mv", "Dot", "Bmm", "Matmul"), _product),
     "Cat": _joined,
     "Stack": _stacked,
@@ -213,5 +229,6 @@ _BY_NAME: dict[str, Callable[[Exception, Shapes], Exception | None]] = {
     "Amin": _of_nothing("amin"),
     "Argmax": _of_nothing("argmax", IndexError),
     "Argmin": _of_nothing("argmin", IndexError),
+    "Expand": _expanded,
     "Permute": _permuted,
 }

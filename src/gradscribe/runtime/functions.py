@@ -15,7 +15,7 @@ import numpy as np
 from gradscribe.runtime import composites, dtypes
 from gradscribe.runtime.adaptors import (
     along,
-    axes,
+    axes_of,
     binary,
     deviation,
     enter_row,
@@ -26,7 +26,13 @@ from gradscribe.runtime.adaptors import (
     unary,
 )
 from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.promotion import averageable, floating, only_floating, summable
+from gradscribe.runtime.promotion import (
+    averageable,
+    floating,
+    only_floating,
+    promoted,
+    summable,
+)
 from gradscribe.runtime.shaping import permute, reshape
 from gradscribe.runtime.tensor import Tensor, wrap
 
@@ -234,7 +240,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """Elements of input where the condition holds, else of other."""
     if input is None:
         return tuple(wrap(index) for index in np.nonzero(_plain(condition)))
-    return apply(_WHERE, (_plain(condition), input, other))
+    return apply(_WHERE, (_plain(condition), *promoted(input, other)))
 
 
 def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
@@ -299,7 +305,7 @@ def norm(
         "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
     )
     input = input if dtype is None else to_dtype(input, dtype)
-    axis = axes(dim)
+    axis = axes_of(input, dim)
     if p in (2, "fro", None):
         return apply(_NORM, (input,), (None, axis, keepdim))
     if p in (math.inf, -math.inf):

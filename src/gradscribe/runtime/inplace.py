@@ -21,6 +21,7 @@ from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.kernel import as_array
 from gradscribe.runtime.modes import MODES, tell_copied, tell_recorded, tell_stored, tell_storing
 from gradscribe.runtime.node import NO_EDGE, Edge, Node, next_sequence
+from gradscribe.runtime.promotion import can_cast
 from gradscribe.runtime.tensor import Array, Tensor, edge_of, move, wrap
 from gradscribe.runtime.views import Step, Steps, take, take_array
 
@@ -151,7 +152,7 @@ def store(target: Tensor, result: Tensor) -> None:
             f"output with shape {list(array.shape)} doesn't match the broadcast shape "
             f"{list(value.shape)}"
         )
-    if not np.can_cast(value.dtype, array.dtype, "same_kind"):
+    if not can_cast(value.dtype, array.dtype):
         raise RuntimeError(
             f"result type {_kind(value)} can't be cast to the desired output type {_kind(array)}"
         )

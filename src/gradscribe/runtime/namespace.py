@@ -13,6 +13,7 @@ from gradscribe.runtime import (
     gathering,
     grad_mode,
     inference,
+    joining,
     ordering,
     products,
     promotion,
@@ -39,6 +40,7 @@ from gradscribe.runtime.functions import *
 from gradscribe.runtime.gathering import *
 from gradscribe.runtime.grad_mode import *
 from gradscribe.runtime.inference import *
+from gradscribe.runtime.joining import *
 from gradscribe.runtime.ordering import *
 from gradscribe.runtime.printing import set_printoptions
 from gradscribe.runtime.products import *
@@ -96,6 +98,7 @@ __all__ += functions.__all__
 __all__ += gathering.__all__
 __all__ += grad_mode.__all__
 __all__ += inference.__all__
+__all__ += joining.__all__
 __all__ += ordering.__all__
 __all__ += products.__all__
 __all__ += promotion.__all__

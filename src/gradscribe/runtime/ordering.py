@@ -108,6 +108,7 @@ def _lined(input: Any) -> Array:
 
 _SORT, _TOPK, _KTHVALUE, _MODE = map(_taking, ("Sort", "Topk", "Kthvalue", "Mode"))
 _MEDIAN, _NANMEDIAN = _taking("Median"), _taking("Nanmedian")
+_EVENLY = {name: Operation(name, composites.taken_evenly) for name in ("Median", "Nanmedian")}
 _Sort, _Topk, _Kthvalue, _Mode = map(returned, ("sort", "topk", "kthvalue", "mode"))
 _Median, _Nanmedian = returned("median"), returned("nanmedian")
 
@@ -165,8 +166,13 @@ def _middle(
     find: Callable[[Array, int], Array],
 ) -> Any:
     if dim is None:
-        input = flatten(input)
-        return _chosen(row, returned, input, find(_lined(input), 0), 0, False)[0]
+        flat = flatten(input)
+        if not input.array.size:
+            return input.mean()
+        index = find(_lined(flat), 0)
+        if input.array.dtype.kind not in "fc":
+            return _chosen(row, returned, flat, index, 0, False)[0]
+        return apply(_EVENLY[row.name], (flat, np.take(_lined(flat), index[0])))
     return _chosen(row, returned, input, find(_lined(input), dim), dim, keepdim)
 
 

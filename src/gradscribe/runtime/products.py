@@ -8,15 +8,15 @@ import numpy as np
 
 from gradscribe.runtime import composites, functions
 from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.promotion import promoted
+from gradscribe.runtime.promotion import alike, promoted
 from gradscribe.runtime.size import returned
 from gradscribe.runtime.tensor import Tensor
 
 # fmt: off
 __all__ = [
     "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "baddbmm", "cdist", "chain_matmul",
-    "cross", "det", "dist", "einsum", "inverse", "kron", "lerp", "logdet", "matrix_power",
-    "slogdet", "tensordot",
+    "corrcoef", "cov", "cross", "det", "dist", "einsum", "inverse", "kron", "lerp", "logdet",
+    "matrix_power", "slogdet", "tensordot",
 ]
 # fmt: on
 
@@ -33,11 +33,13 @@ _ADDR = Operation("Addr", composites.added_outer)
 
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """input + value * tensor1 * tensor2."""
+    input, tensor1, tensor2 = alike((input, tensor1, tensor2))
     return apply(_ADDCMUL, (input, tensor1, tensor2, value))
 
 
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """input + value * tensor1 / tensor2."""
+    input, tensor1, tensor2 = alike((input, tensor1, tensor2))
     return apply(_ADDCDIV, (input, tensor1, tensor2, value))
 
 
@@ -112,6 +114,16 @@ def cross(input: Any, other: Any, dim: int = -1) -> Any:
     if dim == -1:
         return np.cross(first, second)
     return np.moveaxis(np.cross(np.moveaxis(first, dim, -1), np.moveaxis(second, dim, -1)), -1, dim)
+
+
+def cov(input: Any, *, correction: int = 1) -> Any:
+    """The covariances of rows."""
+    return np.cov(input, ddof=correction)
+
+
+def corrcoef(input: Any) -> Any:
+    """The correlations of rows."""
+    return np.corrcoef(input)
 
 
 def kron(input: Any, other: Any) -> Any:

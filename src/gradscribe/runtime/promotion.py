@@ -64,11 +64,26 @@ def _without_numpy(first: Any, second: Any) -> tuple[Any, Any]:
 def divisible(first: Any, second: Any) -> tuple[Any, Any]:
     """Like `promoted`, of operands of a function whose results are floating numbers."""
     first, second = promoted(first, second)
-    if not isinstance(first, Tensor) or first.array.dtype.kind in "fc":
-        return first, floating(second)
-    if not isinstance(second, Tensor) or second.array.dtype.kind not in "fc":
-        first = floating(first)
-    return first, second
+    if _is_floating(first) or _is_floating(second):
+        return first, second
+    return floating(first), floating(second)
+
+
+def _is_floating(operand: Any) -> bool:
+    if isinstance(operand, Tensor):
+        operand = operand.array
+    if isinstance(operand, np.ndarray):
+        return operand.dtype.kind in "fc"
+    return isinstance(operand, (float, complex))
+
+
+def alike(tensors: Any) -> Any:
+    """Tensors, all of the dtype that their result has."""
+    first, *rest = [getattr(tensor, "array", None) for tensor in tensors] or [None]
+    if first is None or all(other is not None and other.dtype == first.dtype for other in rest):
+        return tensors
+    wanted = result_dtype(*tensors)
+    return [converted(t, wanted) if isinstance(t, Tensor) else t for t in tensors]
 
 
 def converted(operand: Tensor, dtype: dtypes.Dtype) -> Tensor:

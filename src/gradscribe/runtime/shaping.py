@@ -89,6 +89,13 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def expand(input: Tensor, *shape: Any) -> Tensor:
     """Broadcast to a shape, in which -1 leaves an axis as it is."""
     given, present = sizes(shape), input.array.shape
+    if len(given) < len(present):
+        name = dtypes.type_name(input.array.dtype)
+        raise RuntimeError(
+            f"expand({name}{{{list(present)}}}, size={list(given)}): the number of sizes provided "
+            f"({len(given)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({len(present)})"
+        )
     padded = (1,) * (len(given) - len(present)) + present
     kept = tuple(old if new == -1 else new for new, old in zip(given, padded, strict=True))
     return apply(_EXPAND, (input,), (kept,))
@@ -127,6 +134,8 @@ swapaxes = swapdims = transpose
 
 def flip(input: Tensor, *dims: Any) -> Tensor:
     """A copy with these axes in the other direction."""
+    if not input.array.ndim:
+        return input.clone()
     return apply(_FLIP, (input,), (sizes(dims),))
 
 
@@ -213,4 +222,4 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     if chunks < 1:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     length = input.array.shape[axis_of(dim, input.array.ndim)]
-    return split(input, max(1, -(-length // chunks)), dim)
+    return split(input, -(-length // chunks) if length else [0] * chunks, dim)

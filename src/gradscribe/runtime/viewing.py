@@ -191,7 +191,8 @@ def _several(dims: Any) -> tuple[int, ...]:
 
 def adjoint(input: Tensor) -> Tensor:
     """The last two axes exchanged, the elements conjugated."""
-    return shaping.transpose(input, -2, -1).conj()
+    conjugate: Tensor = shaping.transpose(input, -2, -1).conj()
+    return conjugate
 
 
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:

@@ -1,0 +1,101 @@
+"""Functions that join Tensors or lay them out for each other: NumPy's, called with Tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime.promotion import alike
+from gradscribe.runtime.tensor import Tensor
+
+# fmt: off
+__all__ = [
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "cartesian_prod",
+    "column_stack", "dstack", "hstack", "meshgrid", "row_stack", "vstack",
+]
+# fmt: on
+
+
+def hstack(tensors: Any) -> Any:
+    """Tensors beside each other, along the second axis (vectors: the first)."""
+    return np.hstack(alike(tensors))
+
+
+def vstack(tensors: Any) -> Any:
+    """Tensors below each other; vectors are rows."""
+    return np.vstack(alike(tensors))
+
+
+row_stack = vstack
+
+
+def dstack(tensors: Any) -> Any:
+    """Tensors behind each other, along the third axis."""
+    return np.dstack(alike(tensors))
+
+
+def column_stack(tensors: Any) -> Any:
+    """Tensors beside each other; vectors are columns."""
+    return np.column_stack(alike(tensors))
+
+
+def atleast_1d(input: Any) -> Any:
+    """With one axis at least."""
+    return input if input.ndim else input.reshape(1)
+
+
+def atleast_2d(input: Any) -> Any:
+    """With two axes at least."""
+    return input if input.ndim > 1 else input.reshape(1, -1)
+
+
+def atleast_3d(input: Any) -> Any:
+    """With three axes at least."""
+    if input.ndim > 2:
+        return input
+    return input.unsqueeze(-1) if input.ndim == 2 else input.reshape(1, -1, 1)
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
+    """The coordinates of a grid: each vector along an axis of its own."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tuple(tensors[0])
+    grids = []
+    for axis, tensor in enumerate(tensors):
+        if indexing == "xy" and axis < 2 and len(tensors) > 1:
+            axis = 1 - axis
+        lengths = [t.numel() for t in tensors]
+        if indexing == "xy" and len(tensors) > 1:
+            lengths[:2] = [lengths[1], lengths[0]]
+        shape = [1] * len(tensors)
+        shape[axis] = tensor.numel()
+        grids.append(tensor.reshape(shape).expand(lengths))
+    return tuple(grids)
+
+
+def cartesian_prod(*tensors: Any) -> Any:
+    """All combinations of elements of vectors, one in each row."""
+    if len(tensors) == 1:
+        return tensors[0]
+    return np.stack([grid.reshape(-1) for grid in meshgrid(*tensors)], axis=1)
+
+
+def block_diag(*tensors: Any) -> Any:
+    """The matrix that has these matrices on its diagonal."""
+    blocks = [atleast_2d(tensor) for tensor in tensors]
+    rows = []
+    for i, block in enumerate(blocks):
+        height = block.size(0)
+        row = [
+            block if i == j else block.new_zeros(height, other.size(1))
+            for j, other in enumerate(blocks)
+        ]
+        rows.append(np.concatenate(alike(row), axis=1))
+    result: Tensor = np.concatenate(alike(rows), axis=0)  # type: ignore[assignment]
+    return result
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """The shape that these broadcast to."""
+    return np.broadcast_shapes(*shapes)

@@ -36,7 +36,7 @@ from gradscribe.frontend.data import (
     sets,
 )
 from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.splitting import for_each_kind
+from gradscribe.frontend.splitting import for_each_kind, resolved
 from gradscribe.frontend.values import (
     BoundMethod,
     DictRef,
@@ -90,7 +90,7 @@ _COMPARISONS = frozenset(COMPARE.values())
 
 def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
     """An operator on frontend values: folded if static, on tuples and lists as Python does."""
-    operands = tuple(scope.opened(lowering, operand) for operand in operands)
+    operands = tuple(scope.opened(lowering, resolved(lowering, operand)) for operand in operands)
     if all(isinstance(o, Static) for o in operands) and _folds(callee, operands):
         try:
             return Static(callee(*(o.value for o in operands)))

@@ -18,7 +18,15 @@ import numpy as np
 
 from gradscribe.frontend.calls import folding, texts
 from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Ref, Static, TupleOf
+from gradscribe.frontend.values import (
+    DictRef,
+    Iteration,
+    ListRef,
+    ObjectRef,
+    Ref,
+    Static,
+    TupleOf,
+)
 from gradscribe.ir.core import Method, Primitive, SliceOf, Value
 from gradscribe.ir.lengths import Affine, Symbol
 from gradscribe.ir.types import (
@@ -259,6 +267,12 @@ def _in_text(
     lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Any:
     """A text that shows values; nobody expects a derivative of it."""
+    from gradscribe.frontend.calls.reducing import listed
+
+    arguments = tuple(
+        listed(lowering, None, (item,), {}) if isinstance(item, Iteration) else item
+        for item in arguments
+    )
     return emit(lowering, callee, arguments, keywords, Opaque(str))
 
 

@@ -94,7 +94,8 @@ def _decided(is_any: bool) -> Handler:
 
 
 def _extreme(callee: Any, plain: Any, by_key: Any) -> Handler:
-    """`min` and `max`: of numbers pairwise, as Python compares them; of lists by a loop."""
+    """`min` and `max`: of numbers pairwise, as Python compares them; of lists by a loop; of tuples
+    and objects by their order."""
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         key, default = _options(lowering, node, callee, keywords)
@@ -116,7 +117,8 @@ def _extreme(callee: Any, plain: Any, by_key: Any) -> Handler:
                 f"this call of `{callee.__name__}` has no items",
                 "give `default=`, or call it only where there are items",
             )
-        if any(object_order.holds_objects(lowering, item) for item in items):
+        ordered = [isinstance(i, TupleOf) or object_order.holds_objects(lowering, i) for i in items]
+        if any(ordered):
             return inlining.inline(lowering, node, plain, (TupleOf(items),))
         return _pairwise(lowering, node, callee, items)
 

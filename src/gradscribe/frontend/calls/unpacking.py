@@ -9,7 +9,7 @@ from typing import Any
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import application, iterators, opaque
 from gradscribe.frontend.calls import iteration as iterations
-from gradscribe.frontend.data import instances, protocols, sequences
+from gradscribe.frontend.data import instances, protocols, ranges, sequences
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, TupleOf
@@ -31,6 +31,8 @@ def length(lowering: Lowering, item: Any) -> Any:
         return Static(len(item.items))
     if isinstance(item, Static):
         return Static(len(item.value))
+    if isinstance(item, Iteration) and item.kind == "range":
+        return ranges.length(lowering, item)
     value = lowering.contents[item.storage] if isinstance(item, (ListRef, DictRef)) else None
     if isinstance(value, (tuple, dict)):
         return Static(len(value))

@@ -9,9 +9,33 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Iteration, Static
 
 
-def section(lowering: Lowering, node: Any, owner: Iteration, index: Any) -> Iteration:
+def length(lowering: Lowering, owner: Iteration) -> Any:
+    """`len(owner)`."""
+    from gradscribe.frontend.calls import dispatch as calls
+    from gradscribe.frontend.operators import operate
+
+    first, end, step = owner.parts
+    if all(isinstance(part, Static) for part in owner.parts):
+        return Static(len(range(first.value, end.value, step.value)))
+    if step == Static(1):
+        difference = operate(lowering, None, operator.sub, end, first)
+    else:
+        reached = operate(lowering, None, operator.sub, first, end)
+        steps = operate(lowering, None, operator.floordiv, reached, step)
+        difference = operate(lowering, None, operator.neg, steps)
+    return calls.call(lowering, None, Static(max), (difference, Static(0)), {})
+
+
+def section(lowering: Lowering, node: Any, owner: Iteration, index: Any) -> Any:
     """`owner[index]` of a range, for a slice of known numbers. A range that ends before it starts
     is empty, so that a start needs no bound from above, and an end counted from behind none."""
+    known = all(isinstance(part, Static) for part in owner.parts) and not owner.reversed
+    if known and isinstance(index, Static):
+        numbers = range(*(part.value for part in owner.parts))
+        try:
+            return Static(numbers[index.value])
+        except IndexError as error:
+            lowering.raises(node, error)
     parts = (index.start, index.stop, index.step) if isinstance(index, slice) else (index,)
     if len(parts) == 3 and all(part is None or isinstance(part, Static) for part in parts):
         start, stop, step = (part and part.value for part in parts)

@@ -138,7 +138,7 @@ class Run:
                 cotangents = [self._hooked(leaf.hooks, cotangents[0])]
         elif state is not None:
             cotangents = self._after_tensor_hooks(state, cotangents)
-        if node in self.sinks:
+        if self.sinks and node in self.sinks:
             for index, sink in self.sinks[node]:
                 sink(self._final(cotangents[index]))
             if node not in self.goals and not self._continues(node):
@@ -158,9 +158,9 @@ class Run:
                 self.deliver(edge, result, fresh)
 
     def _results(self, node: Node, cotangents: list[Any]) -> Sequence[Any]:
-        if not node.takes_undefined and all(c is None for c in cotangents):
+        if cotangents[0] is None and not node.takes_undefined and not _any(cotangents):
             return [None] * len(node.next_edges)
-        if type(node) is AccumulateGrad:
+        if self.records and type(node) is AccumulateGrad:
             cotangents = [self._final(cotangents[0])]
         if self.anomaly is None:
             return node.backward(cotangents, self.records)
@@ -216,6 +216,10 @@ class Run:
     def _hidden(self, shown: Any) -> Any:
         """What flows between nodes, for a Tensor that a hook has seen."""
         return shown if shown is None or self.records else shown.array
+
+
+def _any(cotangents: Sequence[Any]) -> bool:
+    return any(cotangent is not None for cotangent in cotangents)
 
 
 def _shown(cotangent: Any) -> Any:

@@ -12,6 +12,7 @@ from gradscribe.primitives.registry import METHODS, PRIMITIVES
 from tests.primitives import test_factorizations
 from tests.primitives.cases import ALL
 from tests.primitives.harness import Case, adjoint, raw_cotangents, tangent
+from tests.primitives.test_spectra import TESTED as TRANSFORMS
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -77,6 +78,7 @@ def test_single_precision_stays_single(case: Case) -> None:
 
 def test_every_rule_is_tested() -> None:
     tested = {case.primitive for case in ALL} | test_factorizations.TESTED
+    tested |= {PRIMITIVES.get(callee) for callee in (*TRANSFORMS, complex)}
     missing = [
         primitive.name
         for primitive in {*PRIMITIVES.values(), *METHODS.values()} - tested

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradscribe import frontend
-from gradscribe.errors import NoDerivativeError, UnsupportedError
+from gradscribe.errors import NoDerivativeError
 from gradscribe.ir.core import Primitive
 from gradscribe.ir.lengths import Affine, Facts, Symbol
 from gradscribe.ir.trees import LEAF
@@ -460,14 +460,6 @@ def test_an_operation_without_derivative_is_refused():
     y = hand.builder.call(unknown, {"x": x})
     with pytest.raises(NoDerivativeError, match="`mystery` has no derivative"):
         differentiate(hand.function("f", y), [0])
-
-
-def test_complex_numbers_are_refused():
-    def f(x):
-        return np.sum(np.abs(x * 1j))
-
-    with pytest.raises(UnsupportedError, match="complex"):
-        joined_of(f, VECTOR)
 
 
 def test_math_functions_of_numbers():

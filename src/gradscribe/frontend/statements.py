@@ -46,6 +46,7 @@ from gradscribe.frontend.refusals import refused
 from gradscribe.frontend.splitting import for_each_kind, splitting
 from gradscribe.frontend.values import DictRef, Either, ListRef, Ref, Static
 from gradscribe.ir.core import Value
+from gradscribe.ir.types import is_complex
 
 
 def statements(lowering: Lowering, nodes: Sequence[Any]) -> None:
@@ -185,13 +186,25 @@ def assign(lowering: Lowering, target: Any, item: Any) -> None:
         store_item(lowering, target, owner, index(lowering, target.slice), item)
     elif isinstance(target, gast.Attribute):
         owner = expression(lowering, target.value)
-        objects.store(lowering, target, owner, target.attr, item)
+        _store_attribute(lowering, target, owner, item)
     else:
         lowering.unsupported(
             target,
             "this assignment target is not supported",
             "assign to a name, an item or an attribute",
         )
+
+
+def _store_attribute(lowering: Lowering, target: Any, owner: Any, item: Any) -> None:
+    """`owner.name = item`; the real and the imaginary part of an array are views of it."""
+    if isinstance(owner, Ref) and target.attr in ("real", "imag"):
+        if target.attr == "imag" and not is_complex(lowering.load(owner).type):
+            error = TypeError("array does not have imaginary part to set")
+            lowering.raises(target, error)
+        part = attribute(lowering, target, owner, target.attr)
+        store_item(lowering, target, part, Static(...), item)
+    else:
+        objects.store(lowering, target, owner, target.attr, item)
 
 
 def _assigned(lowering: Lowering, target: Any, item: Any) -> Static:

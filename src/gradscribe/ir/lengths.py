@@ -327,6 +327,15 @@ class Facts:
         ordered = sorted(map(self.normalize, factors), key=repr)
         return self._computed("product", *ordered)
 
+    def computed(self, operation: str, *parts: Affine | None) -> Affine:
+        """What a formula gives, brought to its simplest form."""
+        first, *others = parts
+        if operation == "quotient by" and first is not None and others[0] is not None:
+            divisor = others[0].known
+            if divisor is not None and divisor > 0:
+                return self.quotient(first, divisor)
+        return self._computed(operation, *parts)
+
     def _computed(self, operation: str, *parts: Affine | None) -> Affine:
         """What a formula gives; the same for the same parts."""
         parts = tuple(None if part is None else self.normalize(part) for part in parts)

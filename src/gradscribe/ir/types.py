@@ -188,6 +188,11 @@ def is_differentiable(type_: Type) -> bool:
     return isinstance(type_, RecordOf)
 
 
+def is_complex(type_: Type) -> TypeGuard[Scalar | Array]:
+    """Whether this is a complex number, or an array of such."""
+    return isinstance(type_, (Scalar, Array)) and np.dtype(type_.dtype).kind == "c"
+
+
 def is_integer(type_: Type) -> TypeGuard[Scalar]:
     """Whether this is an integer scalar (not a bool)."""
     return isinstance(type_, Scalar) and np.dtype(type_.dtype).kind in "iu"

@@ -36,6 +36,7 @@ from gradscribe.primitives import (
     solutions,
     sorting,
     special,
+    spectra,
     statistics,
 )
 
@@ -71,5 +72,6 @@ __all__ = [
     "solutions",
     "sorting",
     "special",
+    "spectra",
     "statistics",
 ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradscribe.ir.types import Tuple
+from gradscribe.ir.types import Scalar, Tuple
 from gradscribe.primitives.registry import LINEAR, adjoint, composition
 from gradscribe.primitives.typing import (
+    TypeRuleError,
     elementwise_type,
     number_type,
 )
@@ -27,6 +28,18 @@ def imag(out, x, *, d_out):
 @adjoint(np.conjugate, methods=("conj", "conjugate"), type=elementwise_type, tangent=LINEAR)
 def conjugate(out, x, *, d_out):
     return np.conjugate(d_out)
+
+
+def _complex_type(facts, callee, real, imag=0):
+    numbers = [number_type(part) for part in (real, imag)]
+    if not all(isinstance(n, Scalar) or getattr(n, "rank", 1) == 0 for n in numbers):
+        raise TypeRuleError("only numbers can be the parts of a complex number")
+    return Scalar("complex128")
+
+
+@adjoint(complex, type=_complex_type, tangent=LINEAR, cheap=True)
+def complex_(out, real, imag=0, *, d_out):
+    return d_out, d_out * -1j
 
 
 @composition(np.angle)

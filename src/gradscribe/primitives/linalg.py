@@ -174,9 +174,13 @@ def outer(out, x, y, *, d_out):
     return _shaped_like(x, d_out @ _vector(y)), _shaped_like(y, _vector(x) @ d_out)
 
 
-@adjoint(np.vdot, type=_vdot_type, tangent=BILINEAR)
+def _vdot_tangent(out, x, y, *, d_x, d_y):
+    return np.vdot(d_x, y) + np.vdot(x, d_y)
+
+
+@adjoint(np.vdot, type=_vdot_type, tangent=_vdot_tangent)
 def vdot(out, x, y, *, d_out):
-    return d_out * _reshaped(y, x), d_out * _reshaped(x, y)
+    return np.conjugate(d_out) * _reshaped(y, x), d_out * _reshaped(x, y)
 
 
 def _vector(x):

@@ -32,7 +32,8 @@ def _euclidean(x, axis=None, keepdims=False):
 
 
 def _norm_tangent(out, x, ord=None, axis=None, keepdims=False, *, d_x):
-    return np.sum(_slope(out, x, ord, axis, keepdims) * d_x, axis=axis, keepdims=keepdims)
+    slope = np.conjugate(_slope(out, x, ord, axis, keepdims))
+    return np.sum(np.real(slope * d_x), axis=axis, keepdims=keepdims)
 
 
 @adjoint(np.linalg.norm, type=_norm_type, tangent=_norm_tangent, static=("ord", "axis", "keepdims"))

@@ -220,6 +220,11 @@ def _deviation(x, axis, where):
     return np.where(where, x - np.mean(x, axis=axis, keepdims=True, where=where), 0)
 
 
+def _moved(x, d_x, axis, where):
+    """How far each element moves away from the mean, times how far it is from it."""
+    return np.real(np.conjugate(_deviation(x, axis, where)) * d_x)
+
+
 def _freedom(x, axis, ddof, keepdims, where):
     """The divisor of the mean square: the count less the lost degrees of freedom."""
     count = _count_of(x, axis, keepdims, where)
@@ -227,7 +232,7 @@ def _freedom(x, axis, ddof, keepdims, where):
 
 
 def _var_tangent(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, d_x):
-    total = np.sum(_deviation(x, axis, where) * d_x, axis=axis, keepdims=keepdims)
+    total = np.sum(_moved(x, d_x, axis, where), axis=axis, keepdims=keepdims)
     return 2 * total / _freedom(x, axis, ddof, keepdims, where)
 
 
@@ -238,7 +243,7 @@ def var(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, d_
 
 
 def _std_tangent(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, d_x):
-    total = np.sum(_deviation(x, axis, where) * d_x, axis=axis, keepdims=keepdims)
+    total = np.sum(_moved(x, d_x, axis, where), axis=axis, keepdims=keepdims)
     return total / (_freedom(x, axis, ddof, keepdims, where) * _nonzero(out))
 
 

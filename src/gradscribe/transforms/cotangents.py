@@ -15,7 +15,16 @@ import numpy as np
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Method, Value
 from gradscribe.ir.lengths import Affine, Facts
-from gradscribe.ir.types import Array, Scalar, Tuple, Type, cotangent_type, is_differentiable, join
+from gradscribe.ir.types import (
+    Array,
+    Scalar,
+    Tuple,
+    Type,
+    cotangent_type,
+    is_complex,
+    is_differentiable,
+    join,
+)
 from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives.control import ADD_ITEMS, CONSTANT, GET, ITEM, TUPLE, UNDEF, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH
@@ -241,6 +250,8 @@ def _cast(scope: Scope, cotangent: Value, wanted: Type) -> Value:
     given = cotangent.type
     if not isinstance(given, (Scalar, Array)) or not isinstance(wanted, (Scalar, Array)):
         return cotangent
+    if is_complex(given) and not is_complex(wanted):
+        return _cast(scope, call(scope.builder, np.real, cotangent), wanted)
     if isinstance(wanted, Scalar) and wanted.weak:
         return cotangent
     if given.dtype == wanted.dtype or (isinstance(given, Scalar) and given.weak):

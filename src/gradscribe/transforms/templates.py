@@ -195,8 +195,11 @@ class Renewal:
     mapping: what stands for each value; the results of copied operations are entered.
     """
 
-    def __init__(self, template: Template, mapping: dict[Value, Value], location: Location) -> None:
+    def __init__(
+        self, template: Template, mapping: dict[Value, Value], location: Location, facts: Facts
+    ) -> None:
         self._lengths = template.lengths
+        self._facts = facts
         self._mapping = mapping
         self._location = location
 
@@ -216,8 +219,15 @@ class Renewal:
         return Block(parameters, operations, yields)
 
     def _new(self, value: Value) -> Value:
-        type_, lengths = value.type, self._lengths
-        if lengths:
-            type_ = map_lengths(type_, lambda length: length.substitute(lengths))
+        type_ = map_lengths(value.type, self._actual) if self._lengths else value.type
         result = self._mapping[value] = Value(type_, value.name)
         return result
+
+    def _actual(self, length: Affine) -> Affine:
+        """A length of the template as one of the program."""
+        actual = dict(self._lengths or {})
+        for symbol in length.symbols():
+            if symbol.formula is not None and symbol not in actual:
+                parts = [None if p is None else self._actual(p) for p in symbol.formula.parts]
+                actual[symbol] = self._facts.computed(symbol.formula.operation, *parts)
+        return length.substitute(actual)

@@ -205,7 +205,6 @@ def golden_section_then_newton(a):
 
 @program(
     np.array([1.0, -6.3, 11.2, -6.1]),
-    refused="`abs` of complex numbers cannot be differentiated yet",
 )
 def durand_kerner(coefficients):
     """All roots of a cubic at once; returns the sum of their squared moduli."""

@@ -17,7 +17,7 @@ from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import BoundMethod, ObjectRef, Ref, Static, Super, TupleOf
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import Array, Scalar
+from gradscribe.ir.types import Array, Scalar, is_complex
 from gradscribe.primitives.indexing import LENGTH
 from gradscribe.primitives.registry import METHODS
 
@@ -157,6 +157,8 @@ def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
         return Static(np.dtype(type_.dtype))
     if name == "data":
         return cut(lowering, owner)
-    if name in ("T", "real"):
+    if name == "T" or (name == "real" and not is_complex(type_)):
         return owner
+    if name in ("real", "imag"):
+        return application.apply_method(lowering, node, owner, name, (), {})
     return _tensor_attribute(lowering, node, owner, name)

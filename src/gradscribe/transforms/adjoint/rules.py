@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import UnsupportedError
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Operation, Value, map_operands
 from gradscribe.ir.types import Array
@@ -22,6 +21,7 @@ from gradscribe.primitives.choices import CHOICES
 from gradscribe.primitives.control import CONSTANT, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.transforms import conjugates
 from gradscribe.transforms.adjoint.scopes import Scope
 from gradscribe.transforms.cotangents import call, constant, project
 from gradscribe.transforms.storage import derived
@@ -39,7 +39,7 @@ def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Temp
     wanted = [i for i, operand in enumerate(operation.operands) if operand in active]
     if not wanted:
         return
-    _refuse_complex(operation)
+    conjugates.check(operation)
     if scope.parent is not None and not operation.primitive.elementwise:
         _relearn(scope, operation)
     key = (operation, d_out.type)
@@ -73,17 +73,6 @@ def _relearn(scope: Scope, operation: Operation) -> None:
         dict(operation.attributes), lambda operand: operation.operands[operand.index].type
     )
     operation.primitive.type_rule(scope.builder.facts, operation.callee, **types)
-
-
-def _refuse_complex(operation: Operation) -> None:
-    """Rules do not conjugate yet."""
-    for value in (*operation.operands, operation.result):
-        if np.dtype(getattr(value.type, "dtype", "float64")).kind == "c":
-            raise UnsupportedError(
-                f"`{operation.primitive.name}` of complex numbers cannot be differentiated yet",
-                "compute with the real and imaginary parts",
-                operation.location,
-            )
 
 
 def _is_masked(scope: Scope, operation: Operation, d_out: Value) -> bool:
@@ -132,10 +121,14 @@ class _Instance:
         self._builder = scope.builder
         self._template = template
         self._elementwise = operation.primitive.elementwise
+        self._conjugated = conjugates.is_conjugated(operation)
         self._selects = operation.primitive in CHOICES and d_out in scope.context.unbounded
         self._d_out = d_out
-        self._mapping: dict[Value, Value] = {template.d_out: d_out}
-        self._renewal = Renewal(template, self._mapping, derived(operation.location))
+        given = self._given(d_out)
+        self._mapping: dict[Value, Value] = {template.d_out: given}
+        self._renewal = Renewal(
+            template, self._mapping, derived(operation.location), scope.builder.facts
+        )
         results = [template.results[i] for i in wanted]
         shapes, values = _reads(_needed(template.operations, results), results)
         placeholders = (*template.primals, template.out)  # the result may be computed again of them
@@ -151,7 +144,8 @@ class _Instance:
         results = [self._result(i) for i in where]
         for result in dict.fromkeys(results):
             if self._elementwise:
-                cotangent = _times(self._builder, self._d_out, result, results.count(result))
+                count, conjugated = results.count(result), self._conjugated
+                cotangent = _times(self._builder, self._d_out, result, count, conjugated)
                 if cotangent is not None and self._selects and isinstance(result, Value):
                     zero = constant(self._builder, 0.0)
                     cotangent = call(self._builder, np.where, result, cotangent, zero)
@@ -159,7 +153,15 @@ class _Instance:
                     yield cotangent
             elif result is not None:
                 value = result if isinstance(result, Value) else constant(self._builder, result)
+                if self._conjugated:
+                    value = conjugates.conjugate(self._builder, value)
                 yield from itertools.repeat(value, results.count(result))
+
+    def _given(self, d_out: Value) -> Value:
+        """The cotangent that the rule is given."""
+        if self._elementwise or not self._conjugated:
+            return d_out
+        return conjugates.conjugate(self._builder, d_out)  # type: ignore[no-any-return]
 
     def have_poles(self, where: Sequence[int]) -> bool:
         """Whether the partial derivatives by these operands can be infinite."""
@@ -230,12 +232,23 @@ def _reads(
     return shapes, values
 
 
-def _times(builder: Builder, cotangent: Value, partial: Any, count: int = 1) -> Value | None:
-    """cotangent * count * partial derivative; None for zero."""
+def _times(
+    builder: Builder, cotangent: Value, partial: Any, count: int, conjugated: bool
+) -> Value | None:
+    """cotangent * count * partial derivative (or its conjugate); None for zero."""
     if partial is None or (not isinstance(partial, Value) and partial == 0):
         return None
+    divisor = _reciprocal_of(builder, partial) if count == 1 else None
+    if divisor is not None:
+        if conjugated:
+            divisor = conjugates.conjugate(builder, divisor)
+        return call(builder, operator.truediv, cotangent, divisor)
+    if conjugated:
+        partial = conjugates.conjugate(builder, partial)
     if isinstance(partial, Value):
-        return _times_value(builder, cotangent, partial, count)
+        if count > 1:
+            partial = call(builder, operator.mul, constant(builder, count), partial)
+        return call(builder, operator.mul, cotangent, partial)
     partial = partial * count
     if partial == 1:
         return cotangent
@@ -244,16 +257,7 @@ def _times(builder: Builder, cotangent: Value, partial: Any, count: int = 1) -> 
     return call(builder, operator.mul, cotangent, constant(builder, partial))
 
 
-def _times_value(builder: Builder, cotangent: Value, partial: Value, count: int) -> Value:
-    divisor = _reciprocal_of(builder, partial)
-    if divisor is not None and count == 1:
-        return call(builder, operator.truediv, cotangent, divisor)
-    if count > 1:
-        partial = call(builder, operator.mul, constant(builder, count), partial)
-    return call(builder, operator.mul, cotangent, partial)
-
-
-def _reciprocal_of(builder: Builder, partial: Value) -> Value | None:
+def _reciprocal_of(builder: Builder, partial: Any) -> Value | None:
     """y, where the partial derivative was just computed as 1 / y: dividing rounds once."""
     last = builder.operations[-1] if builder.operations else None
     if last is None or last.results != (partial,) or last.callee is not operator.truediv:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gradscribe.ir.core import Operation, Value, map_operands
-from gradscribe.ir.types import Array, Scalar, is_differentiable
+from gradscribe.ir.types import Array, Scalar, is_complex, is_differentiable
 from gradscribe.primitives.control import ZEROS_LIKE
 from gradscribe.transforms.simplify.table import ELEMENTWISE, derived
 
@@ -221,6 +221,17 @@ def negate(rewriter: Rewriter, operation: Operation) -> Value | None:
         left, right = difference.operands
         return rewriter.replacement(operation, operator.sub, right, left)
     return None
+
+
+@derived(np.conjugate, np.real)
+def conjugate(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of the conjugate, or the real part, of a real x make x; of the conjugate of that of x, x."""
+    (x,) = operation.operands
+    inner = rewriter.made_by(x, np.conjugate)
+    if inner is not None and operation.primitive is inner.primitive:
+        return inner.operands[0]
+    is_same = not is_complex(x.type) and rewriter.same_type(x, operation.result)
+    return x if is_same else None
 
 
 @derived(np.sum)

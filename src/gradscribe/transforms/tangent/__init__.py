@@ -51,6 +51,7 @@ from gradscribe.ir.types import (
 )
 from gradscribe.primitives import control, indexing
 from gradscribe.primitives.choices import CHOICES
+from gradscribe.transforms import conjugates
 from gradscribe.transforms.absence import absences
 from gradscribe.transforms.activity import STRUCTURAL, active_values
 from gradscribe.transforms.calls import tangent_call
@@ -63,7 +64,7 @@ from gradscribe.transforms.tangent.signature import keep_leaves, unused
 from gradscribe.transforms.tangent.widening import put_into_lists, widened
 from gradscribe.transforms.templates import as_one_value
 
-_POSITIONS = frozenset({"shape", "index", "path", "num", "where", "shift", "k", "offset"})
+_POSITIONS = frozenset({"shape", "index", "path", "num", "where", "shift", "k", "offset", "n"})
 """Parameters of linear operations whose integers are no data."""
 
 
@@ -232,6 +233,8 @@ class Tangent:
         rule = _RULES.get(primitive)
         if rule is not None:
             return rule(self, operation)
+        if primitive not in STRUCTURAL:
+            conjugates.check(operation)
         if primitive.tangent is Linearity.BILINEAR:
             return self._bilinear(operation)
         if primitive in STRUCTURAL:
@@ -299,7 +302,11 @@ class Tangent:
         for argument, partial in zip(arguments.values(), partials, strict=True):
             if isinstance(argument, Value) and argument in self._tangents and partial is not None:
                 tangent = self._tangents[argument]
+                if conjugates.is_modulus(operation):
+                    partial = conjugates.conjugate(self.builder, partial)
                 term = self._times(tangent, partial)
+                if conjugates.is_modulus(operation):
+                    term = conjugates.real_part(self.builder, term)
                 if tangent in self._masked and operation.primitive.pole:
                     term = self._guarded(tangent, term)
                 total = self._sum(total, term)

@@ -6,7 +6,7 @@ import numpy as np
 
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Method, Value
-from gradscribe.ir.types import Array, Scalar
+from gradscribe.ir.types import Array, Scalar, is_complex
 from gradscribe.primitives import indexing
 from gradscribe.primitives.registry import METHODS
 from gradscribe.transforms.cotangents import call
@@ -19,11 +19,11 @@ def fit(builder: Builder, tangent: Value, value: Value) -> Value:
         return tangent
     if isinstance(wanted, Array):
         tangent = _broadcast(builder, tangent, value, wanted)
+    if is_complex(given) and not is_complex(wanted):
+        tangent = call(builder, np.real, tangent)
     stays = isinstance(given, Scalar) and given.weak
     if given.dtype == wanted.dtype or stays or (isinstance(wanted, Scalar) and wanted.weak):
         return tangent
-    if given.dtype.startswith("complex") and not wanted.dtype.startswith("complex"):
-        tangent = call(builder, np.real, tangent)
     return builder.call(
         METHODS["astype"],
         {"x": tangent, "dtype": np.dtype(wanted.dtype)},

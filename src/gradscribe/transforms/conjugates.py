@@ -1,0 +1,85 @@
+"""Derivatives of complex numbers.
+
+The derivative of a real loss L by a complex z is dL/d(Re z) + i dL/d(Im z), as in PyTorch: the
+direction of steepest ascent, with the inner product Re(conj(a) b) of z and its cotangent. So the
+cotangents of a function that is differentiable in the complex sense (holomorphic) are those of
+the real formula with its coefficients conjugated, and formulas are written only once:
+
+- Operations that are linear with real coefficients take cotangents and tangents as they are.
+- The partial derivative of an elementwise operation is conjugated. Where the result is real (the
+  absolute value), the formula gives the gradient, and the tangent is Re(conj(gradient) tangent).
+- All other rules are given the conjugate of the cotangent, and what they give is conjugated, but
+  for those of functions that are not holomorphic, which give the gradient themselves.
+
+What is not holomorphic and not listed here is refused. Source: K. Kreutz-Delgado, "The Complex
+Gradient Operator and the CR-Calculus" (2009), sections 4 and 6.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.ir.builder import Builder
+from gradscribe.ir.core import Linearity, Operation, Value
+from gradscribe.ir.types import is_complex
+from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.transforms.cotangents import call
+
+_NOT_HOLOMORPHIC = frozenset({PRIMITIVES[np.sign]})
+"""The elementwise operations that have no complex derivative, nor a real result."""
+
+_HOLOMORPHIC = frozenset(
+    PRIMITIVES[function]
+    for function in (
+        *(np.matmul, np.dot, np.outer, np.inner, np.tensordot, np.einsum, np.convolve),
+        *(np.where, np.prod, np.cumprod, np.linalg.inv, np.linalg.solve, np.linalg.det),
+    )
+    if function in PRIMITIVES
+)
+"""Those of the others whose rules are right for complex numbers, once they are conjugated."""
+
+_GRADIENTS = frozenset(PRIMITIVES[f] for f in (np.vdot, np.linalg.norm, np.var, np.std))
+"""Those whose rules conjugate what is to be."""
+
+
+def check(operation: Operation) -> None:
+    """Refuse an operation on complex numbers for which there is no formula."""
+    primitive = operation.primitive
+    if not any(is_complex(value.type) for value in (*operation.operands, *operation.results)):
+        return
+    known = primitive.elementwise and primitive not in _NOT_HOLOMORPHIC
+    is_linear = primitive.tangent is Linearity.LINEAR
+    if not (known or is_linear or primitive in _HOLOMORPHIC | _GRADIENTS):
+        raise UnsupportedError(
+            f"`{primitive.name}` of complex numbers cannot be differentiated",
+            "compute with the real and imaginary parts",
+            operation.location,
+        )
+
+
+def is_conjugated(operation: Operation) -> bool:
+    """Whether cotangents pass through the conjugate of what the formula says."""
+    primitive = operation.primitive
+    holomorphic = primitive.elementwise or primitive in _HOLOMORPHIC
+    return holomorphic and is_complex(operation.result.type)
+
+
+def is_modulus(operation: Operation) -> bool:
+    """Whether the formula gives the gradient of a real result by complex operands."""
+    operands = any(is_complex(operand.type) for operand in operation.operands)
+    return operation.primitive.elementwise and operands and not is_complex(operation.result.type)
+
+
+def conjugate(builder: Builder, value: Any) -> Any:
+    """The conjugate of a value, or of a number."""
+    if not isinstance(value, Value):
+        return value.conjugate() if isinstance(value, complex) else value
+    return call(builder, np.conjugate, value) if is_complex(value.type) else value
+
+
+def real_part(builder: Builder, value: Value) -> Value:
+    """The real part of a value."""
+    return call(builder, np.real, value) if is_complex(value.type) else value

@@ -126,6 +126,9 @@ class Lowering:
     each `try` around, in how many blocks it stands, and what it catches. handled: the exception
     that is being handled. remembered: the contents of what local functions read that remember
     their results, by function and name. protected: the lists that such functions returned.
+    generated: what the generators have read whose items are taken (see `generators`). yielded: the
+    memory of what those have yielded that are being lowered. leaving: whether the loop that takes
+    the items may leave before their end.
     set_items: the types of what is entered in sets of the running program; listed_sets: of what is
     taken from them.
     """
@@ -180,6 +183,9 @@ class Lowering:
         self.handled: Any = None
         self.remembered: dict[Any, Any] = {}
         self.protected: set[Storage] = set()
+        self.generated: list[Any] = []
+        self.yielded: list[dict[Storage, Any]] = []
+        self.leaving = False
         self.set_items: dict[Value | None, list[Type | None]] = {}
         self.listed_sets: dict[Value, Type | None] = {}
         self.recursion = Recursion()

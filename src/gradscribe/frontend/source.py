@@ -23,7 +23,7 @@ import gast
 
 from gradscribe.errors import SourceNotFoundError, UnsupportedError
 from gradscribe.frontend.control.name_liveness import live_names
-from gradscribe.frontend.shared_variables import share_variables
+from gradscribe.frontend.shared_variables import own_nodes, share_variables
 from gradscribe.ir.core import Location
 
 _FUTURE_FLAGS = functools.reduce(
@@ -79,6 +79,12 @@ class Source:
             elif not isinstance(node, (gast.FunctionDef, gast.Lambda)):
                 stack.extend(gast.iter_child_nodes(node))
         return all(value is None for value in found)
+
+    @functools.cached_property
+    def is_generator(self) -> bool:
+        """Whether a call of the function gives a generator."""
+        own = own_nodes(self.node) if isinstance(self.node.body, list) else ()
+        return any(isinstance(node, (gast.Yield, gast.YieldFrom)) for node in own)
 
     @functools.cached_property
     def only_grown(self) -> frozenset[str]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.calls import recursion
+from gradscribe.frontend.calls import generators, recursion
 from gradscribe.frontend.calls.definitions import FoundOnStackError
 from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.frame import Frame
@@ -29,6 +29,8 @@ def run_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
     """Call the function of a new frame: inline it, or, if it is recursive, call it; its return
     value."""
     tree = frame.source.node
+    if frame.source.is_generator:
+        return generators.started(lowering, node, frame)
     if tree in lowering.recursion.nodes:
         return recursion.call(lowering, node, frame)
     _refuse_repetition(lowering, node, frame)

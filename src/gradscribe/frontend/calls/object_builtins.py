@@ -185,7 +185,11 @@ def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     item, *default = arguments
     if not isinstance(item, OneShot):
         lowering.unsupported(node, "`next` of what is no iterator", "make one: `iter(…)`")
-    iteration = iterations.over(lowering, node, item)
+    lowering.leaving = True
+    try:
+        iteration = iterations.over(lowering, node, item)
+    finally:
+        lowering.leaving = False
     count = first_and_rest.trips(lowering, iteration)
     if count is not None and count.known == 0:
         return default[0] if default else lowering.raises(node, StopIteration())

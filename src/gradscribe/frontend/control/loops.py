@@ -12,6 +12,7 @@ from typing import Any
 import gast
 
 from gradscribe.errors import AliasingError, UnsupportedError
+from gradscribe.frontend.calls import generators
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.calls.definitions import EverOtherTypesError
 from gradscribe.frontend.control import first_and_rest
@@ -44,7 +45,7 @@ def for_loop(lowering: Lowering, node: Any) -> None:
 
     lowering.iterable = node.iter
     over = expression(lowering, node.iter)
-    iteration = iterations.over(lowering, node.iter, over)
+    iteration, taken = _iteration(lowering, node, over)
     if iteration.kind == "endless":
         iteration = iteration.parts[1]
     depth, sliced = len(lowering.iterated), len(lowering.sliced)
@@ -52,6 +53,7 @@ def for_loop(lowering: Lowering, node: Any) -> None:
     take_back = _taking_back(lowering)
     try:
         _run_over(lowering, node, iteration)
+        generators.check_unchanged(lowering, node, taken)
         return
     except ChangedInLoopError as error:
         if not isinstance(over, ListRef) or error.storage is not over.storage:
@@ -62,6 +64,22 @@ def for_loop(lowering: Lowering, node: Any) -> None:
     take_back()
     lowering.frame.names.update(names_by_place(over))
     while_loop(lowering, by_place(node))
+
+
+def _iteration(lowering: Lowering, node: Any, over: Any) -> tuple[Iteration, list[Any]]:
+    """What a `for` runs over, and the generators whose items it takes."""
+    depth, lowering.leaving = len(lowering.generated), _leaves(node)
+    try:
+        iteration = iterations.over(lowering, node.iter, over)
+    finally:
+        lowering.leaving = False
+    return iteration, generators.taken_since(lowering, depth)
+
+
+def _leaves(node: Any) -> bool:
+    """Whether a loop may be left before its end."""
+    below = (part for statement in node.body for part in gast.walk(statement))
+    return any(isinstance(part, (gast.Break, gast.Return)) for part in below)
 
 
 def _taking_back(lowering: Lowering) -> Callable[[], None]:

@@ -1,0 +1,204 @@
+"""Functions with `yield`: a call gives an iterator, whose items are those that the body yields.
+
+The body is lowered where something takes the items, as a function that returns a list of them:
+
+    def pairs(n):                         def pairs(n):
+        for i in range(n):                    for i in range(n):
+            yield i, i * i        →               items.append((i, i * i))
+                                              return items
+
+That is what Python computes as long as all items are taken, and neither the body nor the one that
+takes them changes what the other reads. All else is refused.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import gast
+
+from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.calls import iterators
+from gradscribe.frontend.control.final_blocks import walk_all
+from gradscribe.frontend.data.sequences import new_list
+from gradscribe.frontend.frame import Frame
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.memory import storages
+from gradscribe.frontend.shared_variables import own_nodes
+from gradscribe.frontend.source import Source
+from gradscribe.frontend.values import ListRef, OneShot, Storage, TupleOf
+from gradscribe.primitives.control import EFFECT
+from gradscribe.primitives.raising import makes_exception
+
+_ITEMS = ".yielded"
+"""A name that no program can have."""
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A generator whose items were taken: the memory and the variables of the functions around it
+    that it may have read, with what they held, and how many attributes of objects from outside
+    were stored."""
+
+    name: str
+    held: dict[Storage, Any]
+    variables: list[tuple[Frame, str, Any]]
+    fields: int
+
+
+def started(lowering: Lowering, node: Any, frame: Frame) -> OneShot:
+    """The iterator that a call of such a function gives."""
+    given = TupleOf(tuple(frame.names.values()))
+    names = dict(frame.names)
+    return iterators.made(
+        lowering, lambda taker: _items(lowering, taker, replace(frame, names=dict(names))), (given,)
+    )
+
+
+def _items(lowering: Lowering, taker: Any, frame: Frame) -> ListRef:
+    """The list of all items."""
+    from gradscribe.frontend.calls.frames import inline_frame
+
+    _check_end(lowering, taker, frame)
+    source = frame.source
+    frame.source = _returning_items(source)
+    before, made = dict(lowering.contents), len(lowering.builder.operations)
+    frame.names[_ITEMS] = new_list(lowering, ())
+    lowering.yielded.append({})
+    found: ListRef = inline_frame(lowering, taker, frame)
+    yielded = lowering.yielded.pop()
+    effects = (o for o in walk_all(lowering.builder.operations[made:]) if o.primitive is EFFECT)
+    changed = any(lowering.contents.get(s) is not held for s, held in before.items())
+    if changed or any(not makes_exception(effect.callee) for effect in effects):
+        _refuse(lowering, taker, frame, "changes what others read, or has effects")
+    if any(lowering.contents.get(s, held) is not held for s, held in yielded.items()):
+        _refuse(lowering, taker, frame, "changes what it has yielded")
+    held, variables = _read(lowering, frame, before), _numbers(frame)
+    lowering.generated.append(Generated(frame.source.name, held, variables, len(lowering.fields)))
+    return found
+
+
+def _read(lowering: Lowering, frame: Frame, before: dict[Storage, Any]) -> dict[Storage, Any]:
+    """The memory that a generator may have read, with what it holds: of what it was given, of the
+    functions around it, and from outside."""
+    named = TupleOf((*frame.names.values(), *_outer_names(frame)))
+    found = [s for s in storages(lowering, named) if s in before]
+    found += [*lowering.entered, *lowering.fields.values()]
+    return {storage: lowering.contents[storage] for storage in found}
+
+
+def _outer_names(frame: Frame) -> list[Any]:
+    outer, found = frame.outer, list[Any]()
+    while outer is not None:
+        found += outer.names.values()
+        outer = outer.outer
+    return found
+
+
+def _numbers(frame: Frame) -> list[tuple[Frame, str, Any]]:
+    """The variables of the functions around that a generator reads."""
+    read = {n.id for n in gast.walk(frame.source.node) if isinstance(n, gast.Name)}
+    outer, found = frame.outer, list[tuple[Frame, str, Any]]()
+    while outer is not None:
+        found += [(outer, name, outer.names[name]) for name in read & outer.names.keys()]
+        outer = outer.outer
+    return found
+
+
+def taken_since(lowering: Lowering, depth: int) -> list[Generated]:
+    """The generators whose items were taken last, after the first `depth`."""
+    found = lowering.generated[depth:]
+    del lowering.generated[depth:]
+    return found
+
+
+def check_unchanged(lowering: Lowering, node: Any, taken: list[Generated]) -> None:
+    """Refuse a loop that has changed what the generators read whose items it has taken."""
+    for one in taken:
+        is_same = all(lowering.contents.get(s) is contents for s, contents in one.held.items())
+        is_same &= all(frame.names.get(name) is item for frame, name, item in one.variables)
+        if not is_same or len(lowering.fields) > one.fields:
+            lowering.unsupported(
+                node,
+                f"this loop changes what the generator `{one.name}` reads",
+                "make a list of the items first, as in `list(…)`, if that means the same",
+            )
+
+
+def _check_end(lowering: Lowering, taker: Any, frame: Frame) -> None:
+    for loop in own_nodes(frame.source.node):
+        if isinstance(loop, gast.While) and isinstance(loop.test, gast.Constant):
+            leaves = (n for statement in loop.body for n in gast.walk(statement))
+            if not any(isinstance(n, (gast.Break, gast.Return)) for n in leaves):
+                _refuse(lowering, taker, frame, "has no end")
+    if lowering.leaving:
+        _refuse(lowering, taker, frame, "may be left before its end")
+
+
+def _refuse(lowering: Lowering, node: Any, frame: Frame, what: str) -> None:
+    lowering.unsupported(
+        node, f"the generator `{frame.source.name}` {what}", "write the loop in its place"
+    )
+
+
+def _noted(item: Any) -> Any:
+    """The item that is yielded (in the program that is lowered)."""
+    return item
+
+
+def _note(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """Note what the memory of an item holds where it is yielded."""
+    (item,) = arguments
+    for storage in storages(lowering, item):
+        lowering.yielded[-1].setdefault(storage, lowering.contents[storage])
+    return item
+
+
+known.BUILTINS[_noted] = _note
+
+
+# -- the body as a function that returns a list --------------------------------------------------
+
+
+def _returning_items(source: Source) -> Source:
+    tree = copy.deepcopy(source.node)
+    end = gast.copy_location(gast.Return(_name(tree.body[-1])), tree.body[-1])
+    end.end_lineno = getattr(tree.body[-1], "end_lineno", None)
+    end.end_col_offset = getattr(tree.body[-1], "end_col_offset", None)
+    tree.body = [*map(_collecting, tree.body), end]
+    return Source.of(tree, source.filename, source.lines)
+
+
+def _name(place: Any) -> Any:
+    return gast.copy_location(gast.Name(_ITEMS, gast.Load(), None, None), place)
+
+
+def _collecting(node: Any) -> Any:
+    """The tree with `yield item` written as `items.append(item)`, `yield from` as `extend`, and
+    `return` as `return items`. A `yield` that is sent something is refused where it is met."""
+    if isinstance(node, (gast.FunctionDef, gast.Lambda, gast.ClassDef)):
+        return node
+    if isinstance(node, gast.Return):
+        node.value = _name(node)
+    elif isinstance(node, gast.Expr) and isinstance(node.value, (gast.Yield, gast.YieldFrom)):
+        node.value = _entered(node.value)
+    else:
+        for below in gast.iter_child_nodes(node):
+            _collecting(below)
+    return node
+
+
+def _entered(made: Any) -> Any:
+    """The call that enters what is yielded in the list."""
+    is_one = isinstance(made, gast.Yield)
+    item = made.value or gast.Constant(None, None)
+    if is_one:
+        item = gast.Call(gast.Constant(_noted, None), [item], [])
+    function = gast.Attribute(_name(made), "append" if is_one else "extend", gast.Load())
+    call = gast.Call(function, [item], [])
+    for node in gast.walk(call):
+        if getattr(node, "lineno", None) is None:
+            gast.copy_location(node, made)
+    return call

@@ -223,6 +223,9 @@ EXPRESSIONS = [
     "len(x)",
     "x[0]",
     "x[:, 1]",
+    "x[:, [0, 2]]",
+    "x[None][0, [0, 1], [2, 0]]",
+    "x[None][:, 1, [2, 0]]",
     "x[..., 1:]",
     "x[0, 1]",
     "x[1][2]",
@@ -679,6 +682,10 @@ def test_every_name_is_a_case_or_an_exception():
         ("z = x.sum(); z.add_(1); return z", "a Tensor without axes"),
         ("return x.view(gs.float32)", "a view of another element type"),
         ("z = x * 1; z.t_(); return z", "exchanging axes in place"),
+        ("return x[None][0, :, [0, 1]]", "an integer selects before arrays index Tensors"),
+        ("z = x[None] * 1; z[0, :, [0, 1]] = 2.0; return z", "an integer selects before arrays"),
+        ("return x[[[0, 1], [2, 0]]]", "a list of lists indexes each axis of Tensors"),
+        ("return x[:, gs.tensor([1, 0, 1]).byte()]", "an array of bytes is a mask for Tensors"),
     ],
 )
 def test_what_compiled_code_has_not_is_refused(body, match):

@@ -7,6 +7,7 @@ caller has passed. The class itself is entered by the layers above.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ from gradscribe.errors import AliasingError
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import Ref
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import Array
+from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.indexing import GETITEM
 from gradscribe.primitives.registry import METHODS
 
@@ -98,6 +99,36 @@ def refuse_shared_number(lowering: Lowering, node: Any, name: str, item: Any) ->
             "assign a new number with a plain `=`, or store into the element itself",
             AliasingError,
         )
+
+
+def refuse_index(lowering: Lowering, node: Any, owner: Any, items: tuple[Any, ...]) -> None:
+    """Refuse an index with arrays that means one thing for arrays and another for Tensors."""
+    if not is_tensor(lowering, owner):
+        return
+    kinds = "".join(map(_kind_of_item, items))
+    if "b" in kinds:
+        what, advice = "an array of bytes is a mask for Tensors", "convert it with `.bool()`"
+    elif kinds == "l":
+        what, advice = (
+            "a list of lists indexes each axis of Tensors",
+            "make it an array, or a tuple",
+        )
+    elif "i" in kinds and re.search("[ail][ns]+[ail]", kinds):
+        what, advice = "an integer selects before arrays index Tensors", "write `x[i][:, indices]`"
+    else:
+        return
+    lowering.unsupported(node, f"{what}, but not arrays", advice)
+
+
+def _kind_of_item(item: Any) -> str:
+    """A letter for an item of an index: integer, slice, new axis, array, bytes, list of lists."""
+    if isinstance(item, Value):
+        if not isinstance(item.type, Array):
+            return "i" if isinstance(item.type, Scalar) else "a"
+        return "b" if item.type.dtype == "uint8" and item.type.rank else "a"
+    if isinstance(item, list):
+        return "l" if any(isinstance(below, list) for below in item) else "a"
+    return "i" if isinstance(item, int) else "n" if item is None else "s"
 
 
 def _first(lowering: Lowering, item: Value) -> Value:

@@ -15,7 +15,7 @@ import numpy as np
 
 from gradscribe.errors import AliasingError
 from gradscribe.frontend import scope
-from gradscribe.frontend.calls import opaque, texts
+from gradscribe.frontend.calls import opaque, tensors, texts
 from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.data import index_tricks, places, protocols, ranges, sequences
 from gradscribe.frontend.data.indices import Step, as_array, step_of
@@ -56,7 +56,7 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
     if isinstance(owner, Value) and isinstance(owner.type, Scalar) and not owner.type.weak:
         return _read_number(lowering, node, owner, index)
     if isinstance(owner, Ref):
-        return _read_array(lowering, node, owner, step_of(lowering, node, index))
+        return _read_array(lowering, node, owner, _step(lowering, node, owner, index))
     if isinstance(owner, DictRef):
         key = known_key(lowering, node, owner, index)
         contents = lowering.contents[owner.storage]
@@ -93,6 +93,14 @@ def _as_argument(index: Any) -> Any:
         if all(part is None or isinstance(part, Static) for part in parts):
             return Static(slice(*(None if part is None else part.value for part in parts)))
     return index
+
+
+def _step(lowering: Lowering, node: Any, owner: Ref, index: Any) -> Step:
+    """The step from an array to what `[index]` is."""
+    step = step_of(lowering, node, index)
+    if step[0] is GATHER:
+        tensors.refuse_index(lowering, node, owner, step[1]["index"])
+    return step
 
 
 def _read_array(lowering: Lowering, node: Any, owner: Ref, step: Step) -> Any:
@@ -193,7 +201,7 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
     if protocols.call(lowering, node, owner, "__setitem__", _as_argument(index), item) is not None:
         return
     if isinstance(owner, Ref):
-        store(lowering, node, part_of(owner, step_of(lowering, node, index)), item)
+        store(lowering, node, part_of(owner, _step(lowering, node, owner, index)), item)
     elif isinstance(owner, DictRef):
         key = known_key(lowering, node, owner, index)
         lowering.stored.add(owner.storage)

@@ -103,6 +103,14 @@ EXPRESSIONS = [
     "x.cumsum(0)",
     "x.cumsum(dim=1)",
     "x.cumprod(1)",
+    "gs.rsub(x, y, alpha=2)",
+    "x.div(y, rounding_mode='floor')",
+    "gs.div(x, y, rounding_mode='trunc')",
+    "x.clone(memory_format=gs.preserve_format)",
+    "x.expand(size=(4, 2, 3))",
+    "x.permute(dims=(1, 0))",
+    "x.reshape(shape=(3, 2))",
+    "gs.is_same_size(x, y)",
     "x.cov()",
     "x.corrcoef()",
     "gs.hstack([x, y])",
@@ -636,7 +644,8 @@ REFUSED = {
     "the layout of memory": (
         "is_contiguous stride data_ptr set_ resize_ is_cuda is_sparse nbytes storage "
         "untyped_storage storage_offset as_strided layout strided t_ transpose_ swapaxes_ "
-        "swapdims_ squeeze_ unsqueeze_"
+        "swapdims_ squeeze_ unsqueeze_ is_quantized is_meta is_mkldnn is_cpu contiguous_format "
+        "preserve_format"
     ),
     "complex numbers, which are not differentiated yet": (
         "complex polar view_as_complex view_as_real imag"
@@ -645,7 +654,8 @@ REFUSED = {
         "meshgrid cartesian_prod block_diag broadcast_shapes"
     ),
     "functions of arrays that NumPy alone can run": (
-        "mode histc index_put index_put_ fill_diagonal_"
+        "mode histc index_put index_put_ fill_diagonal_ bernoulli bernoulli_ multinomial "
+        "exponential_ random_ randint_like"
     ),
     "arrays of other libraries": "from_dlpack",
     "generators": "manual_seed Generator",
@@ -682,6 +692,7 @@ def test_every_name_is_a_case_or_an_exception():
         ("z = x.sum(); z.add_(1); return z", "a Tensor without axes"),
         ("return x.view(gs.float32)", "a view of another element type"),
         ("z = x * 1; z.t_(); return z", "exchanging axes in place"),
+        ("return x.split(1, axis=0)", "this call has other arguments: .* 'axis'"),
         ("return x[None][0, :, [0, 1]]", "an integer selects before arrays index Tensors"),
         ("z = x[None] * 1; z[0, :, [0, 1]] = 2.0; return z", "an integer selects before arrays"),
         ("return x[[[0, 1], [2, 0]]]", "a list of lists indexes each axis of Tensors"),

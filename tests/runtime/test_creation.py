@@ -105,3 +105,37 @@ def test_what_is_no_number_is_refused():
         gs.from_numpy([1.0])
     with pytest.raises(RuntimeError, match="no such device"):
         gs.zeros(1, device="cuda")
+
+
+def test_random_numbers_of_other_distributions():
+    gs.manual_seed(0)
+    x = gs.zeros(1000)
+    assert x.bernoulli_(1.0).sum().item() == 1000
+    assert gs.tensor([0.0, 1.0]).bernoulli().tolist() == [0, 1]
+    assert 0 <= x.random_(5).min().item() <= x.max().item() <= 4
+    assert 0.8 < x.exponential_().mean().item() < 1.2
+    assert gs.multinomial(gs.tensor([0.0, 1.0]), 3, replacement=True).tolist() == [1, 1, 1]
+    assert gs.randint_like(gs.ones(2), 5).dtype is gs.float64
+
+
+def test_tensors_like_another():
+    x = gs.ones(2, dtype=gs.int64)
+    assert repr(x.new_tensor([1.5, 2])) == "tensor([1, 2])"
+    assert repr(x.new_full((1,), 7, dtype=gs.float64)) == "tensor([7.])"
+    assert x.new_zeros(2, requires_grad=False).dtype is gs.int64
+    assert gs.zeros_like(gs.ones(2), memory_format=gs.preserve_format).tolist() == [0, 0]
+
+
+def test_numbers_in_order():
+    assert gs.logspace(0, 2, 3).tolist() == [1, 10, 100]
+    assert gs.tril_indices(2, 2).tolist() == [[0, 1, 1], [0, 0, 1]]
+    with pytest.raises(RuntimeError, match="upper bound and lower bound inconsistent"):
+        gs.arange(0, 5, -1)
+
+
+def test_complex_numbers_have_the_precision_of_the_default_dtype():
+    gs.set_default_dtype(gs.float32)
+    try:
+        assert gs.tensor([1j]).dtype is gs.complex64
+    finally:
+        gs.set_default_dtype(gs.float64)

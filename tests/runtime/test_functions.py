@@ -176,3 +176,18 @@ def test_where_is_a_method_too():
     y.sum().backward()
     assert x.grad.tolist() == [2.0, 1.0]
     assert x.where(x > 1.5, 0.0).tolist() == [0.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"), [("floor", [3.0, -4.0]), ("trunc", [3.0, -3.0]), (None, [3.5, -3.5])]
+)
+def test_quotients_are_rounded(mode, expected):
+    x = gs.tensor([7.0, -7.0])
+    assert x.div(2, rounding_mode=mode).tolist() == expected
+    whole = x.long().div(2, rounding_mode=mode)
+    assert (whole.tolist(), whole.dtype) == (expected, gs.int64 if mode else gs.float64)
+
+
+def test_new_axes_have_a_length():
+    with pytest.raises(RuntimeError, match="isn't allowed in a leading, non-existing dimension 0"):
+        gs.ones(2).expand(-1, 2)

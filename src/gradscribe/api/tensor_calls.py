@@ -218,8 +218,9 @@ def _squeeze(lowering: Lowering, node: Any, input: Any, dim: Any = None, axis: A
     return spelled(lowering, node, result, "tensor")
 
 
-def _expand(lowering: Lowering, node: Any, input: Any, *shape: Any) -> Any:
+def _expand(lowering: Lowering, node: Any, input: Any, *shape: Any, size: Any = None) -> Any:
     """Broadcast to a shape, in which -1 leaves an axis as it is."""
+    shape = shape if size is None else (size,)
     given = _integers(lowering, node, (TupleOf(shape),), {}).items
     present = attributes.shape_of(lowering, input).items if isinstance(input, Ref) else ()
     padded = (Static(1),) * (len(given) - len(present)) + present
@@ -230,7 +231,8 @@ def _expand(lowering: Lowering, node: Any, input: Any, *shape: Any) -> Any:
     return _as(np.broadcast_to)(lowering, node, (input, TupleOf(kept)), {})
 
 
-def _view(lowering: Lowering, node: Any, input: Any, *shape: Any) -> Any:
+def _view(lowering: Lowering, node: Any, input: Any, *shape: Any, dtype: Any = None) -> Any:
+    shape = shape if dtype is None else (dtype,)
     if len(shape) == 1 and isinstance(shape[0], Static) and not is_number(shape[0]):
         lowering.unsupported(node, "a view of another element type", "convert with `.to(dtype)`")
     return calls.call(lowering, node, Static(shaping.reshape), (input, *shape), {})
@@ -289,7 +291,14 @@ def _masked_select(lowering: Lowering, node: Any, input: Any, mask: Any) -> Any:
 
 
 def with_names(function: Callable[..., Any]) -> builtins.Handler:
+    signature = inspect.signature(function)
+
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        try:
+            signature.bind(lowering, node, *arguments, **keywords)
+        except TypeError as error:
+            advice = "call it with the arguments that PyTorch documents"
+            lowering.unsupported(node, f"this call has other arguments: {error}", advice)
         return function(lowering, node, *arguments, **keywords)
 
     return handler

@@ -68,8 +68,9 @@ def _array_of(data: Any, dtype: Any) -> Array:
     array: Array = np.array(_plain(data))
     if isinstance(data, (np.ndarray, np.generic)):
         return array
-    if dtype is None and array.dtype == np.float64 and not _holds_numpy(data):
-        return array.astype(dtypes.default())
+    if dtype is None and array.dtype.kind in "fc" and not _holds_numpy(data):
+        kind = np.result_type(dtypes.default(), np.complex64)
+        return array.astype(dtypes.default() if array.dtype.kind == "f" else kind)
     return array
 
 
@@ -180,6 +181,8 @@ def arange(
 ) -> Tensor:
     """Numbers from start (0) up to, not including, end, in steps (of 1)."""
     array = np.arange(*map(_plain, bounds))
+    if len(bounds) == 3 and (bounds[1] - bounds[0]) * bounds[2] < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     if dtype is None and array.dtype.kind == "f":
         dtype = dtypes.default()
     return finished(array, dtype, device, requires_grad)
@@ -232,7 +235,12 @@ def triu_indices(row: int, col: int, offset: int = 0) -> Tensor:
 
 
 def zeros_like(
-    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """Zeros, in the shape of another Tensor."""
     return zeros(
@@ -241,7 +249,12 @@ def zeros_like(
 
 
 def ones_like(
-    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """Ones, in the shape of another Tensor."""
     return ones(
@@ -250,7 +263,12 @@ def ones_like(
 
 
 def empty_like(
-    input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """Whatever was in memory, in the shape of another Tensor."""
     return empty(
@@ -265,6 +283,7 @@ def full_like(
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """One value everywhere, in the shape of another Tensor."""
     shape = input.array.shape

@@ -236,10 +236,14 @@ class iinfo:
 
 
 class layout:
-    """How the elements of Tensors lie in memory."""
+    """How the elements of Tensors lie in memory, and in which order."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def __repr__(self) -> str:
-        return "torch.strided"
+        return f"torch.{self.name}"
 
 
-strided = layout()
+strided = layout("strided")
+contiguous_format, preserve_format = layout("contiguous_format"), layout("preserve_format")

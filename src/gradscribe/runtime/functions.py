@@ -31,6 +31,7 @@ from gradscribe.runtime.promotion import (
     floating,
     only_floating,
     promoted,
+    result_dtype,
     summable,
 )
 from gradscribe.runtime.shaping import permute, reshape
@@ -46,16 +47,17 @@ __all__ = [
     "cumprod", "cumsum", "deg2rad", "degrees", "diff", "div", "divide", "dot", "eq", "equal",
     "exp", "exp2", "expm1", "fix", "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod",
     "frac", "gcd", "ge", "ger", "greater", "greater_equal", "gt", "heaviside", "hypot", "inner",
-    "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "isclose", "isfinite", "isinf",
-    "isnan", "isneginf", "isposinf", "isreal", "lcm", "le", "less", "less_equal", "log", "log1p",
-    "log2", "log10", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logit", "logsigmoid", "logsumexp", "lt",
-    "matmul", "maximum", "mean", "minimum", "mm", "mod", "mul", "multiply", "mv", "nan_to_num",
-    "nanmean", "nansum", "ne", "neg", "negative", "nextafter", "norm", "not_equal", "numel",
-    "outer", "positive", "pow", "power", "prod", "rad2deg", "radians", "reciprocal", "relu",
-    "remainder", "rint", "round", "rsqrt", "sgn", "sigmoid", "sign", "signbit", "sin", "sinc",
-    "sinh", "softmax", "softplus", "sqrt", "square", "std", "std_mean", "sub", "subtract", "sum",
-    "tan", "tanh", "true_divide", "trunc", "var", "var_mean", "vdot", "where", "xlogy",
+    "is_complex", "is_floating_point", "is_nonzero", "is_same_size", "is_tensor", "isclose",
+    "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "lcm", "le", "less",
+    "less_equal", "log", "log1p", "log2", "log10", "log_softmax", "logaddexp", "logaddexp2",
+    "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logit",
+    "logsigmoid", "logsumexp", "lt", "matmul", "maximum", "mean", "minimum", "mm", "mod", "mul",
+    "multiply", "mv", "nan_to_num", "nanmean", "nansum", "ne", "neg", "negative", "nextafter",
+    "norm", "not_equal", "numel", "outer", "positive", "pow", "power", "prod", "rad2deg",
+    "radians", "reciprocal", "relu", "remainder", "rint", "round", "rsqrt", "rsub", "sgn",
+    "sigmoid", "sign", "signbit", "sin", "sinc", "sinh", "softmax", "softplus", "sqrt", "square",
+    "std", "std_mean", "sub", "subtract", "sum", "tan", "tanh", "true_divide", "trunc", "var",
+    "var_mean", "vdot", "where", "xlogy",
 ]
 # fmt: on
 
@@ -100,12 +102,11 @@ sigmoid = smooth("sigmoid", composites.sigmoid, "Sigmoid")
 logsigmoid = unary("logsigmoid", composites.logsigmoid, "LogSigmoid")
 relu = unary("relu", composites.relu, "Relu")
 softplus = unary("softplus", composites.softplus, "Softplus")
-clone = unary("clone", composites.clone, "Clone")
 
 add = scaled("add", np.add, "Add")
 sub = subtract = scaled("sub", np.subtract, "Sub")
 mul = multiply = binary("mul", np.multiply, "Mul", wraps_numbers=True)
-div = divide = true_divide = quotient("div", np.true_divide, "Div", wraps_numbers=True)
+true_divide = quotient("div", np.true_divide, "Div", wraps_numbers=True)
 pow = power = binary("pow", np.power, "Pow")
 remainder = mod = binary("remainder", np.remainder, "Remainder")
 fmod = binary("fmod", np.fmod, "Fmod")
@@ -225,6 +226,7 @@ def bmm(input: Any, mat2: Any) -> Tensor:
 
 # --- the rest ---------------------------------------------------------------------------------
 
+_CLONE = enter_row(Operation("Clone", composites.clone))
 _WHERE = enter_row(Operation("Where", np.where))
 _CLAMP = Operation("Clamp", np.clip, ("min", "max"), run=np.clip)
 _CLAMP_BY_TENSORS = Operation("Clamp", np.clip)
@@ -243,6 +245,31 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     return apply(_WHERE, (_plain(condition), *promoted(input, other)))
 
 
+def clone(input: Any, *, memory_format: Any = None) -> Tensor:
+    """A copy."""
+    return apply(_CLONE, (input,))
+
+
+def div(
+    input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None
+) -> Tensor:
+    """The quotient. rounding_mode: "floor" or "trunc" for a whole number of times."""
+    if rounding_mode is None:
+        return true_divide(input, other, out=out)
+    if rounding_mode == "floor":
+        return floor_divide(input, other, out=out)
+    whole = trunc(true_divide(input, other), out=out)
+    return to_dtype(whole, result_dtype(input, other))
+
+
+divide = div
+
+
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+    """other - alpha * input."""
+    return sub(other, input, alpha=alpha)
+
+
 def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
     """The elements limited to [min, max]; numbers, Tensors or None."""
     if isinstance(min, Tensor) or isinstance(max, Tensor):
@@ -251,6 +278,8 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
         if max is None:
             return maximum(input, min)
         return apply(_CLAMP_BY_TENSORS, (input, min, max))
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     return apply(_CLAMP, (input,), (min, max))
 
 
@@ -310,7 +339,7 @@ def norm(
         return apply(_NORM, (input,), (None, axis, keepdim))
     if p in (math.inf, -math.inf):
         return (amax if p > 0 else amin)(abs(input), dim, keepdim)
-    if axis is None:
+    if axis is None and p != "nuc":
         return apply(_NORM, (reshape(input, -1),), (p, 0, False))
     if p == "nuc" or not isinstance(axis, tuple):
         return apply(_NORM, (input,), (p, axis, keepdim))
@@ -380,6 +409,11 @@ def is_complex(input: Tensor) -> bool:
 def is_nonzero(input: Tensor) -> bool:
     """Whether the only element is not zero."""
     return bool(input)
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether two Tensors have the same shape."""
+    return bool(input.array.shape == other.array.shape)
 
 
 def is_tensor(object: Any) -> bool:

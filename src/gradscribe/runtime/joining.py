@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.promotion import alike
+from gradscribe.runtime.size import Size
 from gradscribe.runtime.tensor import Tensor
 
 # fmt: off
@@ -96,6 +97,6 @@ def block_diag(*tensors: Any) -> Any:
     return result
 
 
-def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that these broadcast to."""
-    return np.broadcast_shapes(*shapes)
+    return Size(np.broadcast_shapes(*shapes))

@@ -35,9 +35,9 @@ _TABLES = (functions, complex_numbers, gathering, ordering, products, shaping, v
 _NO_METHODS = {
     "array_equal", "axis_of", "bounds_between", "broadcast_tensors", "bucketize", "cat", "cdist",
     "chain_matmul", "check_matrices", "complex", "concat", "concatenate", "einsum", "imag",
-    "is_tensor", "isin", "logsigmoid", "order_moved", "polar", "real", "searchsorted", "softplus",
-    "stack", "std_mean", "tensordot", "to_dtype", "var_mean", "view_as_complex", "view_as_real",
-    "where",
+    "is_tensor", "isin", "logsigmoid", "order_moved", "polar", "real", "rsub", "searchsorted",
+    "softplus", "stack", "std_mean", "tensordot", "to_dtype", "var_mean", "view_as_complex",
+    "view_as_real", "where",
 }
 # fmt: on
 """The functions of the table that are not methods, too."""

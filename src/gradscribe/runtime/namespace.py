@@ -29,10 +29,12 @@ from gradscribe.runtime.anomaly import (
 from gradscribe.runtime.complex_numbers import *
 from gradscribe.runtime.creation import *
 from gradscribe.runtime.dtypes import (
+    contiguous_format,
     device,
     finfo,
     get_default_dtype,
     iinfo,
+    preserve_format,
     set_default_dtype,
     strided,
 )
@@ -85,11 +87,11 @@ newaxis = np.newaxis
 __all__ = [
     "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
     "IntTensor", "LongTensor", "ShortTensor", "Size", "Tensor", "bool", "cdouble", "cfloat",
-    "complex64", "complex128", "device", "double", "dtype", "e", "finfo", "float", "float16",
-    "float32", "float64", "get_default_dtype", "half", "iinfo", "inf", "int", "int8", "int16",
-    "int32", "int64", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "long", "nan",
-    "newaxis", "pi", "set_anomaly_enabled", "set_default_dtype", "set_printoptions", "short",
-    "strided", "uint8",
+    "complex64", "complex128", "contiguous_format", "device", "double", "dtype", "e", "finfo",
+    "float", "float16", "float32", "float64", "get_default_dtype", "half", "iinfo", "inf", "int",
+    "int8", "int16", "int32", "int64", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
+    "long", "nan", "newaxis", "pi", "preserve_format", "set_anomaly_enabled", "set_default_dtype",
+    "set_printoptions", "short", "strided", "uint8",
 ]
 # fmt: on
 __all__ += complex_numbers.__all__

@@ -40,6 +40,11 @@ def _zero_(self: Tensor) -> Tensor:
 
 def _fill_(self: Tensor, value: Any) -> Tensor:
     """Set all elements to a value."""
+    if isinstance(value, Tensor) and value.array.ndim:
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.array.ndim} dimensions."
+        )
     return inplace.assign(self, value)
 
 
@@ -86,7 +91,7 @@ def _where(self: Tensor, condition: Any, other: Any) -> Tensor:
     return chosen
 
 
-def _contiguous(self: Tensor) -> Tensor:
+def _contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """The Tensor itself, or a copy with the elements in order."""
     return self if self.is_contiguous() else functions.clone(self)
 
@@ -143,11 +148,6 @@ def _fill_diagonal_(self: Tensor, fill_value: Any) -> Tensor:
         raise UnsupportedError("`fill_diagonal_` of more than two axes", "store with an index")
     inplace.assign(viewing.diagonal(self), fill_value)
     return self
-
-
-def _is_same_size(self: Tensor, other: Tensor) -> bool:
-    """Whether another Tensor has the same shape."""
-    return bool(self.array.shape == other.array.shape)
 
 
 def _set_(self: Tensor, *source: Any, **_: Any) -> Tensor:
@@ -216,6 +216,15 @@ METHODS: dict[str, Any] = {
     "resize_": _resize_,
     "is_cuda": property(lambda self: False),
     "is_sparse": property(lambda self: False),
+    "is_quantized": property(lambda self: False),
+    "is_meta": property(lambda self: False),
+    "is_mkldnn": property(lambda self: False),
+    "is_cpu": property(lambda self: True),
+    "bernoulli": randomness.bernoulli,
+    "bernoulli_": randomness.bernoulli_,
+    "exponential_": randomness.exponential_,
+    "multinomial": randomness.multinomial,
+    "random_": randomness.random_,
     "uniform_": randomness.uniform_,
     "normal_": randomness.normal_,
     "to": _to,
@@ -236,7 +245,6 @@ METHODS: dict[str, Any] = {
     "new_tensor": _new(creation.tensor),
     "new_zeros": _new(creation.zeros),
     "fill_diagonal_": _fill_diagonal_,
-    "is_same_size": _is_same_size,
     "__iter__": _iterate,
     "__reversed__": _reversed,
     "__deepcopy__": _deepcopy,

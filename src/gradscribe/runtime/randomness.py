@@ -13,8 +13,8 @@ from gradscribe.runtime.tensor import Tensor
 
 # fmt: off
 __all__ = [
-    "Generator", "manual_seed", "normal", "rand", "rand_like", "randint", "randn", "randn_like",
-    "randperm",
+    "Generator", "bernoulli", "manual_seed", "multinomial", "normal", "rand", "rand_like",
+    "randint", "randint_like", "randn", "randn_like", "randperm",
 ]
 # fmt: on
 
@@ -54,25 +54,27 @@ def manual_seed(seed: int) -> Generator:
 
 def rand(
     *shape: Any,
+    size: Any = None,
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
     generator: Generator | None = None,
 ) -> Tensor:
     """Uniform on [0, 1)."""
-    values = source(generator).random(sizes(shape))
+    values = source(generator).random(sizes(shape if size is None else (size,)))
     return finished(values, dtype or dtypes.default(), device, requires_grad)
 
 
 def randn(
     *shape: Any,
+    size: Any = None,
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
     generator: Generator | None = None,
 ) -> Tensor:
     """Of the standard normal distribution."""
-    values = source(generator).standard_normal(sizes(shape))
+    values = source(generator).standard_normal(sizes(shape if size is None else (size,)))
     return finished(values, dtype or dtypes.default(), device, requires_grad)
 
 
@@ -114,6 +116,56 @@ def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) 
 def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Of the standard normal distribution, in the shape of another Tensor."""
     return randn(input.array.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+
+
+def randint_like(
+    input: Tensor, low: int, high: Any = None, *, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Integers from low (0 if only one bound is given) up to, not including, high."""
+    if high is None:
+        low, high = 0, low
+    size, dtype = input.array.shape, dtype or input.dtype
+    return randint(low, high, size, dtype=dtype, requires_grad=requires_grad)
+
+
+def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
+    """1 with the probabilities that the elements are, else 0."""
+    drawn = source(generator).random(input.array.shape) < input.array
+    return finished(drawn, input.dtype)
+
+
+def multinomial(
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """So many indices for each row, with probabilities in proportion to its elements."""
+    rows = input.array.reshape(-1, input.array.shape[-1])
+    chosen = [
+        source(generator).choice(len(row), num_samples, replacement, row / row.sum())
+        for row in rows
+    ]
+    return finished(np.array(chosen).reshape(*input.array.shape[:-1], num_samples), dtypes.int64)
+
+
+def random_(self: Tensor, low: int = 0, high: int | None = None) -> Tensor:
+    """Set the elements to random integers from low (0 if only one bound is given) below high."""
+    if high is None:
+        low, high = 0, low or 1 << 24
+    return inplace.assign(self, source(None).integers(low, high, self.array.shape))
+
+
+def bernoulli_(self: Tensor, p: Any = 0.5) -> Tensor:
+    """Set the elements to 1 with a probability, else to 0."""
+    chance = p.array if isinstance(p, Tensor) else p
+    return inplace.assign(self, source(None).random(self.array.shape) < chance)
+
+
+def exponential_(self: Tensor, lambd: float = 1.0) -> Tensor:
+    """Set the elements to random numbers of the exponential distribution."""
+    return inplace.assign(self, source(None).exponential(1 / lambd, self.array.shape))
 
 
 def uniform_(self: Tensor, low: float = 0.0, high: float = 1.0) -> Tensor:

@@ -28,6 +28,8 @@ def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
     try:
         return np.reshape(array, shape)
     except ValueError:
+        if shape.count(-1) > 1:
+            raise RuntimeError("only one dimension can be inferred") from None
         message = f"shape '{list(shape)}' is invalid for input of size {array.size}"
         raise RuntimeError(message) from None
 
@@ -44,15 +46,19 @@ _SQUEEZE = enter_row(Operation("Squeeze", np.squeeze, ("axis",), view=True))
 _UNSQUEEZE = enter_row(Operation("Unsqueeze", np.expand_dims, ("axis",), view=True))
 
 
-def reshape(input: Tensor, *shape: Any) -> Tensor:
+def reshape(input: Tensor, *args: Any, shape: Any = None) -> Tensor:
     """The same elements in another shape; a view where that is possible."""
-    return apply(VIEW, (input,), (sizes(shape),))
+    return apply(VIEW, (input,), (sizes(args if shape is None else (shape,)),))
 
 
-def view(input: Tensor, *shape: Any) -> Tensor:
+def view(input: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
     """A view of another shape, or (given a dtype) of another element type."""
     if len(shape) == 1 and isinstance(shape[0], (np.dtype, dtypes.PublicDtype)):
-        return wrap(input.array.view(dtypes.to_dtype(shape[0])))
+        (dtype,) = shape
+    if dtype is not None:
+        viewed = wrap(input.array.view(dtypes.to_dtype(dtype)))
+        viewed.counter = input.counter
+        return viewed
     result = reshape(input, *shape)
     if input.array.size and not np.shares_memory(result.array, input.array):
         raise RuntimeError(
@@ -86,9 +92,10 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return reshape(input, (*shape[:first], -1, *shape[last + 1 :]))
 
 
-def expand(input: Tensor, *shape: Any) -> Tensor:
+def expand(input: Tensor, *shape: Any, size: Any = None) -> Tensor:
     """Broadcast to a shape, in which -1 leaves an axis as it is."""
-    given, present = sizes(shape), input.array.shape
+    given = sizes(shape if size is None else (size,))
+    present = input.array.shape
     if len(given) < len(present):
         name = dtypes.type_name(input.array.dtype)
         raise RuntimeError(
@@ -96,7 +103,14 @@ def expand(input: Tensor, *shape: Any) -> Tensor:
             f"({len(given)}) must be greater or equal to the number of dimensions in the tensor "
             f"({len(present)})"
         )
-    padded = (1,) * (len(given) - len(present)) + present
+    added = len(given) - len(present)
+    for axis, length in enumerate(given[:added]):
+        if length < 0:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({length}) isn't allowed in a leading, "
+                f"non-existing dimension {axis}"
+            )
+    padded = (1,) * added + present
     kept = tuple(old if new == -1 else new for new, old in zip(given, padded, strict=True))
     return apply(_EXPAND, (input,), (kept,))
 
@@ -109,9 +123,9 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
     return expand(input, other.array.shape)
 
 
-def permute(input: Tensor, *dims: Any) -> Tensor:
+def permute(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """The axes in another order."""
-    return apply(_PERMUTE, (input,), (sizes(dims),))
+    return apply(_PERMUTE, (input,), (sizes(args if dims is None else (dims,)),))
 
 
 def transpose(input: Tensor, dim0: Any = None, dim1: Any = None, *dims: int) -> Tensor:

@@ -323,3 +323,21 @@ def test_create_graph_in_backward_warns_of_the_cycle():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         autograd.grad(x * x, x, create_graph=True)
+
+
+def test_a_view_of_a_function_is_refused_as_often_as_it_is_used_after_a_change_of_its_base():
+    class Same(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 3
+
+    x = leaf(1.0, 2.0).clone()
+    out = Same.apply(x)
+    x.mul_(2)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="This view was created inside a custom Function"):
+            out + 1

@@ -422,3 +422,32 @@ def test_copies_of_views_share_a_copy_of_the_memory():
 def test_a_pickled_result_is_a_leaf_that_requires_grad():
     y = pickle.loads(pickle.dumps(leaf(1.0) * 2))
     assert (y.requires_grad, y.is_leaf, y.tolist()) == (True, True, [2.0])
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        lambda x, y: x / y,
+        lambda x, y: 2 / x,
+        gs.fmax,
+        gs.fmin,
+        gs.logaddexp,
+        lambda x, y: gs.softplus(x) * y,
+    ],
+)
+def test_the_result_of_what_is_differentiated_by_its_operands_may_be_changed(operation):
+    def gradients(change):
+        x = gs.tensor([0.5, 2.0], requires_grad=True)
+        y = gs.tensor([1.0, 3.0], requires_grad=True)
+        out = operation(x, y)
+        change(out)
+        out.sum().backward()
+        return [None if leaf.grad is None else leaf.grad.tolist() for leaf in (x, y)]
+
+    expected = gradients(lambda out: None)
+    assert gradients(lambda out: out.add_(1)) == expected
+    assert gradients(lambda out: out[:1].add_(1)) == expected
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y = gs.tensor([0.5], requires_grad=True).exp()
+        y.add_(1)
+        y.backward()

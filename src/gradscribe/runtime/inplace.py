@@ -21,6 +21,7 @@ from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.kernel import as_array
 from gradscribe.runtime.modes import MODES, tell_copied, tell_recorded, tell_stored, tell_storing
 from gradscribe.runtime.node import NO_EDGE, Edge, Node, next_sequence
+from gradscribe.runtime.operation import OperationNode
 from gradscribe.runtime.promotion import can_cast
 from gradscribe.runtime.tensor import Array, Tensor, edge_of, move, wrap
 from gradscribe.runtime.views import Step, Steps, take, take_array
@@ -165,8 +166,11 @@ def store(target: Tensor, result: Tensor) -> None:
 
 def refuse_store(target: Tensor) -> None:
     """Raise the error for a store into broadcast memory (which NumPy makes read-only), or into
-    an inference Tensor."""
+    an inference Tensor. Otherwise who needs what is there now is told to keep it."""
     inference.refuse_store(target)
+    base = target if target.view_of is None else target.view_of.base
+    if isinstance(base.node, OperationNode):
+        base.node.keep_output(base.array)
     if MODES:
         tell_storing(target)
     if not target.array.flags.writeable:

@@ -59,6 +59,9 @@ class Freed:
 
 
 FREED = Freed()
+_FROM_OPERANDS = {"Div", "Fmax", "Fmin", "Logaddexp", "Sinc", "Softplus"}
+"""Operations whose derivative PyTorch computes of the operands alone, and this package of the
+result, too."""
 _KEPT = (Freed, PackedRecord)
 
 
@@ -210,6 +213,19 @@ class OperationNode(Node):
         present = self.record
         record = present.record if isinstance(present, PackedRecord) else present
         self.record = PackedRecord(packing.record(record))
+
+    def keep_output(self, array: Any) -> None:
+        """Before its output, an array, is changed in place: keep a copy of what the record has of
+        it, for operations whose results may be changed in PyTorch."""
+        call, arity = self.kernel.call, len(self.leaves)
+        if call is None or not self.kernel.checks_outputs or call[0].name not in _FROM_OPERANDS:
+            return
+        if type(self.record) not in _KEPT and self.counters[arity] is not None:
+            copy = array.copy()
+            self.record = Packing(lambda each, _: copy if each is array else each).record(
+                self.record
+            )
+            self.counters = [*self.counters[:arity], None]
 
     def arranged_by_input(self, gradients: Sequence[Any]) -> list[Any]:
         found = dict(zip(self.kernel.active, gradients, strict=True))

@@ -70,11 +70,11 @@ class View:
         version = self.base.counter[0]
         if version == self.version:
             return
+        if self.origin == CUSTOM and self.base.needs_grad:
+            self.refuse(view)  # now and whenever it is used again
         self.version = version
         if not self.base.needs_grad:
             return
-        if self.origin == CUSTOM:
-            self.refuse(view)
         from gradscribe.runtime.tensor import move
 
         token = enter_mode(True)
@@ -89,7 +89,7 @@ class View:
         """Raise the error for a recorded change in place, where the view does not allow it."""
         if self.origin:
             node = view.node
-            what = f"Output {view.index} of {node.name()}" if node is not None else "A view"
+            what = f"Output {view.index} of {node.name()}" if node is not None else "A Tensor"
             raise RuntimeError(_REFUSALS[self.origin].format(what))
 
 

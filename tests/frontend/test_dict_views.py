@@ -7,7 +7,7 @@ import pytest
 
 import gradscribe as gs
 from gradscribe import errors
-from tests.frontend.oracles import check
+from tests.frontend.oracles import agrees, check
 
 
 def view_of_what_comes_later(x):
@@ -114,3 +114,60 @@ def test_a_dict_that_grows_while_a_loop_runs_over_it(function) -> None:
         function(1.5)
     with pytest.raises(errors.UnsupportedError, match="changes the size of the dict"):
         gs.grad(function)(np.float64(1.5))
+
+
+# -- computed keys of dicts that the function has not made ---------------------------------------
+
+RATES = {1: 0.5, 2: 1.5, 3: 2.5}
+
+
+def looked_up(d, keys):
+    total = 0.0
+    for key in keys:
+        total = total * 0.5 + d[key] ** 2 + d.get(key + 1, 1.0)
+        if key + 2 in d:
+            total += 1.0
+    return total
+
+
+def from_outside(d, keys):
+    return sum(RATES[key + 1] * (d[0] + d[1]) ** (key + d[2]) for key in keys)
+
+
+def graph_in_order(d, keys):
+    graph, seen, order = {0: [1, 2], 1: [2], 2: []}, set(), []
+
+    def visit(place):
+        if place in seen:
+            return
+        seen.add(place)
+        for other in graph[place]:
+            visit(other)
+        order.append(place)
+
+    for place in keys:
+        visit(place)
+    return sum(d[place] * (k + 1) for k, place in enumerate(order))
+
+
+@pytest.mark.parametrize("function", [looked_up, graph_in_order])
+def test_keys_that_are_computed(function) -> None:
+    check(function, {0: 1.5, 1: 0.3, 2: 0.7}, [0, 2, 1, 0])
+
+
+def test_arrays_under_computed_keys() -> None:
+    agrees(from_outside, {0: 1.5, 1: 0.3, 2: 0.7}, [0, 2, 1, 0])
+    arrays = {0: np.array([1.5, 0.3]), 1: np.array([0.7, 0.2])}
+    check(lambda d, keys: sum((d[key] ** 2).sum() for key in keys), arrays, [0, 1, 1])
+
+
+def stored_under_a_computed_key(d, keys):
+    for key in keys:
+        d[key][0] += 1.0
+    return d[0].sum()
+
+
+def test_a_store_under_a_computed_key_is_ambiguous() -> None:
+    arrays = {0: np.array([1.5, 0.3]), 1: np.array([0.7, 0.2])}
+    with pytest.raises(errors.AliasingError):
+        gs.grad(stored_under_a_computed_key)(arrays, [0, 1])

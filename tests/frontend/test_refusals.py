@@ -284,13 +284,14 @@ def test_what_does_not_fit_is_shown_in_the_words_of_the_program(
     assert type(error).__module__ == "gradscribe.errors"
 
 
-def reads_by_a_computed_key(x, d):
-    return np.sum(x) * d[str(x[0])]
+def stores_by_a_computed_key(x, d):
+    d[str(x[0])] = np.sum(x)
+    return np.sum(x) * d["a"]
 
 
 def test_errors_are_of_the_classes_that_users_know() -> None:
     with pytest.raises(UnsupportedError, match="a dict key must be known") as caught:
-        gs.vjp(reads_by_a_computed_key, x5, {"a": 1.0})
+        gs.vjp(stores_by_a_computed_key, x5, {"a": 1.0})
     assert type(caught.value) is UnsupportedError
 
 

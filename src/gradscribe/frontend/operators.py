@@ -328,6 +328,7 @@ def _identical(lowering: Lowering, node: Any, left: Any, right: Any) -> bool:
 
 def membership(lowering: Lowering, node: Any, wanted: bool, item: Any, container: Any) -> Any:
     """`item in container`."""
+    container = keyed.by_computed_key(lowering, container, item) or container
     found = protocols.call(lowering, node, container, "__contains__", item)
     if found is not None:
         known = truth(lowering, found)

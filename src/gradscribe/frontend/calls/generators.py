@@ -19,6 +19,7 @@ from typing import Any
 
 import gast
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import iterators
 from gradscribe.frontend.control.final_blocks import walk_all
@@ -26,6 +27,7 @@ from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import storages
+from gradscribe.frontend.refusals import refused
 from gradscribe.frontend.shared_variables import own_nodes
 from gradscribe.frontend.source import Source
 from gradscribe.frontend.values import ListRef, OneShot, Storage, TupleOf
@@ -49,7 +51,11 @@ class Generated:
 
 
 def started(lowering: Lowering, node: Any, frame: Frame) -> OneShot:
-    """The iterator that a call of such a function gives."""
+    """The iterator that a call of such a function gives; none has a derivative itself."""
+    if not lowering.frames:
+        own = own_nodes(frame.source.node)
+        first = next(n for n in own if isinstance(n, (gast.Yield, gast.YieldFrom)))
+        raise UnsupportedError(*refused(first, ""), frame.source.location(first))
     given = TupleOf(tuple(frame.names.values()))
     names = dict(frame.names)
     return iterators.made(

@@ -93,6 +93,9 @@ def _view(kind: str) -> Handler:
 def _get(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     owner, key, *given = arguments
     default = given[0] if given else Static(None)
+    items = keyed.by_computed_key(lowering, owner, key)
+    if items is not None:
+        return protocols.call(lowering, node, items, "get", key, default)
     return lowering.contents[owner.storage].get(
         keyed.known_key(lowering, node, owner, key), default
     )

@@ -11,6 +11,8 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from gradscribe.frontend.calls import texts
+from gradscribe.frontend.data import sequences
+from gradscribe.frontend.data.instances import new_instance
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import DictRef, InstanceRef, Static, Storage, TupleOf
@@ -111,6 +113,28 @@ def put(order: list[Any], held: list[Any], key: Any, item: Any) -> None:
 def is_keyed(item: Any) -> bool:
     """Whether this stands for such a dict."""
     return isinstance(item, InstanceRef) and item.cls is KeyedItems
+
+
+def by_computed_key(lowering: Lowering, owner: Any, key: Any) -> InstanceRef | None:
+    """A dict that the function has not made, as the items that a computed key is looked up in; None
+    where the key is known, or the dict can be made with computed keys from the beginning."""
+    if not isinstance(owner, DictRef) or owner.storage.place is not None or not _is_computed(key):
+        return None
+    contents = lowering.contents[owner.storage]
+    order = sequences.new_list(lowering, tuple(map(_key, contents)))
+    held = sequences.new_list(lowering, tuple(contents.values()))
+    lowering.contents[held.storage] = sequences.run_time_value(lowering, held)
+    held.storage.levels = 0  # an item that is read is not at a place of this list, but of the dict
+    return new_instance(lowering, KeyedItems, {"order": order, "held": held})
+
+
+def _key(key: Any) -> Any:
+    return TupleOf(tuple(map(_key, key))) if isinstance(key, tuple) else Static(key)
+
+
+def _is_computed(key: Any) -> bool:
+    parts = key.items if isinstance(key, TupleOf) else (key,)
+    return all(map(_is_plain, parts)) and not all(isinstance(part, Static) for part in parts)
 
 
 def known_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> Any:

@@ -19,7 +19,7 @@ from gradscribe.frontend.calls import opaque, tensors, texts
 from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.data import index_tricks, places, protocols, ranges, sequences
 from gradscribe.frontend.data.indices import Step, as_array, step_of
-from gradscribe.frontend.data.keyed import known_key
+from gradscribe.frontend.data.keyed import by_computed_key, known_key
 from gradscribe.frontend.lowering import Lowering, MisfitError
 from gradscribe.frontend.memory import hold, is_read_only
 from gradscribe.frontend.values import (
@@ -57,6 +57,9 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
         return _read_number(lowering, node, owner, index)
     if isinstance(owner, Ref):
         return _read_array(lowering, node, owner, _step(lowering, node, owner, index))
+    items = by_computed_key(lowering, owner, index)
+    if items is not None:
+        return protocols.call(lowering, node, items, "__getitem__", index)
     if isinstance(owner, DictRef):
         key = known_key(lowering, node, owner, index)
         contents = lowering.contents[owner.storage]

@@ -258,3 +258,18 @@ def test_the_tangent_of_a_recorded_gradient_can_be_differentiated():
         (second.sum() + gradient.sum()).backward()
     assert x.grad.tolist() == [6 + 6, -6 + 12]
     assert v.grad.tolist() == [6, 12]
+
+
+def test_a_tangent_follows_axes_exchanged_in_place():
+    with forward_ad.dual_level():
+        y = forward_ad.make_dual(gs.ones(2, 3), gs.arange(6.0).reshape(2, 3)) * 1
+        y.t_()
+        y.diagonal().mul_(2)
+        assert forward_ad.unpack_dual(y).tangent.tolist() == [[0, 3], [1, 8], [2, 5]]
+
+
+def test_forward_mode_that_there_is_none_of_is_refused():
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(gs.eye(2), gs.ones(2, 2))
+        with pytest.raises(NotImplementedError, match=r"forward mode through `np\.slogdet`"):
+            np.linalg.slogdet(x)

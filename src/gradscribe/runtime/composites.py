@@ -119,6 +119,11 @@ def logcumsumexp(x: Any, axis: int) -> Any:
     return np.moveaxis(np.stack(sums), 0, axis)
 
 
+def einsum(*operands: Any, subscripts: str) -> Any:
+    """Sums of products, as the subscripts say."""
+    return np.einsum(subscripts, *operands)
+
+
 def addcmul(x: Any, first: Any, second: Any, value: Any) -> Any:
     """x + value * first * second."""
     return x + value * first * second

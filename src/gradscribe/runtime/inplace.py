@@ -82,7 +82,11 @@ def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwa
     original.needs_grad = target.needs_grad
     original.counter = target.counter
     original.view_of = target.view_of
+    if MODES:
+        tell_copied(target, original)
     result = function(original, *args, **kwargs)
+    if MODES:
+        tell_copied(result, target)
     target.array = result.array
     if result.node is not None:
         move(target, result.node, result.index)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime import composites, functions
+from gradscribe.runtime.adaptors import enter_row
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.promotion import alike, promoted
 from gradscribe.runtime.size import returned
@@ -28,6 +29,11 @@ _ADDMM = Operation("Addmm", composites.added_product)
 _ADDMV = Operation("Addmv", composites.added_product)
 _BADDBMM = Operation("Baddbmm", composites.added_product)
 _ADDBMM = Operation("Addbmm", composites.added_products)
+_EINSUM = Operation("Einsum", composites.einsum, ("subscripts",))
+_KRON = enter_row(Operation("Kron", np.kron))
+_COV = Operation("Cov", np.cov, ("ddof",))
+_CORRCOEF = Operation("Corrcoef", np.corrcoef)
+_MATRIX_POWER = Operation("MatrixPower", np.linalg.matrix_power, ("n",))
 _ADDR = Operation("Addr", composites.added_outer)
 
 
@@ -92,7 +98,7 @@ def einsum(equation: str, *operands: Any) -> Any:
     """Sums of products, as the equation says."""
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
-    return np.einsum(equation, *operands)
+    return apply(_EINSUM, operands, (equation,))
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
@@ -118,17 +124,17 @@ def cross(input: Any, other: Any, dim: int = -1) -> Any:
 
 def cov(input: Any, *, correction: int = 1) -> Any:
     """The covariances of rows."""
-    return np.cov(input, ddof=correction)
+    return apply(_COV, (input,), (correction,))
 
 
 def corrcoef(input: Any) -> Any:
     """The correlations of rows."""
-    return np.corrcoef(input)
+    return apply(_CORRCOEF, (input,))
 
 
 def kron(input: Any, other: Any) -> Any:
     """The Kronecker product."""
-    return np.kron(*promoted(input, other))
+    return apply(_KRON, promoted(input, other))
 
 
 def trace(input: Any) -> Any:
@@ -158,4 +164,4 @@ def inverse(input: Any) -> Any:
 
 def matrix_power(input: Any, n: int) -> Any:
     """A product of so many copies of a matrix."""
-    return np.linalg.matrix_power(input, n)
+    return apply(_MATRIX_POWER, (input,), (n,))

@@ -31,6 +31,7 @@ __all__ = [
 _DIAGONAL = enter_row(Operation("Diagonal", np.diagonal, ("offset", "axis1", "axis2"), view=True))
 _UNFOLD = Operation("Unfold", sliding_window_view, ("window_shape", "axis"), view=True)
 _ROLL = enter_row(Operation("Roll", np.roll, ("shift", "axis")))
+_ROT90 = Operation("Rot90", np.rot90, ("k", "axes"))
 _REPEAT = Operation("Repeat", np.tile, ("reps",))
 _INTERLEAVE = Operation("RepeatInterleave", np.repeat, ("repeats", "axis"))
 _INTERLEAVE_BY = Operation("RepeatInterleave", np.repeat)
@@ -225,9 +226,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """A plane turned by so many right angles."""
-    turn: Any = np.rot90
-    turned: Tensor = turn(input, k, dims)
-    return turned
+    return apply(_ROT90, (input,), (k, tuple(dims)))
 
 
 def fliplr(input: Tensor) -> Tensor:

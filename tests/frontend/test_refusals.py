@@ -306,3 +306,36 @@ def test_a_function_of_a_library_is_refused_where_it_is_called() -> None:
     assert f'File "{__file__}"' in text[1]
     assert text[2].strip() == "return statistics.mode(x) * 2.0"
     assert text[3].strip() == "^" * len("statistics.mode(x)")
+
+
+EMPTY: list = []
+
+
+class Shared:
+    items: list = []  # noqa: RUF012  (that all objects share it is the point)
+
+    def add(self, x):
+        self.items.append(x)
+
+
+def _size():
+    return len(EMPTY)
+
+
+def reads_what_it_has_added_to(x):
+    EMPTY.append(1.0)
+    return np.sum(x) * _size()
+
+
+def reads_what_objects_share(x):
+    first, second = Shared(), Shared()
+    first.add(x[0])
+    return sum(second.items) * x[1]
+
+
+@pytest.mark.parametrize("function", [reads_what_it_has_added_to, reads_what_objects_share])
+def test_a_list_from_outside_that_is_empty_at_first(function) -> None:
+    with pytest.raises(UnsupportedError, match="both read and changed"):
+        gs.grad(function)(x5)
+    assert not EMPTY
+    assert not Shared.items

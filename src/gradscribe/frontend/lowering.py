@@ -109,7 +109,8 @@ class Lowering:
     fields: the attributes of objects from outside that are stored to.
     met: the objects from outside, by identity, with the paths to each. compared: those of which it
     matters which they are.
-    opened: containers from outside whose items are known, by identity.
+    opened, grown: containers from outside whose items are known, and those to which items are only
+    added, by identity.
     below: the frames that call the recursive function which is being lowered. enclosed: that
     function, as it stands in the one that calls it.
     counts: how many items the masks take, by the number of the mask.
@@ -154,6 +155,7 @@ class Lowering:
         self.met: dict[int, dict[Any, ObjectRef]] = {}
         self.compared: set[int] = set()
         self.opened: dict[int, Any] = {}
+        self.grown: set[int] = set()
         self.dependencies: dict[Any, Dependency] = {}
         self.stored: set[Storage] = set()
         self.roots: set[Storage] = set()

@@ -181,6 +181,9 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
         depend(lowering, path, type(value)(value), "equality")
         return Static(frozenset(value))
     if lowering.as_objects and isinstance(value, (list, dict, set, collections.deque)):
+        lowering.grown.add(id(value))
+        if id(value) in lowering.opened:
+            _refuse_changed(lowering, name)
         return ObjectRef(value, path, name, grown=True)
     if _is_input(value):
         return captured_variable(lowering, value, path, name)
@@ -239,6 +242,8 @@ def opened(lowering: Lowering, item: Any) -> Any:
     target, path = item.target, item.path
     if id(target) in lowering.opened:
         return lowering.opened[id(target)]
+    if id(target) in lowering.grown:
+        _refuse_changed(lowering, item.name)
     is_dict = isinstance(target, dict)
     keys = tuple(target) if isinstance(target, dict) else tuple(range(len(target)))
     depend(lowering, path, keys if is_dict else len(keys), "keys" if is_dict else "length")
@@ -340,12 +345,17 @@ def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> 
     found = lowering.captured[key]
     is_object = isinstance(found, Value) and isinstance(found.type, Opaque)
     if is_object is not isinstance(value, (RunTimeObject, RandomGenerator)):
-        raise UnsupportedError(
-            f"`{name}` from outside is both read and changed",
-            "pass it as an argument",
-            lowering.builder.location,
-        )
+        _refuse_changed(lowering, name)
     return found
+
+
+def _refuse_changed(lowering: Lowering, name: str) -> NoReturn:
+    """Refuse a container from outside whose items are read, and to which others are added."""
+    raise UnsupportedError(
+        f"`{name}` from outside is both read and changed",
+        "pass it as an argument",
+        lowering.builder.location,
+    )
 
 
 def captured_object(lowering: Lowering, item: ObjectRef) -> Any:

@@ -26,7 +26,7 @@ from gradscribe.frontend.calls.folding import known_object
 from gradscribe.frontend.data import sequences
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import DictRef, LocalFunction, Static
+from gradscribe.frontend.values import ListRef, LocalFunction, Static
 
 _DECORATORS = (
     *(property, staticmethod, classmethod, functools.cached_property, functools.cache),
@@ -181,15 +181,14 @@ class _Body:
             return self._made[item]
         if isinstance(item, Static):
             return item.value
-        if isinstance(item, DictRef):
-            held = self._lowering.contents[item.storage]
-            return {key: self._python_object(node, below) for key, below in held.items()}
         below = sequences.known_items(self._lowering, item)
         if below is None:
             what = "what a class holds is not known when it is compiled"
             return self._refuse(node, what, "store it in `__init__`")
-        items = [self._python_object(node, part) for part in below]
-        return tuple(items) if not hasattr(item, "storage") else items
+        if isinstance(item, ListRef) and not below:
+            what = "a class holds a list that its objects share"
+            return self._refuse(node, what, "make the list in `__init__`")
+        return tuple([self._python_object(node, part) for part in below])
 
     def _standing_for(self, local: LocalFunction) -> Any:
         """A function of Python that stands for a method."""

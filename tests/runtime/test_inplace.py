@@ -451,3 +451,14 @@ def test_the_result_of_what_is_differentiated_by_its_operands_may_be_changed(ope
         y = gs.tensor([0.5], requires_grad=True).exp()
         y.add_(1)
         y.backward()
+
+
+@pytest.mark.parametrize(
+    ("target", "value", "together"),
+    [((1,), (4,), [4]), ((2, 3), (3, 2, 3), [3, 2, 3]), ((2, 3), (2, 1, 3), [2, 2, 3])],
+)
+def test_a_value_larger_than_the_tensor_it_is_copied_to_is_refused(target, value, together):
+    with pytest.raises(RuntimeError) as caught:
+        gs.ones(target).copy_(gs.ones(value))
+    expected = f"output with shape {list(target)} doesn't match the broadcast shape {together}"
+    assert str(caught.value) == expected

@@ -219,9 +219,20 @@ def _permuted(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exce
     )
 
 
+def _copied(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
+    """Why a value does not fit into the tensor that it is written to."""
+    if not isinstance(error, ValueError) or _not_broadcast(shapes) is not None:
+        return None
+    together = list(np.broadcast_shapes(*shapes))
+    return RuntimeError(
+        f"output with shape {list(shapes[0])} doesn't match the broadcast shape {together}"
+    )
+
+
 _BY_NAME: dict[str, Callable[[Exception, Shapes, tuple[Any, ...]], Exception | None]] = {
     **dict.fromkeys(("Mm", "Mv", "Dot", "Bmm", "Matmul"), _product),
     "Cat": _joined,
+    "Copy": _copied,
     "Stack": _stacked,
     "Max": _of_nothing("max"),
     "Min": _of_nothing("min"),

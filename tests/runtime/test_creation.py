@@ -139,3 +139,10 @@ def test_complex_numbers_have_the_precision_of_the_default_dtype():
         assert gs.tensor([1j]).dtype is gs.complex64
     finally:
         gs.set_default_dtype(gs.float64)
+
+
+def test_tensors_of_a_dtype_are_instances_of_its_class():
+    assert isinstance(gs.ones(1), gs.DoubleTensor)
+    assert not isinstance(gs.ones(1), gs.FloatTensor)
+    assert isinstance(gs.LongTensor([1]), gs.LongTensor)
+    assert gs.FloatTensor.dtype is gs.float32

@@ -77,6 +77,31 @@ CASES = [
         "greater or equal to the number of dimensions in the tensor (2)",
     ),
     (
+        lambda x: x[0].trace(),
+        RuntimeError,
+        "trace: expected a matrix, but got tensor with dim 1",
+    ),
+    (
+        lambda x: x[:0].max(0),
+        IndexError,
+        "max(): Expected reduction dim 0 to have non-zero size.",
+    ),
+    (
+        lambda x: gs.ones(2).copy_(x.detach()),
+        RuntimeError,
+        "output with shape [2] doesn't match the broadcast shape [2, 3]",
+    ),
+    (
+        lambda x: (x + 1j).remainder(2),
+        NotImplementedError,
+        "\"remainder_cpu\" not implemented for 'ComplexDouble'",
+    ),
+    (
+        lambda x: x.view(1, 2, 3) @ gs.ones(1, 2, 3),
+        RuntimeError,
+        "Expected size for first two dimensions of batch2 tensor to be: [1, 3] but got: [1, 2].",
+    ),
+    (
         lambda x: x.split(0),
         RuntimeError,
         "split_size can only be 0 if dimension size is 0, but got dimension size of 2",

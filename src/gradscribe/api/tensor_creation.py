@@ -112,6 +112,16 @@ HANDLERS: dict[Any, builtins.Handler] = {
     dtypes.to_dtype: _dtype,
 }
 
+
+def _typed(made: Any) -> builtins.Handler:
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        return calls.call(lowering, node, Static(made.make), arguments, keywords)
+
+    return handler
+
+
 builtins.BUILTINS.update(HANDLERS)
+for _class in creation.TYPED_CONSTRUCTORS.values():
+    builtins.BUILTINS[_class] = _typed(_class)
 scope.STANDS_FOR[dtypes.PublicDtype] = dtypes.to_dtype
 KEYS[dtypes.PublicDtype] = dtypes.to_dtype

@@ -300,13 +300,31 @@ def _floating(dtype: Any) -> dtypes.Dtype:
     return dtypes.default() if dtype is None else dtypes.to_dtype(dtype)
 
 
-def _typed(dtype: dtypes.Dtype, name: str) -> Callable[..., Tensor]:
+class TypedTensor(type):
+    """The classes `FloatTensor`, `LongTensor` and so on, of which Tensors of one dtype are
+    instances. Calling one makes a Tensor of data or of these sizes, as PyTorch did long ago."""
+
+    make: Callable[..., Tensor]
+    dtype: dtypes.PublicDtype
+
+    def __call__(cls, *data: Any) -> Tensor:
+        return cls.make(*data)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, Tensor) and instance.array.dtype == cls.dtype
+
+
+def _typed(dtype: dtypes.Dtype, name: str) -> TypedTensor:
     def constructor(*data: Any) -> Tensor:
         return wrap(legacy_array(data, dtype))
 
-    constructor.__name__ = constructor.__qualname__ = name
-    constructor.__doc__ = f"Legacy: a Tensor of {dtype.name}, of data or of these sizes."
-    return constructor
+    contents = {
+        "__doc__": f"Legacy: a Tensor of {dtype.name}, of data or of these sizes.",
+        "__module__": "gradscribe",
+        "make": staticmethod(constructor),
+        "dtype": dtypes.PublicDtype(dtype),
+    }
+    return TypedTensor(name, (), contents)
 
 
 TYPED_CONSTRUCTORS = {name: _typed(dtype, name) for dtype, name in dtypes.TYPED_TENSORS.items()}

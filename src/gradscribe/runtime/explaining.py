@@ -26,8 +26,11 @@ def explained(
     if found is not None:
         return found
     if isinstance(error, ValueError) and len(shapes) > 1 and "broadcast" in str(error):
-        return _not_broadcast(shapes) or error
-    return _of_dtypes(error, name, arrays) or error
+        return _not_broadcast(shapes) or RuntimeError(str(error))
+    better = _of_dtypes(error, name, arrays)
+    if better is None and type(error) is ValueError:
+        return RuntimeError(str(error))
+    return better or error
 
 
 def out_of_range(axis: int, rank: int) -> IndexError:
@@ -73,7 +76,10 @@ def _of_dtypes(error: Exception, name: str, arrays: Sequence[Any]) -> Exception 
     if name in _BITWISE and any(kind in "fc" for kind in kinds):
         scalar = dtypes.scalar_name(np.result_type(*arrays))
         return NotImplementedError(f"\"{_BITWISE[name]}_cpu\" not implemented for '{scalar}'")
-    return RuntimeError(str(error)) if name == "Pow" else None
+    if isinstance(error, TypeError) and "not supported for the input types" in str(error):
+        scalar = dtypes.scalar_name(np.result_type(*arrays))
+        return NotImplementedError(f"\"{name.lower()}_cpu\" not implemented for '{scalar}'")
+    return None
 
 
 _BITWISE = {"And": "bitwise_and", "Or": "bitwise_or", "Xor": "bitwise_xor"}
@@ -93,9 +99,11 @@ def _product(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Excep
             "both arguments to matmul need to be at least 1D, but they are "
             f"{len(first)}D and {len(second)}D"
         )
-    if min(len(first), len(second)) > 1 and first[-1] == second[-2]:
+    if first[-1] == second[max(-2, -len(second))]:
         return _not_broadcast((first[:-2], second[:-2]))
-    return None
+    return RuntimeError(
+        _matrices((1, *first)[-2:], (*second, 1)[:2] if len(second) == 1 else second[-2:])
+    )
 
 
 def _matrices(first: Any, second: Any) -> str:
@@ -189,6 +197,10 @@ def _of_nothing(name: str, kind: type[Exception] = RuntimeError) -> Callable[...
     def explain(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
         if 0 not in shapes[0]:
             return None
+        if static and isinstance(static[0], int):
+            return IndexError(
+                f"{name}(): Expected reduction dim {static[0]} to have non-zero size."
+            )
         return kind(
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{advice}"
         )
@@ -208,6 +220,25 @@ def _expanded(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exce
                 f"{list(present)}"
             )
     return None
+
+
+def _copied(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
+    """Why an array cannot be stored in another."""
+    target, given = shapes
+    if len(given) <= len(target):
+        return None
+    broadcast = np.broadcast_shapes(target, given) if _not_broadcast(shapes) is None else given
+    return RuntimeError(
+        f"output with shape {list(target)} doesn't match the broadcast shape {list(broadcast)}"
+    )
+
+
+def _without_matrix(name: str) -> Callable[..., Exception | None]:
+    def explain(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
+        rank = len(shapes[0])
+        return RuntimeError(f"{name}: expected a matrix, but got tensor with dim {rank}")
+
+    return explain
 
 
 def _permuted(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
@@ -240,6 +271,9 @@ _BY_NAME: dict[str, Callable[[Exception, Shapes, tuple[Any, ...]], Exception | N
     "Amin": _of_nothing("amin"),
     "Argmax": _of_nothing("argmax", IndexError),
     "Argmin": _of_nothing("argmin", IndexError),
+    "Copy": _copied,
+    "Diagonal": _without_matrix("diagonal"),
     "Expand": _expanded,
     "Permute": _permuted,
+    "Trace": _without_matrix("trace"),
 }

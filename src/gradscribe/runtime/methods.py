@@ -34,10 +34,10 @@ _TABLES = (functions, complex_numbers, gathering, ordering, products, shaping, v
 # fmt: off
 _NO_METHODS = {
     "array_equal", "axis_of", "bounds_between", "broadcast_tensors", "bucketize", "cat", "cdist",
-    "chain_matmul", "check_matrices", "complex", "concat", "concatenate", "einsum", "imag",
-    "is_tensor", "isin", "logsigmoid", "order_moved", "polar", "real", "rsub", "searchsorted",
-    "softplus", "stack", "std_mean", "tensordot", "to_dtype", "var_mean", "view_as_complex",
-    "view_as_real", "where",
+    "chain_matmul", "check_filled", "check_matrices", "complex", "concat", "concatenate",
+    "einsum", "imag", "is_tensor", "isin", "logsigmoid", "order_moved", "polar", "real", "rsub",
+    "searchsorted", "softplus", "stack", "std_mean", "tensordot", "to_dtype", "var_mean",
+    "view_as_complex", "view_as_real", "where",
 }
 # fmt: on
 """The functions of the table that are not methods, too."""

@@ -47,6 +47,7 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None)
     dim = axis if dim is None else dim
     if dim is None:
         return apply(MAX, (input,))
+    check_filled(input, dim, "max")
     index = np.argmax(_lined(input), axis=axis_of(dim, input.array.ndim), keepdims=True)
     return _chosen(_SELECT_MAX, _Max, input, index, dim, keepdim)
 
@@ -58,8 +59,16 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None)
     dim = axis if dim is None else dim
     if dim is None:
         return apply(MIN, (input,))
+    check_filled(input, dim, "min")
     index = np.argmin(_lined(input), axis=axis_of(dim, input.array.ndim), keepdims=True)
     return _chosen(_SELECT_MIN, _Min, input, index, dim, keepdim)
+
+
+def check_filled(input: Any, dim: int, name: str) -> None:
+    """Raise PyTorch's error for an extremum along an axis of length zero."""
+    axis = axis_of(dim, input.array.ndim)
+    if input.array.ndim and not input.array.shape[axis]:
+        raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
 
 
 def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:

@@ -110,8 +110,25 @@ def worklist(weights):
     return cost
 
 
-def test_a_list_of_what_is_to_be_done_grows() -> None:
-    agrees(worklist, v4)
+def halves(weights):
+    stack, total = [(0, 4)], 0.0
+
+    def push(low, high):
+        if high - low > 1:
+            stack.append((low, high))
+
+    while stack:
+        low, high = stack.pop()
+        middle = (low + high) // 2
+        total = total * 0.9 + weights[middle]
+        push(low, middle)
+        push(middle, high)
+    return total
+
+
+@pytest.mark.parametrize("function", [worklist, halves])
+def test_a_list_of_what_is_to_be_done_grows(function) -> None:
+    agrees(function, v4)
 
 
 def grows_backwards(x):

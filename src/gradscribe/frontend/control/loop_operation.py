@@ -75,6 +75,7 @@ def run_loop(
     live = lowering.frame.source.live.get(node)
     made = len(lowering.builder.operations)
     first = _bound_first(lowering, node, assigned)
+    start = lowering.fork()
     while True:
         carried = Carried(
             lowering,
@@ -93,6 +94,7 @@ def run_loop(
         before = {**first, **carried.replaced(live)}
         if not before or _HAS_RUN in assigned or _tells_trips(lowering, node, columns) is not None:
             break
+        lowering.restore(start)
         lowering.frame.names[_HAS_RUN] = Static(False)
         assigned.add(_HAS_RUN)
         del lowering.builder.operations[made:]

@@ -11,12 +11,12 @@ import numpy as np
 from gradscribe.api.tensor_calls import same, spelled, with_names
 from gradscribe.compiler.keys import KEYS
 from gradscribe.frontend import scope
-from gradscribe.frontend.calls import application, builtins, opaque
+from gradscribe.frontend.calls import application, builtins, opaque, tensors
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data import subscripts
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import Ref, Static
+from gradscribe.frontend.values import Ref, Static, TupleOf
 from gradscribe.ir.types import Opaque, Scalar
 from gradscribe.runtime import creation, dtypes, randomness
 
@@ -120,6 +120,26 @@ def _typed(made: Any) -> builtins.Handler:
     return handler
 
 
+def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`isinstance(x, gs.FloatTensor)` asks for the dtype of a Tensor."""
+    item, asked = arguments
+    classes = builtins.static_value(lowering, node, asked)
+    classes = classes if isinstance(classes, tuple) else (classes,)
+    typed = [cls for cls in classes if isinstance(cls, creation.TypedTensor)]
+    if isinstance(item, Ref) and tensors.is_tensor(lowering, item):
+        dtype = getattr(lowering.load(item).type, "dtype", "")
+        if any(cls.dtype == dtype for cls in typed):
+            return Static(True)
+    elif typed and is_number(item):
+        lowering.unsupported(
+            node, "the class of a Tensor without axes, which is a number here", "ask for its dtype"
+        )
+    others = TupleOf(tuple(Static(cls) for cls in classes if cls not in typed))
+    return _isinstance_of_others(lowering, node, (item, others), {})
+
+
+_isinstance_of_others = builtins.BUILTINS[isinstance]
+builtins.BUILTINS[isinstance] = _isinstance
 builtins.BUILTINS.update(HANDLERS)
 for _class in creation.TYPED_CONSTRUCTORS.values():
     builtins.BUILTINS[_class] = _typed(_class)

@@ -222,17 +222,6 @@ def _expanded(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exce
     return None
 
 
-def _copied(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
-    """Why an array cannot be stored in another."""
-    target, given = shapes
-    if len(given) <= len(target):
-        return None
-    broadcast = np.broadcast_shapes(target, given) if _not_broadcast(shapes) is None else given
-    return RuntimeError(
-        f"output with shape {list(target)} doesn't match the broadcast shape {list(broadcast)}"
-    )
-
-
 def _without_matrix(name: str) -> Callable[..., Exception | None]:
     def explain(error: Exception, shapes: Shapes, static: tuple[Any, ...]) -> Exception | None:
         rank = len(shapes[0])
@@ -271,7 +260,6 @@ _BY_NAME: dict[str, Callable[[Exception, Shapes, tuple[Any, ...]], Exception | N
     "Amin": _of_nothing("amin"),
     "Argmax": _of_nothing("argmax", IndexError),
     "Argmin": _of_nothing("argmin", IndexError),
-    "Copy": _copied,
     "Diagonal": _without_matrix("diagonal"),
     "Expand": _expanded,
     "Permute": _permuted,

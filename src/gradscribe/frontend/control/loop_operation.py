@@ -86,8 +86,18 @@ def run_loop(
             may_peel=may_peel,
             trip=columns.trip if columns else Symbol("trip"),
         )
+        depth = len(lowering.frame.loops)
         lowering.frame.loops.append(node.lineno)
-        attempt = _settled(lowering, node, columns, carried)
+        try:
+            attempt = _settled(lowering, node, columns, carried)
+        except NotYetKnownError as unknown:
+            if unknown.definition is None:
+                raise
+            lowering.restore(start)
+            del lowering.builder.operations[made:]
+            del lowering.frame.loops[depth:]
+            after(lowering, node, outer, Static(True))  # what a recursion gives that makes no trip
+            return
         lowering.frame.loops.pop()
         lowering.restore(carried.entry)
         lowering.builder.location = location

@@ -39,25 +39,23 @@ from gradscribe.runtime.tensor import Tensor, wrap
 
 # fmt: off
 __all__ = [
-    "abs", "absolute", "acos", "acosh", "add", "all", "allclose", "amax", "amin", "any", "arccos",
-    "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin",
-    "array_equal", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_left_shift",
-    "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "ceil", "clamp",
-    "clamp_max", "clamp_min", "clip", "clone", "copysign", "cos", "cosh", "count_nonzero",
-    "cumprod", "cumsum", "deg2rad", "degrees", "diff", "div", "divide", "dot", "eq", "equal",
-    "exp", "exp2", "expm1", "fix", "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod",
-    "frac", "gcd", "ge", "ger", "greater", "greater_equal", "gt", "heaviside", "hypot", "inner",
-    "is_complex", "is_floating_point", "is_nonzero", "is_same_size", "is_tensor", "isclose",
-    "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "lcm", "le", "less",
-    "less_equal", "log", "log1p", "log2", "log10", "log_softmax", "logaddexp", "logaddexp2",
-    "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logit",
-    "logsigmoid", "logsumexp", "lt", "matmul", "maximum", "mean", "minimum", "mm", "mod", "mul",
-    "multiply", "mv", "nan_to_num", "nanmean", "nansum", "ne", "neg", "negative", "nextafter",
-    "norm", "not_equal", "numel", "outer", "positive", "pow", "power", "prod", "rad2deg",
-    "radians", "reciprocal", "relu", "remainder", "rint", "round", "rsqrt", "rsub", "sgn",
-    "sigmoid", "sign", "signbit", "sin", "sinc", "sinh", "softmax", "softplus", "sqrt", "square",
-    "std", "std_mean", "sub", "subtract", "sum", "tan", "tanh", "true_divide", "trunc", "var",
-    "var_mean", "vdot", "where", "xlogy",
+    "abs", "absolute", "acos", "acosh", "add", "all", "amax", "amin", "any", "arccos", "arccosh",
+    "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin", "asin", "asinh",
+    "atan", "atan2", "atanh", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "bmm", "ceil", "clamp", "clamp_max", "clamp_min",
+    "clip", "clone", "copysign", "cos", "cosh", "count_nonzero", "cumprod", "cumsum", "deg2rad",
+    "degrees", "diff", "div", "divide", "dot", "eq", "exp", "exp2", "expm1", "fix", "float_power",
+    "floor", "floor_divide", "fmax", "fmin", "fmod", "frac", "gcd", "ge", "ger", "greater",
+    "greater_equal", "gt", "heaviside", "hypot", "inner", "isfinite", "isinf", "isnan",
+    "isneginf", "isposinf", "isreal", "lcm", "le", "less", "less_equal", "log", "log1p", "log2",
+    "log10", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logit", "logsigmoid", "logsumexp", "lt",
+    "matmul", "maximum", "mean", "minimum", "mm", "mod", "mul", "multiply", "mv", "nan_to_num",
+    "nanmean", "nansum", "ne", "neg", "negative", "nextafter", "norm", "not_equal", "outer",
+    "positive", "pow", "power", "prod", "rad2deg", "radians", "reciprocal", "relu", "remainder",
+    "rint", "round", "rsqrt", "rsub", "sgn", "sigmoid", "sign", "signbit", "sin", "sinc", "sinh",
+    "softmax", "softplus", "sqrt", "square", "std", "std_mean", "sub", "subtract", "sum", "tan",
+    "tanh", "true_divide", "trunc", "var", "var_mean", "vdot", "where", "xlogy",
 ]
 # fmt: on
 
@@ -365,60 +363,6 @@ def to_dtype(input: Tensor, dtype: Any) -> Tensor:
     if not dtypes.is_differentiable(dtype):
         return wrap(input.array.astype(dtype))
     return apply(_TO_COPY, (input,), (dtype,))
-
-
-def allclose(
-    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> bool:
-    """Whether all elements are close."""
-    return np.allclose(_plain(input), _plain(other), rtol=rtol, atol=atol, equal_nan=equal_nan)
-
-
-def isclose(
-    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> Tensor:
-    """Where the elements are close."""
-    first, second = _plain(input), _plain(other)
-    close = np.isclose(first, second, rtol=rtol, atol=atol, equal_nan=equal_nan)
-    return wrap(np.asarray(close))
-
-
-def equal(input: Any, other: Any) -> bool:
-    """Whether two Tensors have the same shape and elements."""
-    return np.array_equal(_plain(input), _plain(other))
-
-
-array_equal = equal
-
-
-def numel(input: Tensor) -> int:
-    """The number of elements."""
-    return input.array.size
-
-
-def is_floating_point(input: Tensor) -> bool:
-    """Whether the elements are real floating numbers."""
-    return input.array.dtype.kind == "f"
-
-
-def is_complex(input: Tensor) -> bool:
-    """Whether the elements are complex."""
-    return input.array.dtype.kind == "c"
-
-
-def is_nonzero(input: Tensor) -> bool:
-    """Whether the only element is not zero."""
-    return bool(input)
-
-
-def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Whether two Tensors have the same shape."""
-    return bool(input.array.shape == other.array.shape)
-
-
-def is_tensor(object: Any) -> bool:
-    """Whether this is a Tensor."""
-    return isinstance(object, Tensor)
 
 
 def _plain(value: Any) -> Any:

@@ -21,6 +21,7 @@ from gradscribe.runtime import (
     ordering,
     own_methods,
     products,
+    queries,
     shaping,
     viewing,
 )
@@ -29,7 +30,16 @@ from gradscribe.runtime.tensor import Tensor
 
 Function = Callable[..., Any]
 
-_TABLES = (functions, complex_numbers, gathering, ordering, products, shaping, viewing)
+_TABLES = (
+    functions,
+    complex_numbers,
+    gathering,
+    ordering,
+    products,
+    queries,
+    shaping,
+    viewing,
+)
 
 # fmt: off
 _NO_METHODS = {

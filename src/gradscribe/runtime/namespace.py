@@ -17,6 +17,7 @@ from gradscribe.runtime import (
     ordering,
     products,
     promotion,
+    queries,
     randomness,
     shaping,
     viewing,
@@ -47,6 +48,7 @@ from gradscribe.runtime.ordering import *
 from gradscribe.runtime.printing import set_printoptions
 from gradscribe.runtime.products import *
 from gradscribe.runtime.promotion import *
+from gradscribe.runtime.queries import *
 from gradscribe.runtime.randomness import *
 from gradscribe.runtime.shaping import *
 from gradscribe.runtime.size import Size
@@ -104,6 +106,7 @@ __all__ += joining.__all__
 __all__ += ordering.__all__
 __all__ += products.__all__
 __all__ += promotion.__all__
+__all__ += queries.__all__
 __all__ += randomness.__all__
 __all__ += shaping.__all__
 __all__ += viewing.__all__

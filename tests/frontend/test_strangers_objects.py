@@ -213,3 +213,20 @@ PAIRS = [best_of_pairs, paths_by_the_best_pair, most_likely_states, lengths_of_r
 @pytest.mark.parametrize("function", PAIRS)
 def test_the_best_of_pairs_and_lengths_of_ranges(function: Any) -> None:
     agrees(function, W)
+
+
+def without_sentinel(w: Any, mode: Any = None) -> Any:
+    total, last = w[0] * 2, None
+    for k in range(3):
+        if last != w[k] and w[k] != None:
+            total = total + w[k] ** 2
+        last = w[k]
+    return total if mode == None or total == "none" else total * w[1]
+
+
+def with_a_mode(w: Any) -> Any:
+    return without_sentinel(w, 2.0) + without_sentinel(w)
+
+
+def test_a_number_is_neither_none_nor_a_string() -> None:
+    check(with_a_mode, W)

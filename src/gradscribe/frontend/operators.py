@@ -111,6 +111,8 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
     if any(isinstance(o, (TupleOf, ListRef)) for o in operands):
         return _structural(lowering, node, callee, operands)
     if callee in (operator.eq, operator.ne):
+        if any(map(is_number, operands)) and any(map(_is_no_number, operands)):
+            return _identity(lowering, node, callee is operator.eq, *operands)
         equal = _equal_in_every_call(lowering, *operands)
         if equal is not None:
             return Static(equal is (callee is operator.eq))
@@ -124,6 +126,11 @@ def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
                 "apply it to numbers and arrays",
             )
     return application.apply_primitive(lowering, node, PRIMITIVES[callee], callee, operands, {})
+
+
+def _is_no_number(item: Any) -> bool:
+    """Whether this is None or a string, which no number is equal to."""
+    return isinstance(item, Static) and (item.value is None or isinstance(item.value, str))
 
 
 def _is_text(item: Any) -> bool:

@@ -237,8 +237,7 @@ def _store(scope: Scope, operation: Operation, d_out: Value) -> None:
     if path and x in scope.context.active:
         nothing = constant(scope.builder, 0.0)
         passed = store_at(scope.builder, STORE, d_out, nothing, path, name_of(x))
-        if path[-1][0] is GATHER:
-            scope.context.masked.add(passed)
+        scope.context.masked.add(passed)
         scope.contribute(x, passed)
 
 

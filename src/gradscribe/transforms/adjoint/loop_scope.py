@@ -214,13 +214,17 @@ class LoopScope(Scope):
 
     def incoming(self, value: Value) -> Value:
         """The accumulator of an outer value's cotangent."""
-        initial = self.parent.cotangent(value)
+        initial, masked = self.parent.cotangent(value), self.context.masked
+        parameter = Value(carried_type(value.type), name_of(value))
+        if initial is None or initial in masked:
+            masked.add(parameter)  # until a trip adds to all of it
         if initial is None:
             initial = zero(self.parent, value)
             self.untouched.add(value)
-        parameter = Value(carried_type(value.type), name_of(value))
 
         def finish(result: Value) -> None:
+            if self.cotangents[value] in masked:
+                masked.add(result)
             self.parent.cotangents[value] = result
 
         self.accumulators[value] = _Carried(
@@ -288,6 +292,8 @@ class LoopScope(Scope):
 
         def finish(result: Value) -> None:
             if initial in self.context.active:
+                if self.cotangents.get(first) in self.context.masked:
+                    self.context.masked.add(result)
                 self.parent.contribute(initial, result)
 
         type_ = initial.type if isinstance(parameter.type, Array) else final.type
@@ -305,7 +311,10 @@ class LoopScope(Scope):
             primitive = STORE if is_first and total is self.cotangents[container] else ACCUMULATE
             path = ((GETITEM, {"index": (index,)}),)
             arguments = {"x": total, "value": cotangent, "path": path}
-            scope.cotangents[container] = builder.call(primitive, arguments, name=name)
+            changed = builder.call(primitive, arguments, name=name)
+            if total in self.context.masked:
+                self.context.masked.add(changed)
+            scope.cotangents[container] = changed
             return
         if not is_first:
             like = self.block.parameters[position]

@@ -55,9 +55,14 @@ def mirror_if(scope: Scope, operation: Operation, sweep: Sweep) -> None:
     condition = scope.primal(_decision(scope, operation))
     results: list[Value] = []
     yields: tuple[list[Value], list[Value]] = ([], [])
+    masked = scope.context.masked
     for value in _outer_values(sides):
+        found = [side.cotangent(value) for side in sides]
+        is_cut = any(cotangent is None or cotangent in masked for cotangent in found)
         given = [_outgoing(side, value) for side in sides]
         result = Value(joined_type(value, given), name_of(value))
+        if is_cut:
+            masked.add(result)
         scope.cotangents[value] = result
         _yield(result, given, results, yields)
     for value in restored:

@@ -16,7 +16,7 @@ import numpy as np
 
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Operation, Value, map_operands
-from gradscribe.ir.types import Array
+from gradscribe.ir.types import Array, Scalar, cotangent_type
 from gradscribe.primitives.choices import CHOICES
 from gradscribe.primitives.control import CONSTANT, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
@@ -29,6 +29,9 @@ from gradscribe.transforms.templates import Renewal, Template, Templates, templa
 
 _MASKS = frozenset({PRIMITIVES[np.where], PRIMITIVES[np.triu], PRIMITIVES[np.tril]})
 """What cuts off the cotangents of some elements: those that it does not take."""
+
+_MOVES = frozenset({PRIMITIVES[np.sort], PRIMITIVES[np.roll], PRIMITIVES[np.concatenate]})
+"""What puts elements elsewhere, and keeps them as they are."""
 
 _SHAPE_READERS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
 
@@ -77,9 +80,10 @@ def _relearn(scope: Scope, operation: Operation) -> None:
 
 def _is_masked(scope: Scope, operation: Operation, d_out: Value) -> bool:
     """Whether the cotangents of the operands are zero where a mask has cut them off."""
-    if operation.primitive in _MASKS:
+    primitive = operation.primitive
+    if primitive in _MASKS:
         return True
-    keeps_zeros = operation.primitive.elementwise or operation.primitive.view
+    keeps_zeros = primitive.elementwise or primitive.view or primitive in _MOVES
     return keeps_zeros and d_out in scope.context.masked
 
 
@@ -91,12 +95,20 @@ def _is_unbounded(scope: Scope, operation: Operation, d_out: Value) -> bool:
 
 
 def _guarded(builder: Builder, d_out: Value, cotangent: Value) -> Value:
-    """Zero where d_out is zero, also where the partial derivative is infinite."""
-    if not isinstance(d_out.type, Array):
-        return cotangent
+    """Zero where d_out is zero, also where the partial derivative is infinite.
+
+    Only there is it replaced: elsewhere a zero has derivatives by d_out."""
+    if isinstance(cotangent.type, Scalar) and cotangent.type.weak:
+        return cotangent  # Python's numbers raise an exception at the pole
     zero = constant(builder, 0.0)
     is_zero = call(builder, operator.eq, d_out, zero)
-    return call(builder, np.where, is_zero, zero, cotangent)
+    is_cut = call(builder, operator.and_, is_zero, call(builder, np.isnan, cotangent))
+    if isinstance(cotangent.type, Array):
+        return call(builder, np.where, is_cut, zero, cotangent)
+    result = Value(cotangent_type(cotangent.type), cotangent.name)
+    sides = [Block((), (), (side,)) for side in (zero, cotangent)]
+    builder.emit_if(is_cut, sides[0], sides[1], [result])
+    return result
 
 
 def _known_number(scope: Scope, operand: Value) -> Any:

@@ -24,7 +24,7 @@ from gradscribe.ir.core import (
 )
 from gradscribe.ir.types import Array, Scalar, Tuple, Type
 from gradscribe.primitives.control import COPY, TUPLE
-from gradscribe.primitives.indexing import ACCUMULATE, READS, STORE, may_repeat
+from gradscribe.primitives.indexing import ACCUMULATE, READS, STORE, is_whole, may_repeat
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.adjoint.context import Context
 from gradscribe.transforms.costs import MOST_EFFORT, effort_of
@@ -99,12 +99,13 @@ class Scope:
         x = self._original(views[0].operands[0])
         path = tuple(map(self._step, views))
         total = self.cotangent(x)
+        is_cut = not is_whole(path) and (total is None or total in self.context.masked)
         if total is None:
             total = zero(self, x)
         elif isinstance(total.type, Scalar):  # the cotangent of an array without axes
             total = self.builder.call(PRIMITIVES[np.array], {"x": total, "dtype": None})
         changed = store_at(self.builder, ACCUMULATE, total, cotangent, path, name_of(x))
-        if total in self.context.masked:
+        if is_cut:
             self.context.masked.add(changed)
         self.cotangents[x] = changed
 

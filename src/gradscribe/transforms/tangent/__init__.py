@@ -325,7 +325,8 @@ class Tangent:
             return term
         zero = constant(self.builder, 0.0)
         is_zero = call(self.builder, operator.eq, tangent, zero)
-        return call(self.builder, np.where, is_zero, zero, term)
+        is_cut = call(self.builder, operator.and_, is_zero, call(self.builder, np.isnan, term))
+        return call(self.builder, np.where, is_cut, zero, term)
 
     def _times(self, tangent: Value, partial: Any) -> Value:
         if not isinstance(partial, Value):

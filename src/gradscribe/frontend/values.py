@@ -108,15 +108,10 @@ def may_hold(container: Storage, item: Storage) -> bool:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Ref:
-    """An array: a view, along a path, of the contents of a storage.
-
-    exact: False where NumPy may or may not have made a copy (reshape), so that a store
-    through the view, or to the base while the view lives, is ambiguous.
-    """
+    """An array: a view, along a path, of the contents of a storage."""
 
     storage: Storage
     path: tuple[Any, ...] = ()
-    exact: bool = True
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -105,6 +105,9 @@ def where(out, condition, x, y, *, d_out):
 
 
 def _nan_to_num_type(facts, callee, x, copy=True, nan=0.0, posinf=None, neginf=None):
+    if not copy:
+        advice = "store the result: x[...] = np.nan_to_num(x)"
+        raise TypeRuleError("`copy=False` changes the array that it is given", advice)
     return elementwise_type(facts, callee, x=x)
 
 

@@ -14,10 +14,10 @@ from gradscribe.frontend.calls import array_likes, destinations, inlining, prelu
 from gradscribe.frontend.contiguity import is_contiguous
 from gradscribe.frontend.data.subscripts import cut
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering, MisfitError, is_number
-from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values import ListRef, Ref, Static, Storage, TupleOf
 from gradscribe.ir.core import Linearity, Method, Primitive, Value
-from gradscribe.ir.types import Array
-from gradscribe.primitives.registry import METHODS
+from gradscribe.ir.types import Array, is_complex
+from gradscribe.primitives.registry import METHODS, PRIMITIVES
 
 _ONE_TUPLE = {"reshape": "shape", "transpose": "axes"}
 """Methods that take their tuple also as separate arguments."""
@@ -103,13 +103,35 @@ def apply_primitive(
             else item
         )
     first = next(iter(bound.arguments.values()), None)
+    if (
+        callee in _OF_COMPLEX
+        and isinstance(first, Ref)
+        and not is_complex(lowering.load(first).type)
+    ):
+        return first
     if primitive.view and isinstance(first, Ref):
         return _view(lowering, primitive, callee, first, tree)
+    shared = _may_be_given_back(primitive, bound.arguments)
     try:
-        return lowering.wrap(lowering.emit(primitive, tree, callee))
+        return lowering.wrap(lowering.emit(primitive, tree, callee), shared)
     except MisfitError as error:
         error.location = lowering.location(node)
         raise
+
+
+_OF_COMPLEX = (Method("conj"), Method("conjugate"))
+"""The methods that give an array itself, if it is real (the functions give a copy)."""
+
+
+def _may_be_given_back(primitive: Primitive, arguments: dict[str, Any]) -> frozenset[Storage]:
+    """The storages that the result may be a view of, by the arguments of the call, of operations
+    that mostly compute something new."""
+    x: Any = None
+    if primitive is PRIMITIVES[np.einsum] and len(arguments["operands"]) == 1:
+        (x,) = arguments["operands"]
+    if primitive is PRIMITIVES[np.diff] and arguments["n"] == Static(0):
+        x = arguments["x"]
+    return frozenset({x.storage}) | x.storage.overlaps if isinstance(x, Ref) else frozenset()
 
 
 def _array(lowering: Lowering, node: Any, arguments: tuple[Any, ...], keywords: Any) -> Any:
@@ -191,7 +213,8 @@ def static_integer(lowering: Lowering, node: Any, item: Any) -> int:
 def _view(
     lowering: Lowering, primitive: Primitive, callee: Any, owner: Ref, tree: dict[str, Any]
 ) -> Any:
-    """A view: later stores through it, or to its base, are seen through both."""
+    """A view: later stores through it, or to its base, are seen through both. What may be a copy is
+    an array of its own that may overlap the base."""
     arguments = dict(tree)
     arguments.pop(next(iter(tree)))
     certain = _is_certain(lowering, primitive, owner, tree)
@@ -202,8 +225,10 @@ def _view(
             return lowering.wrap(lowering.emit(primitive, tree, callee))
         if certain and type_.rank and type_.spelling == "numpy":
             return owner
-    step = (primitive, arguments, callee)
-    view = Ref(owner.storage, (*owner.path, step), owner.exact and certain)
+    if not certain:
+        overlaps = frozenset({owner.storage}) | owner.storage.overlaps
+        return lowering.wrap(lowering.emit(primitive, tree, callee), overlaps)
+    view = Ref(owner.storage, (*owner.path, (primitive, arguments, callee)))
     value = lowering.load(view)
     found = view if isinstance(value.type, Array) else value
     return cut(lowering, found) if lowering.cutting else found

@@ -140,7 +140,7 @@ def cut(lowering: Lowering, item: Any) -> Any:
 
 def part_of(owner: Ref, step: Step) -> Ref:
     """The part of an array that a step leads to."""
-    return Ref(owner.storage, (*owner.path, step), owner.exact)
+    return Ref(owner.storage, (*owner.path, step))
 
 
 def _read_items(
@@ -317,7 +317,7 @@ def _change(lowering: Lowering, node: Any, primitive: Any, target: Ref, value: V
     storage = target.storage
     if is_read_only(target):
         lowering.unsupported(node, "this array is read-only", "make a copy of it (`.copy()`)")
-    check_store(lowering, node, storage, exact=target.exact)
+    check_store(lowering, node, storage)
     if isinstance(value.type, Array) and not value.type.rank:
         value = _as_element(lowering, target, value)
     path = tuple((step, arguments) for step, arguments, _ in target.path)
@@ -338,9 +338,7 @@ def _as_element(lowering: Lowering, target: Ref, value: Value) -> Value:
     return lowering.emit(GETITEM, {"x": value, "index": ()})
 
 
-def check_store(
-    lowering: Lowering, node: Any, storage: Storage, exact: bool = True, memory: bool = True
-) -> None:
+def check_store(lowering: Lowering, node: Any, storage: Storage, memory: bool = True) -> None:
     """Refuse a store to memory that another live value may share, if that cannot be known.
 
     memory: whether the elements of an array change; where a list gets another item, only that
@@ -364,10 +362,6 @@ def check_store(
                 ambiguous = levels is None or levels >= depth
             if ambiguous and places.root(lowering, other) is root:
                 ambiguous = False  # how the two lie in one list is known
-            if not exact:
-                ambiguous = ambiguous or (other is storage and getattr(part, "exact", True))
-            elif isinstance(part, Ref) and other is storage and not part.exact:
-                ambiguous = True
             if ambiguous:
                 _refuse(lowering, node, _name_of(node) or storage.name, name)
 

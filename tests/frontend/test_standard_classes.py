@@ -12,7 +12,7 @@ import pytest
 
 import gradscribe as gs
 from gradscribe import errors
-from gradscribe.frontend.data import standard_classes
+from gradscribe.frontend.data import standard_classes, standard_functions
 from tests.frontend.oracles import check
 
 x4 = np.array([1.0, 2.5, 3.25, 4.0])
@@ -190,21 +190,21 @@ def test_heaps_are_those_of_the_library() -> None:
     for size in range(12):
         items = rng.integers(0, 6, size).tolist()
         own, other = list(items), list(items)
-        standard_classes.heapify(own)
+        standard_functions.heapify(own)
         heapq.heapify(other)
         assert own == other
         for item in rng.integers(0, 6, 4).tolist():
-            standard_classes.heappush(own, item)
+            standard_functions.heappush(own, item)
             heapq.heappush(other, item)
             assert own == other
-            pushed = standard_classes.heappushpop(own, 3), heapq.heappushpop(other, 3)
+            pushed = standard_functions.heappushpop(own, 3), heapq.heappushpop(other, 3)
             assert own == other
-            replaced = standard_classes.heapreplace(own, 2), heapq.heapreplace(other, 2)
+            replaced = standard_functions.heapreplace(own, 2), heapq.heapreplace(other, 2)
             assert own == other
             for a, b in (pushed, replaced):
                 assert a == b
         while other:
-            assert standard_classes.heappop(own) == heapq.heappop(other)
+            assert standard_functions.heappop(own) == heapq.heappop(other)
             assert own == other
 
 

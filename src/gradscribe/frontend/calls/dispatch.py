@@ -36,6 +36,7 @@ from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.primitives.static import STATIC
 
 _UNBOUND = (np.ndarray, list, dict)
+_DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType)
 """The classes whose methods may be called on the class: `np.ndarray.copy(x)`."""
 
 
@@ -105,7 +106,7 @@ def _call_object(
         handler = primitive = composition = None
     if handler is not None:
         return handler(lowering, node, arguments, keywords)
-    if isinstance(callee, types.MethodDescriptorType) and callee.__objclass__ in _UNBOUND:
+    if isinstance(callee, _DESCRIPTORS) and callee.__objclass__ in _UNBOUND:
         receiver, *rest = arguments
         return call(lowering, node, BoundMethod(receiver, callee.__name__), tuple(rest), keywords)
     ufunc = destinations.ufunc_at(callee)

@@ -14,7 +14,7 @@ from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import inlining, iterators, prelude, reducing
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.control import first_and_rest
-from gradscribe.frontend.data import objects, sequences, standard_classes
+from gradscribe.frontend.data import objects, sequences, standard_classes, standard_functions
 from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.instances import class_of, is_object, new_instance
 from gradscribe.frontend.frame import Frame
@@ -236,7 +236,7 @@ def _written_as(function: Any) -> known.Handler:
 known.BUILTINS.update(
     {cls: iterators.taking(_instance_of(own)) for cls, own in standard_classes.CLASSES.items()}
 )
-known.BUILTINS.update({f: _written_as(own) for f, own in standard_classes.FUNCTIONS.items()})
+known.BUILTINS.update({f: _written_as(own) for f, own in standard_functions.FUNCTIONS.items()})
 known.BUILTINS.update(
     {
         super: _super,

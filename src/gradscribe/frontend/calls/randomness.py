@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.calls import opaque
-from gradscribe.frontend.data.subscripts import store
+from gradscribe.frontend.data.attributes import shape_of
+from gradscribe.frontend.data.subscripts import read_item, store
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.scope import RandomGenerator
 from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
@@ -36,6 +37,7 @@ _VECTORS = frozenset({"multivariate_normal", "dirichlet", "multinomial"})
 """Distributions of vectors: the last axis of a draw is that of the first parameters."""
 
 _REARRANGED = frozenset({"permutation", "permuted"})
+_FILLING = frozenset({"random", "standard_normal", "standard_exponential", "standard_gamma"})
 
 
 def generator_of(callee: Any) -> type | None:
@@ -72,8 +74,33 @@ def draw(
     given = arguments[1:] if is_method else arguments
     if name == "shuffle":
         return _shuffle(lowering, node, cls, callee, arguments, keywords)
+    if keywords.get("out", Static(None)) != Static(None):
+        return _fill(lowering, node, cls, callee, arguments, keywords)
+    if name == "permutation" and isinstance(given[0], Ref) and not keywords:
+        return _permuted(lowering, node, cls, callee, arguments)
     type_ = _type(lowering, node, cls, name, given, keywords)
     return opaque.emit(lowering, callee, arguments, keywords, type_)
+
+
+def _fill(
+    lowering: Lowering,
+    node: Any,
+    cls: type,
+    callee: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """`random(out=x)`, as the store of as many numbers: what it draws is the same."""
+    target = keywords["out"]
+    name = callee.name if isinstance(callee, Method) else callee.__name__
+    if name not in _FILLING or "size" in keywords or not isinstance(target, Ref):
+        what = f"`out` of `{name}` is not supported"
+        lowering.unsupported(node, what, "store what it draws: `x[...] = ...`")
+    rest = {key: item for key, item in keywords.items() if key != "out"}
+    rest["size"] = shape_of(lowering, target)
+    drawn = draw(lowering, node, cls, callee, arguments, rest)
+    store(lowering, node, target, lowering.value(drawn))
+    return target
 
 
 def _shuffle(
@@ -93,9 +120,19 @@ def _shuffle(
         )
     owner = getattr(callee, "__self__", None)
     permute = Method("permutation") if owner is None else owner.permutation
-    permuted = opaque.emit(lowering, permute, arguments, keywords, type_)
-    store(lowering, node, target, permuted)
+    permuted = draw(lowering, node, cls, permute, arguments, {})
+    store(lowering, node, target, lowering.value(permuted))
     return Static(None)
+
+
+def _permuted(
+    lowering: Lowering, node: Any, cls: type, callee: Any, arguments: tuple[Any, ...]
+) -> Any:
+    """`permutation(x)` of an array, by a permutation of its indices: what it draws is the same."""
+    *generator, x = arguments
+    length, *_ = shape_of(lowering, x).items
+    indices = draw(lowering, node, cls, callee, (*generator, length), {})
+    return read_item(lowering, node, x, indices)
 
 
 def _type(

@@ -7,7 +7,6 @@ lists as they are. What they hold is differentiated through as what lists and di
 from __future__ import annotations
 
 import collections
-import heapq
 from typing import Any
 
 from gradscribe.frontend.data.keyed import KeyedItems
@@ -260,91 +259,12 @@ class DistinctItems:
 # -- heaps: each item is at most as large as those at twice its position, plus one and two -------
 
 
-def heappush(heap: list[Any], item: Any) -> None:
-    heap.append(item)
-    _rise(heap, 0, len(heap) - 1)
-
-
-def heappop(heap: list[Any]) -> Any:
-    last = heap.pop()
-    if not heap:
-        return last
-    top = heap[0]
-    heap[0] = last
-    _sink(heap, 0)
-    return top
-
-
-def heapreplace(heap: list[Any], item: Any) -> Any:
-    top = heap[0]
-    heap[0] = item
-    _sink(heap, 0)
-    return top
-
-
-def heappushpop(heap: list[Any], item: Any) -> Any:
-    if heap and heap[0] < item:
-        return heapreplace(heap, item)
-    return item
-
-
-def heapify(heap: list[Any]) -> None:
-    for position in range(len(heap) // 2 - 1, -1, -1):
-        _sink(heap, position)
-
-
-def nsmallest(n: int, items: Any, key: Any = None) -> Any:
-    return sorted(items, key=key)[:n]
-
-
-def nlargest(n: int, items: Any, key: Any = None) -> Any:
-    return sorted(items, key=key, reverse=True)[:n]
-
-
-def _rise(heap: list[Any], start: int, position: int) -> None:
-    """Move an item up to where it belongs, not above `start`."""
-    item = heap[position]
-    while position > start:
-        parent = (position - 1) // 2
-        if not item < heap[parent]:
-            break
-        heap[position] = heap[parent]
-        position = parent
-    heap[position] = item
-
-
-def _sink(heap: list[Any], start: int) -> None:
-    """Move an item down along the smaller ones to the end, then up to where it belongs: so CPython
-    does, which tells equal items apart."""
-    item, position = heap[start], start
-    child = 2 * position + 1
-    while child < len(heap):
-        if child + 1 < len(heap) and not heap[child] < heap[child + 1]:
-            child += 1
-        heap[position] = heap[child]
-        position = child
-        child = 2 * position + 1
-    heap[position] = item
-    _rise(heap, start, position)
-
-
 CLASSES: dict[type, type] = {
     collections.deque: Queue,
     collections.defaultdict: DefaultItems,
     collections.Counter: CountedItems,
 }
 """What stands for a class of the standard library."""
-
-FUNCTIONS: dict[Any, Any] = {
-    heapq.heappush: heappush,
-    heapq.heappop: heappop,
-    heapq.heapreplace: heapreplace,
-    heapq.heappushpop: heappushpop,
-    heapq.heapify: heapify,
-    heapq.nsmallest: nsmallest,
-    heapq.nlargest: nlargest,
-}
-"""Functions of the standard library that are written here."""
 
 _STANDS_FOR = {KeyedItems: dict, DistinctItems: set} | {own: cls for cls, own in CLASSES.items()}
 

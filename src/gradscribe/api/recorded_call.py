@@ -87,7 +87,8 @@ class _Call:
         self._is_new = not any(self._existing)
         self._stored = primal.lowered.stored
         self._distinct = primal.lowered.distinct
-        self._write_back = WriteBack(primal) if primal.lowered.changes else None
+        changes = primal.lowered.changes or primal.lowered.attributes
+        self._write_back = WriteBack(primal) if changes else None
         results = primal.lowered.effectful.body.yields
         returns_lists = any(isinstance(value.type, SequenceType) for value in results)
         types = [type_ for argument in primal.arguments for type_ in argument.types]

@@ -16,7 +16,7 @@ import numpy as np
 from gradscribe.compiler import Primal
 from gradscribe.compiler.entry import Values, argument, steps_text
 from gradscribe.compiler.leaves import builder
-from gradscribe.errors import AliasingError
+from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.ir.trees import count_leaves, flatten
 from gradscribe.runtime.inplace import refuse_leaf, refuse_store, take_over
 from gradscribe.runtime.tensor import Tensor
@@ -53,6 +53,7 @@ class WriteBack:
             stop = start + count_leaves(change.tree)
             self._steps.append((builder(change.tree), slice(start, stop)))
             start = stop
+        self._attributes = _Attributes(primal, start) if primal.lowered.attributes else None
 
     def check(self, values: Values) -> None:
         """Refuse, before the call, what cannot be changed."""
@@ -78,6 +79,34 @@ class WriteBack:
         steps = zip(self._targets(values), self._of_items, self._steps, strict=True)
         for target, of_items, (build, where) in steps:
             (_store_items if of_items else _store)(target, build(leaves[where]))
+        if self._attributes is not None:
+            self._attributes(values, leaves)
+
+
+class _Attributes:
+    """The stores to attributes of objects. start: the number of their first leaf."""
+
+    def __init__(self, primal: Primal, start: int) -> None:
+        self._owners = primal.finder(change.owner for change in primal.lowered.attributes)
+        self._steps: list[tuple[str, Callable[[Sequence[Any]], Any], slice]] = []
+        for change in primal.lowered.attributes:
+            if change.tree is None:
+                raise UnsupportedError(
+                    f"`{primal.name}` stores to the attribute `{change.name}` what a call with "
+                    "Tensors does not follow",
+                    "store numbers, Tensors, or lists, tuples and dicts of them, on every path",
+                    primal.location,
+                )
+            stop = start + count_leaves(change.tree)
+            self._steps.append((change.name, builder(change.tree), slice(start, stop)))
+            start = stop
+
+    def __call__(self, values: Values, leaves: Sequence[Any]) -> None:
+        owners = self._owners(values)
+        built = [build(leaves[where]) for _, build, where in self._steps]
+        for owner, (name, _, _), item in zip(owners, self._steps, built, strict=True):
+            store = type.__setattr__ if isinstance(owner, type) else object.__setattr__
+            store(owner, name, item)
 
 
 def _getter(expressions: Iterable[str]) -> Callable[[Values], tuple[Any, ...]]:

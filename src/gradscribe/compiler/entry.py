@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import CellType, FunctionType
 from typing import Any
 
-from gradscribe.compiler.keys import Key, contents_of, key_of
+from gradscribe.compiler.keys import Key, contents_of, key_of, lies_in_order
 from gradscribe.frontend.interface import Capture, Dependency, Path, Step
 from gradscribe.ir.lengths import Affine, Guard, Source, Symbol
 
@@ -62,7 +62,7 @@ class Entry:
             if key is not None
         ]
         conditions += [_guard(guard, self.sources) for guard in guards]
-        conditions += [f"{self.leaves[leaf]}.flags.c_contiguous" for leaf in self.contiguous]
+        conditions += [f"lies_in_order({self.leaves[leaf]})" for leaf in self.contiguous]
         text = _MATCH.format(
             shared="".join(f"\n        {line}" for line in shared),
             dependencies=" and ".join(dependencies) or "True",
@@ -72,6 +72,13 @@ class Entry:
         exec(text, names.namespace)
         match: Callable[[Values], Values | None] = names.namespace["match"]
         return match
+
+    def finder(self, paths: Iterable[Path]) -> Callable[[Values], Values]:
+        """The function that finds, for the values of a call, what these paths lead to."""
+        names = _Names([("a[0]", self.function), *self.constants])
+        text = "".join(f"{names.path(path)}, " for path in paths)
+        function: Callable[[Values], Values] = eval(f"lambda a: ({text})", names.namespace)
+        return function
 
     def _paths(self) -> Iterator[Path]:
         """All that is read at each call."""
@@ -106,7 +113,7 @@ class _Names:
     """
 
     def __init__(self, functions: Iterable[tuple[str, Any]]) -> None:
-        self.namespace: dict[str, Any] = {"key_of": key_of}
+        self.namespace: dict[str, Any] = {"key_of": key_of, "lies_in_order": lies_in_order}
         self._names: dict[int, str] = {}
         self._cells: dict[int, str] = {}
         self._shared: dict[Any, str] = {}

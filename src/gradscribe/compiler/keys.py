@@ -219,6 +219,12 @@ class _ExactKeys(dict[type, Callable[[Any], "Key | None"]]):
         return known
 
 
+def lies_in_order(value: Any) -> bool:
+    """Whether this is an array, or wraps one, in C order without gaps."""
+    array = getattr(value, "array", value)
+    return isinstance(array, np.ndarray) and array.flags.c_contiguous
+
+
 def enter_array_class(cls: type, key: KeyFunction, exact_key: KeyFunction) -> None:
     """Make a class that wraps an array known (the runtime's Tensor)."""
     KEYS[cls] = key

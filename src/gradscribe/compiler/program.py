@@ -8,7 +8,7 @@ A `Primal` is one lowering of it, for argument types and what `Entry` says beyon
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from types import CodeType, FunctionType
 from typing import Any
@@ -24,7 +24,14 @@ from gradscribe.compiler.specialization import Specialization
 from gradscribe.compiler.stored import refuse_overlap, refuse_read_only
 from gradscribe.compiler.variadic import is_variadic
 from gradscribe.errors import ArgumentError, GradscribeError, UnsupportedError
-from gradscribe.frontend.interface import Argument, Lowered, Place, RunTimeKeyError, RunTimeObject
+from gradscribe.frontend.interface import (
+    Argument,
+    Lowered,
+    Path,
+    Place,
+    RunTimeKeyError,
+    RunTimeObject,
+)
 from gradscribe.ir.core import Function, Location
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import is_differentiable
@@ -185,6 +192,10 @@ class Primal:
             self._guards = len(self.facts.guards)
             self._match = self._entry.matcher(self.facts.guards)
         return self._match(values)
+
+    def finder(self, paths: Iterable[Path]) -> Callable[[Values], Values]:
+        """The function that finds objects for the values of a call."""
+        return self._entry.finder(paths)
 
     @property
     def leaf_names(self) -> Sequence[str]:

@@ -207,7 +207,7 @@ def _describe_node(
 
 def _describe_leaf(value: Any, place: _Place) -> tuple[Tree, list[Type]]:
     type_ = run_time_type(value, place)
-    if isinstance(value, np.ndarray) and value.flags.c_contiguous:
+    if keys.lies_in_order(value):
         place.arguments.contiguous.append(len(place.arguments.leaves))
     place.arguments.names.append(place.name)
     place.arguments.leaves.append(place.expression)

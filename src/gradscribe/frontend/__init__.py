@@ -25,9 +25,9 @@ from gradscribe.frontend.calls.definitions import AlwaysRaisesError, EverOtherTy
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.data.objects import identities
 from gradscribe.frontend.data.results import result_tree
-from gradscribe.frontend.effects import Given, effects_of, given_by
+from gradscribe.frontend.effects import Attribute, Given, attributes_of, effects_of, given_by
 from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered, Place
+from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered, Path, Place
 from gradscribe.frontend.lowering import Lowering, MisfitError, SplitError
 from gradscribe.frontend.source import Source, source_of
 from gradscribe.frontend.splitting import without_none
@@ -77,6 +77,11 @@ def lower(
         parameters.append(parameter)
         names[argument.name] = found
     objects = list(given_by(parameters, tuple(names.values()), lowering.contents))
+    attributes = [
+        attribute
+        for number, (parameter, item) in enumerate(zip(parameters, names.values(), strict=True))
+        for attribute in attributes_of(Path(number), parameter, item, lowering.contents)
+    ]
     lowering.recursion.names.add(source.name)
     try:
         frame = Frame(source, function, names)
@@ -96,7 +101,7 @@ def lower(
             source.location(source.node),
         ) from None
     builder.location = source.location(source.node)
-    return _lowered(lowering, function, parameters, objects, result)
+    return _lowered(lowering, function, parameters, objects, attributes, result)
 
 
 def _lowered(
@@ -104,11 +109,12 @@ def _lowered(
     function: FunctionType,
     parameters: list[Parameter],
     given: list[Given],
+    attributes: list[Attribute],
     result: Any,
 ) -> Lowered:
     """What has been lowered, as a function, with all that it depends on and changes.
 
-    given: the objects in the arguments, as they were at the start.
+    given, attributes: the objects in the arguments, as they were at the start.
     """
     tree, yields = result_tree(lowering, result)
     captured = [parameter for _, parameter in lowering.captures]
@@ -117,16 +123,21 @@ def _lowered(
     for item in given_by(captured, tuple(lowering.captured.values()), lowering.entered):
         leaf = None if item.leaf is None else item.leaf + leaves
         given.append(replace(item, argument=item.argument + start, leaf=leaf))
+    for (capture, parameter), item in zip(
+        lowering.captures, lowering.captured.values(), strict=True
+    ):
+        attributes += attributes_of(capture.path, parameter, item, lowering.entered)
     parameters = parameters + captured
     values = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
-    effects = effects_of(lowering, given, values, result)
+    effects = effects_of(lowering, given, attributes, values, result)
     identities(lowering)
     body = Block(values, tuple(lowering.builder.operations), tuple(yields))
     name = function.__name__ if function.__name__.isidentifier() else "function"
     facts = lowering.builder.facts
     plain = Function(name, tuple(parameters), body, tree, facts, function.__doc__)
     effectful = plain
-    if effects.changes or any(origin is not None for origin in effects.origins):
+    is_plain = not effects.changes and not effects.attributes
+    if not is_plain or any(origin is not None for origin in effects.origins):
         every = zip((*yields, *effects.leaves), effects.origins, strict=True)
         new = tuple(leaf for leaf, origin in every if origin is None)
         body = replace(body, yields=new)
@@ -135,6 +146,7 @@ def _lowered(
         plain,
         effectful,
         effects.changes,
+        effects.attributes,
         effects.origins,
         tuple(found for found, _ in lowering.captures),
         tuple(lowering.dependencies.values()),

@@ -11,31 +11,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.data.results import is_constant, result_tree
-from gradscribe.frontend.interface import Change, Origin, Step
+from gradscribe.frontend.interface import AttributeChange, Change, Origin, Path, Step
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
+    Cell,
     DictRef,
     InstanceRef,
     ListRef,
     Ref,
     Storage,
     TupleOf,
+    Unbound,
     may_overlap,
 )
-from gradscribe.ir.core import Parameter, SliceOf, Value
+from gradscribe.ir.core import IF, LOOP, Parameter, SliceOf, Value
 from gradscribe.ir.trees import LEAF, Leaf, Node, Tree
+from gradscribe.primitives.control import UNDEF
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """changes: what the function changes. leaves: the values of their leaves at the end.
-    origins: for each leaf of the result, then of the changes, the argument leaf that it is, or is a
-    view of (None: a new one). stored: the numbers of the changed argument leaves. distinct: those
-    of the lists whose items are changed, each for itself. unclear: those that a store under a name
-    of one of several arrays may change, and numbers that `op=` changes if they are Tensors."""
+    """changes: what the function changes; attributes: those of objects. leaves: the values of the
+    leaves of both at the end. origins: for each leaf of the result, then of these, the argument
+    leaf that it is, or is a view of (None: a new one). stored: the numbers of the changed argument
+    leaves. distinct: those of the lists whose items are changed, each for itself. unclear: those
+    that a store under a name of one of several arrays may change, and numbers that `op=` changes if
+    they are Tensors."""
 
     changes: tuple[Change, ...]
+    attributes: tuple[AttributeChange, ...]
     leaves: tuple[Value, ...]
     origins: tuple[Origin | None, ...]
     stored: tuple[int, ...]
@@ -52,6 +58,26 @@ class Given:
     steps: tuple[Step, ...]
     contents: Any
     leaf: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of an object from outside that may be stored to. contents: as it was given."""
+
+    cell: Cell
+    owner: Path
+    contents: Any
+
+
+def attributes_of(
+    root: Path, parameter: Parameter, item: Any, contents: Mapping[Storage, Any]
+) -> Iterator[Attribute]:
+    """The attributes of the objects in an argument or capture, which is found at this place."""
+    for steps, _, below in _walk(parameter.tree, item, (), contents):
+        if isinstance(below, InstanceRef):
+            owner = Path(root.root, (*root.steps, *steps))
+            for cell in below.cells.values():
+                yield Attribute(cell, owner, contents[cell])
 
 
 def given_by(
@@ -91,7 +117,11 @@ def _walk(
 
 
 def effects_of(
-    lowering: Lowering, given: Sequence[Given], parameters: Sequence[Value], result: Any
+    lowering: Lowering,
+    given: Sequence[Given],
+    attributes: Sequence[Attribute],
+    parameters: Sequence[Value],
+    result: Any,
 ) -> Effects:
     """The effects of a function that was lowered, and returned this frontend value.
 
@@ -114,6 +144,12 @@ def effects_of(
         changes.append(Change(item.argument, item.steps, tree, item.leaf, True))
         leaves += values
         items += _leaves(lowering, held)
+    of_objects = []
+    for attribute, held_now in _stored(lowering, attributes):
+        structure, values = _held(lowering, held_now)
+        of_objects.append(AttributeChange(attribute.owner, attribute.cell.name, structure))
+        leaves += values
+        items += _leaves(lowering, held_now) if structure is not None else ()
     stored = tuple(c.leaf for c in changes if c.leaf is not None)
     known: dict[Any, int] = {item.storage: item.leaf for item in given if item.leaf is not None}
     known |= {leaf: number for number, leaf in enumerate(parameters)}
@@ -126,7 +162,54 @@ def effects_of(
     )
     unclear += tuple(n for n, leaf in enumerate(parameters) if leaf in lowering.augmented)
     origins = tuple(_origins(items, known))
-    return Effects(tuple(changes), tuple(leaves), origins, stored, distinct, unclear)
+    found = tuple(changes), tuple(of_objects), tuple(leaves), origins
+    return Effects(*found, stored, distinct, unclear)
+
+
+def _stored(lowering: Lowering, attributes: Sequence[Attribute]) -> Iterator[tuple[Attribute, Any]]:
+    """The attributes that hold something else at the end, and what."""
+    found = [
+        Attribute(cell, owner, lowering.entered[cell]) for cell, owner in lowering.owners.items()
+    ]
+    for attribute in (*attributes, *found):
+        name = attribute.cell.name
+        before = attribute.contents.get(name, _NOTHING)
+        now = lowering.contents.get(attribute.cell, attribute.contents).get(name, _NOTHING)
+        if now is not before and not (isinstance(now, Unbound) and isinstance(before, Unbound)):
+            yield attribute, now
+
+
+_NOTHING = Unbound("")
+
+
+def _held(lowering: Lowering, item: Any) -> tuple[Tree | None, list[Value]]:
+    """What an attribute holds, as a result of the function; None if it cannot be one."""
+    if isinstance(item, Unbound):
+        return None, []
+    try:
+        tree, values = result_tree(lowering, item)
+    except UnsupportedError:
+        return None, []
+    if any(_may_be_undefined(lowering, value, set()) for value in values):
+        return None, []
+    return tree, values
+
+
+def _may_be_undefined(lowering: Lowering, value: Value, seen: set[Value]) -> bool:
+    """Whether there may be no such value, on a path that does not store the attribute."""
+    made = lowering.builder.definition(value)
+    if made is None or value in seen:
+        return False
+    seen.add(value)
+    flowing: list[Value] = []
+    if made.primitive in (IF, LOOP):
+        position = made.results.index(value)
+        flowing = [r.yields[position] for r in made.regions if position < len(r.yields)]
+    if made.primitive is LOOP:
+        initial = made.operands[made.attributes["shape"].iterable_operands :]
+        flowing += initial[position : position + 1]
+    undefined = made.primitive is UNDEF
+    return undefined or any(_may_be_undefined(lowering, v, seen) for v in flowing)
 
 
 def _leaves(lowering: Lowering, item: Any) -> Iterator[Any]:

@@ -134,6 +134,19 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class AttributeChange:
+    """An attribute of an object from outside that the function leaves changed.
+
+    owner: where the object is found at each call. tree: what the attribute holds at the end; None
+    for what is no result of a function.
+    """
+
+    owner: Path
+    name: str
+    tree: Tree | None
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """A result that is an argument leaf, or a view of it. path: the steps to the view, as the
     frontend takes them: (primitive, its other arguments, all static, callee). among_results: the
@@ -154,14 +167,16 @@ class Lowered:
         items may share memory. unclear: leaves that a store under a name of one of several arrays
         may change, and numbers that `op=` changes if they are Tensors. contiguous: leaves
         assumed to be C-contiguous.
-    origins: for each leaf of the result, then of all changes, the argument leaf that it is, or
-        is a view of (None: it is a new one). effectful: the function that returns just the new
-        ones, as one tuple.
+    attributes: the attributes that are changed.
+    origins: for each leaf of the result, then of all changes, then of the attributes, the argument
+        leaf that it is, or is a view of (None: it is a new one). effectful: the function that
+        returns just the new ones, as one tuple.
     """
 
     function: Function
     effectful: Function
     changes: tuple[Change, ...] = ()
+    attributes: tuple[AttributeChange, ...] = ()
     origins: tuple[Origin | None, ...] = ()
     captures: tuple[Capture, ...] = ()
     dependencies: tuple[Dependency, ...] = ()
@@ -186,6 +201,7 @@ class Lowered:
         results = len(self.function.body.yields)
         leaves: list[int | None] = [None] * results
         leaves += [c.leaf for c in self.changes for _ in range(count_leaves(c.tree))]
+        leaves += [None] * (len(self.origins) - len(leaves))
         new = [leaf for leaf, o in zip(leaves, self.origins, strict=True) if o is None]
         return {position: leaf for position, leaf in enumerate(new) if leaf is not None}
 

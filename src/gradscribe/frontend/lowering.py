@@ -21,7 +21,7 @@ from gradscribe.frontend.calls.definitions import AlwaysRaisesError, Recursion
 from gradscribe.frontend.control.carried_entry import Entry
 from gradscribe.frontend.data.places import Place
 from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.interface import Capture, CaptureCallback, Dependency
+from gradscribe.frontend.interface import Capture, CaptureCallback, Dependency, Path
 from gradscribe.frontend.interface import Place as DictPlace
 from gradscribe.frontend.numbering import Numbering
 from gradscribe.frontend.values import (
@@ -106,7 +106,7 @@ class Lowering:
     also in one before that.
     added: attributes that were stored after their object was made, as (the object, the contents
     before): they are there in every state that has the object.
-    fields: the attributes of objects from outside that are stored to.
+    fields: the attributes of objects from outside that are stored to; owners: where these are.
     met: the objects from outside, by identity, with the paths to each. compared: those of which it
     matters which they are.
     opened, grown: containers from outside whose items are known, and those to which items are only
@@ -152,6 +152,7 @@ class Lowering:
         self.entered: dict[Storage, Any] = {}
         self.added: dict[Cell, tuple[Storage, Any]] = {}
         self.fields: dict[Any, Cell] = {}
+        self.owners: dict[Cell, Path] = {}
         self.met: dict[int, dict[Any, ObjectRef]] = {}
         self.compared: set[int] = set()
         self.opened: dict[int, Any] = {}

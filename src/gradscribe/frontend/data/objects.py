@@ -368,6 +368,7 @@ def _take_over(lowering: Lowering, node: Any, owner: ObjectRef, name: str) -> No
     if before is None:
         _depend_on_absence(lowering, owner, name)
     cell = lowering.fields[key] = Cell(name)
+    lowering.owners[cell] = owner.path
     contents = {name: Unbound("") if before is None else before}
     lowering.entered[cell] = contents
     lowering.contents[cell] = contents

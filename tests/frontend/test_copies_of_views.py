@@ -1,0 +1,117 @@
+"""What may be a copy of an array, or the array itself: stores through it are not lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe import errors
+
+M = np.arange(1.0, 7.0).reshape(2, 3)
+X = np.array([1.0, 2.0, 3.0])
+
+
+def raveled(m):
+    f = m.T.ravel()
+    f *= 2
+    return (f**2).sum()
+
+
+def raveled_slice(m):
+    f = m[:, ::2].ravel()
+    f[0] = 5 * f[1]
+    return (f**2).sum()
+
+
+def reshaped(m):
+    f = (m * 1).swapaxes(0, 1).reshape(3, -1)
+    f[1] *= 3
+    return (f**2).sum()
+
+
+def put_in_order(m):
+    f = np.ascontiguousarray(m.T)
+    f[0] = f[1] * 2
+    return (f**2).sum()
+
+
+def changed_in_a_loop(m):
+    f = m.T.ravel()
+    for i in range(3):
+        f[i] += f[i + 1]
+    return (f**3).sum()
+
+
+def sorted_in_place(m):
+    f = m.T.ravel()
+    f.sort()
+    return f[0] * f[1]
+
+
+def seen_through_the_base(m):
+    t = m * 1
+    f = t.ravel()
+    f *= 2
+    return (t * t).sum()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        raveled,
+        raveled_slice,
+        reshaped,
+        put_in_order,
+        changed_in_a_loop,
+        sorted_in_place,
+    ],
+)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_stores_are_seen(function: Any, order: Any) -> None:
+    m = np.array(M, order=order)
+    assert gs.vjp(function, m)[0] == function(m.copy(order="K"))
+    gs.testing.check_grad(function, m)
+
+
+def test_stores_are_seen_through_the_base_of_what_is_a_view() -> None:
+    assert gs.vjp(seen_through_the_base, M)[0] == seen_through_the_base(M)
+    gs.testing.check_grad(seen_through_the_base, M)
+    with pytest.raises(errors.AliasingError):
+        gs.vjp(seen_through_the_base, np.asfortranarray(M))
+
+
+def test_conjugate_of_a_real_array() -> None:
+    def method(x):
+        h = x.conj()
+        h[0] = 0
+        return (x * x).sum()
+
+    def function(x):
+        h = np.conjugate(x)
+        h[0] = 0
+        return (x * x).sum()
+
+    for f in (method, function):
+        assert gs.vjp(f, X)[0] == f(X.copy())
+        gs.testing.check_grad(f, X)
+
+
+@pytest.mark.parametrize(
+    "given_back",
+    [
+        lambda x: np.einsum("i->i", x),
+        lambda x: np.diff(x, n=0),
+        lambda x: np.nan_to_num(x, copy=False),
+    ],
+)
+def test_what_may_be_the_operand_itself_is_not_stored_to(given_back: Any) -> None:
+    def function(x):
+        h = given_back(x)
+        h[0] = 0
+        return (x * x).sum()
+
+    with pytest.raises(errors.UnsupportedError):
+        gs.vjp(function, X)

@@ -2,8 +2,10 @@
 
 import threading
 
+import numpy as np
 import pytest
 
+from gradscribe.autograd import Function
 from gradscribe.runtime import namespace as gs
 
 
@@ -149,3 +151,29 @@ def test_multithreading_is_a_setting():
     with autograd.set_multithreading_enabled(False):
         assert not autograd.is_multithreading_enabled()
     assert autograd.is_multithreading_enabled()
+
+
+def test_the_array_of_a_tensor_that_requires_gradients_is_given_where_nothing_is_recorded(x):
+    with gs.no_grad():
+        assert x.numpy() is x.array
+        assert np.asarray(x) is x.array
+    with gs.inference_mode():
+        assert x.numpy() is x.array
+    with pytest.raises(RuntimeError, match=r"Can't call numpy\(\)"):
+        x.numpy()
+
+
+def test_forward_of_a_function_may_compute_with_numpy(x):
+    class Cube(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return gs.from_numpy(x.numpy() ** 3)
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return gs.from_numpy(3 * x.numpy() ** 2 * grad.numpy())
+
+    Cube.apply(x).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradscribe.runtime import dtypes
 from gradscribe.runtime.explaining import out_of_range
+from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.size import Size
 
 if TYPE_CHECKING:
@@ -149,8 +150,8 @@ class ArrayMethods(Attached):
         return int(self.array.ctypes.data)
 
     def numpy(self, *, force: bool = False) -> Array:
-        """The wrapped array. force: also of a Tensor that requires gradients."""
-        if self.requires_grad and not force:
+        """The wrapped array. force: also of a Tensor whose use is recorded."""
+        if self.requires_grad and not force and grad_enabled():
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."

@@ -263,6 +263,18 @@ def test_hvp_is_the_hessian_times_the_vector():
     np.testing.assert_allclose(gs.hvp(f, (x,), (v,))[0], 0.5 * (A + A.T) @ v, rtol=1e-12)
 
 
+def test_hvp_runs_the_function_once():
+    def drawn(x):
+        return np.sum(np.random.rand(2) * x**3)
+
+    np.random.seed(0)
+    found = gs.hvp(drawn, np.ones(2), np.ones(2))
+    after = np.random.rand()
+    np.random.seed(0)
+    np.testing.assert_allclose(found, 6 * np.random.rand(2))
+    assert np.random.rand() == after
+
+
 def test_hvp_through_several_arguments():
     d_x, d_y = gs.hvp(lambda x, y: x**2 * y, (2.0, 3.0), (1.0, 10.0))
     assert (d_x, d_y) == (2 * 3.0 + 2 * 2.0 * 10.0, 2 * 2.0)

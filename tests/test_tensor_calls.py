@@ -384,3 +384,21 @@ def test_size_is_the_number_of_elements_where_it_is_not_called():
     y = gs.differentiable(number_of_elements)(x)
     y.backward()
     np.testing.assert_allclose(x.grad.numpy(), x0 / 2 + [1.0, 0, 0, 0])
+
+
+def sorted_by_a_statement(x):
+    a = x * 1
+    a.sort()
+    return a[0]
+
+
+def put_by_a_statement(x):
+    a = x * 1
+    a.put([0], 5.0)
+    return a[0]
+
+
+@pytest.mark.parametrize("function", [sorted_by_a_statement, put_by_a_statement])
+def test_statements_that_change_arrays_and_not_tensors_are_refused(function):
+    with pytest.raises(errors.UnsupportedError, match="gives another Tensor"):
+        gs.differentiable(function)(gs.tensor([3.0, 1.0], requires_grad=True))

@@ -171,7 +171,12 @@ def hvp(function: Callable[..., Any], primals: Any, vector: Any) -> Any:
         return hvp(function, (primals,), (vector,))[0]
     call = _Call(function, primals)
     check_scalar(call.point.function, has_aux=False, location=call.primal.location)
-    return call.run(lambda call: _second_order(call, 1.0, vector))
+    return call.run(lambda call: _of_scalar(call, vector))
+
+
+def _of_scalar(call: _Call, vector: Sequence[Any]) -> tuple[Any, ...]:
+    """The function runs once: what it draws and prints is that of one call."""
+    return call.by_argument(call.point.second_order(call.leaves, [1.0], call.directions(vector)))
 
 
 def second_order(

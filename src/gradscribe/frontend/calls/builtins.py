@@ -145,6 +145,9 @@ def call_method(
         )
     function = tensors.attribute_of(lowering, receiver, name)
     if inspect.isfunction(function):
+        if name in CHANGES and node is lowering.discarded:
+            what = f"`{name}` changes an array, but gives another Tensor, which is not used here"
+            lowering.unsupported(node, what, f"store the result: `x[...] = np.{name}(x)`")
         return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
     if tensors.is_tensor(lowering, receiver) and not hasattr(np.ndarray, name):
         return lowering.unsupported(

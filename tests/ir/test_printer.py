@@ -139,7 +139,7 @@ def test_an_empty_else_is_left_out():
         """
         function f(%c: bool)
           if %c
-            %0: opaque = constant(value='done')
+            %0: str = constant(value='done')
           return %c
         """,
     )
@@ -260,7 +260,7 @@ def test_static_arguments_show_values_and_types():
         """
         function f()
           %xs: list[float64[n]] = list(items=(), item=float64[n])
-          %s: opaque = constant(value='text')
+          %s: str = constant(value='text')
           return %s
         """,
     )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
+from gradscribe.primitives.samples import FUNCTIONS as SAMPLES
 from tests.primitives import test_factorizations
 from tests.primitives.cases import ALL
 from tests.primitives.harness import Case, adjoint, raw_cotangents, tangent
@@ -78,7 +79,7 @@ def test_single_precision_stays_single(case: Case) -> None:
 
 def test_every_rule_is_tested() -> None:
     tested = {case.primitive for case in ALL} | test_factorizations.TESTED
-    tested |= {PRIMITIVES.get(callee) for callee in (*TRANSFORMS, complex)}
+    tested |= {PRIMITIVES.get(callee) for callee in (*TRANSFORMS, *SAMPLES, complex)}
     missing = [
         primitive.name
         for primitive in {*PRIMITIVES.values(), *METHODS.values()} - tested

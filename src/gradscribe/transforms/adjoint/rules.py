@@ -61,6 +61,8 @@ def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Temp
         for cotangent in instance.cotangents(where):
             if is_masked and has_poles:
                 cotangent = _guarded(scope.builder, d_out, cotangent)
+            if instance.is_shared(where):  # it keeps its name: others refer to it
+                start = len(scope.builder.operations)
             cotangent = project(scope, cotangent, operand, start)
             if is_masked:
                 scope.context.masked.add(cotangent)
@@ -174,6 +176,12 @@ class _Instance:
         if self._elementwise or not self._conjugated:
             return d_out
         return conjugates.conjugate(self._builder, d_out)  # type: ignore[no-any-return]
+
+    def is_shared(self, where: Sequence[int]) -> bool:
+        """Whether the rule gives the same value to operands at other positions, too."""
+        given = self._template.results
+        others = [result for i, result in enumerate(given) if i not in where]
+        return any(given[i] is other for i in where for other in others)
 
     def have_poles(self, where: Sequence[int]) -> bool:
         """Whether the partial derivatives by these operands can be infinite."""

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import gradscribe.primitives  # noqa: F401  (fills the table)
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Function, LoopShape, Parameter, Primitive, SliceOf, Value
-from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import LEAF, Node, Tree
 from gradscribe.ir.types import Array, Type
 from gradscribe.primitives.control import CONSTANT

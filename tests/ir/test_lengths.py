@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradscribe.ir.lengths import Affine, Facts, Guard, Source, Symbol
+from gradscribe.ir.affine import Affine, Source, Symbol
+from gradscribe.ir.lengths import Facts, Guard
 
 
 def symbols(*names, minimum=0):

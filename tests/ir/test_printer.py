@@ -6,8 +6,8 @@ from textwrap import dedent
 
 import numpy as np
 
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import IF, LoopShape, Method, SliceOf
-from gradscribe.ir.lengths import Affine, Symbol
 from gradscribe.ir.printer import print_function
 from gradscribe.ir.trees import LEAF, Constant, Node
 from gradscribe.ir.types import BOOL, FLOAT, INT, Array, Collected, Scalar, Sequence

@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import pytest
 
-from gradscribe.ir.lengths import Affine, Symbol
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.types import (
     BOOL,
     FLOAT,

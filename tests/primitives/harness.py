@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import gradscribe.primitives  # noqa: F401  (fills the tables)
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Linearity, Method, Primitive
-from gradscribe.ir.lengths import Affine, Symbol
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.ir.types import Array, Type
 from gradscribe.primitives.registry import METHODS, PRIMITIVES

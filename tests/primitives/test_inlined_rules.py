@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from gradscribe.frontend.inlined_rules import inline
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Function, Linearity, Parameter, Value
-from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import LEAF, flatten
 from gradscribe.ir.types import Scalar, Sequence, Type, is_differentiable
 from gradscribe.primitives.control import CONSTANT

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.affine import Affine, Symbol
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Scalar, Sequence, Type, join
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
 from gradscribe.primitives.typing import TypeRuleError, number_type, type_of

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import (
     Block,
@@ -26,7 +27,7 @@ from gradscribe.ir.core import (
     SliceOf,
     Value,
 )
-from gradscribe.ir.lengths import Affine, Facts
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import LEAF, Node
 from gradscribe.ir.types import Array, Collected, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives import comparisons, elementwise  # noqa: F401  (fill the table)

@@ -9,8 +9,9 @@ import pytest
 
 from gradscribe import frontend
 from gradscribe.errors import NoDerivativeError
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Primitive
-from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import LEAF
 from gradscribe.ir.types import FLOAT, Array, Sequence
 from gradscribe.ir.verifier import verify

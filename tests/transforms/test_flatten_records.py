@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Function, LoopShape, Parameter, walk
-from gradscribe.ir.lengths import Affine, Facts
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.printer import print_function
 from gradscribe.ir.trees import LEAF, Node
 from gradscribe.ir.types import FLOAT, INT, Array, Collected

@@ -17,7 +17,8 @@ from typing import Any
 
 from gradscribe.compiler.keys import Key, contents_of, key_of, lies_in_order
 from gradscribe.frontend.interface import Capture, Dependency, Path, Step
-from gradscribe.ir.lengths import Affine, Guard, Source, Symbol
+from gradscribe.ir.affine import Affine, Source, Symbol
+from gradscribe.ir.lengths import Guard
 
 Values = tuple[Any, ...]
 """The function called, then one value for each of its parameters, then the captured values."""

@@ -25,8 +25,8 @@ from gradscribe.compiler import keys
 from gradscribe.errors import ArgumentError, UnsupportedDtypeError, UnsupportedError
 from gradscribe.frontend.interface import Argument, RunTimeObject
 from gradscribe.frontend.scope import RandomGenerator
+from gradscribe.ir.affine import Affine, Source, Symbol
 from gradscribe.ir.core import Location
-from gradscribe.ir.lengths import Affine, Source, Symbol
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Never, Opaque, Scalar, Sequence, Tuple, Type
 

@@ -36,9 +36,9 @@ from gradscribe.frontend.values import (
     TupleOf,
     Unbound,
 )
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Location, Operation, Parameter, Primitive, Value
-from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import (
     NONE,
     Array,

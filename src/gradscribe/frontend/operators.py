@@ -50,8 +50,8 @@ from gradscribe.frontend.values import (
     may_overlap,
     same_static,
 )
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Value
-from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import BOOL, Scalar
 from gradscribe.primitives.control import RUN
 from gradscribe.primitives.registry import PRIMITIVES

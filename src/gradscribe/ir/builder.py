@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import (
     IF,
     LOOP,
@@ -20,7 +21,7 @@ from gradscribe.ir.core import (
     Value,
     map_operands,
 )
-from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Type, is_integer
 
 

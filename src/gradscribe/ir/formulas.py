@@ -14,7 +14,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gradscribe.ir.lengths import Affine, Symbol
+    from gradscribe.ir.affine import Affine, Symbol
 
 _DEPTH = 5
 """How many symbols are eliminated from one inequality."""

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from gradscribe.ir.affine import Symbol
 from gradscribe.ir.core import (
     CALL,
     IF,
@@ -35,7 +36,6 @@ from gradscribe.ir.core import (
     SliceOf,
     Value,
 )
-from gradscribe.ir.lengths import Symbol
 from gradscribe.ir.trees import Leaf, Tree, bracketed, tree_text
 from gradscribe.ir.types import Type, map_lengths
 

@@ -16,7 +16,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.affine import Affine, Symbol
+from gradscribe.ir.lengths import Facts
 
 
 class _Interned(type):

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Primitive
-from gradscribe.ir.lengths import Affine, Facts
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import (
     BOOL,
     INT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradscribe.ir.lengths import Affine
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.types import Array, Scalar, Type
 from gradscribe.primitives.registry import LINEAR, NO_RULE, adjoint, composition, constant
 from gradscribe.primitives.typing import (

@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Primitive, SliceOf
-from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import INT, Array, Scalar, Sequence, Type
 from gradscribe.primitives.registry import LINEAR, register
 from gradscribe.primitives.typing import ONE, TypeRuleError, length_of, product, same_length

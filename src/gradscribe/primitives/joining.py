@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradscribe.ir.lengths import Affine
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple
 from gradscribe.primitives.registry import LINEAR, adjoint, available
 from gradscribe.primitives.typing import (

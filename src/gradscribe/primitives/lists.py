@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Operation, Primitive, SliceOf, Value
-from gradscribe.ir.lengths import Affine, Facts
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import INT, Array, Scalar, Sequence, Tuple, Type, join_items
 from gradscribe.primitives.control import APPEND, GET, LIST, POP, SET, signature
 from gradscribe.primitives.indexing import ACCUMULATE, STORE, slice_length

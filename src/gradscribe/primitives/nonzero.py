@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Primitive
-from gradscribe.ir.lengths import Affine, Facts
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Tuple, Type
 from gradscribe.primitives.registry import register
 from gradscribe.primitives.typing import TypeRuleError

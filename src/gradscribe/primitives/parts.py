@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradscribe.ir.lengths import Affine
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.types import Array
 from gradscribe.primitives.registry import BILINEAR, LINEAR, adjoint
 from gradscribe.primitives.static import inverse_permutation, static

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradscribe.ir.lengths import Affine
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.types import Array
 from gradscribe.primitives.registry import LINEAR, adjoint, available, composition
 from gradscribe.primitives.static import inverse_permutation

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Method
-from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type
 
 ONE = Affine((), 1)

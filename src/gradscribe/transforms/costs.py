@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import operator
 
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import CALL, Operation
-from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Scalar, is_integer
 from gradscribe.primitives.control import CONSTANT, UNDEF
 from gradscribe.primitives.registry import PRIMITIVES

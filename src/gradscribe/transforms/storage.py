@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import (
     Block,
@@ -28,7 +29,7 @@ from gradscribe.ir.core import (
     Value,
     map_operands,
 )
-from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import BOOL, INT, Array, Collected, RecordOf, Scalar, Tuple
 from gradscribe.primitives.control import CONSTANT, ITEM, UNDEF
 from gradscribe.primitives.indexing import LENGTH, STORE

@@ -14,9 +14,10 @@ from typing import Any
 
 from gradscribe.errors import NoDerivativeError
 from gradscribe.frontend import inlined_rules as frontend_rules
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Location, Operand, Operation, Value, map_operands
-from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Never, Scalar, Tuple, Type, map_lengths
 from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives.control import LIST, TUPLE

@@ -8,8 +8,9 @@ import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Value
-from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Scalar, Type, map_lengths
 from gradscribe.ir.types import Sequence as SequenceType
 

@@ -27,8 +27,8 @@ from gradscribe.frontend.values import (
     Static,
     TupleOf,
 )
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Method, Primitive, SliceOf, Value
-from gradscribe.ir.lengths import Affine, Symbol
 from gradscribe.ir.types import (
     BOOL,
     FLOAT,

@@ -17,8 +17,8 @@ from gradscribe.frontend.data.subscripts import read_item, store
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.scope import RandomGenerator
 from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Method
-from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Opaque, Tuple, Type
 from gradscribe.primitives.typing import dims_of, shape_dims, type_of
 

@@ -13,8 +13,8 @@ from gradscribe.frontend.data import instances, protocols, ranges, sequences
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, TupleOf
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Value
-from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import INT, Array, Opaque, Sequence, Tuple
 from gradscribe.primitives.control import LEN
 from gradscribe.primitives.indexing import LENGTH

@@ -31,8 +31,8 @@ from gradscribe.frontend.values import (
     Storage,
     Unbound,
 )
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Operation, Value
-from gradscribe.ir.lengths import Affine, Symbol
 from gradscribe.ir.types import (
     Never,
     Scalar,

@@ -33,8 +33,8 @@ from gradscribe.frontend.values import (
     Static,
     Unbound,
 )
+from gradscribe.ir.affine import Symbol
 from gradscribe.ir.core import Value
-from gradscribe.ir.lengths import Symbol
 from gradscribe.ir.types import (
     BOOL,
     JoinError,

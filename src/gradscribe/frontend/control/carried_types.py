@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gradscribe.ir.lengths import Affine, Facts, Symbol
+from gradscribe.ir.affine import Affine, Symbol
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import (
     NONE,
     Array,

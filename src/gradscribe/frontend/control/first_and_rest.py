@@ -10,8 +10,8 @@ from gradscribe.frontend.calls import inlining, prelude, unpacking
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, TupleOf
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import SliceOf, Value
-from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Scalar, Sequence
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from gradscribe.frontend.control.first_and_rest import trips
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Iteration
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Operation, Value
-from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Sequence, Type
 from gradscribe.primitives.control import APPEND, SET
 

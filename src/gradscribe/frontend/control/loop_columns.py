@@ -14,8 +14,8 @@ from gradscribe.frontend.calls import unpacking
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, Storage, TupleOf
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import LoopShape, Value
-from gradscribe.ir.lengths import Affine, Symbol
 from gradscribe.ir.types import Array, Scalar, Sequence, Type, one_of
 
 

@@ -33,8 +33,8 @@ from gradscribe.frontend.values import (
     Storage,
     Unbound,
 )
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Block, LoopShape, Operation, Value
-from gradscribe.ir.lengths import Affine, Symbol
 from gradscribe.ir.types import Type
 
 _HAS_RUN = "has run"

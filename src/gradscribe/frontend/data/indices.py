@@ -13,8 +13,8 @@ import numpy as np
 
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, TupleOf
+from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Operand, Operation, SliceOf, Value
-from gradscribe.ir.lengths import Affine, Symbol
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type, is_integer
 from gradscribe.primitives.control import CONSTANT, ITEM
 from gradscribe.primitives.indexing import GATHER, GETITEM, is_mask

@@ -16,9 +16,9 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, IterableKind, LoopShape, Operation, Value, walk
-from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Sequence
 from gradscribe.primitives.control import GET, LEN, SET
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, LENGTH, STORE

@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import chain, compress
 from typing import TypeVar
 
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import (
     CALL,
     IF,
@@ -24,7 +25,6 @@ from gradscribe.ir.core import (
     Value,
     walk,
 )
-from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Collected, Scalar, Type
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives.control import ENTER, EXIT, RESUMED

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import (
     Block,
@@ -25,7 +26,6 @@ from gradscribe.ir.core import (
     Value,
     map_operands,
 )
-from gradscribe.ir.lengths import Affine
 from gradscribe.ir.types import Array, Type
 from gradscribe.primitives.control import CONSTANT
 from gradscribe.primitives.registry import PRIMITIVES

@@ -310,7 +310,10 @@ class Lowering:
             items = tuple(map(self.value, contents))
             return self.emit(LIST, {"items": items, "item": Never()})
         if isinstance(item, Either):
-            raise SplitError(item.flag)
+            known = self.assumed.get(self.numbering.of(item.flag))
+            if known is None:
+                raise SplitError(item.flag)
+            return self.value(item.first if known else item.second)
         kind = type(item).__name__
         raise UnsupportedError(
             f"this {_DESCRIPTIONS.get(kind, kind)} cannot be a run-time value here",

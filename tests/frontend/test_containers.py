@@ -725,3 +725,41 @@ def test_a_list_that_is_empty_at_first_is_read_where_it_is_not(function: Any) ->
 def test_an_item_of_a_list_that_stays_empty_raises_as_in_python() -> None:
     with pytest.raises(IndexError, match="list index out of range"):
         gs.grad(taken_of_an_empty_list)(np.array([1.7, 1.3, 0.4, 2.1]))
+
+
+def first_and_rest_of_a_list(x):
+    first, *rest = [v for v in x if v > 0.6]
+    return first * len(rest) + sum(rest) ** 2
+
+
+def middle_of_a_list(x):
+    first, *middle, last = [v for v in x if v > 0.6]
+    return first * len(middle) * last + sum(middle) ** 2
+
+
+def sorted_by_parts(items):
+    if len(items) < 2:
+        return items
+    pivot, *rest = items
+    below, above = [v for v in rest if v < pivot], [v for v in rest if v >= pivot]
+    return sorted_by_parts(below) + [pivot] + sorted_by_parts(above)
+
+
+def ends_of_sorted_parts(x):
+    ordered = sorted_by_parts([v * (-1) ** i for i, v in enumerate(x)])
+    return ordered[0] * ordered[1] + ordered[-1] ** 2
+
+
+@pytest.mark.parametrize(
+    "function", [first_and_rest_of_a_list, middle_of_a_list, ends_of_sorted_parts]
+)
+def test_starred_targets_take_lists_of_any_length(function):
+    x = np.array([0.5, 0.9, 1.3, 1.7, 2.0])
+    assert gs.vjp(function, x)[0] == function(x)
+    gs.testing.check_grad(function, x)
+
+
+@pytest.mark.parametrize("function", [first_and_rest_of_a_list, middle_of_a_list])
+def test_starred_targets_raise_for_short_lists(function):
+    with pytest.raises(ValueError, match="not enough values to unpack"):
+        gs.vjp(function, np.zeros(3))

@@ -214,6 +214,11 @@ def _assigned(lowering: Lowering, target: Any, item: Any) -> Static:
 
 def _unpack(lowering: Lowering, target: Any, item: Any) -> None:
     starred = [i for i, t in enumerate(target.elts) if isinstance(t, gast.Starred)]
+    if starred and unpacking.has_run_time_length(lowering, item):
+        first = starred[0]
+        last = len(target.elts) - first - 1
+        _assign_each(lowering, target, unpacking.divided(lowering, target, item, first, last))
+        return
     expected = None if starred else len(target.elts)
     items = list(unpacking.unpacked(lowering, target, item, expected))
     if len({*map(id, items)}) < len(items):
@@ -234,6 +239,10 @@ def _unpack(lowering: Lowering, target: Any, item: Any) -> None:
             f"expected {len(target.elts)} values to unpack, got {len(items)}",
             "name as many targets as there are items, or collect the rest: `a, *rest = …`",
         )
+    _assign_each(lowering, target, items)
+
+
+def _assign_each(lowering: Lowering, target: Any, items: Sequence[Any]) -> None:
     for part, below in zip(target.elts, items, strict=True):
         assign(lowering, part.value if isinstance(part, gast.Starred) else part, below)
 

@@ -109,17 +109,40 @@ def _counted_items(
     return tuple(read_item(lowering, node, item, Static(i)) for i in range(count))
 
 
+def has_run_time_length(lowering: Lowering, item: Any) -> bool:
+    """Whether this is a list of which only the run tells how many items it has."""
+    contents = lowering.contents[item.storage] if isinstance(item, ListRef) else None
+    if not isinstance(contents, Value):
+        return False
+    known = getattr(contents.type, "length", None)
+    return known is None or lowering.builder.facts.sampled(known) is None
+
+
+def divided(lowering: Lowering, node: Any, item: ListRef, first: int, last: int) -> tuple[Any, ...]:
+    """The first items of a list whose length only the run tells, the list of those in the middle,
+    and the last ones."""
+    least = first + last
+    what = f"not enough values to unpack (expected at least {least})"
+    _raise_for_length(lowering, node, item, operator.lt, least, what)
+    ends = [*range(first), *range(-last, 0)]
+    items = [read_item(lowering, node, item, Static(i)) for i in ends]
+    bounds = slice(Static(first), Static(-last) if last else None)
+    middle = read_item(lowering, node, item, bounds)
+    return (*items[:first], middle, *items[first:])
+
+
 def _compare_length(lowering: Lowering, node: Any, item: Ref | ListRef, expected: int) -> None:
     """Raise what Python raises where a list or array has another number of items."""
+    what = f"expected {expected} values to unpack"
+    _raise_for_length(lowering, node, item, operator.ne, expected, what)
+
+
+def _raise_for_length(
+    lowering: Lowering, node: Any, item: Ref | ListRef, compare: Any, number: int, what: str
+) -> None:
+    """Raise a ValueError where the number of items compares to `number` in this way."""
     from gradscribe.frontend.control.branches import branch, raise_here
 
-    what = f"expected {expected} values to unpack"
-    differs = application.apply_primitive(
-        lowering,
-        node,
-        PRIMITIVES[operator.ne],
-        operator.ne,
-        (length(lowering, item), Static(expected)),
-        {},
-    )
-    branch(lowering, differs, lambda: raise_here(lowering, ValueError, what), lambda: None)
+    numbers = length(lowering, item), Static(number)
+    wrong = application.apply_primitive(lowering, node, PRIMITIVES[compare], compare, numbers, {})
+    branch(lowering, wrong, lambda: raise_here(lowering, ValueError, what), lambda: None)

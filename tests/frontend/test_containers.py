@@ -763,3 +763,42 @@ def test_starred_targets_take_lists_of_any_length(function):
 def test_starred_targets_raise_for_short_lists(function):
     with pytest.raises(ValueError, match="not enough values to unpack"):
         gs.vjp(function, np.zeros(3))
+
+
+def columns_of_rows(x):
+    rows = [(v, v * 2) for v in x if v > 0.6]
+    first, second = zip(*rows)
+    return sum(first) * second[0]
+
+
+def trajectory(x):
+    path, y = [], x[0]
+    for i in range(len(x)):
+        y = y + x[i] ** 2
+        path.append((i, y, x[i]))
+    steps, heights, given = zip(*path)
+    return np.array(heights) @ np.array(given) + np.sum(np.array(steps) * np.array(given))
+
+
+def each_column(x):
+    total = 0.0
+    for column in zip(*[(v, np.sin(v)) for v in x if v > 1]):
+        total += sum(column) ** 2
+    return total
+
+
+def mapped_columns(x):
+    values, squares = map(np.array, zip(*[(v, v * v) for v in x if v > 0.6]))
+    return values @ squares
+
+
+@pytest.mark.parametrize("function", [columns_of_rows, trajectory, each_column, mapped_columns])
+def test_rows_are_zipped_to_columns(function):
+    x = np.array([0.5, 0.9, 1.3, 1.7, 2.0])
+    assert gs.vjp(function, x)[0] == function(x)
+    gs.testing.check_grad(function, x)
+
+
+def test_no_rows_have_no_columns():
+    with pytest.raises(ValueError, match="no rows"):
+        gs.vjp(columns_of_rows, np.zeros(3))

@@ -13,7 +13,7 @@ import gast
 
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import inlining, keyed_dicts, tensors, unpacking
+from gradscribe.frontend.calls import inlining, iterator_tools, keyed_dicts, tensors, unpacking
 from gradscribe.frontend.control import comprehensions
 from gradscribe.frontend.control.branches import conditional
 from gradscribe.frontend.data import sets
@@ -294,7 +294,14 @@ def _call(lowering: Lowering, node: Any) -> Any:
         stopping = comprehensions.stopping(callee)
         if stopping is not None:
             return stopping(lowering, *node.args)
-    arguments = _items(lowering, node.args)
+    if callee == Static(zip) and [*map(type, node.args)] == [gast.Starred] and not node.keywords:
+        rows = expression(lowering, node.args[0].value)
+        columns = iterator_tools.columns(lowering, node, rows)
+        if columns is not None:
+            return columns
+        arguments = unpacking.unpacked(lowering, node.args[0], rows)
+    else:
+        arguments = _items(lowering, node.args)
     keywords: dict[str, Any] = {}
     for keyword in node.keywords:
         item = expression(lowering, keyword.value)

@@ -18,6 +18,7 @@ from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import operate
 from gradscribe.frontend.values import Iteration, Static, TupleOf
+from gradscribe.ir.types import Tuple
 
 
 def _written_as(function: Any) -> known.Handler:
@@ -35,6 +36,21 @@ def _zip_longest(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -
     lists = [reducing.listed(lowering, node, (item,), {}) for item in arguments]
     fill = keywords.get("fillvalue", Static(None))
     return inlining.inline(lowering, node, prelude.zipped_longest, (*lists, fill))
+
+
+def columns(lowering: Lowering, node: Any, rows: Any) -> Any:
+    """`zip(*rows)` of a list of tuples whose length only the run tells: an iterator over lists, in
+    the place of tuples of that length. None for other values."""
+    if not unpacking.has_run_time_length(lowering, rows):
+        return None
+    item = getattr(lowering.value(rows).type, "item", None)
+    if not isinstance(item, Tuple):
+        return None
+    what = "zip(*rows) of no rows has no columns"
+    unpacking.raise_for_length(lowering, node, rows, operator.eq, 0, what)
+    numbers = map(Static, range(len(item.items)))
+    found = tuple(inlining.inline(lowering, node, prelude.column, (rows, n)) for n in numbers)
+    return made(lowering, lambda taker: TupleOf(found), (rows,))
 
 
 def _groupby(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -69,3 +69,7 @@ def combined_with_replacement(items: Any) -> Any:
 def permuted(items: Any) -> Any:
     count = len(items)
     return [(items[i], items[j]) for i in range(count) for j in range(count) if i != j]
+
+
+def column(rows: Any, number: int) -> Any:
+    return [row[number] for row in rows]

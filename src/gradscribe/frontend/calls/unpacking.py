@@ -123,7 +123,7 @@ def divided(lowering: Lowering, node: Any, item: ListRef, first: int, last: int)
     and the last ones."""
     least = first + last
     what = f"not enough values to unpack (expected at least {least})"
-    _raise_for_length(lowering, node, item, operator.lt, least, what)
+    raise_for_length(lowering, node, item, operator.lt, least, what)
     ends = [*range(first), *range(-last, 0)]
     items = [read_item(lowering, node, item, Static(i)) for i in ends]
     bounds = slice(Static(first), Static(-last) if last else None)
@@ -134,10 +134,10 @@ def divided(lowering: Lowering, node: Any, item: ListRef, first: int, last: int)
 def _compare_length(lowering: Lowering, node: Any, item: Ref | ListRef, expected: int) -> None:
     """Raise what Python raises where a list or array has another number of items."""
     what = f"expected {expected} values to unpack"
-    _raise_for_length(lowering, node, item, operator.ne, expected, what)
+    raise_for_length(lowering, node, item, operator.ne, expected, what)
 
 
-def _raise_for_length(
+def raise_for_length(
     lowering: Lowering, node: Any, item: Ref | ListRef, compare: Any, number: int, what: str
 ) -> None:
     """Raise a ValueError where the number of items compares to `number` in this way."""

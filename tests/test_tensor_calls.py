@@ -402,3 +402,24 @@ def put_by_a_statement(x):
 def test_statements_that_change_arrays_and_not_tensors_are_refused(function):
     with pytest.raises(errors.UnsupportedError, match="gives another Tensor"):
         gs.differentiable(function)(gs.tensor([3.0, 1.0], requires_grad=True))
+
+
+def weighed_at_random(x):
+    return (np.random.rand(2) * x**3).sum()
+
+
+def weighed_by_a_seed(x):
+    return (np.random.default_rng(3).normal(size=2) * x**3).sum()
+
+
+def twice_differentiated(function):
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    (gradient,) = gs.autograd.grad(gs.differentiable(function)(x), x, create_graph=True)
+    return gs.autograd.grad(gradient.sum(), x)[0].numpy()
+
+
+def test_random_numbers_are_not_drawn_anew_for_second_derivatives():
+    with pytest.raises(errors.UnsupportedError, match="draws random numbers"):
+        twice_differentiated(weighed_at_random)
+    weights = np.random.default_rng(3).normal(size=2)
+    np.testing.assert_allclose(twice_differentiated(weighed_by_a_seed), 6 * weights * [1, 2])

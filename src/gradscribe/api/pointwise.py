@@ -90,7 +90,7 @@ class OfFunction:
 
     def second_order(self, leaves: Leaves, cotangents: Leaves, directions: Leaves) -> Any:
         zeros = list(map(zero_like, cotangents))
-        order = self._special.derivatives.order(2)
+        order = self._special.derivatives.whole_order(2)
         return order(*leaves, *cotangents, *directions, *zeros)[: len(self.active)]
 
 

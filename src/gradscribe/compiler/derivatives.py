@@ -17,11 +17,12 @@ import numpy as np
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.leaves import flattener
 from gradscribe.compiler.stages import Stages, flat
-from gradscribe.ir.core import CALL, IF, LOOP, Function, Value, walk
+from gradscribe.errors import UnsupportedError
+from gradscribe.ir.core import CALL, IF, LOOP, Function, Operation, Value, walk
 from gradscribe.ir.liveness import Liveness
-from gradscribe.ir.types import Array, Collected
+from gradscribe.ir.types import Array, Collected, Scalar
 from gradscribe.ir.types import Sequence as SequenceType
-from gradscribe.primitives.control import ZEROS_LIKE
+from gradscribe.primitives.control import EFFECT, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.bufferize.aliasing import Aliasing, Copies
@@ -75,6 +76,18 @@ class Derivatives:
         return self._make_adjoint()
 
     def order(self, n: int) -> Callable[..., tuple[Any, ...]]:
+        """F_n where the function has run already: what it draws would be drawn anew."""
+        drawn = _drawn(self._stages.primal)
+        if drawn is not None:
+            raise UnsupportedError(
+                f"`{self._stages.primal.name}` draws random numbers, and would draw others for "
+                "its derivatives of higher order",
+                "draw them before the call, and pass them in; or use `gs.hvp`",
+                drawn.location,
+            )
+        return self.whole_order(n)
+
+    def whole_order(self, n: int) -> Callable[..., tuple[Any, ...]]:
         """F_n of `Stages.order`: `(*leaves, *cotangents, *directions) -> like one direction`."""
         function = self._orders.get(n)
         if function is None:
@@ -231,3 +244,17 @@ def _element_reads(function: Function) -> set[Value]:
         for region in operation.regions:
             read.update(region.yields)
     return read
+
+
+def _drawn(function: Function) -> Operation | None:
+    """An operation that gives numbers which it would not give again: not so one of a generator that
+    the function makes itself, of a seed."""
+    seeded: set[Value] = set()
+    for operation in walk(function.body):
+        if operation.primitive is not EFFECT or not seeded.isdisjoint(operation.operands):
+            continue
+        if any(isinstance(result.type, (Scalar, Array)) for result in operation.results):
+            return operation
+        if operation.attributes["args"]:
+            seeded.update(operation.results)
+    return None

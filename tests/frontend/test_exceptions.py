@@ -409,3 +409,49 @@ def exception_of_one_path(x: Any) -> Any:
 def test_what_else_an_exception_carries_is_refused(function: Any) -> None:
     with pytest.raises(UnsupportedError, match="is read of an exception, which may carry"):
         gs.grad(function)(np.array([0.7, 1.3]))
+
+
+def largest_of_none(x):
+    try:
+        return max([v for v in x if v > 9])
+    except ValueError:
+        return x[0]
+
+
+def smallest_of_none(x):
+    try:
+        return min(v * 2 for v in x if v > 9)
+    except ValueError:
+        return x[1] * 2
+
+
+def mean_of_none(x):
+    above = [v for v in x if v > 9]
+    try:
+        return sum(above) / len(above)
+    except ZeroDivisionError:
+        return x[0] ** 2
+
+
+def length_of_none(x, n=None):
+    try:
+        count = len(n)
+    except TypeError:
+        count = 2.0
+    return count * x.sum()
+
+
+@pytest.mark.parametrize(
+    "function", [largest_of_none, smallest_of_none, mean_of_none, length_of_none]
+)
+@pytest.mark.parametrize("scale", [1.0, 11.0])
+def test_what_python_raises_for_nothing_is_caught(function, scale):
+    x = scale * np.array([0.5, 0.9, 1.3, 1.7])
+    assert gs.vjp(function, x)[0] == function(x)
+    gs.grad(function)(x)
+    gs.testing.check_grad(function, x)
+
+
+def test_the_largest_of_none_is_a_value_error():
+    with pytest.raises(ValueError, match="empty"):
+        gs.vjp(lambda x: max([v for v in x if v > 9]), np.ones(3))

@@ -97,6 +97,8 @@ def _raised(operation: Operation, made: dict[Any, Operation]) -> Classes:
         divisor = made.get(operation.operands[1])
         if divisor is not None and divisor.primitive is control.CONSTANT:
             return (ZeroDivisionError,) if not divisor.attributes["value"] else ()
+        if all(isinstance(v.type, Scalar) for v in operation.operands):
+            return (ArithmeticError,)  # also of NumPy's numbers: the sum of no items is an int
     if primitive.elementwise and isinstance(operation.callee, np.ufunc):
         return (FloatingPointError,)
     numbers = all(isinstance(v.type, Scalar) and v.type.weak for v in operation.operands)

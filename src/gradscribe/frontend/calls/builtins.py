@@ -247,7 +247,10 @@ def _is_frontend(item: Any) -> bool:
 
 
 def _len(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    result = unpacking.length(lowering, arguments[0])
+    try:
+        result = unpacking.length(lowering, arguments[0])
+    except TypeError as error:
+        lowering.raises(node, error)
     return (
         result
         if result is not None

@@ -51,6 +51,8 @@ def index(items: Any, wanted: Any) -> int:
 
 
 def largest(items: Any) -> Any:
+    if len(items) == 0:
+        raise ValueError("max() iterable argument is empty")
     best = items[0]
     for item in items[1:]:
         if item > best:
@@ -59,6 +61,8 @@ def largest(items: Any) -> Any:
 
 
 def smallest(items: Any) -> Any:
+    if len(items) == 0:
+        raise ValueError("min() iterable argument is empty")
     best = items[0]
     for item in items[1:]:
         if item < best:
@@ -67,6 +71,8 @@ def smallest(items: Any) -> Any:
 
 
 def largest_by(items: Any, key: Any) -> Any:
+    if len(items) == 0:
+        raise ValueError("max() iterable argument is empty")
     best = items[0]
     best_key = key(best)
     for item in items[1:]:
@@ -77,6 +83,8 @@ def largest_by(items: Any, key: Any) -> Any:
 
 
 def smallest_by(items: Any, key: Any) -> Any:
+    if len(items) == 0:
+        raise ValueError("min() iterable argument is empty")
     best = items[0]
     best_key = key(best)
     for item in items[1:]:

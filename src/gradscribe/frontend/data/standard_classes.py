@@ -82,12 +82,10 @@ class Queue:
         return self.held.index(item)
 
 
-class DefaultItems:
-    """A `collections.defaultdict`, as a dict."""
+class HeldItems:
+    """A dict that is an object, for classes that are dicts and more."""
 
-    def __init__(self, default_factory: Any = None, items: Any = ()) -> None:
-        self.default_factory = default_factory
-        self.held = dict(items)
+    held: dict[Any, Any]
 
     def __len__(self) -> int:
         return len(self.held)
@@ -98,16 +96,8 @@ class DefaultItems:
     def __contains__(self, key: Any) -> bool:
         return key in self.held
 
-    def __getitem__(self, key: Any) -> Any:
-        if self.default_factory is not None and key not in self.held:
-            self.held[key] = self.default_factory()
-        return self.held[key]
-
     def __setitem__(self, key: Any, item: Any) -> None:
         self.held[key] = item
-
-    def __delitem__(self, key: Any) -> None:
-        del self.held[key]
 
     def get(self, key: Any, default: Any = None) -> Any:
         return self.held.get(key, default)
@@ -120,9 +110,6 @@ class DefaultItems:
 
     def popitem(self) -> Any:
         return self.held.popitem()
-
-    def update(self, *others: Any, **named: Any) -> None:
-        self.held.update(*others, **named)
 
     def clear(self) -> None:
         self.held.clear()
@@ -137,27 +124,34 @@ class DefaultItems:
         return self.held.items()
 
 
-class CountedItems:
+class DefaultItems(HeldItems):
+    """A `collections.defaultdict`, as a dict."""
+
+    def __init__(self, default_factory: Any = None, items: Any = ()) -> None:
+        self.default_factory = default_factory
+        self.held = dict(items)
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.default_factory is not None and key not in self.held:
+            self.held[key] = self.default_factory()
+        return self.held[key]
+
+    def __delitem__(self, key: Any) -> None:
+        del self.held[key]
+
+    def update(self, *others: Any, **named: Any) -> None:
+        self.held.update(*others, **named)
+
+
+class CountedItems(HeldItems):
     """A `collections.Counter`, as a dict."""
 
     def __init__(self, items: Any = (), **named: Any) -> None:
-        self.held: dict[Any, Any] = {}
+        self.held = {}
         self.update(items, **named)
-
-    def __len__(self) -> int:
-        return len(self.held)
-
-    def __iter__(self) -> Any:
-        return self.held.keys()
-
-    def __contains__(self, key: Any) -> bool:
-        return key in self.held
 
     def __getitem__(self, key: Any) -> Any:
         return self.held.get(key, 0)
-
-    def __setitem__(self, key: Any, count: Any) -> None:
-        self.held[key] = count
 
     def __delitem__(self, key: Any) -> None:
         if key in self.held:
@@ -187,24 +181,6 @@ class CountedItems:
 
     def total(self) -> Any:
         return sum(self.held.values())
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        return self.held.get(key, default)
-
-    def pop(self, key: Any, *default: Any) -> Any:
-        return self.held.pop(key, *default)
-
-    def clear(self) -> None:
-        self.held.clear()
-
-    def keys(self) -> Any:
-        return self.held.keys()
-
-    def values(self) -> Any:
-        return self.held.values()
-
-    def items(self) -> Any:
-        return self.held.items()
 
 
 class DistinctItems:

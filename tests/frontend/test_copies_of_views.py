@@ -115,3 +115,14 @@ def test_what_may_be_the_operand_itself_is_not_stored_to(given_back: Any) -> Non
 
     with pytest.raises(errors.UnsupportedError):
         gs.vjp(function, X)
+
+
+def test_copies_of_arguments_keep_their_order_in_memory() -> None:
+    def changed(m):
+        m[0] = 1.0
+        return m.sum()
+
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        m = np.asfortranarray(rng.normal(size=(4, 5)))
+        assert gs.vjp(changed, m)[0] == changed(m.copy(order="K"))

@@ -201,9 +201,16 @@ def _same(write: Expressions, operation: Operation) -> ast.expr:
 
 
 def _copy(write: Expressions, operation: Operation) -> ast.expr:
-    operand = write.value(operation.operands[0])
-    immutable = isinstance(operation.operands[0].type, (Scalar, Tuple))
-    return operand if immutable else call_method(operand, "copy")
+    """A copy. That of an argument keeps the order in which its axes lie in memory, so that sums
+    over it are rounded alike; `copy` makes an array in C order."""
+    x = operation.operands[0]
+    operand, type_ = write.value(x), x.type
+    if isinstance(type_, (Scalar, Tuple)):
+        return operand
+    may_be_transposed = isinstance(type_, Array) and type_.rank > 1 and type_.module == "numpy"
+    if may_be_transposed and x in write.uses.arguments:
+        return ast.Call(write.scope.numpy("array"), [operand], [])
+    return call_method(operand, "copy")
 
 
 def _zeros_like(write: Expressions, operation: Operation) -> ast.expr:

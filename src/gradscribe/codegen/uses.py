@@ -25,19 +25,21 @@ Site = tuple[Block, int]
 @dataclass
 class Uses:
     """producer: the operation of a result. home: where a value is defined (-1: a parameter).
-    sites: where it is read, in program order. items: the items that loops run over."""
+    sites: where it is read, in program order. items: the items that loops run over. arguments: the
+    parameters of the function."""
 
     producer: dict[Value, Operation] = field(default_factory=dict)
     home: dict[Value, Site] = field(default_factory=dict)
     sites: dict[Value, list[Site]] = field(default_factory=dict)
     items: set[Value] = field(default_factory=set)
+    arguments: frozenset[Value] = frozenset()
 
     def of(self, value: Value) -> list[Site]:
         return self.sites.get(value, [])
 
 
 def uses_of(function: Function) -> Uses:
-    uses = Uses()
+    uses = Uses(arguments=frozenset(function.body.parameters))
     _visit(function.body, uses)
     return uses
 

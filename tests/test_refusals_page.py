@@ -1,0 +1,9 @@
+"""The page of all refusals is that of the source."""
+
+from __future__ import annotations
+
+from tests.refusals import PAGE, page
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert PAGE.read_text() == page(), "run `python -m tests.refusals`"

@@ -6,7 +6,11 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
+import functools
+import itertools
 import pathlib
+import re
 from collections.abc import Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -17,8 +21,9 @@ PARTS = ("frontend", "primitives", "transforms", "compiler", "api")
 HEAD = """# All refusals, by their texts
 
 Written by `python -m tests.refusals` from the source of the compiler: what each refusal says, and
-what to write instead. Names of yours stand where there is `…`.
-[What is refused](errors.md) explains the kinds, with examples.
+what to write instead. Names of yours stand where there is `…`. For every text there is a program
+in `tests/refused` that is refused with it. [What is refused](errors.md) explains the kinds, with
+examples.
 """
 TITLES = {
     "frontend": "What Python means",
@@ -40,61 +45,118 @@ _CALLS = {
 }
 """Which argument says what is refused; the next one is the advice."""
 
+Named = dict[str, list[str]]
 
-def refusals(part: str) -> list[tuple[str, str]]:
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Refusal:
+    """What is refused, and what may be advised instead, with `…` for what is computed; the file
+    of the source that says so; whether it is the end of a longer text (what a type rule says)."""
+
+    what: str
+    advices: tuple[str, ...]
+    file: str = dataclasses.field(compare=False)
+    is_reason: bool = dataclasses.field(compare=False, default=False)
+
+    def fits(self, text: str) -> bool:
+        return _pattern(("…: " if self.is_reason else "") + self.what).fullmatch(text) is not None
+
+    def fits_advice(self, text: str) -> bool:
+        return any(_pattern(advice).fullmatch(text) for advice in self.advices)
+
+    def __str__(self) -> str:
+        advices = [advice for advice in self.advices if advice.strip("…. ")]
+        instead = f" Instead: {' / '.join(advices)}" if advices else ""
+        return f"{self.what}.{instead}".replace("\n", " ")
+
+
+@functools.lru_cache(None)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(".*".join(map(re.escape, text.split("…"))), re.DOTALL)
+
+
+@functools.lru_cache(None)
+def all_refusals() -> list[Refusal]:
+    return [refusal for part in PARTS for refusal in refusals(part)]
+
+
+def closest(text: str) -> list[Refusal]:
+    """The refusals that may have said a text, and its reason: those that say most of it
+    literally. Several where one text stands beside several advices."""
+    fitting = [refusal for refusal in all_refusals() if refusal.fits(text)]
+    reasons = [refusal for refusal in fitting if refusal.is_reason]
+    return _longest(reasons) + _longest([r for r in fitting if not r.is_reason])
+
+
+def _longest(fitting: list[Refusal]) -> list[Refusal]:
+    lengths = [len(refusal.what.replace("…", "")) for refusal in fitting]
+    return [r for r, length in zip(fitting, lengths, strict=True) if length == max(lengths)]
+
+
+def refusals(part: str) -> list[Refusal]:
     """The texts of a part of the package, each with its advice, in alphabetical order."""
-    found = set()
+    found: set[Refusal] = set()
     for path in sorted((SOURCE / part).rglob("*.py")):
-        found |= set(_in_file(ast.parse(path.read_text())))
+        file = str(path.relative_to(ROOT))
+        found |= set(_in_file(ast.parse(path.read_text()), file))
     return sorted(found)
 
 
-def _in_file(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    for function in ast.walk(tree):
-        if not isinstance(function, (ast.FunctionDef, ast.Module)):
-            continue
-        named = dict(_named_texts(function))
-        for call in ast.walk(function):
-            if isinstance(call, ast.Call) and _name(call.func) in _CALLS:
-                texts = [_text(argument, named) for argument in call.args]
-                what, advice = (*texts[_CALLS[_name(call.func)] :], "", "")[:2]
-                if what.strip("…. "):
-                    yield what, advice
+def _in_file(tree: ast.Module, file: str) -> Iterator[Refusal]:
+    for scope in ast.walk(tree):
+        if isinstance(scope, (ast.FunctionDef, ast.Module)):
+            named = _named_texts(scope)
+            for node in _own_nodes(scope):
+                if isinstance(node, ast.Call) and (name := _name(node.func)) in _CALLS:
+                    texts = [_texts(argument, named) for argument in node.args]
+                    whats, advices = (*texts[_CALLS[name] :], [""], [""])[:2]
+                    for what in whats:
+                        if what.strip("…. "):
+                            yield Refusal(what, tuple(advices), file, name == "TypeRuleError")
 
 
-def _named_texts(function: ast.AST) -> Iterator[tuple[str, str]]:
+def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function or module that are not in a function of their own."""
+    for node in ast.iter_child_nodes(scope):
+        if not isinstance(node, ast.FunctionDef):
+            yield node
+            yield from _own_nodes(node)
+
+
+def _named_texts(scope: ast.AST) -> Named:
     """The texts that are given names first: `what = f"…"`."""
-    for node in ast.walk(function):
+    named: Named = {}
+    for node in _own_nodes(scope):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            text = _text(node.value, {})
-            if text.strip("…"):
-                yield node.targets[0].id, text
+            named.setdefault(node.targets[0].id, []).extend(_texts(node.value, named))
+    return {name: texts for name, texts in named.items() if any(" " in text for text in texts)}
 
 
 def _name(function: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
-def _text(node: ast.expr, named: dict[str, str]) -> str:
-    """A text, with `…` for what is computed."""
+def _texts(node: ast.expr, named: Named) -> list[str]:
+    """The texts that an expression may give, with `…` for what is computed."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
+        return [node.value]
     if isinstance(node, ast.JoinedStr):
-        return "".join(_text(part, named) for part in node.values)
+        parts = [_texts(part, named) for part in node.values]
+        return ["".join(choice) for choice in itertools.product(*parts)]
+    if isinstance(node, ast.FormattedValue):
+        return _texts(node.value, named)
     if isinstance(node, ast.IfExp):
-        return f"{_text(node.body, named)} / {_text(node.orelse, named)}"
+        return [*_texts(node.body, named), *_texts(node.orelse, named)]
     if isinstance(node, ast.Name):
-        return named.get(node.id, "…")
-    return "…"
+        return named.get(node.id, ["…"])
+    return ["…"]
 
 
 def page() -> str:
     lines = [HEAD]
     for part in PARTS:
         lines.append(f"## {TITLES[part]}\n")
-        for what, advice in refusals(part):
-            instead = f" Instead: {advice}" if advice.strip("…. ") else ""
-            lines.append(f"- {what}.{instead}".replace("\n", " "))
+        lines += [f"- {refusal}" for refusal in refusals(part)]
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 

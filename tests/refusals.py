@@ -33,17 +33,23 @@ TITLES = {
     "api": "What transforms and Tensors are given",
 }
 
-_CALLS = {
-    "unsupported": 1,
-    "UnsupportedError": 0,
-    "AliasingError": 0,
-    "NoDerivativeError": 0,
-    "TypeRuleError": 0,
-    "ArgumentError": 0,
-    "UnsupportedDtypeError": 0,
-    "MisfitError": 0,
+_KINDS = (
+    "UnsupportedError AliasingError NoDerivativeError TypeRuleError ArgumentError MisfitError "
+    "UnsupportedDtypeError AlwaysRaisesError RunTimeKeyError SourceNotFoundError NonScalarError "
+    "ReadOnlyError NotSpecializedError Refused"
+)
+Calls = dict[str, tuple[int, tuple[str, ...]]]
+
+_CALLS: Calls = {
+    **{kind: (0, ()) for kind in _KINDS.split()},
+    "unsupported": (1, ()),
+    "raises": (2, ("correct it: plain Python raises here, too",)),
+    "Unbound": (0, ("give the name a value on every path", "…")),
 }
-"""Which argument says what is refused; the next one is the advice."""
+"""Which argument says what is refused; the next one is the advice, or there is this one."""
+
+_REASONS = {"TypeRuleError", "JoinError"}
+"""Classes of errors whose text ends a longer one."""
 
 Named = dict[str, list[str]]
 
@@ -103,16 +109,37 @@ def refusals(part: str) -> list[Refusal]:
 
 
 def _in_file(tree: ast.Module, file: str) -> Iterator[Refusal]:
+    calls = _CALLS | _own_calls(tree)
+    held = _assigned(tree, ast.Attribute)
     for scope in ast.walk(tree):
         if isinstance(scope, (ast.FunctionDef, ast.Module)):
-            named = _named_texts(scope)
+            named = held | _assigned(scope, ast.Name)
             for node in _own_nodes(scope):
-                if isinstance(node, ast.Call) and (name := _name(node.func)) in _CALLS:
+                if isinstance(node, ast.Call) and (name := _name(node.func)) in calls:
                     texts = [_texts(argument, named) for argument in node.args]
-                    whats, advices = (*texts[_CALLS[name] :], [""], [""])[:2]
-                    for what in whats:
+                    position, usual = calls[name]
+                    advices = (*texts[position + 1 :], usual or ("",))[0]
+                    for what in itertools.chain(*texts[position : position + 1]):
                         if what.strip("…. "):
-                            yield Refusal(what, tuple(advices), file, name == "TypeRuleError")
+                            yield Refusal(what, tuple(advices), file, name in _REASONS)
+
+
+def _own_calls(tree: ast.Module) -> Calls:
+    """The functions of a file that refuse with a text that they are given, and the errors that
+    know their text themselves."""
+    found: Calls = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            parameters = [a.arg for a in node.args.args if a.arg != "self"]
+            for call in _own_nodes(node):
+                if isinstance(call, ast.Call) and (name := _name(call.func)) in _CALLS:
+                    what = (*call.args[_CALLS[name][0] :], None)[0]
+                    if isinstance(what, ast.Name) and what.id in parameters:
+                        usual = tuple(_texts(default, {})[0] for default in node.args.defaults)
+                        found[node.name] = parameters.index(what.id), usual
+        elif isinstance(node, ast.ClassDef) and node.name.endswith("Error"):
+            found["__init__"] = 0, ()
+    return found
 
 
 def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
@@ -123,17 +150,19 @@ def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
             yield from _own_nodes(node)
 
 
-def _named_texts(scope: ast.AST) -> Named:
-    """The texts that are given names first: `what = f"…"`."""
+def _assigned(scope: ast.AST, target: type[ast.Name] | type[ast.Attribute]) -> Named:
+    """The texts that are given names, or attributes, first: `what = f"…"`."""
     named: Named = {}
-    for node in _own_nodes(scope):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            named.setdefault(node.targets[0].id, []).extend(_texts(node.value, named))
+    nodes = ast.walk(scope) if isinstance(scope, ast.Module) else _own_nodes(scope)
+    for node in nodes:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], target):
+            name = _name(node.targets[0])
+            named.setdefault(name, []).extend(_texts(node.value, named))
     return {name: texts for name, texts in named.items() if any(" " in text for text in texts)}
 
 
-def _name(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+def _name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _texts(node: ast.expr, named: Named) -> list[str]:
@@ -147,8 +176,10 @@ def _texts(node: ast.expr, named: Named) -> list[str]:
         return _texts(node.value, named)
     if isinstance(node, ast.IfExp):
         return [*_texts(node.body, named), *_texts(node.orelse, named)]
-    if isinstance(node, ast.Name):
-        return named.get(node.id, ["…"])
+    if isinstance(node, ast.BoolOp):
+        return [text for value in node.values for text in _texts(value, named)]
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return named.get(_name(node), ["…"])
     return ["…"]
 
 

@@ -5,13 +5,23 @@ All that is refused, and how it is told, is shown in `docs/errors.md`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
-_GENERATORS = ("generators are not supported", "collect the items in a list, and return that")
-_ASYNC = ("`async` and `await` are not supported", "await the data first, and pass it in")
-_REFUSED: dict[type, tuple[str, str]] = {
+
+class Refused(NamedTuple):
+    """What is refused, and what is advised instead."""
+
+    what: str
+    advice: str
+
+
+_GENERATORS = Refused(
+    "generators are not supported", "collect the items in a list, and return that"
+)
+_ASYNC = Refused("`async` and `await` are not supported", "await the data first, and pass it in")
+_REFUSED: dict[type, Refused] = {
     gast.Yield: _GENERATORS,
     gast.YieldFrom: _GENERATORS,
     gast.Await: _ASYNC,
@@ -21,7 +31,7 @@ _REFUSED: dict[type, tuple[str, str]] = {
 }
 
 
-def refused(node: Any, kind: str) -> tuple[str, str]:
+def refused(node: Any, kind: str) -> Refused:
     """What is said of a statement or expression that cannot be compiled."""
     name = type(node).__name__.lower()
-    return _REFUSED.get(type(node), (f"`{name}` {kind} are not supported", ""))
+    return _REFUSED.get(type(node), Refused(f"`{name}` {kind} are not supported", ""))

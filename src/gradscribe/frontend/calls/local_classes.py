@@ -183,11 +183,15 @@ class _Body:
             return item.value
         below = sequences.known_items(self._lowering, item)
         if below is None:
-            what = "what a class holds is not known when it is compiled"
-            return self._refuse(node, what, "store it in `__init__`")
+            return self._refuse(
+                node,
+                "what a class holds is not known when it is compiled",
+                "store it in `__init__`",
+            )
         if isinstance(item, ListRef) and not below:
-            what = "a class holds a list that its objects share"
-            return self._refuse(node, what, "make the list in `__init__`")
+            return self._refuse(
+                node, "a class holds a list that its objects share", "make the list in `__init__`"
+            )
         return tuple([self._python_object(node, part) for part in below])
 
     def _standing_for(self, local: LocalFunction) -> Any:

@@ -1,12 +1,15 @@
 """The garbage collector and the stack while a function is compiled."""
 
 import gc
+import statistics
 import sys
+import time
 
 import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe.compiler.conditions import compiling
 
 
 def test_all_is_as_it_was_after_compiling():
@@ -45,3 +48,27 @@ def test_a_hundred_early_returns(tmp_path, monkeypatch):
     assert gs.grad(table)(3.0, 70) == 420.0
     assert gs.grad(table)(3.0, 200) == 1.0
     assert gs.grad(table)(np.float64(2.0), 99) == 396.0
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="frames were not kept in chunks")
+def test_calls_are_as_fast_at_any_depth_of_the_stack():
+    """At the edge of a chunk of CPython's stack a call took a hundred times longer."""
+
+    def nothing():
+        pass
+
+    def calls():
+        start = time.perf_counter()
+        for _ in range(200):
+            nothing()
+        return time.perf_counter() - start
+
+    def at_depth(depth):
+        return at_depth(depth - 1) if depth else calls()
+
+    @compiling
+    def fastest_at_each_depth():
+        return [min(at_depth(depth) for _ in range(9)) for depth in range(300)]
+
+    times = fastest_at_each_depth()
+    assert max(times) < 10 * statistics.median(times)

@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from gradscribe.errors import UnsupportedError
 from tests.properties.grammar.programs import KINDS, programs
-from tests.properties.oracles import check
+from tests.properties.oracles import check, collect_seldom
 
 BATCH = 50
 
@@ -78,7 +78,7 @@ def main() -> int:
     numbers = range(options.first, options.first + count)
     batches = [(k, n) for n in numbers for k in kinds]
     with (
-        multiprocessing.Pool(options.processes, maxtasksperchild=20) as pool,
+        multiprocessing.Pool(options.processes, collect_seldom, maxtasksperchild=20) as pool,
         tqdm(total=len(batches) * BATCH, unit="program") as progress,
     ):
         for found, report in pool.imap_unordered(batch, batches):

@@ -176,15 +176,16 @@ class Statements(Listing):
     def _after_literals(self, moves: list[Move]) -> list[Move]:
         """The moves of a branch, less those of literals that can stand at its beginning: what a
         derivative is where the branch does not matter to it."""
-        read = [*self.statements, *(move.value for move in moves)]
-        mentioned = {name for node in read for name in names_in(node)}
-        first = [
+        literals = [
             move
             for move in moves
-            if is_derived(move.location)
-            and isinstance(move.value, ast.Constant)
-            and move.target not in mentioned
+            if is_derived(move.location) and isinstance(move.value, ast.Constant)
         ]
+        if not literals:
+            return moves
+        read = [*self.statements, *(move.value for move in moves)]
+        mentioned = {name for node in read for name in names_in(node)}
+        first = [move for move in literals if move.target not in mentioned]
         self.statements[:0] = [assign(name(move.target), move.value) for move in first]
         return [move for move in moves if move not in first]
 

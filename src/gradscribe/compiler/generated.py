@@ -41,7 +41,7 @@ class Generated:
         self._flatten = flatten or (lambda: flatten_records(self.bufferized))
 
     @cached_property
-    @compiling()
+    @compiling
     def bufferized(self) -> Function:
         """The IR with stores in place."""
         function = schedule(pack_records(self._make()))
@@ -64,7 +64,7 @@ class Generated:
         return codegen.emit(self.ir, dict(self._defaults), self.called)
 
     @cached_property
-    @compiling()
+    @compiling
     def callable(self) -> Callable[..., Any]:
         """The function itself, which debuggers and tracebacks can see into."""
         return codegen.load(self.ir, self.source, self._defaults, self.called)

@@ -79,7 +79,7 @@ class Program:
                 return primal, matched
         return self._lower(values, key, sampled or (True,) * (len(values) - 1))
 
-    @compiling()
+    @compiling
     def _lower(self, values: Values, key: Key, sampled: Sequence[bool]) -> tuple[Primal, Values]:
         primal = self._primal(values, sampled)
         matched = primal.match(values)

@@ -207,17 +207,24 @@ def _hashable(item: Any) -> Any:
 
 def _erase(operand: Any) -> Any:
     """An operand without its lengths: what the dtype of a result can depend on."""
-    if isinstance(operand, Array):
-        return Array(operand.dtype, (ONE,) * operand.rank)
-    if isinstance(operand, Scalar):
-        return Scalar(operand.dtype, operand.weak)
-    if isinstance(operand, Sequence):
-        return Sequence(_erase(operand.item))
-    if isinstance(operand, Tuple):
-        return Tuple(tuple(map(_erase, operand.items)))
+    if isinstance(operand, Type):
+        return _without_lengths(operand)
     if isinstance(operand, (tuple, list)):
         return tuple(map(_erase, operand))
     return number_type(operand, with_value=False)
+
+
+@functools.lru_cache(maxsize=4096)
+def _without_lengths(type_: Type) -> Type:
+    if isinstance(type_, Array):
+        return Array(type_.dtype, (ONE,) * type_.rank)
+    if isinstance(type_, Scalar):
+        return Scalar(type_.dtype, type_.weak)
+    if isinstance(type_, Sequence):
+        return Sequence(_without_lengths(type_.item))
+    if isinstance(type_, Tuple):
+        return Tuple(tuple(map(_without_lengths, type_.items)))
+    return type_
 
 
 @functools.lru_cache(maxsize=4096)

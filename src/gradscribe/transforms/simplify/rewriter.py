@@ -266,12 +266,12 @@ class Rewriter:
 
 def count_uses(function: Function) -> Counter[Value]:
     """How often each value is an operand or a yield."""
-    uses: Counter[Value] = Counter()
+    used: list[Value] = []
     blocks = [function.body]
     while blocks:
         block = blocks.pop()
-        uses.update(block.yields)
+        used += block.yields
         for operation in block.operations:
-            uses.update(operation.operands)
+            used += operation.operands
             blocks += operation.regions
-    return uses
+    return Counter(used)

@@ -57,12 +57,34 @@ def numbers_of_numpy(x, y):
     return np.exp(shifted).sum() + (pair**2).sum() + ((x[1], 2.0) < y[0]).sum() * x[2]
 
 
+def arrays_of_arrays(x, y):
+    """An array is the list of its rows."""
+    rows = np.outer(x, y)
+    joined = np.concatenate(rows)[4] + np.stack(rows, axis=1)[0, 2] + np.hstack(rows)[1]
+    return joined**2 + np.column_stack(rows)[0, 1] ** 2 + np.choose([0, 2, 1], rows).sum()
+
+
+def lists_of_lists(x, y):
+    pairs = [[v, v * y[0]] for v in x]
+    lengths = len(np.flatnonzero([v > 1 for v in x])) + len(np.argwhere([x > 0, y > 0]))
+    joined = np.concatenate(pairs)[2] ** 2 + np.vstack([(v, v * v) for v in y])[1, 1] ** 2
+    return joined + lengths * np.einsum("ij,ij->", pairs, pairs)
+
+
+def counted_lists(x, y):
+    scaled = [k * np.outer(x, y) for k in range(1, len(x))]
+    columns = np.column_stack([x * v for v in y])
+    order = np.lexsort([x * v for v in y])
+    return np.linalg.multi_dot(scaled)[0, 1] + (columns[1] ** 2).sum() + x[order[0]] ** 2
+
+
 FUNCTIONS = [reductions, run_time_lists, elementwise, operators, products_and_joins, conversions]
-FUNCTIONS += [numbers_of_numpy]
+FUNCTIONS += [numbers_of_numpy, arrays_of_arrays, lists_of_lists, counted_lists]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_numpy_makes_an_array_of_a_list(function: Any) -> None:
+    np.testing.assert_array_equal(gs.vjp(function, X, Y)[0], function(X, Y))
     gs.testing.check_grad(function, X, Y)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.api.tensor_calls import spelled
+from gradscribe.api.tensor_calls import refused, spelled
 from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import builtins, inlining, opaque, own_rules, unpacking
@@ -58,7 +58,7 @@ class Context:
         self.non_differentiable = tensors
 
     def mark_dirty(self, *tensors: Any) -> None:
-        raise NotImplementedError("`mark_dirty` in compiled code")
+        """Refused where it is called."""
 
     def set_materialize_grads(self, value: bool) -> None:
         """Compiled gradients are never None."""
@@ -265,8 +265,12 @@ def _compiled(
         lowering.capture = capture
 
 
+class _ReadFromOutsideError(UnsupportedError):
+    """`backward` reads what is no argument of it, so it is called at run time."""
+
+
 def _refuse_capture(name: str, value: Any) -> Any:
-    raise UnsupportedError(f"`backward` reads `{name}` from outside", "keep it in `ctx`")
+    raise _ReadFromOutsideError(name)
 
 
 def _called(
@@ -340,4 +344,5 @@ def enter() -> None:
     """Make `Function.apply` known to the frontend."""
     apply: Any = Function.__dict__["apply"].__func__
     builtins.BUILTINS[apply] = _apply
+    builtins.BUILTINS[Context.mark_dirty] = refused("`mark_dirty`", "return a new Tensor")
     builtins.OBJECTS.update({Pull: _pull, Push: _push})

@@ -227,7 +227,7 @@ def _expand(lowering: Lowering, node: Any, input: Any, *shape: Any, size: Any = 
     padded = (Static(1),) * (len(given) - len(present)) + present
     kept = tuple(
         old if isinstance(new, Static) and new.value == -1 else new
-        for new, old in zip(given, padded, strict=True)
+        for new, old in zip(given, padded, strict=False)
     )
     return _as(np.broadcast_to)(lowering, node, (input, TupleOf(kept)), {})
 
@@ -308,7 +308,7 @@ def with_names(function: Callable[..., Any]) -> builtins.Handler:
 # -- what there is not ---------------------------------------------------------------------------
 
 
-def _refused(what: str, advice: str) -> builtins.Handler:
+def refused(what: str, advice: str) -> builtins.Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return lowering.unsupported(node, f"{what} inside of compiled code", advice)
 
@@ -366,17 +366,17 @@ HANDLERS: dict[Any, builtins.Handler] = {
 }
 
 builtins.BUILTINS.update(HANDLERS)
-builtins.BUILTINS[inplace.rearrange] = _refused(
+builtins.BUILTINS[inplace.rearrange] = refused(
     "exchanging axes in place", "use the form without underscore, and assign its result"
 )
 for _name in _GRAPH:
-    builtins.BUILTINS[vars(Tensor)[_name]] = _refused(f"`{_name}`", _OUTSIDE)
+    builtins.BUILTINS[vars(Tensor)[_name]] = refused(f"`{_name}`", _OUTSIDE)
 for _name in _LAYOUT:
-    builtins.BUILTINS[getattr(Tensor, _name)] = _refused(
+    builtins.BUILTINS[getattr(Tensor, _name)] = refused(
         f"`{_name}`, the layout of memory,", _OUTSIDE
     )
 for _name in _STATE:
-    builtins.BUILTINS[inspect.getattr_static(Tensor, _name).fget] = _refused(f"`{_name}`", _OUTSIDE)
+    builtins.BUILTINS[inspect.getattr_static(Tensor, _name).fget] = refused(f"`{_name}`", _OUTSIDE)
 tensors.CLASSES.append(Tensor)
 tensors.ARRAY_MODULES.add(composites.__name__)
 attributes.ARRAY_OF.append(_as_array)

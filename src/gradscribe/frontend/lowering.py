@@ -286,7 +286,7 @@ class Lowering:
     ) -> MisfitError:
         """The refusal for what the type rule of a primitive says of its arguments."""
         given = wording.operands(self.builder.facts, wording.values_in(arguments))
-        advice = getattr(error, "advice", "") or f"correct what it is given: {given}"
+        advice = getattr(error, "advice", "") or f"correct what it is given{given and ': '}{given}"
         what = f"{wording.operation(primitive, callee)} cannot be compiled here: {error}"
         return MisfitError(what, advice, self.builder.location)
 

@@ -11,8 +11,9 @@ from typing import Any
 from gradscribe.frontend.values import DictRef, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.core import Primitive, Value
 from gradscribe.ir.lengths import Facts
-from gradscribe.ir.types import Array, Type
+from gradscribe.ir.types import Array, Sequence, Tuple, Type
 from gradscribe.primitives.indexing import ACCUMULATE, GATHER, GETITEM, STORE
+from gradscribe.primitives.lists import ORDER
 
 _SIGNS = {
     operator.add: "+",
@@ -40,11 +41,12 @@ _SIGNS = {
     operator.ne: "!=",
     operator.contains: "in",
 }
-_SUBSCRIPTS = {
+_STATEMENTS = {
     GETITEM: "this index",
     GATHER: "this index",
     STORE: "this store",
     ACCUMULATE: "this store",
+    ORDER: "this sort",
 }
 _CONTAINERS = {ListRef: "a list", TupleOf: "a tuple", DictRef: "a dict"}
 
@@ -52,7 +54,7 @@ _CONTAINERS = {ListRef: "a list", TupleOf: "a tuple", DictRef: "a dict"}
 def operation(primitive: Primitive, callee: Any) -> str:
     """What an operation is called in the user's source."""
     callee = primitive.callee if callee is None else callee
-    return _SUBSCRIPTS.get(primitive) or f"`{name_of(callee, primitive.name)}`"
+    return _STATEMENTS.get(primitive) or f"`{name_of(callee, primitive.name)}`"
 
 
 def name_of(callee: Any, otherwise: str = "") -> str:
@@ -67,7 +69,10 @@ def name_of(callee: Any, otherwise: str = "") -> str:
 
 def operands(facts: Facts, items: Iterable[Any]) -> str:
     """What the values among these are, as in "float64 of shape (4,) and int"."""
-    shown = [_described(facts, item) for item in items]
+    return _list_of([_described(facts, item) for item in items])
+
+
+def _list_of(shown: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
@@ -101,4 +106,8 @@ def _type(facts: Facts, type_: Type) -> str:
     if isinstance(type_, Array):
         lengths = ", ".join(map(facts.shown, type_.dims))
         return f"{type_.dtype} of shape ({lengths}{',' if type_.rank == 1 else ''})"
+    if isinstance(type_, Sequence):
+        return f"a list of {_type(facts, type_.item)}"
+    if isinstance(type_, Tuple):
+        return f"a tuple of {_list_of([_type(facts, item) for item in type_.items])}"
     return repr(type_).partition("(")[0]

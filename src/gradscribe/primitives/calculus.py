@@ -8,11 +8,12 @@ from gradscribe.ir.types import Array
 from gradscribe.primitives.parts import section
 from gradscribe.primitives.registry import BILINEAR, adjoint, composition
 from gradscribe.primitives.typing import (
-    TypeRuleError,
     dims_of,
     like_first,
     number_type,
     result_of,
+    same_length,
+    vector_length,
 )
 
 # -- differences and integrals -------------------------------------------------------------------
@@ -132,9 +133,7 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
 
 def _interp_type(facts, callee, x, xp, fp, left=None, right=None):
     x = number_type(x)
-    for points in (xp, fp):
-        if len(dims_of(points)) != 1:
-            raise TypeRuleError("the points are arrays of one axis")
+    same_length(facts, vector_length(xp), vector_length(fp), "the points and their values")
     result = result_of(callee, x, xp, fp)
     return like_first(result, dims_of(x), x, xp) if isinstance(result, Array) else result
 
@@ -189,9 +188,7 @@ def interp(out, x, xp, fp, left=None, right=None, *, d_out):
 
 
 def _convolution_type(facts, callee, a, v, mode):
-    if len(dims_of(a)) != 1 or len(dims_of(v)) != 1:
-        raise TypeRuleError("expected arrays of one axis")
-    (n,), (m,) = dims_of(a), dims_of(v)
+    n, m = vector_length(a), vector_length(v)
     longer, shorter = facts.maximum(n, m), facts.minimum(n, m)
     length = {"full": n + m + -1, "same": longer, "valid": longer - shorter + 1}[mode]
     return like_first(result_of(callee, a, v), (length,), a, v)

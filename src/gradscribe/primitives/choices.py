@@ -11,13 +11,15 @@ import builtins
 
 import numpy as np
 
-from gradscribe.ir.types import Scalar, join
+from gradscribe.ir.types import join
 from gradscribe.primitives.registry import PRIMITIVES, adjoint, elementwise
 from gradscribe.primitives.typing import (
     TypeRuleError,
+    conversion_type,
     elementwise_type,
     integer_value,
     number_type,
+    refuse_arrays,
 )
 
 # -- the larger and the smaller --------------------------------------------------------------
@@ -51,9 +53,7 @@ def _share(wins, ties):
 def _one_of_type(facts, callee, x, y):
     """One of two numbers as it is: an int where that one is an int."""
     operands = number_type(x), number_type(y)
-    if not all(isinstance(operand, Scalar) for operand in operands):
-        name = callee.__name__
-        raise TypeRuleError(f"{name}() takes numbers", f"for arrays use `np.{name}imum`")
+    refuse_arrays(operands, f"for arrays use `np.{callee.__name__}imum`")
     return integer_value(facts, callee, operands, join(*operands))
 
 
@@ -134,15 +134,7 @@ CHOICES = frozenset(
 # -- conversions of numbers ------------------------------------------------------------------
 
 
-def _number_of_type(facts, callee, x):
-    """`float(x)` and the like: of a number, or of an array of rank 0."""
-    x = number_type(x)
-    if not isinstance(x, Scalar) and getattr(x, "rank", 1) != 0:
-        raise TypeRuleError(f"only a number can be converted to one, not {x!r}")
-    return elementwise_type(facts, callee, x=x)
-
-
-@elementwise(float, methods=("item", "__float__"), type=_number_of_type, cheap=True)
+@elementwise(float, methods=("item", "__float__"), type=conversion_type, cheap=True)
 def to_number(out, x):
     return 1
 

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from gradscribe.ir.lengths import Facts
-from gradscribe.ir.types import BOOL, Array, Opaque, Scalar, Type
+from gradscribe.ir.types import BOOL, Array, Opaque, Type
 from gradscribe.primitives.registry import constant
 from gradscribe.primitives.typing import (
-    TypeRuleError,
+    conversion_type,
     elementwise_type,
-    number_type,
 )
 
 
@@ -69,21 +68,13 @@ for _callables in BINARY:
     constant(*_callables, type=elementwise_type, signature=_binary)
 
 
-def _convert_type(facts: Facts, callee: Any, x: Any) -> Type:
-    """`int(x)`, `bool(x)`: of a number or an array of rank 0."""
-    x = number_type(x)
-    if not isinstance(x, Scalar) and getattr(x, "rank", 1) != 0:
-        raise TypeRuleError(f"only a number can be converted to one, not {x!r}")
-    return elementwise_type(facts, callee, x=x)
-
-
 def _truth_type(facts: Facts, callee: Any, x: Any) -> Type:
     """`bool(x)`: also of an array, which must have one element when it is asked, and of objects."""
     is_other = isinstance(x, (Array, Opaque))
-    return BOOL if is_other else _convert_type(facts, callee, x)
+    return BOOL if is_other else conversion_type(facts, callee, x)
 
 
-constant(int, type=_convert_type, name="int", signature=_unary)
+constant(int, type=conversion_type, name="int", signature=_unary)
 constant(bool, type=_truth_type, name="bool", signature=_unary)
 
 for _kind in (np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32, np.uint64):

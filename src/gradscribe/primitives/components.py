@@ -7,9 +7,9 @@ import numpy as np
 from gradscribe.ir.types import Scalar, Tuple
 from gradscribe.primitives.registry import LINEAR, adjoint, composition
 from gradscribe.primitives.typing import (
-    TypeRuleError,
     elementwise_type,
     number_type,
+    refuse_arrays,
 )
 
 # -- real and imaginary --------------------------------------------------------------------------
@@ -31,9 +31,7 @@ def conjugate(out, x, *, d_out):
 
 
 def _complex_type(facts, callee, real, imag=0):
-    numbers = [number_type(part) for part in (real, imag)]
-    if not all(isinstance(n, Scalar) or getattr(n, "rank", 1) == 0 for n in numbers):
-        raise TypeRuleError("only numbers can be the parts of a complex number")
+    refuse_arrays(map(number_type, (real, imag)), "multiply by `1j`, and add")
     return Scalar("complex128")
 
 

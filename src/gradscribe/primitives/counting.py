@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.ir.types import Array
+from gradscribe.primitives.joining import joined_items
 from gradscribe.primitives.registry import adjoint, composition, constant
 from gradscribe.primitives.typing import (
-    TypeRuleError,
     dims_of,
     elementwise_type,
     like_first,
@@ -60,9 +60,8 @@ def _lexsort(operands, axis=-1):
 
 
 def _lexsort_type(facts, callee, operands, axis=-1):
-    if not isinstance(operands, (tuple, list)):
-        raise TypeRuleError("the keys are a tuple of arrays")
-    return like_first(result_of(np.argsort, operands[0]), dims_of(operands[0]), *operands)
+    keys, _ = joined_items(operands)
+    return like_first(result_of(np.argsort, keys[0]), dims_of(keys[0]), *keys)
 
 
 constant(np.lexsort, type=_lexsort_type, signature=_lexsort, cheap=False)

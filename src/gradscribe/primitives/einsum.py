@@ -22,7 +22,10 @@ def _letters(subscripts, ranks):
     """The letters of each operand, and those of the result; axes under `...` get capitals of
     their own, counted from the last."""
     if not isinstance(subscripts, str):
-        raise TypeRuleError("the subscripts are a text that is known when it is compiled")
+        raise TypeRuleError(
+            "the subscripts are a text that is known when it is compiled",
+            'write them first, as in `np.einsum("ij,j->i", a, x)`',
+        )
     terms, arrow, result = subscripts.replace(" ", "").partition("->")
     operands = terms.split(",")
     if len(operands) != len(ranks):

@@ -29,8 +29,7 @@ from gradscribe.primitives.typing import ONE, TypeRuleError, length_of, product,
 def getitem_type(facts: Facts, callee: Any, x: Type, index: tuple[Any, ...]) -> Type:
     """The view that a basic index takes; a NumPy scalar where no axis is left, unless `...` is one
     of its items."""
-    if not isinstance(x, Array):
-        raise TypeRuleError(f"cannot index {x!r}")
+    assert isinstance(x, Array)
     dims = list(x.dims)
     result: list[Affine] = []
     used = sum(item is not None and item is not Ellipsis for item in index)
@@ -73,8 +72,7 @@ def _gather_type(
 ) -> Type:
     """A new array: the axes that the arrays of the index broadcast to stand in place of those
     they index, or come first where a slice, None or `...` stands between them."""
-    if not isinstance(x, Array):
-        raise TypeRuleError(f"cannot index {x!r}")
+    assert isinstance(x, Array)
     dims, remaining = list(x.dims), iter(counts)
     used = sum(_axes_taken(item) for item in index)
     if used > len(dims):
@@ -153,7 +151,7 @@ def path_type(facts: Facts, x: Type, path: tuple[Any, ...]) -> Type:
 def _store_type(facts: Facts, callee: Any, x: Type, value: Type, path: tuple[Any, ...]) -> Type:
     target = path_type(facts, x, path)
     if isinstance(value, Array) and not isinstance(target, Array):
-        raise TypeRuleError(f"cannot store {value!r} in one element of {x!r}")
+        raise TypeRuleError("one element of an array holds no array", "store in a slice of it")
     if isinstance(value, Array) and isinstance(target, Array):
         facts.broadcast([target.dims, value.dims[-target.rank :] if target.rank else ()])
     return x
@@ -205,8 +203,7 @@ def is_whole(path: tuple[Any, ...]) -> bool:
 
 
 def _length_type(facts: Facts, callee: Any, x: Type, axis: int) -> Type:
-    if not isinstance(x, Array):
-        raise TypeRuleError(f"{x!r} has no axis {axis}")
+    assert isinstance(x, Array)
     return Scalar("int64", True, x.dims[axis])
 
 

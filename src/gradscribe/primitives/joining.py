@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradscribe.ir.affine import Affine
-from gradscribe.ir.types import Array, Scalar, Sequence, Tuple
+from gradscribe.ir.types import Array, Sequence, Tuple
 from gradscribe.primitives.registry import LINEAR, adjoint, available
 from gradscribe.primitives.typing import (
     ONE,
@@ -26,6 +26,7 @@ from gradscribe.primitives.typing import (
     number_type,
     product,
     result_of,
+    row_type,
     same_length,
     type_of,
     unknown_length,
@@ -34,14 +35,14 @@ from gradscribe.primitives.typing import (
 # -- types -----------------------------------------------------------------------------------
 
 
-def _items(arrays):
+def joined_items(arrays):
     """The types of what is joined (of a list: of one item), and how often each is there."""
     if isinstance(arrays, Sequence):
         return (number_type(arrays.item),), arrays.length
     if isinstance(arrays, Tuple):
         arrays = arrays.items
     if not isinstance(arrays, (tuple, list)):
-        raise TypeRuleError(f"expected a tuple or list of arrays, got {arrays!r}")
+        raise TypeRuleError("expected a tuple or list of arrays")
     if not arrays:
         raise TypeRuleError("there is nothing to join")
     return tuple(map(number_type, arrays)), Affine.of(1)
@@ -71,7 +72,7 @@ def _joined_dims(facts, items, count, axis):
 
 
 def _concatenate_type(facts, callee, arrays, axis=0):
-    items, count = _items(arrays)
+    items, count = joined_items(arrays)
     if axis is None:
         items = tuple(_flat(facts, item) for item in items)
     result = result_of(callee, items, axis=axis)
@@ -85,7 +86,7 @@ def _flat(facts, item):
 
 
 def _stack_type(facts, callee, arrays, axis=0):
-    items, count = _items(arrays)
+    items, count = joined_items(arrays)
     result = result_of(callee, items, axis=axis)
     (along,) = normalize_axes(axis, len(dims_of(result)))
     return like_first(result, _stacked_dims(facts, items, count, along), *items)
@@ -101,7 +102,7 @@ def _stacked_dims(facts, items, count, axis):
 
 
 def _hstack_type(facts, callee, arrays):
-    items, count = _items(arrays)
+    items, count = joined_items(arrays)
     items = tuple(_at_least(item, 1) for item in items)
     axis = 0 if len(dims_of(items[0])) == 1 else 1
     dims = _joined_dims(facts, items, count, axis)
@@ -109,15 +110,13 @@ def _hstack_type(facts, callee, arrays):
 
 
 def _vstack_type(facts, callee, arrays):
-    items, count = _items(arrays)
+    items, count = joined_items(arrays)
     items = tuple(_at_least(item, 2) for item in items)
     return like_first(result_of(callee, items), _joined_dims(facts, items, count, 0), *items)
 
 
 def _column_stack_type(facts, callee, arrays):
-    if isinstance(arrays, Sequence):
-        raise TypeRuleError("the arrays must be known when the function is compiled")
-    items, count = _items(arrays)
+    items, count = joined_items(arrays)
     columns = tuple(
         Array(item.dtype, (*dims_of(item), ONE), item.module, item.spelling)
         if len(dims_of(item)) == 1
@@ -290,10 +289,7 @@ def _summands(items):
         return items
     if isinstance(items, Sequence):
         return (items.item,)
-    if not dims_of(items):
-        raise TypeRuleError("a number cannot be iterated over")
-    rows = dims_of(items)[1:]
-    return (replace(items, dims=rows) if rows else Scalar(items.dtype, weak=False),)
+    return (row_type(items),)
 
 
 @adjoint(builtins.sum, type=_sum_type, tangent=LINEAR)

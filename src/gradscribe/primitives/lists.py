@@ -20,7 +20,7 @@ from gradscribe.ir.types import INT, Array, Scalar, Sequence, Tuple, Type, join_
 from gradscribe.primitives.control import APPEND, GET, LIST, POP, SET, signature
 from gradscribe.primitives.indexing import ACCUMULATE, STORE, slice_length
 from gradscribe.primitives.registry import LINEAR, PRIMITIVES, adjoint, constant
-from gradscribe.primitives.typing import TypeRuleError, dims_of
+from gradscribe.primitives.typing import TypeRuleError, dims_of, row_type
 
 
 def _count(number: Any) -> Affine | None:
@@ -137,8 +137,7 @@ _CHANGES = IN_PLACE | {STORE, ACCUMULATE}
 
 
 def _tolist_type(facts: Facts, callee: Any, x: Type) -> Type:
-    if not isinstance(x, (Array, Scalar)):
-        raise TypeRuleError(f"{x!r} has no method `tolist`")
+    assert isinstance(x, (Array, Scalar))
     result: Type = Scalar(_PLAIN[np.dtype(x.dtype).kind])
     for length in reversed(dims_of(x)):
         result = Sequence(result, length)
@@ -154,11 +153,7 @@ def tolist(out: Any, x: Any, *, d_out: Any) -> Any:
 
 
 def _rows_type(facts: Facts, callee: Any, x: Type) -> Type:
-    if not isinstance(x, Array) or not x.rank:
-        raise TypeRuleError(f"{x!r} cannot be iterated over")
-    if x.rank == 1:
-        return Sequence(Scalar(x.dtype, weak=False), x.dims[0])
-    return Sequence(Array(x.dtype, x.dims[1:], x.module, x.spelling), x.dims[0])
+    return Sequence(row_type(x), dims_of(x)[0])
 
 
 @adjoint(builtins.list, type=_rows_type, tangent=LINEAR)
@@ -179,11 +174,10 @@ def order(keys: list[Any], reverse: bool) -> list[int]:
 def _order_type(facts: Facts, callee: Any, keys: Any, reverse: Any) -> Type:
     if isinstance(keys, Tuple):
         keys = keys.items
-    is_known = isinstance(keys, (tuple, list))
-    if not is_known and not isinstance(keys, Sequence):
-        raise TypeRuleError("only lists and tuples are sorted")
+    is_known = not isinstance(keys, Sequence)
     if not all(map(_is_ordered, keys if is_known else [keys.item])):
-        raise TypeRuleError("only numbers, and tuples of numbers, are sorted")
+        advice = "sort by numbers: `sorted(items, key=…)`"
+        raise TypeRuleError("only numbers, and tuples of numbers, are sorted", advice)
     return Sequence(INT, Affine.of(len(keys)) if is_known else keys.length)
 
 

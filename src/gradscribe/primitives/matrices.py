@@ -17,6 +17,7 @@ from gradscribe.primitives.typing import (
     TypeRuleError,
     dims_of,
     like_first,
+    matrix_dims,
     result_of,
     same_length,
 )
@@ -27,9 +28,7 @@ def _transposed(a):
 
 
 def _square(facts, a):
-    dims = dims_of(a)
-    if len(dims) < 2:
-        raise TypeRuleError("expected a matrix or a stack of matrices")
+    dims = matrix_dims(a)
     same_length(facts, dims[-1], dims[-2], "a matrix has to be square")
     return dims
 
@@ -218,10 +217,10 @@ def eigvalsh(out, a, UPLO="L", *, d_out):
 
 def _svd_type(facts, callee, a, full_matrices=True, compute_uv=True, hermitian=False):
     if hermitian:
-        raise TypeRuleError("singular values are not found by eigenvalues", "call `np.linalg.eigh`")
-    dims = dims_of(a)
-    if len(dims) < 2:
-        raise TypeRuleError("expected a matrix or a stack of matrices")
+        raise TypeRuleError(
+            "`hermitian=True` is not supported", "leave it out, or call `np.linalg.eigh`"
+        )
+    dims = matrix_dims(a)
     m, n = dims[-2:]
     wide = facts.at_least(n - m, 0)
     k = facts.derived("shorter", m, n) if wide is None else m if wide else n
@@ -302,11 +301,12 @@ def svdvals(out, x, *, d_out):
 def _qr_type(facts, callee, a, mode="reduced"):
     if mode != "reduced":
         raise TypeRuleError("only mode='reduced' has a derivative", "leave `mode` out")
-    dims = dims_of(a)
-    if len(dims) < 2:
-        raise TypeRuleError("expected a matrix or a stack of matrices")
+    dims = matrix_dims(a)
     if facts.at_least(dims[-2] - dims[-1], 0) is not True:
-        raise TypeRuleError("it is not known to have at least as many rows as columns")
+        raise TypeRuleError(
+            "the matrix is not known to have at least as many rows as columns",
+            "take `q` of the first columns, and `q.T @ a` for the other part",
+        )
     like = result_of(np.asarray, a)
     n = dims[-1]
     return Tuple((like_first(like, dims, a), like_first(like, (*dims[:-2], n, n), a)))

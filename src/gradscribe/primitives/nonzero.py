@@ -17,7 +17,7 @@ from gradscribe.primitives.typing import TypeRuleError
 
 def _nonzero_type(facts: Facts, callee: Any, x: Type, count: Affine) -> Type:
     if not isinstance(x, Array) or not x.rank:
-        raise TypeRuleError(f"{x!r} has no elements to find")
+        raise TypeRuleError("an array without axes has no indices", "use its one item")
     if callee is np.argwhere:
         return Array("int64", (count, Affine.of(x.rank)), x.module)
     indices = Array("int64", (count,), x.module)

@@ -22,7 +22,9 @@ def _norm_type(facts, callee, x, ord=None, axis=None, keepdims=False):
     if keepdims and axis is None:
         axis = tuple(range(rank))
     if len(normalize_axes(axis, rank)) > 2 and (ord is not None or axis is not None):
-        raise TypeRuleError("a norm of a given order is of vectors or matrices: pass `axis`")
+        raise TypeRuleError(
+            "a norm of a given order is of vectors or matrices", "pass one or two axes: `axis=…`"
+        )
     return reduction_type(facts, np.linalg.norm if ord is None else _euclidean, x, axis, keepdims)
 
 

@@ -13,11 +13,11 @@ from gradscribe.ir.types import FLOAT, INT, Sequence, Tuple
 from gradscribe.primitives.joining import to_each
 from gradscribe.primitives.registry import LINEAR, adjoint, constant, elementwise
 from gradscribe.primitives.typing import (
-    TypeRuleError,
     dims_of,
     elementwise_type,
     length_of,
     number_type,
+    refuse_arrays,
     same_length,
 )
 
@@ -60,8 +60,7 @@ def ldexp(out, x, i, *, d_out):
 
 
 def _parts_type(facts, callee, x):
-    if dims_of(number_type(x)):
-        raise TypeRuleError("expected a number")
+    refuse_arrays((number_type(x),), f"for arrays use `np.{callee.__name__}`")
     return Tuple((FLOAT, INT if callee is math.frexp else FLOAT))
 
 

@@ -12,6 +12,7 @@ from gradscribe.primitives.typing import (
     TypeRuleError,
     dims_of,
     like_first,
+    matrix_dims,
     normalize_axes,
     number_type,
     product,
@@ -23,9 +24,7 @@ from gradscribe.primitives.typing import (
 
 
 def _diagonal_type(facts, callee, x, offset=0, axis1=0, axis2=1):
-    dims = dims_of(x)
-    if len(dims) < 2:
-        raise TypeRuleError("expected a matrix, or a stack of them")
+    dims = matrix_dims(x)
     first, second = normalize_axes((axis1, axis2), len(dims))
     rows, columns = dims[first], dims[second]
     if facts.equal(rows, columns) and facts.at_least(rows, abs(offset)):
@@ -42,10 +41,7 @@ def _diagonal_matrix_type(facts, callee, x, k=0):
 
 
 def _triangle_type(facts, callee, x, k=0):
-    dims = dims_of(x)
-    if len(dims) < 2:
-        raise TypeRuleError("expected a matrix, or a stack of them")
-    return like_first(result_of(np.asarray, x), dims, x)
+    return like_first(result_of(np.asarray, x), matrix_dims(x), x)
 
 
 @adjoint(

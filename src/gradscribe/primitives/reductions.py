@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradscribe.ir.types import Array, Sequence
+from gradscribe.ir.types import Array
 from gradscribe.primitives.registry import LINEAR, adjoint, composition, constant
 from gradscribe.primitives.typing import (
     ONE,
@@ -30,8 +30,6 @@ def reduction_type(
     x = number_type(x)
     if where is not True:
         facts.broadcast([dims_of(x), dims_of(where)])
-    if isinstance(x, Sequence):
-        raise TypeRuleError(f"only an array is reduced, not {x!r}", "make one with `np.array`")
     dims = dims_of(x)
     axes = normalize_axes(axis, len(dims) or 1)
     result = result_of(callee, x, axis=axis, keepdims=keepdims, **options)

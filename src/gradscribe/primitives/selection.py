@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.ir.types import Array
+from gradscribe.primitives.joining import joined_items
 from gradscribe.primitives.parts import section
 from gradscribe.primitives.registry import adjoint, composition
 from gradscribe.primitives.static import known
 from gradscribe.primitives.typing import (
-    TypeRuleError,
     dims_of,
     length_of,
     like_first,
@@ -153,9 +153,7 @@ def piecewise(x, condlist, funclist):
 
 
 def _choose_type(facts, callee, a, arrays):
-    if not isinstance(arrays, (tuple, list)):
-        raise TypeRuleError("the choices are a tuple or list of arrays")
-    items = tuple(map(number_type, arrays))
+    items, _ = joined_items(arrays)
     result = result_of(callee, a, items)
     if not isinstance(result, Array):
         return result

@@ -9,12 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.ir.types import Array, Scalar, Tuple
+from gradscribe.primitives.joining import joined_items
 from gradscribe.primitives.registry import adjoint, composition
 from gradscribe.primitives.static import static
 from gradscribe.primitives.typing import (
     TypeRuleError,
     dims_of,
     like_first,
+    matrix_dims,
     result_of,
     same_length,
     unknown_length,
@@ -29,9 +31,7 @@ def _transposed(a):
 
 
 def _pinv_type(facts, callee, a, rcond=None, hermitian=False):
-    dims = dims_of(a)
-    if len(dims) < 2:
-        raise TypeRuleError("expected a matrix or a stack of matrices")
+    dims = matrix_dims(a)
     return like_first(result_of(callee, a), (*dims[:-2], dims[-1], dims[-2]), a)
 
 
@@ -129,8 +129,9 @@ def matrix_power(a, n):
 
 
 def _chain_type(facts, callee, arrays):
-    if not isinstance(arrays, (tuple, list)) or len(arrays) < 2:
-        raise TypeRuleError("expected a tuple or list of at least two arrays")
+    arrays, _ = joined_items(arrays)
+    if len(arrays) < 2:
+        raise TypeRuleError("expected at least two arrays")
     dims = dims_of(arrays[0])
     for x in arrays[1:]:
         same_length(facts, dims[-1], dims_of(x)[0], "the lengths that are multiplied and summed")

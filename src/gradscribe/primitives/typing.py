@@ -11,6 +11,7 @@ import functools
 import operator
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,14 +42,28 @@ def elementwise_type(facts: Facts, callee: Any, **operands: Any) -> Type:
         items.pop()
     types = tuple(item for item in items if isinstance(item, Type))
     for type_ in types:
-        if not isinstance(type_, (Scalar, Array)):
-            raise TypeRuleError(f"expected numbers or arrays, got {type_!r}")
+        dims_of(type_)
+    if getattr(callee, "__module__", "") == "math":
+        name = callee.__name__
+        refuse_arrays(types, f"for arrays use `np.{name}`" if hasattr(np, name) else "")
     result = result_of(callee, *items)
     if isinstance(result, Array):
         return like_first(result, facts.broadcast(dims_of(t) for t in types), *types)
-    if any(map(dims_of, types)):
-        raise TypeRuleError(f"{callee} takes numbers, not arrays")
     return integer_value(facts, callee, types, result)
+
+
+def conversion_type(facts: Facts, callee: Any, x: Any) -> Type:
+    """`float(x)`, `int(x)`, `x.item()`: of a number, or of an array of rank 0."""
+    x = number_type(x)
+    is_method = isinstance(callee, Method)
+    refuse_arrays((x,), "" if is_method else f"convert an array by `.astype({callee.__name__})`")
+    return elementwise_type(facts, callee, x=x)
+
+
+def refuse_arrays(operands: Iterable[Any], advice: str) -> None:
+    """Refuse arrays that have axes as operands of Python's own operations on numbers."""
+    if any(map(dims_of, operands)):
+        raise TypeRuleError("it takes numbers, not arrays", advice)
 
 
 def like_first(result: Type, dims: tuple[Affine, ...], *operands: Any) -> Array:
@@ -88,8 +103,33 @@ def dims_of(operand: Any) -> tuple[Affine, ...]:
     if isinstance(operand, Array):
         return operand.dims
     if isinstance(operand, Type) and not isinstance(operand, Scalar):
-        raise TypeRuleError(f"expected a number or an array, got {operand!r}")
+        raise TypeRuleError("expected a number or an array")
     return ()
+
+
+def matrix_dims(operand: Any) -> tuple[Affine, ...]:
+    """The lengths of the axes of a matrix, or of a stack of matrices."""
+    dims = dims_of(operand)
+    if len(dims) < 2:
+        raise TypeRuleError("expected a matrix or a stack of matrices")
+    return dims
+
+
+def vector_length(operand: Any) -> Affine:
+    """The length of an array of one axis."""
+    dims = dims_of(operand)
+    if len(dims) != 1:
+        raise TypeRuleError("expected arrays of one axis")
+    return dims[0]
+
+
+def row_type(x: Type) -> Type:
+    """The type of each item of an array, as a loop over it gives them."""
+    if not isinstance(x, Array) or not x.rank:
+        raise TypeRuleError(
+            "an array without axes has no items", "use the array itself, or `np.atleast_1d`"
+        )
+    return replace(x, dims=x.dims[1:]) if x.rank > 1 else Scalar(x.dtype, weak=False)
 
 
 def product(facts: Facts, lengths: Iterable[Affine]) -> Affine:
@@ -128,7 +168,9 @@ def normalize_axes(axis: Any, rank: int) -> tuple[int, ...]:
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     for a in axes:
         if not isinstance(a, (int, np.integer)):
-            raise TypeRuleError("axis must be known when the function is compiled")
+            raise TypeRuleError(
+                "axis must be known when the function is compiled", "write it as a literal"
+            )
         if not -rank <= a < rank:
             raise TypeRuleError(f"axis {a} is out of bounds for an array of {rank} dimensions")
     return tuple(int(a) % rank for a in axes)
@@ -292,4 +334,4 @@ def type_of(value: Any) -> Type:
     for cls, name in ((bool, "bool"), (int, "int64"), (float, "float64"), (complex, "complex128")):
         if isinstance(value, cls):
             return Scalar(name)
-    raise TypeRuleError(f"expected a number or an array, got {type(value).__name__}")
+    raise TypeRuleError("expected a number or an array")

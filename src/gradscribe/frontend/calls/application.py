@@ -98,7 +98,7 @@ def apply_primitive(
         if parameter.kind is parameter.VAR_POSITIONAL and parameter.name in given:
             item = TupleOf(item)
         tree[parameter.name] = (
-            _argument(lowering, node, primitive, parameter.name, item)
+            _argument(lowering, node, primitive, callee, parameter.name, item)
             if parameter.name in given
             else item
         )
@@ -161,7 +161,9 @@ def known_option(lowering: Lowering, node: Any, name: str, item: Any) -> Any:
     )
 
 
-def _argument(lowering: Lowering, node: Any, primitive: Primitive, name: str, item: Any) -> Any:
+def _argument(
+    lowering: Lowering, node: Any, primitive: Primitive, callee: Any, name: str, item: Any
+) -> Any:
     """One bound argument as an attribute tree with IR values in it."""
     item = scope.opened(lowering, item)
     if isinstance(item, Static):
@@ -172,10 +174,10 @@ def _argument(lowering: Lowering, node: Any, primitive: Primitive, name: str, it
             return item.value
         return lowering.constant(item.value)
     if isinstance(item, TupleOf):
-        return tuple(_argument(lowering, node, primitive, name, i) for i in item.items)
+        return tuple(_argument(lowering, node, primitive, callee, name, i) for i in item.items)
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
         items = lowering.contents[item.storage]
-        return [_argument(lowering, node, primitive, name, i) for i in items]
+        return [_argument(lowering, node, primitive, callee, name, i) for i in items]
     if isinstance(item, (Value, Ref, ListRef)):
         value = lowering.value(item)
         demanded = name in ("axis", "axes", "keepdims", "ddof") or name in primitive.static
@@ -184,7 +186,7 @@ def _argument(lowering: Lowering, node: Any, primitive: Primitive, name: str, it
         return value
     return lowering.unsupported(
         node,
-        f"this argument of `{primitive.name}` is not supported",
+        f"this argument of {wording.operation(primitive, callee)} is not supported",
         "pass numbers, arrays, or tuples and lists of them",
     )
 

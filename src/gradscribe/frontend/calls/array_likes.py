@@ -15,10 +15,13 @@ from gradscribe.frontend.data.sequences import known_items
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Iteration, ListRef, OneShot, Ref, Static, TupleOf
 from gradscribe.ir.core import Method, Primitive, Value
-from gradscribe.ir.types import Scalar
+from gradscribe.ir.types import Scalar, Sequence, Tuple
 
 _STRUCTURES = frozenset({"arrays", "operands"})
 """Parameters that are a tuple or list of arrays, not one of their items."""
+
+_COUNTED = (np.choose, np.column_stack, np.linalg.multi_dot)
+"""Functions that have to know how many arrays they are given."""
 
 
 def converted(
@@ -37,8 +40,9 @@ def converted(
         return {name: taker(lowering, node, item) for name, item in arguments.items()}
     others = static | primitive.static
     found = dict(arguments)
+    of_structure = _counted_arrays if callee in _COUNTED else _items_as_arrays
     for name in arguments.keys() - others:
-        convert = _items_as_arrays if name in _STRUCTURES else _as_array
+        convert = of_structure if name in _STRUCTURES else _as_array
         found[name] = convert(lowering, node, arguments[name])
     return found
 
@@ -82,11 +86,34 @@ def _refuse_iterator(lowering: Lowering, node: Any, item: Any) -> Any:
 
 
 def _items_as_arrays(lowering: Lowering, node: Any, item: Any) -> Any:
-    """A tuple or list of arrays, some of which are given as lists."""
+    """A tuple or list of arrays, some of which are given as lists, or an array of them."""
+    from gradscribe.frontend.calls.dispatch import call
+
+    if isinstance(item, tuple):  # positional arguments
+        return tuple(_as_array(lowering, node, below) for below in item)
     items = known_items(lowering, item)
-    if items is None or not any(isinstance(below, (ListRef, TupleOf)) for below in items):
+    if items is None:
+        if _is_list_of_lists(lowering, item):
+            item = as_array(lowering, node, item)
+        return call(lowering, node, Static(list), (item,), {}) if isinstance(item, Ref) else item
+    if not any(isinstance(below, (ListRef, TupleOf)) for below in items):
         return item
     return TupleOf(tuple(_as_array(lowering, node, below) for below in items))
+
+
+def _is_list_of_lists(lowering: Lowering, item: Any) -> bool:
+    contents = lowering.contents[item.storage] if isinstance(item, ListRef) else None
+    type_ = contents.type if isinstance(contents, Value) else None
+    return isinstance(type_, Sequence) and isinstance(type_.item, (Sequence, Tuple))
+
+
+def _counted_arrays(lowering: Lowering, node: Any, item: Any) -> Any:
+    """A tuple of arrays, as many as there are in the specializing call."""
+    from gradscribe.frontend.calls.unpacking import unpacked
+
+    if not isinstance(item, (Ref, ListRef)):
+        return item
+    return _items_as_arrays(lowering, node, TupleOf(unpacked(lowering, node, item)))
 
 
 def _takes_arrays(callee: Any) -> bool:

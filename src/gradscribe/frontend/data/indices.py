@@ -189,7 +189,7 @@ def open_mesh(lowering: Lowering, node: Any, arguments: tuple[Any, ...]) -> Tupl
 
 def nonzero(lowering: Lowering, node: Any, callee: Any, x: Any) -> Any:
     """`np.nonzero(x)` and its likes."""
-    value = lowering.value(x)
+    value = lowering.value(as_array(lowering, node, x))
     arguments = {"x": value, "count": count_of(lowering, value)}
     return lowering.wrap(lowering.emit(NONZERO, arguments, callee))
 

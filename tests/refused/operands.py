@@ -1,0 +1,322 @@
+"""What operations are given: numbers, arrays and lists that do not fit them."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import numpy as np
+
+from tests.refused import refused
+
+VECTOR = np.array([0.5, 1.5, 2.5])
+MATRIX = np.array([[0.5, 1.5, 2.5], [1.0, 2.0, 4.0]])
+
+# -- numbers and arrays --------------------------------------------------------------------------
+
+
+@refused("`sin` cannot be compiled here: it takes numbers, not arrays", VECTOR)
+def sine_of_an_array(x):
+    return math.sin(x)
+
+
+@refused("`gamma` cannot be compiled here: it takes numbers, not arrays", VECTOR)
+def gamma_of_an_array(x):
+    return math.gamma(x)
+
+
+@refused("`max` cannot be compiled here: it takes numbers, not arrays", VECTOR)
+def larger_of_arrays(x):
+    return max(x, 1.0)
+
+
+@refused("`float` cannot be compiled here: it takes numbers, not arrays", VECTOR)
+def float_of_an_array(x):
+    return float(x)
+
+
+@refused("`item` cannot be compiled here: it takes numbers, not arrays", VECTOR)
+def item_of_an_array(x):
+    return x.item()
+
+
+@refused("`complex` cannot be compiled here: it takes numbers, not arrays", VECTOR)
+def complex_of_an_array(x):
+    return complex(x, 1.0).real
+
+
+@refused("`modf` cannot be compiled here: it takes numbers, not arrays", VECTOR)
+def parts_of_an_array(x):
+    return math.modf(x)[0]
+
+
+@refused("`float` cannot be compiled here: expected a number or an array", VECTOR)
+def float_of_a_list(x):
+    return float([v for v in x])
+
+
+@refused("`zeros` cannot be compiled here: expected an integer, got 2.0", VECTOR)
+def float_as_a_length(x):
+    return np.zeros(2.0) + x[0]
+
+
+@refused("`reshape` cannot be compiled here: expected an integer, got float64", VECTOR)
+def computed_float_as_a_length(x):
+    return x.reshape(x[0], 1)
+
+
+@refused("`sum` cannot be compiled here: the initial value is a number", VECTOR)
+def array_as_initial_value(x):
+    return np.sum(x, initial=x)
+
+
+@refused("`sum` cannot be compiled here: an array without axes has no items", VECTOR)
+def sum_over_one_number(x):
+    return sum(np.asarray(x[0]))
+
+
+@refused("`nonzero` cannot be compiled here: an array without axes has no indices", VECTOR)
+def indices_of_a_number(x):
+    return x[np.nonzero(x[0])]
+
+
+@refused(
+    "`astype` cannot be compiled here: what it returns has dtype <U32, which is not a numeric one",
+    VECTOR,
+)
+def array_of_texts(x):
+    return x.astype(str)
+
+
+@refused(
+    "`mean` cannot be compiled here: `statistics.mean` of these items is not supported", VECTOR
+)
+def mean_of_integers(x):
+    return x[0] * statistics.mean([int(v) for v in x])
+
+
+@refused(
+    "this sort cannot be compiled here: only numbers, and tuples of numbers, are sorted", MATRIX
+)
+def sorted_rows(x):
+    return sorted(x)[0].sum()
+
+
+@refused("`sort` cannot be compiled here: only an array can be sorted", VECTOR)
+def sorted_number(x):
+    return np.sort(x[0])
+
+
+@refused(
+    "`nan_to_num` cannot be compiled here: `copy=False` changes the array that it is given", VECTOR
+)
+def cleaned_in_place(x):
+    np.nan_to_num(x, copy=False)
+    return x.sum()
+
+
+# -- axes and indices ----------------------------------------------------------------------------
+
+
+@refused(
+    "`sum` cannot be compiled here: axis must be known when the function is compiled",
+    VECTOR,
+    np.array(0),
+)
+def axis_in_an_array(x, axis):
+    return np.sum(x, axis=axis)
+
+
+@refused(
+    "`sum` cannot be compiled here: axis 1 is out of bounds for an array of 1 dimensions", VECTOR
+)
+def axis_that_is_not_there(x):
+    return np.sum(x, axis=1)
+
+
+@refused(
+    "this index cannot be compiled here: too many indices: the array has 1 axes, 2 were given",
+    VECTOR,
+)
+def two_slices_of_a_vector(x):
+    return x[1:, 0]
+
+
+@refused(
+    "this index cannot be compiled here: too many indices: the array has 1 axes, 2 were given",
+    VECTOR,
+)
+def two_lists_of_a_vector(x):
+    return x[[0, 1], [0, 0]]
+
+
+@refused("this store cannot be compiled here: one element of an array holds no array", VECTOR)
+def array_in_one_element(x):
+    y = x.copy()
+    y[0] = x
+    return y.sum()
+
+
+@refused(
+    "`dot` cannot be compiled here: the lengths that are multiplied and summed: 3 and 2 differ",
+    VECTOR,
+    np.ones(2),
+)
+def product_of_unequal_lengths(x, y):
+    return np.dot(x, y)
+
+
+# -- shapes --------------------------------------------------------------------------------------
+
+
+@refused("`ravel` cannot be compiled here: order='K' depends on the memory layout", MATRIX)
+def flat_as_in_memory(x):
+    return np.ravel(x, order="K")
+
+
+@refused(
+    "`broadcast_to` cannot be compiled here: "
+    "the shape to broadcast to has fewer axes than the array",
+    MATRIX,
+)
+def broadcast_to_fewer_axes(x):
+    return np.broadcast_to(x, (3,))
+
+
+@refused("`squeeze` cannot be compiled here: which axes have length one is not known here", VECTOR)
+def squeezed_selection(x):
+    return np.squeeze(x[x > 1])
+
+
+@refused(
+    "`sliding_window_view` cannot be compiled here: "
+    "there is one length for each axis that a window slides over",
+    MATRIX,
+)
+def windows_of_one_length(x):
+    return np.lib.stride_tricks.sliding_window_view(x, 2)
+
+
+# -- several arrays ------------------------------------------------------------------------------
+
+
+@refused("`concatenate` cannot be compiled here: expected a tuple or list of arrays", VECTOR)
+def joined_number(x):
+    return np.concatenate(x[0])
+
+
+@refused("`concatenate` cannot be compiled here: there is nothing to join", VECTOR)
+def joined_nothing(x):
+    return x.sum() * np.concatenate([])
+
+
+@refused("`multi_dot` cannot be compiled here: expected at least two arrays", MATRIX)
+def chain_of_one(x):
+    return np.linalg.multi_dot([x])
+
+
+@refused("`convolve` cannot be compiled here: expected arrays of one axis", MATRIX)
+def convolved_matrix(x):
+    return np.convolve(x, x)
+
+
+@refused(
+    "`einsum` cannot be compiled here: the subscripts are a text that is known when it is compiled",
+    VECTOR,
+)
+def subscripts_as_numbers(x):
+    return np.einsum(x, [0], [0])
+
+
+@refused("`einsum` cannot be compiled here: 2 terms for 1 operands", VECTOR)
+def term_too_many(x):
+    return np.einsum("i,i->", x)
+
+
+@refused("`einsum` cannot be compiled here: 'ij' stands for an array of 2 axes", VECTOR)
+def letter_too_many(x):
+    return np.einsum("ij->", x)
+
+
+@refused("`einsum` cannot be compiled here: 'ij...' has more letters than there are axes", VECTOR)
+def letters_beside_an_ellipsis(x):
+    return np.einsum("ij...->...", x)
+
+
+# -- linear algebra and signals ------------------------------------------------------------------
+
+
+@refused("`@` cannot be compiled here: the operands of `@` have at least one axis", VECTOR)
+def matrix_product_of_numbers(x):
+    return (x @ x) @ x
+
+
+@refused("`triu` cannot be compiled here: expected a matrix or a stack of matrices", VECTOR)
+def triangle_of_a_vector(x):
+    return np.triu(x[0])
+
+
+@refused("`cross` cannot be compiled here: numbers have no cross product", VECTOR)
+def cross_product_of_numbers(x):
+    return np.cross(x, x[0])
+
+
+@refused("`solve` cannot be compiled here: the right side has at least one axis", MATRIX)
+def solution_for_a_number(x):
+    return np.linalg.solve(x @ x.T, x[0, 0])
+
+
+@refused(
+    "`qr` cannot be compiled here: "
+    "the matrix is not known to have at least as many rows as columns",
+    MATRIX,
+)
+def factors_of_a_wide_matrix(x):
+    return np.linalg.qr(x)[1]
+
+
+@refused("`qr` cannot be compiled here: only mode='reduced' has a derivative", MATRIX)
+def complete_factors(x):
+    return np.linalg.qr(x, mode="complete")[1]
+
+
+@refused("`svd` cannot be compiled here: `hermitian=True` is not supported", MATRIX)
+def singular_values_of_a_symmetric_matrix(x):
+    return np.linalg.svd(x @ x.T, hermitian=True)[1]
+
+
+@refused(
+    "`svd` cannot be compiled here: the vectors beyond the singular values have no derivative",
+    MATRIX,
+)
+def all_singular_vectors(x):
+    return np.linalg.svd(x)[1]
+
+
+@refused(
+    "`norm` cannot be compiled here: a norm of a given order is of vectors or matrices",
+    np.ones((2, 2, 2)),
+)
+def norm_over_three_axes(x):
+    return np.linalg.norm(x, axis=(0, 1, 2))
+
+
+@refused("`fft` cannot be compiled here: a transform is one of an array with an axis", VECTOR)
+def spectrum_of_a_number(x):
+    return np.fft.fft(x[0]).real
+
+
+@refused(
+    "`fft` cannot be compiled here: norm='none' is none of 'backward', 'ortho' and 'forward'",
+    VECTOR,
+)
+def spectrum_of_no_norm(x):
+    return np.fft.fft(x, norm="none").real
+
+
+@refused(
+    "`quantile` cannot be compiled here: of the method 'inverted_cdf' no derivative is known",
+    VECTOR,
+)
+def quantile_of_steps(x):
+    return np.quantile(x, 0.5, method="inverted_cdf")

@@ -33,8 +33,11 @@ def public_kind(error: errors.GradscribeError) -> type:
     return next(kind for kind in type(error).__mro__ if kind.__module__ == errors.__name__)
 
 
-@pytest.mark.xfail(reason="the programs are being written")
-@pytest.mark.parametrize("part", PARTS)
+UNFINISHED = ("frontend", "transforms", "compiler", "api")
+"""Parts for which the programs are being written."""
+
+
+@pytest.mark.parametrize("part", [part for part in PARTS if part not in UNFINISHED])
 def test_every_text_is_provoked_by_a_program(part: str) -> None:
     provoked = {refusal for program in PROGRAMS for refusal in closest(program.text)}
     missing = [refusal for refusal in refusals(part) if refusal not in provoked]

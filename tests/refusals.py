@@ -155,9 +155,13 @@ def _assigned(scope: ast.AST, target: type[ast.Name] | type[ast.Attribute]) -> N
     named: Named = {}
     nodes = ast.walk(scope) if isinstance(scope, ast.Module) else _own_nodes(scope)
     for node in nodes:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], target):
-            name = _name(node.targets[0])
-            named.setdefault(name, []).extend(_texts(node.value, named))
+        if isinstance(node, ast.Assign):
+            pairs = [(node.targets[0], node.value)]
+            if isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+                pairs = list(zip(node.targets[0].elts, node.value.elts, strict=True))
+            for left, value in pairs:
+                if isinstance(left, target):
+                    named[_name(left)] = named.get(_name(left), []) + _texts(value, named)
     return {name: texts for name, texts in named.items() if any(" " in text for text in texts)}
 
 

@@ -331,3 +331,77 @@ def test_taken_in_every_trip() -> None:
 def test_what_is_no_sequence_is_refused(function, what) -> None:
     with pytest.raises(errors.UnsupportedError, match=what):
         gs.grad(function)(x4)
+
+
+# -- backwards -------------------------------------------------------------------------------
+
+
+class Row:
+    def __init__(self, items):
+        self.items = items
+
+    def __len__(self):
+        return len(self.items) - 1
+
+    def __getitem__(self, k):
+        return self.items[k]
+
+    def __iter__(self):
+        return iter([1.0, 2.0])
+
+
+class TwoWays(Row):
+    def __reversed__(self):
+        return iter([self.items[0], 5.0])
+
+
+def zipped_with_a_range_backwards(x, n):
+    total = 1.0
+    for k, v in zip(reversed(range(n)), x, strict=False):
+        total = total * v + x[k] * v
+    return total
+
+
+def zipped_with_steps_backwards(x, n):
+    total = 1.0
+    for k, v in zip(reversed(range(1, 3 * n, 3)), x, strict=False):
+        total = total * v + k * v * v
+    return total
+
+
+def counted_range_with_steps(x, n):
+    return sum((k + 1) * x[i] ** 2 for k, i in enumerate(range(n - 1, -1, -2)))
+
+
+def counted_range_backwards(x, n):
+    return sum((k + 1) * x[i] ** 2 for k, i in enumerate(reversed(range(0, n, 2))))
+
+
+def object_with_numbered_items(x, n):
+    total = float(n)
+    for v in reversed(Row(x)):
+        total = total * v + v
+    return total
+
+
+def object_that_says_it(x, n):
+    total = float(n)
+    for v in reversed(TwoWays(x)):
+        total = total * v + v
+    return total
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 4])
+@pytest.mark.parametrize(
+    "function",
+    [
+        zipped_with_a_range_backwards,
+        zipped_with_steps_backwards,
+        counted_range_with_steps,
+        counted_range_backwards,
+        object_with_numbered_items,
+        object_that_says_it,
+    ],
+)
+def test_backwards(function, n) -> None:
+    check(function, x4, n)

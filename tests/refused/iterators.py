@@ -1,12 +1,128 @@
-"""Iterators and generators that are refused."""
+"""Iterators, generators and loops that are refused."""
 
 from __future__ import annotations
+
+import functools
+import itertools
 
 import numpy as np
 
 from tests.refused import refused
 
 ITEMS = np.linspace(0.5, 2.0, 4)
+
+
+@refused("the generator `halves` has no end", 2.0)
+def generator_without_end(x):
+    for half in halves(x):
+        if half < 1e-3:
+            return half
+
+
+def halves(x):
+    while True:
+        x = x / 2
+        yield x
+
+
+@refused("this loop changes what the generator `weighted` reads", ITEMS)
+def generator_of_what_changes(x):
+    weight = 1.0
+
+    def weighted():
+        for v in x:
+            yield weight * v
+
+    for v in weighted():
+        weight = weight * v
+    return weight
+
+
+@refused("`product` of so many iterables", ITEMS)
+def product_of_four(x):
+    return sum(a * b * c * d for a, b, c, d in itertools.product(x, repeat=4))
+
+
+@refused("`permutations` of so many items", np.ones(12))
+def all_permutations(x):
+    return sum(p[0] for p in itertools.permutations(x))
+
+
+@refused("an array without axes has no indices", np.array(2.0))
+def indices_of_a_number(x):
+    return sum(x[i] for i in np.ndindex(x.shape))
+
+
+@refused("this may have no items", ITEMS)
+def reduced_without_a_start(x):
+    return functools.reduce(lambda a, b: a * b, x[x > 1])
+
+
+@refused("the number of items is not known when the function is compiled", ITEMS)
+def unpacked_items(x):
+    return sum([*itertools.takewhile(lambda v: v < 1, x)])
+
+
+@refused("this `zip` has no end", 2.0)
+def zip_without_end(x):
+    for i, factor in zip(itertools.count(), itertools.cycle([1.0, 2.0])):
+        if i > 3:
+            return x * factor
+
+
+@refused("this object cannot be iterated over", 2.0)
+def loop_over_an_object(x):
+    return sum(v * x for v in Pair())
+
+
+class Pair:
+    first = 1.0
+
+
+@refused("this value cannot be iterated over", 2.0)
+def loop_over_a_number(x):
+    total = 0.0
+    for v in x:
+        total += v
+    return total
+
+
+@refused("`zip_longest` of so many iterables", ITEMS)
+def three_zipped_to_the_longest(x):
+    rows = itertools.zip_longest(x, x[1:], x[2:], fillvalue=0.0)
+    return sum(a * b * c for a, b, c in rows)
+
+
+@refused("an array without axes has no items", np.array(2.0))
+def unpacked_number(x):
+    a, b = x
+    return a * b
+
+
+@refused("`reversed` of an iterator", ITEMS)
+def reversed_zip(x):
+    total = 0.0
+    for a, b in reversed(zip(x, x)):
+        total = total * a + b
+    return total
+
+
+@refused("this loop changes the size of the dict that it runs over", 2.0)
+def dict_that_grows(x):
+    found = {"a": x}
+    for key in found:
+        found[key + "b"] = x
+    return found["a"]
+
+
+@refused("this part of a range is not supported", ITEMS, 2)
+def part_of_a_range(x, n):
+    return sum(x[i] for i in range(len(x))[n:])
+
+
+@refused("how often this is repeated is not known", ITEMS)
+def tuple_repeated(x):
+    return sum((x[0],) * int(x[1]))
 
 
 @refused("`next` of what is no iterator", 2.0)
@@ -40,6 +156,7 @@ def array_of_an_iterator(x):
     return np.sum(np.array(map(abs, x)))
 
 
-@refused("`enumerate` of a range with steps is not supported", ITEMS)
-def enumerated_range(x):
-    return sum(k * x[i] for k, i in enumerate(range(0, len(x), 2)))
+@refused("`iter` with a value to stop at is not supported", ITEMS)
+def items_until_a_value(x):
+    values = list(x)
+    return sum(iter(values.pop, 0.5))

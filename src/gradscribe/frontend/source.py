@@ -178,13 +178,16 @@ def _source_in(filename: str, code: CodeType) -> Source:
             "does not show the function that is running",
             "save the file and import it again",
         )
-    if isinstance(found[0].node, ast.AsyncFunctionDef):
-        raise UnsupportedError(
-            f"`{code.co_name}` is an `async` function", "await the data first, and pass it in"
-        )
     tree = gast.ast_to_gast(found[0].mangled())
     share_variables(tree)
-    return Source.of(tree, filename, lines)
+    source = Source.of(tree, filename, lines)
+    if isinstance(tree, gast.AsyncFunctionDef):
+        raise UnsupportedError(
+            f"`{code.co_name}` is an `async` function",
+            "await the data first, and pass it in",
+            source.location(tree),
+        )
+    return source
 
 
 _ADDING = frozenset({"append", "extend", "appendleft", "add", "update", "insert"})

@@ -87,6 +87,11 @@ def values_in(arguments: Any) -> list[Value]:
     return [value for item in arguments for value in values_in(item)]
 
 
+def quoted(name: str, otherwise: str = "an array") -> str:
+    """A name as it is shown, or what is said of what has none."""
+    return f"`{name}`" if name else otherwise
+
+
 def near(name: str, names: Iterable[str]) -> str:
     """Advice for a name that is not there: the one that may be meant."""
     found = difflib.get_close_matches(name, list(names), 1)

@@ -446,7 +446,7 @@ BUILTINS: dict[Any, Handler] = {
     range: iteration.range_of,
     zip: iterator(iteration.zip_of),
     enumerate: iterator(iteration.enumerate_of),
-    reversed: iterator(iteration.reversed_of),
+    reversed: iteration.reversed_of,
     tuple: taking(_tuple),
     dict: taking(dicts.dict_of),
     dict.fromkeys: dicts.keys_with,

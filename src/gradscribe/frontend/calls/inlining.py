@@ -9,6 +9,7 @@ import types
 from dataclasses import replace
 from typing import Any
 
+from gradscribe.errors import SourceNotFoundError
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import destinations
@@ -90,11 +91,20 @@ def call_function(
     arguments: tuple[Any, ...],
     keywords: dict[str, Any],
 ) -> Any:
-    source = source_of(function.__code__)
+    source = _source(lowering, node, function)
     if not scope.is_library(function):
         scope.depend(lowering, Path(function, (("attribute", "__code__"),)), function.__code__)
     names = _bind(lowering, node, source, _defaults(lowering, function), arguments, keywords)
     return run_frame(lowering, node, Frame(source, function, names))
+
+
+def _source(lowering: Lowering, node: Any, function: types.FunctionType) -> Source:
+    """The source of a function; if it cannot be read, the error shows the call."""
+    try:
+        return source_of(function.__code__)
+    except SourceNotFoundError as error:
+        location = lowering.location(node) if node and lowering.frames else None
+        raise SourceNotFoundError(error.what, error.advice, location) from None
 
 
 @functools.cache

@@ -8,7 +8,16 @@ from gradscribe.frontend import scope
 from gradscribe.frontend.calls import application, iterators, opaque, texts, unpacking
 from gradscribe.frontend.data import instances, objects, protocols, run_time_sets, subscripts
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, TupleOf, ViewOf
+from gradscribe.frontend.values import (
+    DictRef,
+    Iteration,
+    ListRef,
+    OneShot,
+    Ref,
+    Static,
+    TupleOf,
+    ViewOf,
+)
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Sequence
 from gradscribe.primitives.control import RUN
@@ -49,8 +58,11 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
 def _object_iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
     """A `for` over an object of a user's class."""
     found = protocols.call(lowering, node, item, "__iter__")
-    if found is not None:
-        return over(lowering, node, found)
+    return _counted(lowering, node, item) if found is None else over(lowering, node, found)
+
+
+def _counted(lowering: Lowering, node: Any, item: Any) -> Iteration:
+    """The items that an object gives by number."""
     count = protocols.call(lowering, node, item, "__len__")
     if objects.method(lowering, item, "__getitem__") is None or count is None:
         lowering.unsupported(
@@ -134,5 +146,23 @@ def enumerate_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -
 
 
 def reversed_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    inner = over(lowering, node, arguments[0])
+    """An iterator over the items from the last to the first; of an iterator there is none."""
+    (item,) = arguments
+    if isinstance(item, OneShot):
+        lowering.raises(
+            node,
+            TypeError("an iterator is not reversible"),
+            "`reversed` of an iterator",
+            "make a list of it first: `reversed(list(zip(a, b)))`",
+        )
+    return iterators.made(lowering, lambda taker: _backwards(lowering, taker, item), arguments)
+
+
+def _backwards(lowering: Lowering, node: Any, item: Any) -> Iteration:
+    item = scope.opened(lowering, item)
+    found = protocols.call(lowering, node, item, "__reversed__")
+    if found is not None:
+        return over(lowering, node, found)
+    is_object = instances.is_object(item)
+    inner = _counted(lowering, node, item) if is_object else over(lowering, node, item)
     return Iteration(inner.kind, inner.parts, not inner.reversed, inner.owner)

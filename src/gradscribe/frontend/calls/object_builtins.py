@@ -175,7 +175,11 @@ def _deep_copied(lowering: Lowering, node: Any, item: Any) -> Any:
 
 
 def _iter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    (item,) = arguments
+    item, *end = arguments
+    if end:
+        lowering.unsupported(
+            node, "`iter` with a value to stop at is not supported", "write a `while` loop"
+        )
     if isinstance(item, OneShot):
         return item
     return iterators.made(lowering, lambda taker: iterations.over(lowering, taker, item), (item,))

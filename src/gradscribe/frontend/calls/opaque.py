@@ -72,7 +72,6 @@ _TEXTS = frozenset({str, repr, ascii, format})
 _ADDRESSES = (id, hash, object)
 _NAMES = (globals, locals, vars, dir)
 _PROGRAMS = (eval, exec, compile)
-_ITERATORS = (iter, next)
 
 
 def is_opaque(item: Any) -> bool:
@@ -89,12 +88,6 @@ def call(
     text = getattr(callee, "__self__", None)
     if isinstance(text, str):
         return _in_text(lowering, Method(callee.__name__), (Static(text), *arguments), keywords)
-    if callee in _ITERATORS:
-        lowering.unsupported(
-            node,
-            f"`{name}` is not supported: an iterator is no value",
-            "loop with `for`, or index",
-        )
     if callee in _NAMES:
         lowering.unsupported(
             node,

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gradscribe.errors import AliasingError
+from gradscribe.frontend import wording
 from gradscribe.frontend.calls.definitions import StoredListError
 from gradscribe.frontend.calls.general_types import general_result, symbols
 from gradscribe.frontend.data import sequences
@@ -86,7 +87,7 @@ class Stores:
                 continue
             found = self._leaves_left(before, now)
             if found is None or any(other is not storage for other in others):
-                self._refuse(f"`{name}`" if name else "an argument")
+                self._refuse(wording.quoted(name, "an argument"))
             stored |= found
         for cell, (owner, _) in self._lowering.added.items():
             is_new = owner in entered and cell not in entered

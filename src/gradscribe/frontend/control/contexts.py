@@ -15,6 +15,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from gradscribe.frontend import wording
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import opaque
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError
@@ -147,7 +148,7 @@ def _mode(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
         if _is_array(contents) and lowering.contents[storage] is not contents:
             lowering.unsupported(
                 node,
-                f"`{storage.name or 'an array'}` from outside is stored to under `no_grad`",
+                f"{wording.quoted(storage.name)} from outside is stored to under `no_grad`",
                 "store to a copy that is made in the block, or outside of it",
             )
 

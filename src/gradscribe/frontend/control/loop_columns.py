@@ -11,6 +11,7 @@ from typing import Any
 import gast
 
 from gradscribe.frontend.calls import unpacking
+from gradscribe.frontend.data import ranges
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, Storage, TupleOf
@@ -32,7 +33,7 @@ class Columns:
 
     @property
     def reversed(self) -> bool:
-        return self.iteration.reversed and len(self.kinds) == 1
+        return self.iteration.reversed
 
     def rows(self, items: list[Value]) -> dict[Value, Value]:
         """The arrays that the items are rows of."""
@@ -70,12 +71,6 @@ def columns_of(lowering: Lowering, node: Any, iteration: Iteration, target: Any)
         return next
 
     bind = add(iteration, target)
-    if iteration.reversed and len(kinds) > 1:
-        lowering.unsupported(
-            node.iter,
-            "`reversed` of several iterables is not supported",
-            "make a list of it first: `reversed(list(zip(a, b)))`",
-        )
     return Columns(tuple(kinds), tuple(operands), tuple(items), bind, iteration, trip)
 
 
@@ -98,12 +93,8 @@ def _trips(lowering: Lowering, node: Any, part: Iteration) -> Any:
         part = part.parts[0]
     if part.kind == "range":
         start, stop, step = part.parts
-        if not (isinstance(step, Static) and step.value == 1):
-            lowering.unsupported(
-                node.iter,
-                "`enumerate` of a range with steps is not supported",
-                "loop over the range, and count in a variable",
-            )
+        if step != Static(1):
+            return ranges.length(lowering, part)
         from gradscribe.frontend.operators import operate
 
         if isinstance(start, Static) and start.value == 0:
@@ -118,13 +109,9 @@ def _simple(
     """The kind, operands and item of one iterable."""
     none: frozenset[Storage] = frozenset()
     if part.kind == "range":
-        values = [lowering.value(p) for p in part.parts]
         if part.reversed and nested:
-            lowering.unsupported(
-                node.iter,
-                "`reversed(range)` inside `zip` is not supported",
-                "count backwards: `range(n - 1, -1, -1)`",
-            )
+            part = ranges.backwards(lowering, part)
+        values = [lowering.value(p) for p in part.parts]
         number = Symbol("i") if part.reversed else trip
         return "range", values, (_range_item(lowering, values, number), none)
     owner = part.parts[0]

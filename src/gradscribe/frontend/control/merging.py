@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from gradscribe.errors import UnsupportedError
+from gradscribe.frontend import wording
 from gradscribe.frontend.calls import texts
 from gradscribe.frontend.control.bounds import MergedLengths
 from gradscribe.frontend.control.merge_plans import (
@@ -319,8 +320,7 @@ class Merge:
     def _refuse_other_items(self, storage: Storage) -> NoReturn:
         """A list that was there before holds items that have no type in common."""
         raise UnsupportedError(
-            f"{f'`{storage.name}`' if storage.name else 'a list'} holds items of other types "
-            "on each path",
+            f"{wording.quoted(storage.name, 'a list')} holds items of other types on each path",
             "put items of one type into it on every path",
             self.lowering.builder.location,
         )
@@ -359,7 +359,7 @@ class Merge:
             return Either(self.condition, first, second)
         if isinstance(value, str):
             name = self.pairs[plan.number][2]
-            return Unbound(f"`{name}` is {value}" if name else f"the value is {value}", mixed=True)
+            return Unbound(f"{wording.quoted(name, 'the value')} is {value}", mixed=True)
         if contents:
             return value
         found = self.lowering.wrap(value, *memory)

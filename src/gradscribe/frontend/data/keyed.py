@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from gradscribe.frontend import wording
 from gradscribe.frontend.calls import texts
 from gradscribe.frontend.data import sequences
 from gradscribe.frontend.data.instances import new_instance
@@ -162,7 +163,7 @@ def refuse_key(lowering: Lowering, node: Any, owner: Any, key: Any) -> NoReturn:
 def refuse_other_keys(lowering: Lowering, storage: Storage) -> NoReturn:
     """A dict has other keys, or the same in another order, on each of two paths."""
     error = RunTimeKeyError(
-        f"{f'`{storage.name}`' if storage.name else 'a dict'} has other keys on each path",
+        f"{wording.quoted(storage.name, 'a dict')} has other keys on each path",
         "give it the same keys on every path, in the same order",
         lowering.builder.location,
     )

@@ -26,6 +26,21 @@ def length(lowering: Lowering, owner: Iteration) -> Any:
     return calls.call(lowering, None, Static(max), (difference, Static(0)), {})
 
 
+def backwards(lowering: Lowering, owner: Iteration) -> Iteration:
+    """The range of the same numbers from the last to the first."""
+    from gradscribe.frontend.operators import operate
+
+    first, end, step = owner.parts
+    if step == Static(1):
+        last = operate(lowering, None, operator.sub, end, step)
+    else:
+        trips = operate(lowering, None, operator.sub, length(lowering, owner), Static(1))
+        steps = operate(lowering, None, operator.mul, trips, step)
+        last = operate(lowering, None, operator.add, first, steps)
+    before = operate(lowering, None, operator.sub, first, step)
+    return Iteration("range", (last, before, operate(lowering, None, operator.neg, step)))
+
+
 def section(lowering: Lowering, node: Any, owner: Iteration, index: Any) -> Any:
     """`owner[index]` of a range, for a slice of known numbers. A range that ends before it starts
     is empty, so that a start needs no bound from above, and an end counted from behind none."""

@@ -14,7 +14,7 @@ import gast
 import numpy as np
 
 from gradscribe.errors import AliasingError
-from gradscribe.frontend import scope
+from gradscribe.frontend import scope, wording
 from gradscribe.frontend.calls import opaque, tensors, texts
 from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.data import index_tricks, places, protocols, ranges, sequences
@@ -420,7 +420,7 @@ def _name_of(node: Any) -> str:
 def _refuse(lowering: Lowering, node: Any, stored: str, other: str) -> None:
     lowering.unsupported(
         node,
-        f"this stores into `{stored or 'an array'}`, which may share memory with `{other}`",
+        f"this stores into {wording.quoted(stored)}, which may share memory with `{other}`",
         f"make `{other}` a copy (`.copy()`), or a view on every path",
         AliasingError,
     )

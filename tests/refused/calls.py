@@ -1,0 +1,168 @@
+"""Calls and their arguments that are refused."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from tests.refused import refused
+
+X = np.linspace(0.5, 2.0, 4)
+MATRIX = np.arange(4.0).reshape(2, 2) + 1
+
+
+@refused("`ndmin` must be known when the function is compiled", X, 1)
+def option_computed(x, n):
+    return np.array(x, ndmin=n)
+
+
+@refused("this argument of `concatenate` is not supported", X)
+def dict_of_arrays(x):
+    return np.sum(np.concatenate({"a": x, "b": x}))
+
+
+@refused("this call of `sum` is not supported: got an unexpected keyword argument 'axes'", X)
+def misspelt_keyword(x):
+    return np.sum(x, axes=0)
+
+
+@refused("this integer must be known when the function is compiled", MATRIX, X)
+def computed_axis(m, x):
+    return np.sum(np.sum(m, axis=int(x[0])))
+
+
+@refused("the method `frobnicate` is not supported on this value", X)
+def method_of_no_value(x):
+    return [x].frobnicate()
+
+
+@refused("this value has no length", 2.0)
+def length_of_a_number(x):
+    return x * len(x)
+
+
+@refused("`out=` must be one array", X)
+def out_is_a_tuple_of_two(x):
+    first, second = np.zeros(4), np.zeros(4)
+    np.exp(x, out=[first, second])
+    return np.sum(first)
+
+
+@refused("`where=` without an array to store in leaves the other elements undefined", X)
+def where_without_out(x):
+    return np.sum(np.log(x, where=x > 1))
+
+
+@refused("the result is float64, but `out=` is of float32", X)
+def out_of_another_dtype(x):
+    total = np.zeros((), dtype=np.float32)
+    np.sum(x, out=total)
+    return total * x[0]
+
+
+@refused("this call of `add.at` is not supported", X)
+def at_of_a_list(x):
+    found = [0.0, 0.0]
+    np.add.at(found, [0, 1], x[:2])
+    return found[0]
+
+
+@refused("this value cannot be called", 2.0)
+def called_number(x):
+    return x(2)
+
+
+@refused("`np.diag` takes `v` and `k`", X)
+def diag_by_another_name(x):
+    return np.sum(np.diag(v=x, offset=1))
+
+
+@refused("the parts must be known when the function is compiled", X, [1, 2])
+def split_at_computed_places(x, n):
+    return np.sum(np.split(x, np.cumsum(n))[0])
+
+
+@refused("this call of `split` is not supported", MATRIX, 1)
+def split_along_a_computed_axis(m, axis):
+    return np.sum(np.split(m, 2, axis)[0])
+
+
+@refused("this call always raises ValueError: could not convert string to float: 'one'", 2.0)
+def number_of_a_text(x):
+    return x * float("one")
+
+
+@refused("`scaled` cannot be called like this: missing a required argument: 'by'", 2.0)
+def argument_left_out(x):
+    return scaled(x)
+
+
+def scaled(x, by):
+    return x * by
+
+
+@refused("`np.fromiter` takes items and `dtype` alone here", X)
+def counted_items(x):
+    return np.sum(np.fromiter((v * v for v in x), float, len(x)))
+
+
+@refused("`min` takes `key` and `default` alone", X)
+def smallest_with_an_unknown_option(x):
+    return min(x, initial=0.0)
+
+
+@refused("this call of `max` has no items", 2.0)
+def largest_of_nothing(x):
+    return x * max([])
+
+
+@refused("`reverse` must be known when the function is compiled", X)
+def order_computed(x):
+    return sorted(x, reverse=x[0] > 1)[0]
+
+
+@functools.lru_cache
+def remembered(n):
+    print("computed")
+    return n + 1
+
+
+@refused("a function that remembers its results has effects", X)
+def remembers_with_effects(x):
+    return np.sum(x) * remembered(len(x))
+
+
+@refused("`**` of this value is not supported in a call", 2.0)
+def keywords_of_a_list(x):
+    return scaled(**[x, x])
+
+
+@refused("`**` of this value is not supported in a dict display", 2.0)
+def dict_of_a_list(x):
+    return {**[x]}["a"]
+
+
+@refused("`in` is not supported on this container", 2.0)
+def member_of_a_number(x):
+    return x if 1 in x else -x
+
+
+@refused("`<` is not supported on a dict and a dict", 2.0)
+def compared_dicts(x):
+    return x if {"a": x} < {"a": 2} else -x
+
+
+@refused("`-` of tuples or lists is not supported", 2.0)
+def difference_of_lists(x):
+    return ([x] - [1.0])[0]
+
+
+@refused("`is` between run-time values is not supported", X)
+def identity_of_numbers(x):
+    return x[0] if x[0] is x[1] else x[2]
+
+
+@refused("`+` cannot be compiled here: axes of 4 and 3 do not broadcast", X)
+def other_lengths(x):
+    return np.sum(x + np.ones(3))

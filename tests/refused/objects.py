@@ -1,0 +1,300 @@
+"""Objects, their attributes and their classes that are refused."""
+
+from __future__ import annotations
+
+import abc
+import collections
+import copy
+import dataclasses
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+from tests.refused import refused
+
+X = np.linspace(0.5, 2.0, 4)
+
+
+class Point:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    @property
+    def total(self):
+        return self.a + self.b
+
+
+class Slotted:
+    __slots__ = ("a",)
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    a: float
+
+
+class Pair(NamedTuple):
+    a: float
+    b: float
+
+
+class Empty:
+    pass
+
+
+class Shape(abc.ABC):
+    @abc.abstractmethod
+    def area(self):
+        pass
+
+
+class Shown:
+    def __getattribute__(self, name):
+        return 1.0
+
+
+class Base:
+    pass
+
+
+class Derived(Base):
+    def area(self, x):
+        return super().area(x)
+
+
+class Fixed:
+    def __get__(self, owner, cls):
+        return 1.0
+
+    def __delete__(self, owner):
+        pass
+
+
+class WithFixed:
+    rate = Fixed()
+
+
+@refused("`Point` has no attribute `c`", X)
+def attribute_never_stored(x):
+    return Point(x[0], x[1]).c
+
+
+@refused("`numpy` has no attribute `summ`", X)
+def misspelt_function(x):
+    return np.summ(x)
+
+
+@refused("`Point` has no attribute `c`", X)
+def deleted_attribute_never_stored(x):
+    point = Point(x[0], x[1])
+    del point.c
+    return point.a
+
+
+@refused("'Slotted' object has no attribute 'b'", X)
+def no_such_slot(x):
+    point = Slotted()
+    point.b = x[0]
+    return point.b
+
+
+@refused("`super()` has no attribute `area`", X)
+def nothing_above(x):
+    return Derived().area(x)
+
+
+@refused("`super()` outside of a method", X)
+def super_in_a_function(x):
+    return super().total(x)
+
+
+@refused("`Empty()` takes no arguments", X)
+def argument_for_nothing(x):
+    return Empty(x[0]).a
+
+
+@refused("`Shown` has a `__getattribute__` of its own", X)
+def own_lookup(x):
+    return x[0] * Shown().rate
+
+
+@refused("`Shape` is abstract", X)
+def abstract_object(x):
+    return Shape().area() * x[0]
+
+
+@refused("cannot assign to field `a`: `Frozen` is frozen", X)
+def stored_in_a_frozen_object(x):
+    point = Frozen(x[0])
+    point.a = x[1]
+    return point.a
+
+
+@refused("the attribute `flags` of this value cannot be deleted", X)
+def deleted_attribute_of_an_array(x):
+    y = x * 2
+    del y.flags
+    return y[0]
+
+
+@refused("the attribute `shape` of this value cannot be stored", X)
+def stored_shape(x):
+    y = x * 2
+    y.shape = (2, 2)
+    return y[0, 0]
+
+
+@refused("the descriptor `rate` has no `__set__`", X)
+def stored_through_a_descriptor(x):
+    owner = WithFixed()
+    owner.rate = x[0]
+    return x[0]
+
+
+@refused("the property `total` has no setter", X)
+def stored_property(x):
+    point = Point(x[0], x[1])
+    point.total = x[0]
+    return point.a
+
+
+@refused("the method `__reduce__` of this object is not supported", X)
+def method_of_object(x):
+    return x[0] * len(Point(1.0, 2.0).__reduce__())
+
+
+@refused("whether the attribute `a` was stored is not known when this is compiled", X)
+def stored_on_one_path(x):
+    point = Defaulted()
+    if x[0] > 1:
+        point.a = x[1]
+    return point.a * x[0]
+
+
+class Defaulted:
+    a = 1.0
+
+
+@refused("`replace` of something that is no dataclass", X)
+def replaced_in_a_plain_object(x):
+    return dataclasses.replace(Point(x[0], x[1]), a=x[2]).a
+
+
+@refused("`Pair` has no such field", X)
+def replaced_field_that_is_not_there(x):
+    return Pair(x[0], x[1])._replace(c=x[2]).a
+
+
+@refused("a copy of this object is not supported", X)
+def copied_class(x):
+    return np.sum(copy.copy(v * 2 for v in x))
+
+
+@refused("the attributes of this value cannot be stored", X)
+def set_attribute_of_a_number(x):
+    object.__setattr__(x, "rate", 1.0)
+    return x[0]
+
+
+@refused("objects of different kinds are sorted", X)
+def sorted_objects(x):
+    found = sorted([Weighted(x[0]), Weighted("a")])
+    return found[0].weight
+
+
+@functools.total_ordering
+class Weighted:
+    def __init__(self, weight):
+        self.weight = weight
+
+    def __lt__(self, other):
+        return True
+
+
+@refused("`Frozen` cannot be made like this: missing a required argument: 'a'", X)
+def dataclass_without_its_field(x):
+    return Frozen().a
+
+
+@refused("a class holds a list that its objects share", X)
+def class_with_a_list(x):
+    class Log:
+        items = []  # noqa: RUF012
+
+    Log.items.append(x[0])
+    return Log.items[0]
+
+
+@refused("what a class holds is not known when it is compiled", X)
+def class_with_an_array(x):
+    class Scaled:
+        rate = x[0]
+
+    return Scaled.rate
+
+
+@refused("this class cannot be made: float expected at most 1 argument, got 3", X)
+def class_of_a_number(x):
+    class Odd(1.0):
+        pass
+
+    return x[0]
+
+
+@refused("this statement in the body of a class is not supported", X)
+def class_with_a_loop(x):
+    class Odd:
+        for k in range(3):
+            pass
+
+    return x[0] * Odd.k
+
+
+@refused("this decorator in a class that a function defines is not supported", X)
+def class_with_a_decorated_method(x):
+    class Scaled:
+        @shown
+        def area(self):
+            return 2.0
+
+    return x[0] * Scaled().area()
+
+
+def shown(function):
+    return function
+
+
+@refused("what `namedtuple` is given is not known here", X)
+def computed_namedtuple(x):
+    Row = collections.namedtuple("Row", x)
+    return Row(1, 2)
+
+
+@refused("an object of `Local`, a class that the function defines, is returned", X)
+def local_object(x):
+    class Local:
+        def __init__(self, a):
+            self.a = a
+
+    return Local(x[0])
+
+
+@refused("a `deque` cannot be returned", X)
+def returned_deque(x):
+    return collections.deque([x[0], x[1]])
+
+
+@refused("a dict whose keys are computed cannot be returned", X)
+def returned_dict(x):
+    found = {}
+    for v in x:
+        found[int(v)] = v
+    return found
+
+
+@refused("whether these objects are one is not known when the function is compiled", X)
+def identity_of_objects(x):
+    first, second = Point(x[0], x[1]), Point(x[1], x[2])
+    found = first if x[0] > 1 else second
+    return x[0] if found is first else x[1]

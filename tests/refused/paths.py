@@ -1,0 +1,186 @@
+"""Values that differ from path to path, and names without value."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+import gradscribe as gs
+from tests.refused import refused
+
+X = np.linspace(0.5, 2.0, 4)
+
+
+@refused("the function does not return one type of value: it differs from path to path", X)
+def result_of_two_structures(x):
+    if x[0] > 1:
+        return x[0], x[1]
+    return [x[0]]
+
+
+@refused("`y` is something else on each path", X)
+def functions_or_numbers(x):
+    if x[0] > 1:
+        y = np.sin
+    else:
+        y = {"a": 1}
+    return y(x[0])
+
+
+@refused("the exceptions that this catches are not known", X)
+def unknown_exceptions(x):
+    try:
+        return np.log(x[0])
+    except 3:
+        return x[0]
+
+
+@refused("`suppress` among other managers is not supported", X)
+def suppress_with_another(x):
+    with contextlib.suppress(ValueError), np.errstate(all="ignore"):
+        return np.log(x[0])
+
+
+@refused("a `finally` that leaves would end an exception here", X)
+def left_by_finally(x):
+    try:
+        if x[0] > 1:
+            raise ValueError
+        y = x[0]
+    finally:
+        return x[1]
+
+
+@refused("this changes an array or list when an exception passes that is handled", X)
+def changed_by_finally(x):
+    y = x * 2
+    try:
+        try:
+            if x[0] > 1:
+                raise ValueError
+        finally:
+            y[0] = 1.0
+    except ValueError:
+        pass
+    return np.sum(y)
+
+
+@refused("`raise` without an exception stands in no `except` here", X)
+def raised_again(x):
+    if x[0] > 100:
+        raise
+    return x[0]
+
+
+@refused("this exception is not supported", X)
+def exception_by_a_function(x):
+    if x[0] > 100:
+        raise _problem("too large")
+    return x[0]
+
+
+def _problem(text):
+    return ValueError(text)
+
+
+@refused("`value` is read of an exception, which may carry what is differentiated", X)
+def attribute_of_an_exception(x):
+    try:
+        if x[0] > 0:
+            raise Stop(x[0])
+    except Stop as stop:
+        return stop.value
+    return x[1]
+
+
+class Stop(Exception):
+    def __init__(self, value):
+        self.value = value
+
+
+@refused("`y` from outside is stored to under `no_grad`", X)
+def stored_under_no_grad(x):
+    y = x * 2
+    with gs.no_grad():
+        y[0] = 1.0
+    return np.sum(y)
+
+
+@refused("an array from outside is stored to under `no_grad`", X)
+def item_stored_under_no_grad(x):
+    ys = [x * 2, x * 3]
+    with gs.no_grad():
+        ys[0][0] = 1.0
+    return np.sum(ys[0])
+
+
+@refused("a gradient mode must be known when this is compiled", X)
+def computed_mode(x):
+    with gs.set_grad_enabled(x[0] > 1):
+        return np.sum(x * x)
+
+
+@refused("the context manager `Swallower` may suppress exceptions", X)
+def swallowed(x):
+    with Swallower():
+        return np.sum(x)
+
+
+class Swallower:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return True
+
+
+@refused("this value is no context manager", X)
+def no_manager(x):
+    with x:
+        return np.sum(x)
+
+
+@refused("`Point` has no such positional patterns", X)
+def positional_pattern(x):
+    match Point(x[0], x[1]):
+        case Point(a, b):
+            return a * b
+
+
+class Point:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+@refused("the class in this pattern is not known", X)
+def pattern_of_a_function(x):
+    match x:
+        case scaled():
+            return x[0]
+    return x[1]
+
+
+def scaled(x):
+    return x
+
+
+@refused("this value pattern is not supported", X)
+def pattern_of_an_array(x):
+    match x:
+        case 1.0:
+            return x[0]
+    return x[1]
+
+
+@refused("a `while` whose test changes something has a `break` or `continue` in its `else`", X)
+def while_else(x):
+    items = list(x)
+    total = 0.0
+    for _ in range(2):
+        while items.pop() > 1:
+            total += 1
+        else:
+            continue
+        total += x[0]
+    return total * x[0]

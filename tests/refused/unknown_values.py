@@ -1,0 +1,177 @@
+"""Calls of what has no source or rule, and values without known type."""
+
+from __future__ import annotations
+
+import functools
+import random
+
+import numpy as np
+
+import gradscribe as gs
+from gradscribe.errors import NoDerivativeError
+from tests.refused import refused
+
+X = np.linspace(0.5, 2.0, 4)
+MATRIX = np.arange(4.0).reshape(2, 2) + 1
+
+
+class Model:
+    pass
+
+
+MODEL = random.Random(1)
+
+
+@refused(
+    "`eig` cannot be differentiated: it has no rule and no Python source that is compiled", MATRIX
+)
+def unknown_function(m):
+    return np.linalg.eig(m)[0][0]
+
+
+@refused("'str' object has no attribute 'foo'", X)
+def method_of_no_text(x):
+    return len(str(len(x)).foo()) * x[0]
+
+
+@refused("the method `search` of an object without known type cannot be differentiated", X)
+def method_of_an_unknown_object(x):
+    import re
+
+    return re.compile("a").search(x[0])
+
+
+@refused("this computes with a value whose type is not known when the function is compiled", X)
+def unknown_type(x):
+    import json
+
+    return x[0] * json.loads("[1.0]")[0]
+
+
+@refused("what is stored in an array of objects has no derivative", X)
+def array_of_objects(x):
+    y = np.array([None, None])
+    y[0] = x[0]
+    return y[0]
+
+
+@gs.primitive
+def smooth(x):
+    return x * 2
+
+
+@refused("`smooth` has no rule for its derivative", X, kind=NoDerivativeError)
+def operation_without_rule(x):
+    return np.sum(smooth(x))
+
+
+@gs.primitive
+def parsed(x):
+    return {"a": 1.0}
+
+
+@refused("`parsed` cannot be compiled here: it returns a dict, not numbers or arrays", X)
+def operation_that_returns_a_dict(x):
+    return parsed(x)["a"]
+
+
+@gs.primitive
+def failing(x):
+    raise ValueError("no")
+
+
+@refused(
+    "`failing` cannot be compiled here: a call on example values, to see what type it returns, "
+    "failed: ValueError('no')",
+    X,
+)
+def operation_that_fails(x):
+    return failing(x)
+
+
+@refused("`out` of `permuted` is not supported", X)
+def drawn_into(x):
+    y = x * 2
+    np.random.default_rng(1).permuted(y, out=y)
+    return np.sum(y * x)
+
+
+@refused("`shuffle` of this value is not supported", X)
+def shuffled_list(x):
+    found = list(x)
+    random.shuffle(found)
+    return found[0]
+
+
+@refused("the type of what `normal` draws is not known: scale < 0", X)
+def drawn_in_vain(x):
+    return np.random.default_rng(1).normal(0.0, -1.0) * x[0]
+
+
+@functools.lru_cache
+def remembered(n):
+    return [float(n)]
+
+
+@refused("this changes what a function returned that remembers its results", X)
+def changed_result(x):
+    found = remembered(len(x))
+    found.append(x[0])
+    return sum(found)
+
+
+@refused("`forever` calls itself on every path, so it never returns", X)
+def endless_recursion(x):
+    return forever(x[0])
+
+
+def forever(x):
+    return forever(x / 2)
+
+
+def grown(x, n):
+    if n == 0:
+        return (x,)
+    return (x, grown(x, n - 1))
+
+
+@refused("`growing` calls itself with ever other types of arguments", X, 3)
+def other_arguments(x, n):
+    return growing((x[0],), n)
+
+
+def growing(pair, n):
+    if n == 0:
+        return 1.0
+    return growing((pair,), n - 1)
+
+
+def scatter(y, z, n):
+    if n == 0:
+        return np.sum(z)
+    y[n] = z[0]
+    return scatter(y, z, n - 1)
+
+
+@refused("a recursive function cannot be given this value", X, 3)
+def recursion_with_an_iterator(x, n):
+    return taking(iter(x), n)
+
+
+def taking(items, n):
+    if n == 0:
+        return 0.0
+    return taking(items, n - 1) + 1.0
+
+
+def deeply(x, rest):
+    if not rest:
+        return x
+    return deeply(x * 0.9, rest[1:])
+
+
+@refused("this always raises IndexError: list assignment index out of range", X)
+def deleted_out_of_range(x):
+    found = [x[0]]
+    del found[3]
+    return found[0]

@@ -33,7 +33,7 @@ def public_kind(error: errors.GradscribeError) -> type:
     return next(kind for kind in type(error).__mro__ if kind.__module__ == errors.__name__)
 
 
-UNFINISHED = ("frontend", "transforms", "compiler", "api")
+UNFINISHED = ("frontend",)
 """Parts for which the programs are being written."""
 
 

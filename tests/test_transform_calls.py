@@ -72,7 +72,22 @@ def newton(x):
     return root
 
 
+def gradient_of_a_rank_0_array(x):
+    value, d = gs.value_and_grad(lambda y: np.asarray(np.sum(y**3)))(x)
+    return value[()] * np.sum(d * x)
+
+
+def power_sum(a, n):
+    return a * a if n < 2 else power_sum(a, n - 1) + a * power_sum(a, n - 2)
+
+
+def gradient_of_a_recursion_elsewhere(x):
+    return np.sum(x) * gs.grad(power_sum)(2.0, 4)
+
+
 PROGRAMS = [
+    gradient_of_a_rank_0_array,
+    gradient_of_a_recursion_elsewhere,
     gradient_norm,
     gradient_made_outside,
     closure_over_an_argument,
@@ -106,6 +121,24 @@ def test_reverse_mode_through_the_gradient_of_a_loop_is_refused():
 
     with pytest.raises(errors.UnsupportedError, match="reverse mode through the gradient"):
         gs.grad(f)(X)
+
+
+def test_reverse_mode_through_the_gradient_of_a_recursion_is_refused():
+    def f(x):
+        return gs.grad(lambda a: x * power_sum(a, 3))(2.0)
+
+    with pytest.raises(errors.UnsupportedError, match="reverse mode through the gradient"):
+        gs.grad(f)(1.0)
+
+
+@pytest.mark.parametrize("length", [1, 5])
+def test_a_tangent_is_as_long_as_its_primal(length):
+    def f(x, t):
+        return gs.jvp(np.sum, (x,), (t,))[1]
+
+    gs.testing.check_grad(f, X, np.ones(4))
+    with pytest.raises(errors.ArgumentError, match=r"a tangent of shape \(.,\) for a value of"):
+        gs.vjp(f, X, np.ones(length))
 
 
 def test_the_inner_function_must_not_change_what_is_outside():

@@ -45,7 +45,6 @@ WITHOUT_DERIVATIVE = {
         histogram histogram2d histogramdd""",
     "it makes matrices of the class np.matrix": "asmatrix bmat",
     "it calls back for each element, without source": "fromfunction frompyfunc",
-    "a step of a floating type has a derivative, but no rule": "arange",
 }
 """The names of functions, by the reason why they have no derivative."""
 

@@ -110,12 +110,9 @@ class _Call:
 
     def directions(self, tangents: Sequence[Any]) -> list[Any]:
         """The tangents of the active leaves, from tangents in the structure of the arguments."""
-        given = len(tangents) if isinstance(tangents, (tuple, list)) else "no tuple of"
+        given = len(tangents) if isinstance(tangents, (tuple, list)) else None
         if given != self._count:
-            raise ArgumentError(
-                f"{self._count} primals, but {given} tangents were given",
-                "give a tuple with one tangent for each primal",
-            )
+            raise count_error(self._count, given)
         start = sum(len(a.types) for a in self.primal.arguments[: self._first])
         found: dict[int, Any] = {}
         own = self.primal.arguments[self._first : self._first + self._count]
@@ -209,12 +206,35 @@ def leaves_in(tree: Tree, value: Any, kind: str) -> list[Any]:
         return [None] * count_leaves(tree)
     found = node_of(value)
     if found is None or len(found[1]) != len(tree.children) or found[0].keys != tree.keys:
-        raise ArgumentError(
-            f"a {kind} does not have the structure of the value that it belongs to",
-            "nest it in the same tuples, lists, dicts and classes",
-        )
+        raise structure_error(kind)
     pairs = zip(tree.children, found[1], strict=True)
     return [leaf for child, item in pairs for leaf in leaves_in(child, item, kind)]
+
+
+def count_error(primals: int, tangents: int | None) -> ArgumentError:
+    """tangents: how many there are (None: no tuple of them)."""
+    given = "no tuple of" if tangents is None else tangents
+    return ArgumentError(
+        f"{primals} primals, but {given} tangents were given",
+        "give a tuple with one tangent for each primal",
+    )
+
+
+def structure_error(kind: str) -> ArgumentError:
+    return ArgumentError(
+        f"a {kind} does not have the structure of the value that it belongs to",
+        "nest it in the same tuples, lists, dicts and classes",
+    )
+
+
+def shape_error(kind: str, shape: str, wanted: str = "") -> ArgumentError:
+    """wanted: the shape of the value ("": it is a number)."""
+    if not wanted:
+        return ArgumentError(f"a {kind} of shape {shape} for a single number", "give it a number")
+    return ArgumentError(
+        f"a {kind} of shape {shape} for a value of shape {wanted}",
+        f"give it the shape of the value: `np.broadcast_to({kind}, {wanted})`",
+    )
 
 
 def _converted(leaf: Any, like: Any, kind: str) -> Any:
@@ -227,15 +247,10 @@ def _converted(leaf: Any, like: Any, kind: str) -> Any:
     if isinstance(like, np.ndarray):
         array = np.asarray(leaf)
         if array.shape != like.shape:
-            raise ArgumentError(
-                f"a {kind} of shape {array.shape} for a value of shape {like.shape}",
-                f"give it the shape of the value: `np.broadcast_to({kind}, {like.shape})`",
-            )
+            raise shape_error(kind, str(array.shape), str(like.shape))
         return array.astype(like.dtype, copy=False)
     if np.ndim(leaf):
-        raise ArgumentError(
-            f"a {kind} of shape {np.shape(leaf)} for a single number", "give it a number"
-        )
+        raise shape_error(kind, str(np.shape(leaf)))
     try:
         return leaf if isinstance(leaf, type(like)) else type(like)(leaf)
     except (TypeError, ValueError):

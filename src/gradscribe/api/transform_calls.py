@@ -11,8 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gradscribe.api.directional import hvp, jvp, vjp
+import numpy as np
+
+from gradscribe.api.directional import count_error, hvp, jvp, structure_error, vjp
 from gradscribe.api.functional import Gradient, check_scalar
+from gradscribe.api.given_tangents import like, refuse
 from gradscribe.compiler.stages import Stages, flat, one_like, only_results
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend import scope
@@ -25,7 +28,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import DictRef, ListRef, Static, Storage, TupleOf
 from gradscribe.ir.core import Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
-from gradscribe.ir.types import Scalar, is_differentiable
+from gradscribe.ir.types import Array, is_differentiable
 from gradscribe.primitives.control import CONSTANT
 from gradscribe.transforms import tangent
 
@@ -209,7 +212,7 @@ def _call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: An
     seeded = _check_scalar(lowering, node, call.function, spec.has_aux)
     stages = Stages(call.function, call.active(sorted(set(numbers))), seeded)
     function = stages.value_and_gradient
-    one = lowering.emit(CONSTANT, {"value": one_like(stages.joined.seeds[0].leaves[0])})
+    one = _one_like(lowering, node, stages.joined.seeds[0].leaves[0])
     results = iter(inline(lowering, function, (*call.operands, one)))
     assert isinstance(function.result, Node)
     value, gradient = (structured(lowering, tree, results) for tree in function.result.children)
@@ -217,6 +220,14 @@ def _call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: An
     if spec.with_value:
         return TupleOf((value, gradient))
     return TupleOf((gradient, value.items[1])) if spec.has_aux else gradient
+
+
+def _one_like(lowering: Lowering, node: Any, value: Value) -> Value:
+    """The cotangent 1 of a number, or of an array of rank 0."""
+    if isinstance(value.type, Array):
+        shape, dtype = TupleOf(()), Static(np.dtype(value.type.dtype))
+        return lowering.value(calls.call(lowering, node, Static(np.ones), (shape, dtype), {}))
+    return lowering.emit(CONSTANT, {"value": one_like(value)})
 
 
 def _arranged(gradient: Any, numbers: tuple[int, ...], argnums: Any) -> Any:
@@ -234,9 +245,7 @@ def _check_scalar(
     try:
         seeded = check_scalar(function, has_aux)
     except GradscribeError as error:
-        lowering.unsupported(node, error.what, error.advice, type(error))
-    if not isinstance(function.body.yields[0].type, Scalar):
-        lowering.unsupported(node, "the gradient of a rank-0 array", "return a number: `x[()]`")
+        refuse(lowering, node, error)
     return seeded
 
 
@@ -263,38 +272,18 @@ def _directions(
     given: dict[int, Value] = {}
     items = unpacking.unpacked(lowering, node, tangents)
     if len(items) != len(call.spans):
-        lowering.unsupported(
-            node,
-            f"{len(call.spans)} primals, but {len(items)} tangents",
-            "give one tangent for each primal",
-        )
+        refuse(lowering, node, count_error(len(call.spans), len(items)))
     for span, item in zip(call.spans, items, strict=True):
         leaves = result_tree(lowering, item)[1]
         if not leaves and not set(active) & set(span):
             continue
         if len(leaves) != len(span):
-            lowering.unsupported(
-                node,
-                "a tangent of another structure than its primal",
-                "build each tangent as its primal is built",
-            )
+            refuse(lowering, node, structure_error("tangent"))
         given.update(zip(span, leaves, strict=True))
     return [
-        _like(lowering, node, given[leaf], call.function.body.parameters[leaf]) for leaf in active
+        like(lowering, node, given[leaf], call.function.body.parameters[leaf], "tangent")
+        for leaf in active
     ]
-
-
-def _like(lowering: Lowering, node: Any, given: Value, primal: Value) -> Value:
-    """A (co)tangent, which must be of its primal's kind and shape."""
-    both_scalars = isinstance(given.type, Scalar) and isinstance(primal.type, Scalar)
-    same_rank = getattr(given.type, "rank", None) == getattr(primal.type, "rank", None)
-    if type(given.type) is not type(primal.type) or not (both_scalars or same_rank):
-        lowering.unsupported(
-            node,
-            f"a tangent or cotangent of type {given.type!r} for a value of type {primal.type!r}",
-            "give it the value's shape and dtype",
-        )
-    return given
 
 
 def _vjp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -317,7 +306,7 @@ def _call_pullback(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
         )
     stages = Stages(call.function, call.active(range(len(call.spans))))
     seeds = [
-        _like(lowering, node, given, call.function.body.yields[leaf])
+        like(lowering, node, given, call.function.body.yields[leaf], "cotangent")
         for leaf, given in enumerate(result_tree(lowering, cotangent)[1])
         if leaf in stages.seeds
     ]

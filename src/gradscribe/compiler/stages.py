@@ -16,11 +16,12 @@ from functools import cached_property
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.ir.core import LOOP, Block, Function, Operation, Parameter, Value, walk
+from gradscribe.ir.core import CALL, LOOP, Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree, count_leaves
-from gradscribe.ir.types import Scalar, is_differentiable
+from gradscribe.ir.types import RecordOf, Scalar, is_differentiable
 from gradscribe.primitives.control import CONSTANT
 from gradscribe.transforms import adjoint, tangent
+from gradscribe.transforms.activity import active_values
 from gradscribe.transforms.adjoint.split import cut, simplify_joined
 from gradscribe.transforms.hoist import hoist
 from gradscribe.transforms.shape_sources import choose_shape_sources
@@ -43,8 +44,8 @@ class Stages:
     @cached_property
     def joined(self) -> adjoint.Joined:
         """Primal and adjoint in one. What is not seeded is returned, and not differentiated."""
-        refuse_consuming_loops(self.primal)
         primal = hoist(simplify(self.primal))
+        _refuse_records(primal, frozenset(self.active))
         if self.seeded is None:
             return adjoint.differentiate(primal, self.active)
         joined = adjoint.differentiate(only_results(primal, self.seeded), self.active)
@@ -132,15 +133,29 @@ def _by_branch(joined: Function, seeds: Sequence[Parameter]) -> Function:
     return function
 
 
-def refuse_consuming_loops(function: Function) -> None:
-    """Refuse the adjoint of an adjoint whose loops read records (DESIGN §11)."""
+def _refuse_records(function: Function, active: frozenset[int]) -> None:
+    """Refuse the adjoint of an adjoint that reads the records of loops, or of calls that the
+    derivative passes through (DESIGN §11)."""
+    values: set[Value] | None = None
     for operation in walk(function.body):
-        if operation.primitive is LOOP and "collected" in operation.attributes["shape"].iterables:
+        refused = _consumes(operation)
+        if operation.primitive is CALL and _reads_record(operation):
+            values = active_values(function, active) if values is None else values
+            refused = not values.isdisjoint(operation.results)
+        if refused:
             raise UnsupportedError(
-                "reverse mode through the gradient of a function with loops",
+                "reverse mode through the gradient of a function with loops or recursion",
                 "use forward mode: `gs.jvp` or `gs.hvp` in place of the inner or outer `gs.grad`",
                 operation.location,
             )
+
+
+def _consumes(operation: Operation) -> bool:
+    return operation.primitive is LOOP and "collected" in operation.attributes["shape"].iterables
+
+
+def _reads_record(operation: Operation) -> bool:
+    return any(isinstance(operand.type, RecordOf) for operand in operation.operands)
 
 
 def gradient_tree(primal: Function, active: Sequence[int]) -> Tree:

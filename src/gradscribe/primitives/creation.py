@@ -6,7 +6,7 @@ import numpy as np
 
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.types import Array, Scalar, Type
-from gradscribe.primitives.registry import LINEAR, NO_RULE, adjoint, composition, constant
+from gradscribe.primitives.registry import LINEAR, adjoint, composition, constant
 from gradscribe.primitives.typing import (
     dims_of,
     length_of,
@@ -121,12 +121,23 @@ def _arange_length(facts, start, stop, step):
     return facts.derived("arange", a, b, by)
 
 
-def _arange(start, stop=None, step=None, dtype=None):
-    """Signature of arange."""
+def _arange_tangent(
+    out, start, stop=None, step=None, dtype=None, *, d_start=None, d_stop=None, d_step=None
+):
+    total = np.zeros_like(out)
+    if stop is not None and d_start is not None:
+        total = total + d_start
+    if d_step is not None:
+        total = total + d_step * np.arange(np.size(out))
+    return total
 
 
-ARANGE = constant(np.arange, type=_arange_type, signature=_arange)
-NO_RULE.add(ARANGE)  # of a floating start or step there is a derivative, but no rule
+@adjoint(np.arange, type=_arange_type, tangent=_arange_tangent, cheap=True)
+def arange(out, start, stop=None, step=None, dtype=None, *, d_out):
+    """Of start + i * step; where they end is one number or the other."""
+    if stop is None:
+        return None, None, None
+    return np.sum(d_out), None, np.sum(d_out * np.arange(np.size(out)))
 
 
 def _linspace_type(facts, callee, start, stop, num=50, *, endpoint=True, dtype=None, axis=0):

@@ -36,9 +36,6 @@ BILINEAR = Linearity.BILINEAR
 PRIMITIVES: dict[Any, Primitive] = {}
 """The primitive of every function that the compiler knows (np.tanh, math.tanh, operator.add)."""
 
-NO_RULE: set[Primitive] = set()
-"""Primitives that do have a derivative in some operand, but no rule for it: refused there."""
-
 METHODS: dict[str, Primitive] = {}
 """The primitive of every array method and attribute that is one (`x.sum()`, `x.T`)."""
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Operation, Primitive, Value, walk
 from gradscribe.ir.types import Array, is_differentiable
 from gradscribe.primitives import control, indexing, lists
-from gradscribe.primitives.registry import METHODS, NO_RULE, PRIMITIVES
+from gradscribe.primitives.registry import METHODS, PRIMITIVES
 
 STRUCTURAL = frozenset(
     {
@@ -59,8 +59,6 @@ def has_zero_derivative(primitive: Primitive) -> bool:
     """Whether the primitive is declared to have no derivative (not: whether none is known)."""
     if primitive in _ALWAYS_CONSTANT or primitive.effect:
         return True
-    if primitive in NO_RULE:
-        return False
     if primitive in STRUCTURAL or primitive.adjoint is not None or primitive.tangent is not None:
         return False
     return any(primitive in table.values() for table in (PRIMITIVES, METHODS))

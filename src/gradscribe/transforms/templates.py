@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from gradscribe.errors import NoDerivativeError
 from gradscribe.frontend import inlined_rules as frontend_rules
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.builder import Builder
@@ -21,7 +20,6 @@ from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Never, Scalar, Tuple, Type, map_lengths
 from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives.control import LIST, TUPLE
-from gradscribe.transforms.activity import has_zero_derivative
 from gradscribe.transforms.cotangents import constant
 from gradscribe.transforms.storage import derived
 
@@ -76,12 +74,7 @@ def template_of(
 ) -> Template:
     """The rule of an operation, some of whose operands are known numbers (None: not known)."""
     primitive = operation.primitive
-    if primitive.adjoint is None or has_zero_derivative(primitive):
-        raise NoDerivativeError(
-            f"`{primitive.name}` has no derivative",
-            "wrap what need not be differentiated in stop_gradient",
-            operation.location,
-        )
+    assert primitive.adjoint is not None, f"`{primitive.name}` has no adjoint"
     own = [value.type for value in (operation.result, *operation.operands, d_out)]
     lengths = _Lengths(facts)
     types = [lengths.abstract(type_) for type_ in own]

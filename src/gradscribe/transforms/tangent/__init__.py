@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import NoDerivativeError, UnsupportedError
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.inlined_rules import inline
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import (
@@ -243,13 +243,8 @@ class Tangent:
             return self._same(operation, self._linear_operands(operation))
         if callable(primitive.tangent):
             return self._explicit(operation, primitive.tangent)
-        if primitive.elementwise and primitive.adjoint is not None:
-            return self._elementwise(operation, primitive.adjoint)
-        raise NoDerivativeError(
-            f"no forward derivative is known of {primitive.name!r}",
-            "wrap it in a function with @gs.primitive and give its tangent.",
-            operation.location,
-        )
+        assert primitive.elementwise and primitive.adjoint, f"`{primitive.name}` has no tangent"
+        return self._elementwise(operation, primitive.adjoint)
 
     def _linear(self, operation: Operation) -> Value:
         operands = list(map(self._tangent_item, operation.operands))
@@ -344,18 +339,23 @@ class Tangent:
         """The tangent by a rule `(out, *parameters, **d_parameters)`."""
         accepted = inspect.signature(rule).parameters
         arguments = {"out": operation.result, **self._arguments(operation)}
-        operands = operation.operands
         for name, attribute in operation.attributes.items():
             if f"d_{name}" in accepted:
-                arguments[f"d_{name}"] = map_operands(
-                    attribute, lambda operand: self._tangent_of_data(operands[operand.index])
-                )
+                arguments[f"d_{name}"] = self._tangents_in(attribute, operation.operands)
         arguments = {name: value for name, value in arguments.items() if name in accepted}
         tangent = self._inline(rule, arguments)
         tangent = as_one_value(self.builder, operation.result.type, tangent)
         if tangent is None or isinstance(tangent, Value):
             return tangent
         return constant(self.builder, tangent)
+
+    def _tangents_in(self, attribute: Any, operands: Sequence[Value]) -> Any:
+        """The tangents of the operands in an argument, in its structure: of numbers, zero."""
+        if isinstance(attribute, Operand):
+            return self._tangent_of_data(operands[attribute.index])
+        if isinstance(attribute, (tuple, list)):
+            return type(attribute)(self._tangents_in(item, operands) for item in attribute)
+        return 0 if isinstance(attribute, (int, float, complex)) else attribute
 
     def _arguments(self, operation: Operation) -> dict[str, Any]:
         """The operation's arguments by name: values, or the numbers that literals stand for."""

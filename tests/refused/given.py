@@ -1,0 +1,233 @@
+"""What functions and transforms are given: arguments, types, tangents."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import gradscribe as gs
+from gradscribe.errors import (
+    AliasingError,
+    ArgumentError,
+    NotSpecializedError,
+    ReadOnlyError,
+    SourceNotFoundError,
+    UnsupportedDtypeError,
+)
+from tests.refused import refused, refused_when_run
+
+VECTOR = np.array([0.5, 1.5])
+
+
+def square(x):
+    return x * x
+
+
+# -- functions and their arguments ---------------------------------------------------------------
+
+
+@refused_when_run("3.0 is not callable", ArgumentError)
+def gradient_of_a_number():
+    gs.grad(3.0)(1.0)
+
+
+@refused_when_run(
+    "`len` is no Python function, so there is no source to differentiate", SourceNotFoundError
+)
+def gradient_of_a_builtin():
+    gs.grad(len)(VECTOR)
+
+
+@refused_when_run("`jit=True` is not available yet", ArgumentError)
+def compiled_by_numba():
+    gs.differentiable(square, jit=True)
+
+
+@refused_when_run("argnums is 0.5", ArgumentError)
+def half_an_argument():
+    gs.grad(square, argnums=0.5)(2.0)
+
+
+@refused_when_run("argnums says 1, but `square` has 1 arguments", ArgumentError)
+def argument_that_is_not_there():
+    gs.grad(square, argnums=1)(2.0)
+
+
+@refused("argnums 1 of a call with 1 arguments", 2.0)
+def inner_argument_that_is_not_there(x):
+    return gs.grad(square, argnums=1)(x)
+
+
+@refused_when_run("`words` has dtype <U1, which is not a numeric one", UnsupportedDtypeError)
+def array_of_words():
+    gs.vjp(lambda x, words: x, 2.0, np.array(["a", "b"]))
+
+
+@refused_when_run("`x` is a MaskedArray, whose operators need not mean what NumPy's do")
+def masked_array():
+    gs.vjp(square, np.ma.array(VECTOR))
+
+
+@refused(
+    "assignment destination is read-only: `x` is stored to",
+    np.broadcast_to(1.0, 2),
+    VECTOR,
+    kind=ReadOnlyError,
+)
+def read_only_array(x, y):
+    x[0] = 1.0
+    return np.sum(x * y)
+
+
+@refused("`x` is stored to, and shares memory with `y`", VECTOR, VECTOR[::-1], kind=AliasingError)
+def array_given_twice(x, y):
+    x[0] = 1.0
+    return np.sum(x * y)
+
+
+@refused("`rows` is stored to, and two of its items share memory", [VECTOR] * 2, kind=AliasingError)
+def items_given_twice(rows):
+    for row in rows:
+        row[0] = 1.0
+    return np.sum(rows[0])
+
+
+@refused_when_run("`op` has a variable number of arguments", ArgumentError)
+def primitive_of_any_number():
+    @gs.primitive
+    def op(*items):
+        return items[0]
+
+    gs.grad(lambda x: op(x, x))(2.0)
+
+
+# -- specializations -----------------------------------------------------------------------------
+
+
+@refused_when_run(
+    "`square` is not specialized yet: generated code is for given types", NotSpecializedError
+)
+def source_before_types():
+    gs.differentiable(square).gradient_source
+
+
+@refused_when_run(
+    "`grad_square` was not called yet, so it is compiled for no types", NotSpecializedError
+)
+def source_before_a_call():
+    gs.grad(square).source
+
+
+@refused_when_run(
+    "these arguments need another specialization than `square` has here", ArgumentError
+)
+def arguments_of_other_types():
+    gs.differentiable(square).specialize(2.0).gradient(VECTOR)
+
+
+@refused_when_run("'flota' is not a type", ArgumentError)
+def misspelled_type():
+    gs.differentiable(square).specialize("list[flota]")
+
+
+@refused_when_run("'str[:]': there is no numeric dtype 'str'", ArgumentError)
+def type_of_texts():
+    gs.differentiable(square).specialize("str[:]")
+
+
+@refused_when_run("'float64[3]': an axis is `:` (longer than one), `1` or `0`", ArgumentError)
+def length_in_a_type():
+    gs.differentiable(square).specialize("float64[3]")
+
+
+@refused_when_run(
+    "a flag is part of the specialization, so `bool` alone does not say enough", ArgumentError
+)
+def flag_without_value():
+    gs.differentiable(square).specialize("bool")
+
+
+# -- tangents and cotangents ---------------------------------------------------------------------
+
+
+@refused_when_run("the primals are a tuple, and not a float", ArgumentError)
+def primal_without_a_tuple():
+    gs.jvp(square, 2.0, 1.0)
+
+
+@refused_when_run("1 primals, but 2 tangents were given", ArgumentError)
+def tangent_too_many():
+    gs.jvp(square, (2.0,), (1.0, 1.0))
+
+
+@refused("1 primals, but 2 tangents were given", 2.0, kind=ArgumentError)
+def inner_tangent_too_many(x):
+    return gs.jvp(square, (x,), (x, x))[1]
+
+
+@refused_when_run("1 primals, but no tuple of tangents were given", ArgumentError)
+def tangent_without_a_tuple():
+    gs.jvp(square, (2.0,), 1.0)
+
+
+@refused_when_run(
+    "a cotangent does not have the structure of the value that it belongs to", ArgumentError
+)
+def one_cotangent_of_a_pair():
+    gs.vjp(lambda x: (x, x), 2.0)[1](1.0)
+
+
+@refused(
+    "a tangent does not have the structure of the value that it belongs to",
+    2.0,
+    kind=ArgumentError,
+)
+def inner_tangent_of_a_pair(x):
+    return gs.jvp(lambda pair: pair[0], ((x, x),), (x,))[1]
+
+
+@refused_when_run("a cotangent of shape () for a value of shape (2,)", ArgumentError)
+def one_number_as_cotangent():
+    gs.vjp(square, VECTOR)[1](1.0)
+
+
+@refused("a tangent of shape (1,) for a value of shape (2,)", VECTOR, kind=ArgumentError)
+def shorter_tangent(x):
+    return gs.jvp(square, (x,), (x[:1],))[1]
+
+
+@refused_when_run("a tangent of shape (2,) for a single number", ArgumentError)
+def array_as_tangent_of_a_number():
+    gs.jvp(square, (2.0,), (VECTOR,))
+
+
+@refused("a cotangent of shape (2,) for a single number", VECTOR, kind=ArgumentError)
+def array_as_cotangent_of_a_number(x):
+    return gs.vjp(square, x[0])[1](x)[0]
+
+
+@refused_when_run("'a' as a tangent, where a number is expected", ArgumentError)
+def text_as_tangent():
+    gs.jvp(square, (2.0,), ("a",))
+
+
+# -- derivatives in compiled functions -----------------------------------------------------------
+
+
+@refused("the function that is differentiated here changes an array or list outside of it", VECTOR)
+def list_outside_of_the_inner_function(x):
+    seen = []
+
+    def noted(y):
+        seen.append(y)
+        return np.sum(y * y)
+
+    return gs.grad(noted)(x) * seen[0]
+
+
+@refused("the pullback of a function with side effects", VECTOR)
+def pullback_of_printing(x):
+    def shown(y):
+        print(y)
+        return y * y
+
+    return gs.vjp(shown, x)[1](x)[0]

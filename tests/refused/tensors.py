@@ -1,0 +1,159 @@
+"""What Tensors do not do in compiled functions, and what calls with Tensors do not follow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import gradscribe as gs
+from gradscribe.errors import AliasingError
+from tests.refused import refused, refused_when_run
+
+TENSOR = gs.tensor([0.5, 1.5], requires_grad=True)
+GENERATOR = np.random.default_rng(0)
+
+
+class Log:
+    """Keeps what it is given."""
+
+    def step(self, x):
+        if x[0] > 0:
+            self.positive = x
+        return x.sum()
+
+
+class Shifted(gs.autograd.Function):
+    """Changes its input."""
+
+    @staticmethod
+    def forward(ctx, x):
+        x += 1
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, d_out):
+        return d_out
+
+
+# -- in compiled functions -----------------------------------------------------------------------
+
+
+@refused("`backward` inside of compiled code", TENSOR)
+def backward_inside(x):
+    x.sum().backward()
+    return x.grad
+
+
+@refused("`requires_grad` inside of compiled code", TENSOR)
+def asked_for_its_graph(x):
+    return x * 2 if x.requires_grad else x
+
+
+@refused("`stride`, the layout of memory, inside of compiled code", TENSOR)
+def asked_for_its_layout(x):
+    return x * x.stride()[0]
+
+
+@refused("exchanging axes in place inside of compiled code", TENSOR)
+def transposed_in_place(x):
+    return x.view(2, 1).transpose_(0, 1)
+
+
+@refused("`mark_dirty` inside of compiled code", TENSOR)
+def function_that_changes_its_input(x):
+    return Shifted.apply(x * 1)
+
+
+@refused("a view of another element type", TENSOR)
+def bits(x):
+    return x.view(gs.int64)
+
+
+@refused("in-place operations on a Tensor without axes, which is a number here", TENSOR)
+def total_in_place(x):
+    return x.sum().add_(1.0)
+
+
+@refused("the class of a Tensor without axes, which is a number here", TENSOR)
+def class_of_a_total(x):
+    return x * isinstance(x.sum(), gs.FloatTensor)
+
+
+@refused("this call has other arguments: got an unexpected keyword argument 'axes'", TENSOR)
+def parts_along_axes(x):
+    return x.unbind(axes=0)[0]
+
+
+@refused("a Tensor with `requires_grad=True` that is made inside of compiled code", TENSOR)
+def leaf_inside(x):
+    return x * gs.ones(2, requires_grad=True)
+
+
+@refused("a generator of your own in compiled code", TENSOR)
+def drawn_from_a_generator(x):
+    return x * gs.randn(2, generator=GENERATOR)
+
+
+@refused(
+    "`broadcast_to` cannot be compiled here: "
+    "the shape to broadcast to has fewer axes than the array",
+    TENSOR,
+)
+def expanded_to_nothing(x):
+    return x.expand()
+
+
+# -- in calls with Tensors -----------------------------------------------------------------------
+
+
+@refused_when_run("a function of lists of Tensors adds to a list from outside")
+def list_of_what_was_seen():
+    seen = []
+
+    def noted(xs):
+        seen.append(float(xs[0][0]))
+        return xs[0] * xs[1]
+
+    gs.differentiable(noted)([TENSOR, TENSOR * 2])
+
+
+@refused_when_run("`extended` changes a list and items of it", AliasingError)
+def list_and_items_changed():
+    def extended(xs):
+        for x in xs:
+            x[0] = 1.0
+        xs.append(xs[0] * 2)
+        return xs[0]
+
+    gs.differentiable(extended)([TENSOR * 1, TENSOR * 2])
+
+
+@refused_when_run("`extended` changes a list or dict, and is given one twice", AliasingError)
+def dict_given_twice():
+    def extended(a, b):
+        a["y"] = b["x"] * 2
+        return a["y"]
+
+    given = {"x": TENSOR}
+    gs.differentiable(extended)(given, given)
+
+
+@refused_when_run(
+    "`raised` changes `x` or `y` in place, under a name that stands for several arrays, or as a "
+    "number: a call with Tensors does not follow that",
+    AliasingError,
+)
+def one_of_two_changed():
+    def raised(x, y):
+        chosen = x if x[0] > 0 else y
+        chosen[0] = 1.0
+        return chosen
+
+    gs.differentiable(raised)(TENSOR * 1, TENSOR * 2)
+
+
+@refused_when_run(
+    "`step` stores to the attribute `positive` what a call with Tensors does not follow"
+)
+def attribute_on_one_path():
+    gs.differentiable(Log().step)(TENSOR)

@@ -110,10 +110,10 @@ def refusals(part: str) -> list[Refusal]:
 
 def _in_file(tree: ast.Module, file: str) -> Iterator[Refusal]:
     calls = _CALLS | _own_calls(tree)
-    held = _assigned(tree, ast.Attribute)
+    held = _assigned(tree, ast.Attribute, {})
     for scope in ast.walk(tree):
         if isinstance(scope, (ast.FunctionDef, ast.Module)):
-            named = held | _assigned(scope, ast.Name)
+            named = held | _assigned(scope, ast.Name, held)
             for node in _own_nodes(scope):
                 if isinstance(node, ast.Call) and (name := _name(node.func)) in calls:
                     texts = [_texts(argument, named) for argument in node.args]
@@ -150,9 +150,10 @@ def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
             yield from _own_nodes(node)
 
 
-def _assigned(scope: ast.AST, target: type[ast.Name] | type[ast.Attribute]) -> Named:
-    """The texts that are given names, or attributes, first: `what = f"…"`."""
-    named: Named = {}
+def _assigned(scope: ast.AST, target: type[ast.Name] | type[ast.Attribute], held: Named) -> Named:
+    """The texts that are given names, or attributes, first: `what = f"…"`. held: those that
+    attributes have been given."""
+    named: Named = dict(held)
     nodes = ast.walk(scope) if isinstance(scope, ast.Module) else _own_nodes(scope)
     for node in nodes:
         if isinstance(node, ast.Assign):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections import namedtuple
 from typing import Any
@@ -185,3 +186,57 @@ def test_cases_are_branches_in_the_emitted_code() -> None:
 def test_value_that_matches_no_string_pattern_raises_as_in_python() -> None:
     with pytest.raises(ValueError, match="tan"):
         gs.grad(by_string)(x5, "tan")
+
+
+MIXED = [np.sin, 2.0]
+NAMED = {"function": np.cos, "rate": 1.0}
+
+
+def list_from_outside(x):
+    match MIXED:
+        case [function, rate]:
+            return function(x[0]) * rate
+    return x[1]
+
+
+def dict_from_outside(x):
+    match NAMED:
+        case {"function": function}:
+            return function(x[0])
+    return x[1]
+
+
+def keys_of_a_dict(x):
+    match {"rate": x[1]}.keys():
+        case [_]:
+            return x[0]
+    return x[2] * x[1]
+
+
+@pytest.mark.parametrize("function", [list_from_outside, dict_from_outside, keys_of_a_dict])
+def test_what_is_a_sequence_or_mapping(function: Any) -> None:
+    agrees(function, x5)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda x: range(2),
+        lambda x: collections.deque([x[0], x[1]]),
+        lambda x: collections.Counter(["a", "b"]),
+        lambda x: {int(v): v for v in x},
+    ],
+)
+def test_what_python_takes_apart_and_we_do_not_is_refused(made: Any) -> None:
+    def taken_apart(x):
+        match made(x):
+            case [a, _]:
+                return x[0] * a
+            case {1: v}:
+                return x[1] * v
+        return x[2]
+
+    with pytest.raises(
+        gs.errors.UnsupportedError, match="than a list, tuple or dict of known keys"
+    ):
+        gs.grad(taken_apart)(x5)

@@ -7,8 +7,9 @@ in the program, and what the function is called with:
     def next_of_a_list(x):
         return next([x])
 
-It is differentiated (`gs.vjp`), and the error must show a line of the program's file. What is
-refused outside of compiled functions is shown by a program that is run as it stands:
+It is differentiated (by `gs.vjp`, unless `by=` says how), and the error must show a line of the
+program's file. What is refused outside of compiled functions is shown by a program that is run as
+it stands:
 
     @refused_when_run("the primals are a tuple, and not a float", ArgumentError)
     def primals_without_a_tuple():
@@ -54,12 +55,17 @@ class Program:
 _PROGRAMS: list[Program] = []
 
 
-def refused(text: str, *args: Any, kind: type[GradscribeError] = UnsupportedError) -> Decorator:
-    """Of a function that is refused when it is differentiated at `args`."""
+def refused(
+    text: str,
+    *args: Any,
+    kind: type[GradscribeError] = UnsupportedError,
+    by: Callable[..., Any] = gs.vjp,
+) -> Decorator:
+    """Of a function that is refused when it is differentiated at `args`: `by(function, *args)`."""
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         def run() -> Any:
-            return gs.vjp(function, *args)
+            return by(function, *args)
 
         _PROGRAMS.append(Program(function, text, kind, run, placed=True))
         return function

@@ -166,3 +166,18 @@ def identity_of_numbers(x):
 @refused("`+` cannot be compiled here: axes of 4 and 3 do not broadcast", X)
 def other_lengths(x):
     return np.sum(x + np.ones(3))
+
+
+@refused("the class of this value is not known", X)
+def class_of_an_iterator(x):
+    return x[0] if type(v for v in x) is list else x[1]
+
+
+@refused("the items of a set must be known when the function is compiled", X)
+def set_of_computed_items(x):
+    return x[0] * len(frozenset([x[0], x[1]]))
+
+
+@refused("this must be known when the function is compiled", X)
+def attribute_by_a_computed_name(x):
+    return getattr(x, str(x[0]))()

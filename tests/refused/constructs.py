@@ -9,7 +9,6 @@ from tests.refused import refused
 
 X = np.linspace(0.5, 2.0, 4)
 RATES = {("a", "b"): 2.0}
-HISTORY: list[float] = []
 
 
 @refused("`async` and `await` are not supported", X)
@@ -136,3 +135,24 @@ def added_to_a_global(x):
 
 
 TOTAL = 0.0
+
+
+HISTORY = [1.0]
+
+
+@refused("`HISTORY` from outside is both read and changed", X)
+def reads_what_it_adds(x):
+    HISTORY.append(x[0])
+    return _size() * x[1]
+
+
+def _size():
+    return sum(HISTORY)
+
+
+TABLE = {None: 2.0, "a": object()}
+
+
+@refused("only numbers and strings are supported as keys here", X)
+def keyed_by_none(x):
+    return x[0] * TABLE[None]

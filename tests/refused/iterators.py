@@ -160,3 +160,30 @@ def array_of_an_iterator(x):
 def items_until_a_value(x):
     values = list(x)
     return sum(iter(values.pop, 0.5))
+
+
+@refused("this changes a list while a loop runs over it", ITEMS)
+def list_changed_in_its_loop(x):
+    found = list(x)
+    for k, v in enumerate(reversed(found)):
+        found.append(v)
+    return sum(found)
+
+
+@refused("the number of items is not known", ITEMS)
+def unpacked_count(x):
+    a, _ = itertools.count()
+    return a * x[0]
+
+
+@refused("this iterator cannot be a run-time value here", ITEMS)
+def length_of_an_iterator(x):
+    return x[0] * len(zip(x, x))
+
+
+@refused("this list grows for ever", ITEMS)
+def list_that_grows_for_ever(x):
+    found = [x[0]]
+    for k, v in enumerate(found):
+        found.append(v / 2)
+    return found[-1]

@@ -298,3 +298,31 @@ def identity_of_objects(x):
     first, second = Point(x[0], x[1]), Point(x[1], x[2])
     found = first if x[0] > 1 else second
     return x[0] if found is first else x[1]
+
+
+@refused("a method of a class that the function defines reads `rate` of it in a recursion", X, 3)
+def class_in_a_recursion(x, n):
+    rate = x[0]
+
+    class Node:
+        def value(self):
+            return rate
+
+    return total_of(Node(), n)
+
+
+def total_of(node, n):
+    return node.value() if n == 0 else total_of(node, n - 1) * 2.0
+
+
+@refused("a set of the running program is given an object", X)
+def object_in_a_set_of_numbers(x):
+    seen = set()
+    if x[0] > 1:
+        seen = {1}
+    seen.add(Tally())
+    return x[0] * len(seen)
+
+
+class Tally:
+    count = 0.0

@@ -184,3 +184,80 @@ def while_else(x):
             continue
         total += x[0]
     return total * x[0]
+
+
+@refused("`y` has no value before the first trip", X, 3)
+def never_bound(x, n):
+    while n > 0:
+        y = y + x  # noqa: F821
+        n = n - 1
+    return np.sum(y)
+
+
+@refused(
+    "this expression has no single type: `value of the expression` is something else on each path",
+    X,
+)
+def name_by_a_condition(x):
+    return getattr(x, "sum" if x[0] > 1 else "max")()
+
+
+@refused("this pattern is given another object than a list, tuple or dict of known keys", X)
+def pattern_of_computed_keys(x):
+    found = {}
+    for v in x:
+        found[int(v)] = v
+    match found:
+        case {1: v}:
+            return v
+    return x[0]
+
+
+@refused("`d` has other keys on each path", X, {"a": 1.0})
+def other_keys(x, d):
+    if x[0] > 1:
+        d["b"] = x[0]
+    return sum(d.values())
+
+
+@refused("a list holds items of other types on each path", 2.5, 20)
+def appended_on_one_path(x, n):
+    found = []
+    for k in range(n):
+        if k % 2:
+            found.append(x * k)
+        else:
+            found.append(np.array([x, x]))
+    return found[0]
+
+
+@refused(
+    "`two_kinds` does not return one type of value: `return value` is something else on each path",
+    X,
+)
+def calls_a_function_of_two_kinds(x):
+    return two_kinds(x)(x[0])
+
+
+def two_kinds(x):
+    if x[0] > 1:
+        return {"a": 1}
+    return np.sin
+
+
+@refused("`f` is set in a loop", X, 3)
+def function_set_in_a_loop(x, n):
+    f = None
+    for v in x[x > 1]:
+        f = lambda u: u * v
+    return f(x[0]) if f else x[0]
+
+
+@refused("a `try` that always raises is not supported", X)
+def try_that_always_raises(x):
+    try:
+        if x[0] > 1:
+            raise ValueError
+        raise KeyError
+    except ValueError:
+        return x[0]

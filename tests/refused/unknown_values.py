@@ -8,7 +8,7 @@ import random
 import numpy as np
 
 import gradscribe as gs
-from gradscribe.errors import NoDerivativeError
+from gradscribe.errors import AliasingError, NoDerivativeError
 from tests.refused import refused
 
 X = np.linspace(0.5, 2.0, 4)
@@ -146,13 +146,6 @@ def growing(pair, n):
     return growing((pair,), n - 1)
 
 
-def scatter(y, z, n):
-    if n == 0:
-        return np.sum(z)
-    y[n] = z[0]
-    return scatter(y, z, n - 1)
-
-
 @refused("a recursive function cannot be given this value", X, 3)
 def recursion_with_an_iterator(x, n):
     return taking(iter(x), n)
@@ -175,3 +168,40 @@ def deleted_out_of_range(x):
     found = [x[0]]
     del found[3]
     return found[0]
+
+
+@refused(
+    "`scatter` stores into `y`, which it may reach by another name, too", X, kind=AliasingError
+)
+def stores_twice(x):
+    y = x * 2
+    return scatter(y, y, 3)
+
+
+def scatter(y, z, n):
+    if n == 0:
+        return np.sum(z)
+    y[n] = z[0]
+    return scatter(y, z, n - 1)
+
+
+class Tally:
+    count = 0.0
+
+
+TALLY = Tally()
+
+
+@refused("`tallied` stores into an object from outside, and calls itself", X, 3, kind=AliasingError)
+def stores_in_a_recursion(x, n):
+    return tallied(x, n)
+
+
+def tallied(x, n):
+    TALLY.count = x[0]
+    return x[0] if n == 0 else tallied(x, n - 1)
+
+
+@refused("lists that `choices` draws are not supported", X)
+def drawn_list(x):
+    return x[random.choices([0, 1, 2], k=2)[0]]

@@ -29,7 +29,7 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Opaque, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives.indexing import path_type
 
-ABSENT = Unbound("it is of another kind on this path")
+ABSENT = Unbound.on_one_path()
 """Stands for the alternative that a path does not provide."""
 
 

@@ -209,7 +209,8 @@ class Lowering:
         self, node: Any, error: Exception, what: str = "", advice: str = _AS_IN_PYTHON
     ) -> NoReturn:
         """Say that Python itself raises this here; refused, unless a `try` handles it."""
-        what = what or f"this always raises {type(error).__name__}: {error}"
+        said = f"{type(error).__name__}: {error}".removesuffix(": ")
+        what = what or f"this always raises {said}"
         location = self.frame.source.location(node) if self.frames else None
         raise AlwaysRaisesError(what, advice, location, type(error), Static(error))
 

@@ -184,15 +184,10 @@ def assign(lowering: Lowering, target: Any, item: Any) -> None:
     elif isinstance(target, gast.Subscript):
         owner = expression(lowering, target.value)
         store_item(lowering, target, owner, index(lowering, target.slice), item)
-    elif isinstance(target, gast.Attribute):
+    else:
+        assert isinstance(target, gast.Attribute)
         owner = expression(lowering, target.value)
         _store_attribute(lowering, target, owner, item)
-    else:
-        lowering.unsupported(
-            target,
-            "this assignment target is not supported",
-            "assign to a name, an item or an attribute",
-        )
 
 
 def _store_attribute(lowering: Lowering, target: Any, owner: Any, item: Any) -> None:

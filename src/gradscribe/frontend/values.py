@@ -279,3 +279,9 @@ class Unbound:
     loop: Any = None
     mixed: bool = False
     raises: bool = False
+
+    @staticmethod
+    def on_one_path(name: str = "", **how: bool) -> Unbound:
+        """A name, or something without one, that has a value on the other path."""
+        shown = f"`{name}`" if name else "it"
+        return Unbound(f"{shown} has no value on one path", **how)

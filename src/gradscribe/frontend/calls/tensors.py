@@ -16,7 +16,7 @@ import numpy as np
 from gradscribe.errors import AliasingError
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import Ref
-from gradscribe.ir.core import Value
+from gradscribe.ir.core import Value, walk
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.indexing import GETITEM
 from gradscribe.primitives.registry import METHODS
@@ -99,6 +99,22 @@ def refuse_shared_number(lowering: Lowering, node: Any, name: str, item: Any) ->
             "assign a new number with a plain `=`, or store into the element itself",
             AliasingError,
         )
+    if others:
+        lowering.augmented |= _sources(lowering, item)
+
+
+def _sources(lowering: Lowering, item: Value) -> set[Value]:
+    """A number, and the values that it is computed of: where one of them is given as a Tensor, it
+    is a Tensor, too."""
+    pending, found = [item], set[Value]()
+    while pending:
+        value = _first(lowering, pending.pop())
+        made = lowering.builder.definition(value)
+        if value not in found and made is not None:
+            inside = (below for region in made.regions for below in walk(region))
+            pending += [operand for step in (made, *inside) for operand in step.operands]
+        found.add(value)
+    return found
 
 
 def refuse_index(lowering: Lowering, node: Any, owner: Any, items: tuple[Any, ...]) -> None:

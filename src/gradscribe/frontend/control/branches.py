@@ -171,7 +171,7 @@ def attempt(
 
 def _take_no_part(first: State, second: State) -> None:
     """Let a state that nothing comes after have no values where it differs from the other."""
-    nothing = Unbound("this path raises")
+    nothing = Unbound.on_one_path()
     for name, item in first.names.items():
         if second.names.get(name) is not item:
             second.names[name] = nothing

@@ -79,7 +79,7 @@ class Merge:
     def run(self) -> tuple[list[Value], tuple[list[Value], list[Value]]]:
         first, second = self.states
         for name in {**first.names, **second.names}:
-            missing = Unbound(f"`{name}` has no value on one path", raises=name.isidentifier())
+            missing = Unbound.on_one_path(name, raises=name.isidentifier())
             a, b = first.names.get(name, missing), second.names.get(name, missing)
             self.names[name] = self.plan(a, b, name)
         for storage in self.before.contents:
@@ -229,7 +229,7 @@ class Merge:
             return Alternatives(*plans)
         if _is_leaf(other):
             return self._leaf(other, missing, name) if second else self._leaf(missing, other, name)
-        return Same(Unbound(f"`{name}` has no value on one path", mixed=True))
+        return Same(Unbound.on_one_path(name, mixed=True))
 
     def _callable(self, item: Any, second: bool) -> Any:
         """What is known when the function is compiled, or a local function: what that closes over

@@ -6,20 +6,34 @@ holds, to the names that it binds. The cases become a chain of branches.
 
 from __future__ import annotations
 
+import collections.abc
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import gast
 
+from gradscribe.frontend import scope
 from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.calls import unpacking
+from gradscribe.frontend.calls import opaque, unpacking
 from gradscribe.frontend.control.branches import branch, conditional
+from gradscribe.frontend.data.instances import class_of, is_object
 from gradscribe.frontend.data.sequences import new_list
+from gradscribe.frontend.data.standard_classes import class_in_python
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.operators import compare, truth
-from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Ref, Static, Storage, TupleOf
+from gradscribe.frontend.values import (
+    DictRef,
+    Iteration,
+    ListRef,
+    ObjectRef,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+    ViewOf,
+)
 from gradscribe.ir.core import Value
 
 Condition = bool | Value
@@ -33,7 +47,7 @@ def match_statement(
     from gradscribe.frontend.expressions import expression
     from gradscribe.frontend.statements import statements
 
-    subject = expression(lowering, node.subject)
+    subject = scope.opened(lowering, expression(lowering, node.subject))
     falls_through = not any(_is_irrefutable(case) for case in node.cases)
     staying = [case for case in node.cases if not leaves(case.body)]
     with_rest = len(staying) + falls_through <= 1
@@ -156,7 +170,7 @@ def _any(lowering: Lowering, patterns: Sequence[Any], item: Any) -> Condition:
 
 def _sequence(lowering: Lowering, pattern: Any, item: Any) -> Condition:
     if not _is_sequence(item):
-        return False
+        return _no_match(lowering, pattern, item, collections.abc.Sequence)
     has_star = any(isinstance(p, gast.MatchStar) for p in pattern.patterns)
     count = Static(len(pattern.patterns) - has_star)
 
@@ -172,15 +186,33 @@ def _sequence(lowering: Lowering, pattern: Any, item: Any) -> Condition:
 def _is_sequence(item: Any) -> bool:
     if isinstance(item, Static):
         return isinstance(item.value, (tuple, list, range))
-    return isinstance(item, (TupleOf, ListRef))
+    return isinstance(item, (TupleOf, ListRef)) and not isinstance(item, ViewOf)
+
+
+def _no_match(lowering: Lowering, pattern: Any, item: Any, taken_apart: type) -> bool:
+    """False of what a pattern for sequences or mappings does not match; other objects that Python
+    takes apart, or may, are refused."""
+    if isinstance(item, Iteration):
+        cls: type | None = range if item.kind == "range" else None
+    elif is_object(item):
+        cls = class_in_python(item) or class_of(item)
+    elif opaque.is_opaque(item):
+        cls = item.type.cls or taken_apart
+    else:
+        cls = type(item.value) if isinstance(item, Static) else None
+    if cls is not None and issubclass(cls, taken_apart) and cls not in (str, bytes):
+        lowering.unsupported(
+            pattern,
+            "this pattern is given another object than a list, tuple or dict of known keys",
+            "make a list or dict of it first, or test by `if`",
+        )
+    return False
 
 
 def _mapping(lowering: Lowering, pattern: Any, item: Any) -> Condition:
     if not isinstance(item, DictRef):
-        return False
+        return _no_match(lowering, pattern, item, collections.abc.Mapping)
     contents = lowering.contents[item.storage]
-    if not isinstance(contents, dict):
-        lowering.unsupported(pattern, "the keys of this dict are not known", "test by `if`")
     keys = _keys(lowering, pattern)
     if not all(key in contents for key in keys):
         return False

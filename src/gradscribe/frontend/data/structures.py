@@ -378,7 +378,7 @@ _BUILD: dict[type, Callable[[_Building, Any], Any]] = {
     Outside: lambda building, part: part.item,
     Container: _Building.container,
     **{cls: lambda building, part: building.once(part.number) for cls in (Kept, Instance, Again)},
-    Absent: lambda building, part: Unbound("it has no value on one path"),
+    Absent: lambda building, part: Unbound.on_one_path(),
     Method: lambda building, part: BoundMethod(
         building.build(part.receiver), part.name, part.function
     ),

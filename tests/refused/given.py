@@ -47,12 +47,12 @@ def half_an_argument():
     gs.grad(square, argnums=0.5)(2.0)
 
 
-@refused_when_run("argnums says 1, but `square` has 1 arguments", ArgumentError)
+@refused_when_run("argnums says 1, but `square` has 1 argument", ArgumentError)
 def argument_that_is_not_there():
     gs.grad(square, argnums=1)(2.0)
 
 
-@refused("argnums 1 of a call with 1 arguments", 2.0)
+@refused("argnums says 1, but this call has 1 argument", 2.0, kind=ArgumentError)
 def inner_argument_that_is_not_there(x):
     return gs.grad(square, argnums=1)(x)
 
@@ -152,6 +152,11 @@ def flag_without_value():
 @refused_when_run("the primals are a tuple, and not a float", ArgumentError)
 def primal_without_a_tuple():
     gs.jvp(square, 2.0, 1.0)
+
+
+@refused("the primals are a tuple, and not an array", VECTOR, kind=ArgumentError)
+def inner_primal_without_a_tuple(x):
+    return gs.jvp(square, x, x)[1]
 
 
 @refused_when_run("1 primals, but 2 tangents were given", ArgumentError)

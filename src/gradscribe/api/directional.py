@@ -49,10 +49,7 @@ class _Call:
             self._gradient.check_differentiable()
         target = self._gradient.target if self._gradient else target_of(function)
         if not isinstance(primals, (tuple, list)):
-            raise ArgumentError(
-                f"the primals are a tuple, and not a {type(primals).__name__}",
-                "pass a tuple with one value for each argument, as in `(x,)`",
-            )
+            raise primals_error(f"a {type(primals).__name__}")
         self._target: Target = target.of_call(len(primals))
         self._values = self._target.values(tuple(primals), {})
         self._first = len(self._target.first)
@@ -209,6 +206,13 @@ def leaves_in(tree: Tree, value: Any, kind: str) -> list[Any]:
         raise structure_error(kind)
     pairs = zip(tree.children, found[1], strict=True)
     return [leaf for child, item in pairs for leaf in leaves_in(child, item, kind)]
+
+
+def primals_error(given: str) -> ArgumentError:
+    return ArgumentError(
+        f"the primals are a tuple, and not {given}",
+        "pass a tuple with one value for each argument, as in `(x,)`",
+    )
 
 
 def count_error(primals: int, tangents: int | None) -> ArgumentError:

@@ -13,19 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.api.directional import count_error, hvp, jvp, structure_error, vjp
+from gradscribe.api.directional import count_error, hvp, jvp, primals_error, structure_error, vjp
 from gradscribe.api.functional import Gradient, check_scalar
 from gradscribe.api.given_tangents import like, refuse
+from gradscribe.compiler import argnums_error
 from gradscribe.compiler.stages import Stages, flat, one_like, only_results
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend import scope
+from gradscribe.frontend import scope, wording
 from gradscribe.frontend.calls import application, builtins, unpacking
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.instances import new_instance
 from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.interface import Argument
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import DictRef, ListRef, Static, Storage, TupleOf
+from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.values import DictRef, ListRef, Ref, Static, Storage, TupleOf
 from gradscribe.ir.core import Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, is_differentiable
@@ -202,12 +203,9 @@ def _call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: An
     spec: Derivative = callee.value
     call = outline(lowering, node, spec.function, rest, keywords)
     numbers = spec.argnums if isinstance(spec.argnums, tuple) else (spec.argnums,)
-    if not all(-len(rest) <= number < len(rest) for number in numbers):
-        lowering.unsupported(
-            node,
-            f"argnums {spec.argnums} of a call with {len(rest)} arguments",
-            "count from 0; arguments given by name are not counted",
-        )
+    for number in numbers:
+        if not -len(rest) <= number < len(rest):
+            refuse(lowering, node, argnums_error(number, "this call", len(rest)))
     numbers = tuple(number % len(rest) for number in numbers)
     seeded = _check_scalar(lowering, node, call.function, spec.has_aux)
     stages = Stages(call.function, call.active(sorted(set(numbers))), seeded)
@@ -255,6 +253,9 @@ def _check_scalar(
 def _jvp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     names = ("function", "primals", "tangents")
     given = {**dict(zip(names, arguments, strict=False)), **keywords}
+    if isinstance(given["primals"], Ref) or is_number(given["primals"]):
+        found = wording.operands(lowering.builder.facts, [given["primals"]])
+        refuse(lowering, node, primals_error(found))
     primals = unpacking.unpacked(lowering, node, given["primals"])
     call = outline(lowering, node, given["function"], primals, {})
     active = call.active(range(len(primals)))

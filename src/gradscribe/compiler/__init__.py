@@ -89,11 +89,16 @@ class Target:
         """The number of the parameter that the caller counts as `argnum`."""
         count = len(self.program.binder.names) - len(self.first)
         if not -count <= argnum < count:
-            raise ArgumentError(
-                f"argnums says {argnum}, but `{self.function.__name__}` has {count} arguments",
-                f"count from 0 to {count - 1}" if count else "give it what is differentiated",
-            )
+            raise argnums_error(argnum, f"`{self.function.__name__}`", count)
         return argnum % count + len(self.first)
+
+
+def argnums_error(argnum: int, callee: str, count: int) -> ArgumentError:
+    """count: how many arguments there are."""
+    return ArgumentError(
+        f"argnums says {argnum}, but {callee} has {count} argument{'s' * (count != 1)}",
+        f"count from 0 to {count - 1}" if count else "give it what is differentiated",
+    )
 
 
 def argument_numbers(argnums: Any) -> tuple[int, ...]:

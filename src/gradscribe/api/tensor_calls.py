@@ -20,7 +20,7 @@ from gradscribe.compiler.signatures import enter_array_class
 from gradscribe.frontend.calls import application, builtins, tensors, unpacking
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.control import contexts
-from gradscribe.frontend.data import attributes, subscripts
+from gradscribe.frontend.data import attributes, single_items, subscripts
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import ListRef, ObjectRef, Ref, Static, Storage, TupleOf
 from gradscribe.ir.core import Value
@@ -77,6 +77,14 @@ def same(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 def _cut(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return subscripts.cut(lowering, arguments[0])
+
+
+def _item(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`x.item()`: of a Tensor of one element."""
+    number = single_items.number_of(lowering, node, arguments[0])
+    if isinstance(number, Ref):
+        return single_items.item(lowering, node, number, ())
+    return number
 
 
 def _to_list(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -359,7 +367,7 @@ HANDLERS: dict[Any, builtins.Handler] = {
     dtypes.type_name: _folded(dtypes.type_name),
     Tensor.numpy: _as_array,
     Tensor.tolist: _to_list,
-    Tensor.item: _cut,
+    Tensor.item: _item,
     Tensor.detach: _cut,
     Tensor.data.fget: _cut,  # type: ignore[attr-defined]
     Tensor.cpu: same,

@@ -189,7 +189,7 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
             counters.append(counter)
             expected.append(counter[0])
         else:
-            leaves.append(operand)
+            leaves.append(np.bool_(operand) if operand.__class__ is bool else operand)
             has_arrays = has_arrays or isinstance(operand, np.ndarray)
             key += _signature(operand)
             counters.append(None)

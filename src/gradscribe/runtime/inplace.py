@@ -146,6 +146,8 @@ def _name_of(target: Tensor, value: Any) -> str:
         return "CopySlices"
     if isinstance(value, Tensor) and value.array.ndim:
         return "CopyBackwards"
+    if isinstance(value, np.ndarray):
+        return "CopyBackwards"
     return "FillBackward0" if isinstance(value, Tensor) or value else "ZeroBackward0"
 
 

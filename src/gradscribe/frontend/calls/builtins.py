@@ -42,6 +42,7 @@ from gradscribe.frontend.data import (
     objects,
     protocols,
     run_time_sets,
+    single_items,
     standard_classes,
     subscripts,
 )
@@ -156,10 +157,10 @@ def call_method(
             "use the function of that name (`np.…`)",
         )
     if isinstance(receiver, (Ref, Value)) or is_number(receiver):
-        if name in ("detach", "item"):
-            receiver = subscripts.cut(lowering, receiver)
         if name == "detach":
-            return receiver
+            return subscripts.cut(lowering, receiver)
+        if name == "item":
+            return single_items.item(lowering, node, receiver, arguments)
         if name in CHANGES and isinstance(receiver, Ref):
             return destinations.change(
                 lowering, node, CHANGES[name], (receiver, *arguments), keywords

@@ -67,3 +67,22 @@ def test_an_ellipsis_gives_an_array_where_no_axis_is_left() -> None:
         return np.sum(y)
 
     gs.testing.check_grad(f, np.array([1.0, 2.0, 3.0]))
+
+
+def items_of_arrays(x):
+    first, total = x[:1].item(), x.sum(keepdims=True).item()
+    return first * x[1] ** 2 + total * x.item(2) * x[0] + np.outer(x, x).item(1, 2) * x[2]
+
+
+def test_item_is_the_one_item_of_an_array_or_that_with_an_index():
+    x = np.array([0.5, -1.5, 2.0])
+    value, gradient = gs.value_and_grad(items_of_arrays)(x)
+    assert value == items_of_arrays(x)
+    first, total, third, product = 0.5, 1.0, 2.0, -3.0
+    np.testing.assert_array_equal(gradient, [total * third, 2 * first * x[1], product])
+
+
+def test_item_of_a_tensor_of_several_elements_is_refused():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises(gs.errors.UnsupportedError, match="`item` cannot be compiled"):
+        gs.differentiable(lambda x: x * x.item())(x)

@@ -802,3 +802,14 @@ def test_rows_are_zipped_to_columns(function):
 def test_no_rows_have_no_columns():
     with pytest.raises(ValueError, match="no rows"):
         gs.vjp(columns_of_rows, np.zeros(3))
+
+
+def lists_added(x, n):
+    start = [x[0]]
+    rows = sum([[v * k for v in x] for k in range(n)], start)
+    return sum(v * v for v in rows) + len(rows) * len(start) * x[1]
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_sum_adds_lists_to_the_one_that_it_starts_from(n):
+    agrees(lists_added, x3, n)

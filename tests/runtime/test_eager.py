@@ -157,3 +157,13 @@ def test_a_number_minus_a_tensor_is_a_reflected_node() -> None:
     x = gs.tensor([1.0, 2.0], requires_grad=True)
     assert (1 - x).grad_fn.name() == "RsubBackward1"
     assert (x - 1).grad_fn.name() == "SubBackward0"
+
+
+def test_flags_of_python_are_operands():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    y = x * True + (False - x) * 3 + (x + True) ** 2 + gs.where(True, x, 0)
+    y.sum().backward()
+    assert y.tolist() == [3.0, 7.0]
+    assert x.grad.tolist() == [3.0, 5.0]
+    x = gs.tensor([1.0], dtype=gs.float32, requires_grad=True)
+    assert (True * x).dtype == gs.float32

@@ -462,3 +462,12 @@ def test_a_value_larger_than_the_tensor_it_is_copied_to_is_refused(target, value
         gs.ones(target).copy_(gs.ones(value))
     expected = f"output with shape {list(target)} doesn't match the broadcast shape {together}"
     assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize("name", ["normal_", "uniform_", "exponential_", "bernoulli_"])
+def test_what_is_drawn_in_place_of_a_result_has_no_derivative(name):
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    getattr(y, name)()
+    (y * x).sum().backward()
+    assert x.grad.tolist() == y.tolist()

@@ -15,6 +15,7 @@ import numpy as np
 
 from gradscribe.compiler import Primal
 from gradscribe.compiler.entry import Values, argument, steps_text
+from gradscribe.compiler.item_texts import NAMESPACE
 from gradscribe.compiler.leaves import builder
 from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.ir.trees import count_leaves, flatten
@@ -111,7 +112,7 @@ class _Attributes:
 
 def _getter(expressions: Iterable[str]) -> Callable[[Values], tuple[Any, ...]]:
     function: Callable[[Values], tuple[Any, ...]] = eval(
-        f"lambda a: ({''.join(f'{text}, ' for text in expressions)})"
+        f"lambda a: ({''.join(f'{text}, ' for text in expressions)})", NAMESPACE
     )
     return function
 

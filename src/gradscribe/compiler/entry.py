@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from types import CellType, FunctionType
 from typing import Any
 
+from gradscribe.compiler import item_texts
+from gradscribe.compiler.item_texts import item_text, key_text
 from gradscribe.compiler.keys import Key, contents_of, key_of, lies_in_order
 from gradscribe.frontend.interface import Capture, Dependency, Path, Step
 from gradscribe.ir.affine import Affine, Source, Symbol
@@ -97,7 +99,7 @@ def _beginnings(path: Path) -> Iterator[Path]:
 
 def steps_text(steps: Iterable[Step]) -> str:
     """What is written after an object for these attributes and items of it."""
-    return "".join(f".{step}" if kind == "attribute" else f"[{step!r}]" for kind, step in steps)
+    return "".join(f".{step}" if kind == "attribute" else item_text(step) for kind, step in steps)
 
 
 def argument(number: int) -> str:
@@ -114,7 +116,11 @@ class _Names:
     """
 
     def __init__(self, functions: Iterable[tuple[str, Any]]) -> None:
-        self.namespace: dict[str, Any] = {"key_of": key_of, "lies_in_order": lies_in_order}
+        self.namespace: dict[str, Any] = {
+            **item_texts.NAMESPACE,
+            "key_of": key_of,
+            "lies_in_order": lies_in_order,
+        }
         self._names: dict[int, str] = {}
         self._cells: dict[int, str] = {}
         self._shared: dict[Any, str] = {}
@@ -205,7 +211,7 @@ def _has_no_attribute(names: _Names, dependency: Dependency) -> str:
 
 
 def _without_key(names: _Names, dependency: Dependency) -> str:
-    return f"{dependency.value!r} not in {names.path(dependency.path)}"
+    return f"{key_text(dependency.value)} not in {names.path(dependency.path)}"
 
 
 _CHECKS: dict[str, Callable[[_Names, Dependency], str]] = {

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.compiler.item_texts import NAMESPACE, item_text
 from gradscribe.frontend.interface import Argument
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Sequence, Tuple, Type
@@ -38,7 +39,7 @@ def container_expressions(tree: Tree, expression: str) -> Iterator[str]:
 
 def _steps(node: Node) -> abc.Sequence[str]:
     if node.cls is dict:
-        return [f"[{key!r}]" for key in node.keys or ()]
+        return [item_text(key) for key in node.keys or ()]
     if node.keys is not None:
         return [f".{name}" for name in node.keys]
     return [f"[{index}]" for index in range(len(node.children))]
@@ -49,7 +50,7 @@ def flattener(tree: Tree) -> Callable[[Any], tuple[Any, ...]]:
     if isinstance(tree, Leaf):
         return lambda value: (value,)
     items = "".join(f"{text}, " for text in leaf_expressions(tree, "value"))
-    function: Callable[[Any], tuple[Any, ...]] = eval(f"lambda value: ({items})")
+    function: Callable[[Any], tuple[Any, ...]] = eval(f"lambda value: ({items})", NAMESPACE)
     return function
 
 
@@ -127,7 +128,7 @@ class Layout:
     def leaves(self) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
         """The leaves of a call's values (the function called is no leaf)."""
         items = "".join(f"{text}, " for text in self._expressions)
-        function: Callable[[Any], tuple[Any, ...]] = eval(f"lambda a: ({items})")
+        function: Callable[[Any], tuple[Any, ...]] = eval(f"lambda a: ({items})", NAMESPACE)
         return function
 
     @cached_property

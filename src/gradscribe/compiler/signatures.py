@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.compiler import keys
+from gradscribe.compiler.item_texts import item_text
 from gradscribe.errors import ArgumentError, UnsupportedDtypeError, UnsupportedError
 from gradscribe.frontend.interface import Argument, RunTimeObject
 from gradscribe.frontend.scope import RandomGenerator
@@ -189,7 +190,7 @@ def _describe_list(value: list[Any], place: _Place) -> tuple[Tree, list[Type]]:
 
 @describe.register(dict)
 def _describe_dict(value: dict[Any, Any], place: _Place) -> tuple[Tree, list[Type]]:
-    steps = [f"[{key!r}]" for key in value]
+    steps = list(map(item_text, value))
     return _describe_node(Node(dict, (), tuple(value)), list(value.values()), place, steps)
 
 

@@ -168,6 +168,10 @@ def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         for item in items:
             start = operate(lowering, node, operator.add, start, item)
         return start
+    if isinstance(start, ListRef):
+        iteration = iterations.over(lowering, node, iterable)
+        added = (Static(operator.add), iteration, start)
+        return inlining.inline(lowering, node, prelude.reduced, added)
     given = (iterable,) if isinstance(start, Static) and start.value == 0 else (iterable, start)
     return application.apply_primitive(
         lowering, node, PRIMITIVES[builtins.sum], builtins.sum, given, {}

@@ -1,0 +1,37 @@
+"""Items of dicts in generated expressions: `[key]`, of a key that may have no text of its own.
+
+A key that is no literal (a member of an enumeration, a dtype, a class) stands in `KEYS`, which
+the expressions name `keys`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from typing import Any
+
+KEYS: list[Any] = []
+NAMESPACE: dict[str, Any] = {"keys": KEYS}
+
+_POSITIONS: dict[tuple[type, Hashable], int] = {}
+_LITERALS = (type(None), bool, int, str, bytes)
+
+
+def item_text(key: Any) -> str:
+    """What is written after a dict for its item with this key."""
+    return f"[{key_text(key)}]"
+
+
+def key_text(key: Any) -> str:
+    if _is_literal(key):
+        return repr(key)
+    position = _POSITIONS.setdefault((type(key), key), len(KEYS))
+    if position == len(KEYS):
+        KEYS.append(key)
+    return f"keys[{position}]"
+
+
+def _is_literal(key: Any) -> bool:
+    if type(key) is tuple:
+        return all(map(_is_literal, key))
+    return type(key) in _LITERALS or (type(key) is float and math.isfinite(key))

@@ -1,0 +1,84 @@
+"""Keys of dicts that have no text of their own: members of enumerations, dtypes, classes."""
+
+from __future__ import annotations
+
+import enum
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from tests.frontend.oracles import agrees
+
+X = np.array([0.5, -1.5, 2.0])
+
+
+class Mode(enum.Enum):
+    FAST = 1
+    SLOW = 2
+
+
+FACTORS = {
+    Mode.FAST: 2.0,
+    Mode.SLOW: 3.0,
+    np.dtype("float64"): np.array([1.0, 2.0, 3.0]),
+    int: np.array([3.0, 2.0, 1.0]),
+    (Mode.SLOW, np.dtype("int8")): 0.5,
+    float("inf"): 1.5,
+    "plain": 2.5,
+}
+
+
+def of_a_dict_outside(x, mode):
+    y = x * FACTORS[x.dtype] * FACTORS[mode] + x**2 * FACTORS[int]
+    return np.sum(y) * FACTORS[Mode.SLOW, np.dtype("int8")] * FACTORS[float("inf")]
+
+
+def of_a_dict_made_inside(x, mode):
+    parts = {Mode.FAST: x**2, x.dtype: np.sum(x), mode: x * 2}
+    return parts[Mode.FAST] * parts[x.dtype] + parts[mode]
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("function", [of_a_dict_outside, of_a_dict_made_inside])
+def test_keys_without_text(function, mode):
+    agrees(lambda x: function(x, mode), X)
+    gs.testing.check_grad(lambda x: function(x, mode), X)
+
+
+def test_a_changed_item_is_seen():
+    weights = {Mode.FAST: 2.0}
+
+    def weighted(x):
+        return np.sum(x * weights[Mode.FAST])
+
+    gradient = gs.grad(weighted)
+    np.testing.assert_array_equal(gradient(X), [2.0, 2.0, 2.0])
+    weights[Mode.FAST] = X
+    np.testing.assert_array_equal(gradient(X), X)
+
+
+def test_dicts_that_come_and_go_have_their_keys():
+    def parts(table):
+        return {Mode.SLOW: table[Mode.FAST] * table[np.dtype("float64")], np.dtype("int8"): 1.0}
+
+    table = {np.dtype("float64"): X, Mode.FAST: 3.0}
+    out, pull = gs.vjp(parts, table)
+    assert list(out) == [Mode.SLOW, np.dtype("int8")]
+    (gradient,) = pull({Mode.SLOW: np.ones(3), np.dtype("int8"): 0.0})
+    assert list(gradient) == list(table)
+    np.testing.assert_array_equal(gradient[np.dtype("float64")], [3.0, 3.0, 3.0])
+    assert gradient[Mode.FAST] == np.sum(X)
+
+
+def test_tensors_in_a_dict_are_stored_to():
+    def stored(table):
+        table[Mode.SLOW] = table[Mode.FAST] * 2
+        table[Mode.FAST][0] = 5.0
+        return (table[Mode.FAST] * table[Mode.SLOW]).sum()
+
+    x = gs.tensor(X, requires_grad=True)
+    table = {Mode.FAST: x * 1}
+    gs.differentiable(stored)(table).backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [10.0, *4 * X[1:]])
+    np.testing.assert_array_equal(table[Mode.SLOW].detach().numpy(), 2 * X)

@@ -82,3 +82,12 @@ def test_tensors_in_a_dict_are_stored_to():
     gs.differentiable(stored)(table).backward()
     np.testing.assert_array_equal(x.grad.numpy(), [10.0, *4 * X[1:]])
     np.testing.assert_array_equal(table[Mode.SLOW].detach().numpy(), 2 * X)
+
+
+def test_errors_name_an_item_as_people_write_it():
+    def stored(table, x):
+        table[Mode.FAST][0] = 1.0
+        return np.sum(table[Mode.FAST] * x)
+
+    with pytest.raises(gs.errors.AliasingError, match=r"`table\[Mode.FAST\]` is stored to"):
+        gs.grad(stored)({Mode.FAST: X}, X)

@@ -67,6 +67,13 @@ def masked_array():
     gs.vjp(square, np.ma.array(VECTOR))
 
 
+@refused_when_run(
+    "`table['rows'][0]` has dtype datetime64[D], which is not a numeric one", UnsupportedDtypeError
+)
+def dates_in_a_list_in_a_dict():
+    gs.vjp(lambda x, table: x, 2.0, {"rows": [np.array(["2024-02-29"], "datetime64")]})
+
+
 @refused(
     "assignment destination is read-only: `x` is stored to",
     np.broadcast_to(1.0, 2),

@@ -31,6 +31,11 @@ def key_text(key: Any) -> str:
     return f"keys[{position}]"
 
 
+def shown_key(key: Any) -> str:
+    """A key as people write it: `Mode.FAST`."""
+    return repr(key) if _is_literal(key) else str(key)
+
+
 def _is_literal(key: Any) -> bool:
     if type(key) is tuple:
         return all(map(_is_literal, key))

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.compiler import keys
-from gradscribe.compiler.item_texts import item_text
+from gradscribe.compiler.item_texts import item_text, shown_key
 from gradscribe.errors import ArgumentError, UnsupportedDtypeError, UnsupportedError
 from gradscribe.frontend.interface import Argument, RunTimeObject
 from gradscribe.frontend.scope import RandomGenerator
@@ -142,8 +142,11 @@ class _Place:
     leaf: int | None = None
     axes: Iterator[int] | None = None
 
-    def below(self, name: str, step: str) -> _Place:
-        return replace(self, name=f"{self.name}.{name}", expression=self.expression + step)
+    def below(self, step: str, shown: str = "") -> _Place:
+        """The place of a part. step: what is written after the value for it; shown: what people
+        write, where that differs."""
+        name = self.name + (shown or step)
+        return replace(self, name=name, expression=self.expression + step)
 
     def symbol(
         self, suffix: str, axis: int | None, minimum: int | None, expression: str, sample: int
@@ -164,9 +167,8 @@ def describe(value: Any, place: _Place) -> tuple[Tree, list[Type]]:
     if keys.is_structure(type(value)):
         names = keys.field_names(type(value))
         children = [getattr(value, name) for name in names]
-        return _describe_node(
-            Node(type(value), (), names), children, place, [f".{n}" for n in names]
-        )
+        places = [place.below(f".{name}") for name in names]
+        return _describe_node(Node(type(value), (), names), children, places)
     if isinstance(value, np.generic):
         return _describe_leaf(value, place)
     return _describe_constant(value, place)
@@ -176,31 +178,31 @@ def describe(value: Any, place: _Place) -> tuple[Tree, list[Type]]:
 def _describe_tuple(value: tuple[Any, ...], place: _Place) -> tuple[Tree, list[Type]]:
     if hasattr(type(value), "_fields"):
         return describe.dispatch(object)(value, place)
-    steps = [f"[{index}]" for index in range(len(value))]
-    return _describe_node(Node(tuple, ()), list(value), place, steps)
+    places = [place.below(f"[{index}]") for index in range(len(value))]
+    return _describe_node(Node(tuple, ()), list(value), places)
 
 
 @describe.register(list)
 def _describe_list(value: list[Any], place: _Place) -> tuple[Tree, list[Type]]:
     if not value or keys.is_uniform(value):
         return _describe_leaf(value, place)
-    steps = [f"[{index}]" for index in range(len(value))]
-    return _describe_node(Node(list, ()), value, place, steps)
+    places = [place.below(f"[{index}]") for index in range(len(value))]
+    return _describe_node(Node(list, ()), value, places)
 
 
 @describe.register(dict)
 def _describe_dict(value: dict[Any, Any], place: _Place) -> tuple[Tree, list[Type]]:
-    steps = list(map(item_text, value))
-    return _describe_node(Node(dict, (), tuple(value)), list(value.values()), place, steps)
+    places = [place.below(item_text(key), f"[{shown_key(key)}]") for key in value]
+    return _describe_node(Node(dict, (), tuple(value)), list(value.values()), places)
 
 
 def _describe_node(
-    node: Node, children: list[Any], place: _Place, steps: list[str]
+    node: Node, children: list[Any], places: list[_Place]
 ) -> tuple[Tree, list[Type]]:
     trees: list[Tree] = []
     types: list[Type] = []
-    for child, step in zip(children, steps, strict=True):
-        tree, below = describe(child, place.below(step.strip("[].'\""), step))
+    for child, place in zip(children, places, strict=True):
+        tree, below = describe(child, place)
         trees.append(tree)
         types += below
     return replace(node, children=tuple(trees)), types
@@ -293,18 +295,16 @@ def _sequence_type(value: list[Any], place: _Place) -> Type:
         return Sequence(Never(), Affine.of(0))
     if place.leaf is None:
         leaf, axes = len(place.arguments.leaves), itertools.count()
-        item = replace(place.below("item", "[0]"), leaf=leaf, axes=axes)
+        item = replace(place.below("[0]"), leaf=leaf, axes=axes)
         expression = f"len({place.expression})"
         length = Affine.of(place.symbol(":len", -1, 1, expression, len(value)))
         return Sequence(run_time_type(value[0], item), length)
-    return Sequence(run_time_type(value[0], place.below("item", "[0]")))
+    return Sequence(run_time_type(value[0], place.below("[0]")))
 
 
 @run_time_type.register(tuple)
 def _tuple_type(value: tuple[Any, ...], place: _Place) -> Type:
-    return Tuple(
-        tuple(run_time_type(v, place.below(str(i), f"[{i}]")) for i, v in enumerate(value))
-    )
+    return Tuple(tuple(run_time_type(v, place.below(f"[{i}]")) for i, v in enumerate(value)))
 
 
 def _dtype_name(dtype: np.dtype[Any], place: _Place) -> str:

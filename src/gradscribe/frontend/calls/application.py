@@ -167,7 +167,8 @@ def _argument(
     """One bound argument as an attribute tree with IR values in it."""
     item = scope.opened(lowering, item)
     if isinstance(item, Static):
-        runs_static = primitive.adjoint is None and not isinstance(primitive.tangent, Linearity)
+        has_no_rule = primitive.adjoint is None and not isinstance(primitive.tangent, Linearity)
+        runs_static = has_no_rule or primitive is PRIMITIVES[np.arange]  # literals tell its length
         if name in _STATIC or name in primitive.static or not isinstance(item.value, PLAIN_NUMBERS):
             return item.value
         if runs_static and not primitive.elementwise and not _elementwise_constant(primitive):

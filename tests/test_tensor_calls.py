@@ -295,6 +295,25 @@ def test_a_number_that_eager_tensors_would_change_under_two_names_is_refused(fir
     assert gs.grad(function)(np.ones((2, 2))).shape == (2, 2)
 
 
+def test_a_tensor_without_axes_under_two_names_is_not_changed_as_a_number():
+    def shared(x):
+        y = x * 2
+        z = y
+        z += 1
+        return y * z
+
+    def counted(x, n):
+        k = n
+        k += 1
+        return x * k * n
+
+    assert shared(gs.tensor(2.0)).item() == 25.0
+    with pytest.raises(gs.errors.AliasingError, match="as a number"):
+        gs.differentiable(shared)(gs.tensor(2.0, requires_grad=True))
+    assert gs.grad(shared)(2.0) == 18.0
+    assert gs.differentiable(counted)(gs.tensor(2.0, requires_grad=True), 3).item() == 24.0
+
+
 def weighted(x, z):
     return (x * np.sin(z) * z).sum()
 

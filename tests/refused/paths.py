@@ -261,3 +261,90 @@ def try_that_always_raises(x):
         raise KeyError
     except ValueError:
         return x[0]
+
+
+@refused("`a` may or may not have been assigned when the exception came", X, 1.0)
+def assigned_before_an_exception(x, y):
+    try:
+        return unsettled(x, y)
+    except KeyError:
+        return 0.0
+
+
+def unsettled(x, y):
+    a = x[0]
+    try:
+        a = a * 2
+        b = 1 / y
+        a = b * 3
+        c = 1 / (y - 1)
+    except ZeroDivisionError:
+        c = a
+    return a * c
+
+
+@refused("this changes an array or list in a `try` that may be left by an exception", X, 2.0)
+def stored_before_an_exception(x, y):
+    try:
+        return partly_stored(x, y)
+    except KeyError:
+        return 0.0
+
+
+def partly_stored(x, y):
+    z = x * 1
+    try:
+        for i in range(3):
+            z[i] = 1 / (y - i)
+    except ZeroDivisionError:
+        pass
+    return z.sum()
+
+
+@refused(
+    "`y` does not stay of one kind in the loop: float64 on one path and float64[2] on the other", X
+)
+def array_of_ever_more_axes(x):
+    y = x[0]
+    while np.sum(y) < 100:
+        y = np.array([y, y])
+    return np.sum(y)
+
+
+@refused("the items of a list or dict become of another kind or number in a loop", X)
+def key_added_in_a_loop(x):
+    found = {"a": x[0]}
+    while found["a"] < 100:
+        found["a"] = found["a"] * 2
+        found["b"] = x[0]
+    return found["a"]
+
+
+@refused("`y` has no value if the loop makes no trip", X)
+def loop_without_a_trip(x):
+    for k in range(0):
+        y = x[k]
+    return y * x[0]
+
+
+@refused("`y` has no value on one path", X)
+def iterator_on_one_path(x):
+    if x[0] > 1:
+        y = map(abs, x)
+    return sum(y)
+
+
+@refused("`y` is float64 on one path and float64[x:0] on the other", X)
+def number_or_array(x):
+    y = x[0]
+    try:
+        y = 1.0 / x[0]
+    except ZeroDivisionError:
+        y = x
+    return y
+
+
+@refused("this is of one kind or of another at run time", X)
+def repeated_none_or_number(x):
+    y = [None if x[0] > 1 else x[0]] * int(x[3])
+    return 1.0 if y[0] is None else y[0]

@@ -135,7 +135,7 @@ def grown(x, n):
     return (x, grown(x, n - 1))
 
 
-@refused("`growing` calls itself with ever other types of arguments", X, 3)
+@refused("`growing` calls itself with ever other types of arguments or results", X, 3)
 def other_arguments(x, n):
     return growing((x[0],), n)
 

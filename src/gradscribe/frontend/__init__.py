@@ -29,7 +29,7 @@ from gradscribe.frontend.effects import Attribute, Given, attributes_of, effects
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered, Path, Place
 from gradscribe.frontend.lowering import Lowering, MisfitError, SplitError
-from gradscribe.frontend.source import Source, source_of
+from gradscribe.frontend.source import Source, nested_too_deeply, source_of
 from gradscribe.frontend.splitting import without_none
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Function, Parameter
@@ -88,18 +88,14 @@ def lower(
         result = without_none(lowering, frame, run_frame(lowering, source.node, frame))
     except (AlwaysRaisesError, EverOtherTypesError, MisfitError) as error:
         raise UnsupportedError(error.what, error.advice, error.location) from None
-    except SplitError:
+    except SplitError as split:
         raise UnsupportedError(
             "this is of one kind or of another at run time",
             "bind it to a name by a statement of its own first",
-            builder.location,
+            split.location,
         ) from None
     except RecursionError:
-        raise UnsupportedError(
-            "calls are nested too deeply here to be compiled",
-            "write a loop over a list or an array instead of the recursion",
-            source.location(source.node),
-        ) from None
+        raise nested_too_deeply(source.location(source.node)) from None
     builder.location = source.location(source.node)
     return _lowered(lowering, function, parameters, objects, attributes, result)
 

@@ -90,8 +90,9 @@ class SplitError(Exception):
     """A value is of one kind where the flag is true, and of another where it is not: what reads
     it has to be lowered for each."""
 
-    def __init__(self, flag: Value) -> None:
+    def __init__(self, flag: Value, location: Location | None) -> None:
         self.flag = flag
+        self.location = location
 
 
 class Lowering:
@@ -313,8 +314,11 @@ class Lowering:
         if isinstance(item, Either):
             known = self.assumed.get(self.numbering.of(item.flag))
             if known is None:
-                raise SplitError(item.flag)
+                raise SplitError(item.flag, self.builder.location)
             return self.value(item.first if known else item.second)
+        if isinstance(item, Unbound) and item.reason:
+            advice = "give the name a value on every path"
+            raise UnsupportedError(item.reason, advice, self.builder.location)
         kind = type(item).__name__
         raise UnsupportedError(
             f"this {_DESCRIPTIONS.get(kind, kind)} cannot be a run-time value here",

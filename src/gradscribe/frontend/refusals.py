@@ -33,5 +33,6 @@ _REFUSED: dict[type, Refused] = {
 
 def refused(node: Any, kind: str) -> Refused:
     """What is said of a statement or expression that cannot be compiled."""
-    name = type(node).__name__.lower()
-    return _REFUSED.get(type(node), Refused(f"`{name}` {kind} are not supported", ""))
+    name = {"TryStar": "except*"}.get(type(node).__name__, type(node).__name__.lower())
+    usual = Refused(f"`{name}` {kind} are not supported", "do that outside of the function")
+    return _REFUSED.get(type(node), usual)

@@ -178,9 +178,13 @@ def _source_in(filename: str, code: CodeType) -> Source:
             "does not show the function that is running",
             "save the file and import it again",
         )
-    tree = gast.ast_to_gast(found[0].mangled())
-    share_variables(tree)
-    source = Source.of(tree, filename, lines)
+    try:
+        tree = gast.ast_to_gast(found[0].mangled())
+        share_variables(tree)
+        source = Source.of(tree, filename, lines)
+    except RecursionError:
+        line = code.co_firstlineno
+        raise nested_too_deeply(Location(filename, line, 0, 0, lines[line - 1])) from None
     if isinstance(tree, gast.AsyncFunctionDef):
         raise UnsupportedError(
             f"`{code.co_name}` is an `async` function",
@@ -263,6 +267,15 @@ def read_places(nodes: Iterable[Any]) -> dict[str, list[tuple[int, int]]]:
     return reads
 
 
+def nested_too_deeply(location: Location) -> UnsupportedError:
+    """The refusal of calls or expressions in one another that exceed Python's recursion limit."""
+    return UnsupportedError(
+        "this is nested too deeply to be compiled",
+        "write a loop instead of the recursion, or give names to parts of a long expression",
+        location,
+    )
+
+
 def _unreadable(filename: str) -> SourceNotFoundError:
     """What `exec` is given has no file, though it may share a name with other text."""
     return SourceNotFoundError(
@@ -325,7 +338,10 @@ def _parsed_file(
     try:
         tree = ast.parse("".join(lines))
     except SyntaxError as error:
-        raise SourceNotFoundError(f"{filename!r} does not parse: {error}") from None
+        raise SourceNotFoundError(
+            f"{filename!r} does not parse: {error.msg} (line {error.lineno})",
+            "correct it, and import it again",
+        ) from None
     functions: dict[int, list[_Definition]] = {}
     pending: list[tuple[Any, str]] = [(tree, "")]
     while pending:

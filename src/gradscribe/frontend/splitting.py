@@ -33,7 +33,7 @@ def resolved(lowering: Lowering, item: Any) -> Any:
     while isinstance(item, Either):
         known = lowering.assumed.get(lowering.numbering.of(item.flag))
         if known is None:
-            raise SplitError(item.flag)
+            raise SplitError(item.flag, lowering.builder.location)
         item = item.first if known else item.second
     return item
 

@@ -28,12 +28,12 @@ class AlwaysRaisesError(UnsupportedError):
 
 
 class EverOtherTypesError(UnsupportedError):
-    """A function calls itself with ever other types of arguments. To lower what is around it in
-    another way would but find the same again, at each level of the recursion."""
+    """A function calls itself with ever other types of arguments, or results. To lower what is
+    around it in another way would but find the same again, at each level of the recursion."""
 
     def __init__(self, name: str, location: Location | None) -> None:
         super().__init__(
-            f"`{name}` calls itself with ever other types of arguments",
+            f"`{name}` calls itself with ever other types of arguments or results",
             "pass what grows as a list of numbers or as an array, or write a loop",
             location,
         )

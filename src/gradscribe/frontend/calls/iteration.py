@@ -8,6 +8,7 @@ from gradscribe.frontend import scope
 from gradscribe.frontend.calls import application, iterators, opaque, texts, unpacking
 from gradscribe.frontend.data import instances, objects, protocols, run_time_sets, subscripts
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.splitting import resolved
 from gradscribe.frontend.values import (
     DictRef,
     Iteration,
@@ -25,7 +26,7 @@ from gradscribe.primitives.control import RUN
 
 def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
     """What a `for` over this value runs over."""
-    item = scope.opened(lowering, iterators.taken(lowering, node, item))
+    item = scope.opened(lowering, iterators.taken(lowering, node, resolved(lowering, item)))
     if isinstance(item, Iteration):
         return item
     if instances.is_object(item):

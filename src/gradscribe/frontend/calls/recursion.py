@@ -239,11 +239,7 @@ def _defined(lowering: Lowering, node: Any, frame: Frame, given: Given) -> Defin
         recursion.definitions = known
         raise
     recursion.definitions = known
-    return lowering.unsupported(
-        node,
-        f"what `{frame.source.name}` returns is of another type for every call of itself",
-        "return the same kind of value on every path",
-    )
+    return refuse_other_types(lowering, node, frame)
 
 
 def _identifier(frame: Frame) -> str:

@@ -298,15 +298,9 @@ class FixedPoint:
                 joined = join(assumed, leaf.type)
                 entry.types[position] = self.lengths.widened(joined, assumed, leaf.type)
             except JoinError as error:
-                if entry.mode == "late":
-                    raise UnsupportedError(
-                        f"`{leaf_name(entry.key)}` has {error}", "", self.lowering.builder.location
-                    ) from None
-                entry.reason = (
-                    f"`{leaf_name(entry.key)}` is of one kind before the loop and of another "
-                    f"after a trip: {error}"
-                )
-                if entry.mode == "either":
+                name = leaf_name(entry.key)
+                entry.reason = f"`{name}` does not stay of one kind in the loop: {error}"
+                if entry.mode in ("either", "late"):
                     self._refuse(entry)
                 self._note_end(entry, self._end(entry.key))
                 entry.mode, entry.types = "late", None

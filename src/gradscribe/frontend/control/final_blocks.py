@@ -50,8 +50,8 @@ def final_block(lowering: Lowering, node: Any, handled: Callable[[Lowering, Any]
     if leaving is not None and leaving.primitive is not RAISE:
         lowering.unsupported(
             node,
-            "this `try` with `finally` is not supported",
-            "put the statements of `finally` behind the `try`",
+            "a `try` that always raises is not supported",
+            "raise under a condition, or leave the `try` out",
         )
     left = {name: names.pop(name) for name in (*EXITS, RETURN_VALUE) if name in names}
     names.update({name: Static(True) for name in left if name in EXITS})

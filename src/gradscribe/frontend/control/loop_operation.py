@@ -149,7 +149,9 @@ def _without_trips(
     for name, item in before.items():
         has_run = _tells_trips(lowering, node, columns)
         has_run = counter if has_run is None else has_run
-        if isinstance(has_run, Value) and not isinstance(names[name], (Either, Unbound)):
+        if has_run in (False, Static(False)):
+            names[name] = item
+        elif isinstance(has_run, Value) and not isinstance(names[name], (Either, Unbound)):
             names[name] = Either(has_run, names[name], item)
             lowering.has_alternatives = True
 

@@ -114,7 +114,7 @@ class Merge:
                 return self._with_unbound(side, other, name, side is b)
         if isinstance(a, Either) or isinstance(b, Either):
             if self._nested >= _MAX_NESTED:
-                return Same(Unbound(f"`{name}` is of too many kinds", mixed=True))
+                return Same(_other_on_each_path(name))
             self._nested += 1
             planned = self._alternatives(a, b, name)
             self._nested -= 1
@@ -149,7 +149,7 @@ class Merge:
         """Values of different kinds: which of them it is, the condition tells."""
         kinds = self._kind(a, False), self._kind(b, True)
         if None in kinds or self.condition is None:
-            return Same(Unbound(f"`{name}` is something else on each path", mixed=True))
+            return Same(_other_on_each_path(name))
         first, second = self.plan(a, ABSENT, name), self.plan(ABSENT, b, name)
         return Alternatives(Same(self.condition), first, second)
 
@@ -366,6 +366,10 @@ class Merge:
         if isinstance(found, (Ref, ListRef)):
             found.storage.read_only = plan.memory.read_only
         return found
+
+
+def _other_on_each_path(name: str) -> Unbound:
+    return Unbound(f"`{name}` is something else on each path", mixed=True)
 
 
 def _joined(values: list[Value | None], lengths: MergedLengths) -> Type:

@@ -23,6 +23,7 @@ from gradscribe.frontend.data.standard_classes import class_in_python
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.operators import compare, truth
+from gradscribe.frontend.splitting import resolved
 from gradscribe.frontend.values import (
     DictRef,
     Iteration,
@@ -47,7 +48,7 @@ def match_statement(
     from gradscribe.frontend.expressions import expression
     from gradscribe.frontend.statements import statements
 
-    subject = scope.opened(lowering, expression(lowering, node.subject))
+    subject = scope.opened(lowering, resolved(lowering, expression(lowering, node.subject)))
     falls_through = not any(_is_irrefutable(case) for case in node.cases)
     staying = [case for case in node.cases if not leaves(case.body)]
     with_rest = len(staying) + falls_through <= 1

@@ -79,6 +79,10 @@ class SourceNotFoundError(GradscribeError):
     """A function whose source cannot be read (a builtin, `exec`, the plain interactive prompt)."""
 
 
+class MissingLibraryError(GradscribeError, ImportError):
+    """A function that needs a library which is optional and is not installed."""
+
+
 class NotSpecializedError(GradscribeError, AttributeError):
     """Generated source was asked for before the function was compiled for any types."""
 

@@ -102,7 +102,7 @@ def _own_name(value: Any) -> str:
 def _library_path(value: Any) -> tuple[str, ...] | None:
     """Where a library's function or class is found: ("numpy", "linalg", "norm")."""
     name = getattr(value, "__name__", "")
-    module = getattr(value, "__module__", None) or "numpy"
+    module = getattr(value, "__module__", None) or _module_of_ufunc(value, name)
     if module.partition(".")[0] not in LIBRARIES:
         return None
     root = module.partition(".")[0]
@@ -112,3 +112,9 @@ def _library_path(value: Any) -> tuple[str, ...] | None:
             path = (*candidate.split("."), name)
             return path if not any(part.startswith("_") for part in path) else None
     return None
+
+
+def _module_of_ufunc(ufunc: Any, name: str) -> str:
+    """The library of a ufunc, which does not tell it itself."""
+    special = sys.modules.get("scipy.special")
+    return "scipy.special" if getattr(special, name, None) is ufunc else "numpy"

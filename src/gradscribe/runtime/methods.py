@@ -23,6 +23,7 @@ from gradscribe.runtime import (
     products,
     queries,
     shaping,
+    special,
     viewing,
 )
 from gradscribe.runtime.adaptors import PUBLIC_MODULE
@@ -38,14 +39,15 @@ _TABLES = (
     products,
     queries,
     shaping,
+    special,
     viewing,
 )
 
 # fmt: off
 _NO_METHODS = {
     "array_equal", "axis_of", "bounds_between", "broadcast_tensors", "bucketize", "cat", "cdist",
-    "chain_matmul", "check_filled", "check_matrices", "complex", "concat", "concatenate",
-    "einsum", "imag", "is_tensor", "isin", "logsigmoid", "order_moved", "polar", "real", "rsub",
+    "chain_matmul", "check_filled", "check_matrices", "complex", "concat", "concatenate", "einsum",
+    "imag", "is_tensor", "isin", "logsigmoid", "order_moved", "polar", "polygamma", "real", "rsub",
     "searchsorted", "softplus", "stack", "std_mean", "tensordot", "to_dtype", "var_mean",
     "view_as_complex", "view_as_real", "where",
 }
@@ -58,15 +60,15 @@ _IN_PLACE = (
     "addr", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "asin",
     "asinh", "atan", "atan2", "atanh", "baddbmm", "bitwise_and", "bitwise_left_shift",
     "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "clamp", "clamp_max",
-    "clamp_min", "clip", "conj_physical", "copysign", "cos", "cosh", "cumprod", "cumsum",
-    "deg2rad", "div", "divide", "exp", "exp2", "expm1", "fix", "float_power", "floor",
-    "floor_divide", "fmod", "frac", "gcd", "heaviside", "hypot", "index_add", "index_copy",
-    "index_fill", "index_put", "lcm", "lerp", "log", "log10", "log1p", "log2", "logit",
-    "masked_fill", "masked_scatter", "mul", "multiply", "nan_to_num", "neg", "negative",
-    "nextafter", "pow", "put", "rad2deg", "reciprocal", "relu", "remainder", "round", "rsqrt",
-    "scatter", "scatter_add", "scatter_reduce", "sgn", "sigmoid", "sign", "sin", "sinc", "sinh",
-    "sqrt", "square", "sub", "subtract", "tan", "tanh", "tril", "triu", "true_divide", "trunc",
-    "xlogy",
+    "clamp_min", "clip", "conj_physical", "copysign", "cos", "cosh", "cumprod", "cumsum", "deg2rad",
+    "digamma", "div", "divide", "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "fix",
+    "float_power", "floor", "floor_divide", "fmod", "frac", "gcd", "heaviside", "hypot", "i0",
+    "igamma", "igammac", "index_add", "index_copy", "index_fill", "index_put", "lcm", "lerp",
+    "lgamma", "log", "log10", "log1p", "log2", "logit", "masked_fill", "masked_scatter", "mul",
+    "multiply", "mvlgamma", "nan_to_num", "neg", "negative", "nextafter", "polygamma", "pow", "put",
+    "rad2deg", "reciprocal", "relu", "remainder", "round", "rsqrt", "scatter", "scatter_add",
+    "scatter_reduce", "sgn", "sigmoid", "sign", "sin", "sinc", "sinh", "sqrt", "square", "sub",
+    "subtract", "tan", "tanh", "tril", "triu", "true_divide", "trunc", "xlogy",
 )
 _IN_PLACE_CAST = (
     "eq", "ge", "greater", "greater_equal", "gt", "le", "less", "less_equal", "logical_and",
@@ -155,6 +157,9 @@ def attach() -> None:
         is_public = isinstance(function, FunctionType) and not name.startswith("_")
         if is_public and function.__module__ in own and name not in _NO_METHODS:
             setattr(Tensor, name, function)
+    attribute: object
+    for name, attribute in own_methods.METHODS.items():
+        setattr(Tensor, name, attribute)
     forms = {_in_place: _IN_PLACE, _in_place_cast: _IN_PLACE_CAST, _in_place_axes: _IN_PLACE_AXES}
     for form, names in forms.items():
         for name in names:
@@ -170,9 +175,6 @@ def attach() -> None:
         setattr(Tensor, f"__{name}__", function)
     for name, dtype in own_methods.CONVERSIONS.items():
         setattr(Tensor, name, _named(own_methods.conversion(dtype), name))
-    attribute: object
-    for name, attribute in own_methods.METHODS.items():
-        setattr(Tensor, name, attribute)
 
 
 def _named(function: Function, name: str) -> Function:

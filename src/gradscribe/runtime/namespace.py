@@ -20,6 +20,7 @@ from gradscribe.runtime import (
     queries,
     randomness,
     shaping,
+    special,
     viewing,
 )
 from gradscribe.runtime.anomaly import (
@@ -52,6 +53,7 @@ from gradscribe.runtime.queries import *
 from gradscribe.runtime.randomness import *
 from gradscribe.runtime.shaping import *
 from gradscribe.runtime.size import Size
+from gradscribe.runtime.special import *
 from gradscribe.runtime.tensor import Tensor
 from gradscribe.runtime.viewing import *
 
@@ -109,4 +111,5 @@ __all__ += promotion.__all__
 __all__ += queries.__all__
 __all__ += randomness.__all__
 __all__ += shaping.__all__
+__all__ += special.__all__
 __all__ += viewing.__all__

@@ -19,6 +19,7 @@ from gradscribe.runtime import (
     numpy_protocol,
     randomness,
     shaping,
+    special,
     viewing,
 )
 from gradscribe.runtime.array_methods import memory_of
@@ -89,6 +90,11 @@ def _where(self: Tensor, condition: Any, other: Any) -> Tensor:
     """The elements where the condition holds, else those of `other`."""
     chosen: Tensor = functions.where(condition, self, other)
     return chosen
+
+
+def _polygamma(self: Tensor, n: int) -> Tensor:
+    """The derivative of `digamma` of order n."""
+    return special.polygamma(n, self)
 
 
 def _contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
@@ -231,6 +237,7 @@ METHODS: dict[str, Any] = {
     "type": _type,
     "type_as": _type_as,
     "where": _where,
+    "polygamma": _polygamma,
     "contiguous": _contiguous,
     "T": property(_reversed_axes),
     "mT": property(_matrix_transpose),

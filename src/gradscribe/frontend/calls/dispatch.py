@@ -32,6 +32,7 @@ from gradscribe.frontend.values import (
     TupleOf,
 )
 from gradscribe.ir.types import Opaque
+from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.primitives.static import STATIC
 
@@ -98,6 +99,7 @@ def _call_object(
     made = randomness.made_by(callee)
     if made is not None:
         return opaque.emit(lowering, callee, arguments, keywords, Opaque(made))
+    optional.enter_imported()
     try:
         handler = known.BUILTINS.get(callee)
         primitive = PRIMITIVES.get(callee)

@@ -560,6 +560,153 @@ FUNCTIONS_ONLY = (
 ).split()
 
 
+OTHER_NAMES = [
+    "gs.celu(x-0.5)",
+    "gs.selu(x-0.5)",
+    "x.hardshrink()",
+    "gs.threshold(x,0.5,2.0)",
+    "x.prelu(y[0])",
+    "gs.rrelu(x-0.5)",
+    "gs.dropout(x,0.5,True)",
+    "x.select_scatter(y[0],0,1)",
+    "x.slice_scatter(y[:,:2],1,0,2)",
+    "x.diagonal_scatter(y[0,:2])",
+    "gs.alias_copy(x)",
+    "gs.detach_copy(x)",
+    "gs.diagonal_copy(x)",
+    "gs.expand_copy(x,(2,2,3))",
+    "x.narrow_copy(1,0,2)",
+    "gs.permute_copy(x,(1,0))",
+    "gs.select_copy(x,0,1)",
+    "gs.slice_copy(x,1,0,2)",
+    "gs.split_copy(x,1)",
+    "gs.split_with_sizes_copy(x,[1,1])",
+    "gs.squeeze_copy(x)",
+    "gs.t_copy(x)",
+    "gs.transpose_copy(x,0,1)",
+    "gs.unbind_copy(x)",
+    "gs.unfold_copy(x,1,2,1)",
+    "gs.unsqueeze_copy(x,0)",
+    "gs.view_copy(x,(3,2))",
+    "x.unsafe_chunk(2)",
+    "x.unsafe_split(1)",
+    "x.unsafe_split_with_sizes([1,1])",
+    "(x@x.t()).cholesky()",
+    "(x@x.t()).cholesky_inverse()",
+    "y.cholesky_solve(x@x.t())",
+    "(x@x.t()).det()",
+    "(x@x.t()).inverse()",
+    "(x@x.t()).logdet()",
+    "(x@x.t()).slogdet()",
+    "(x@x.t()).matrix_power(3)",
+    "(x@x.t()).matrix_exp()",
+    "(x@x.t()).qr()",
+    "x.svd()",
+    "x.svd(compute_uv=False).S",
+    "x.pinverse()",
+    "y.triangular_solve(x@x.t())[0]",
+    "x.t().orgqr(y[0,:2])",
+    "x.t().ormqr(y[0,:2],y.t())",
+    "gs.trapezoid(x,y)",
+    "gs.trapz(x)",
+    "gs.trapezoid(x,dx=2)",
+    "gs.cumulative_trapezoid(x)",
+    "gs.gradient(x)",
+    "gs.vander(x[0])",
+    "gs.combinations(x[0])",
+    "x.frexp()",
+    "x.ldexp(y)",
+    "x.sum_to_size(1,3)",
+    "x.sum_to_size(3)",
+    "x.renorm(2,0,0.5)",
+    "gs.frobenius_norm(x)",
+    "gs.nuclear_norm(x)",
+    "gs.norm_except_dim(x)",
+    "gs.pairwise_distance(x,y)",
+    "gs.pdist(x)",
+    "gs.cosine_similarity(x,y)",
+    "x.nanquantile(0.3)",
+    "x.histogram(3)",
+    "x.nonzero_static(size=2)",
+    "gs.constant_pad_nd(x,(1,2),3.0)",
+    "gs.constant_pad_nd(x,(-1,2))",
+    "gs.channel_shuffle(x[None],2)",
+    "gs.pixel_shuffle(x[:,None,:].expand(2,2,3).reshape(4,1,3),2)",
+    "gs.pixel_unshuffle(x[None,:,:2],2)",
+    "gs.hann_window(4)",
+    "gs.hamming_window(4)",
+    "gs.blackman_window(4)",
+    "gs.bartlett_window(4)",
+    "gs.kaiser_window(4)",
+    'x.index_reduce(0,gs.tensor([0,0]),y,"prod")',
+    'x.index_reduce(0,gs.tensor([0,0]),y,"mean")',
+    'x.index_reduce(0,gs.tensor([0,0]),y,"amax")',
+    'x.scatter_reduce(0,gs.tensor([[0,0,1]]),y,"prod")',
+    'x.scatter_reduce(0,gs.tensor([[0,0,1]]),y,"mean")',
+    "gs.fill(x,3.0)",
+    "gs.detach(x)",
+    "x.is_signed()",
+    "gs.is_signed(x)",
+    "x.is_conj()",
+    "x.is_neg()",
+    "x.is_distributed()",
+    "x.is_pinned()",
+    "x.is_shared()",
+    "x.resolve_conj()",
+    "x.resolve_neg()",
+    "x.to_dense()",
+    "gs.typename(x)",
+    "gs.unravel_index(gs.tensor([5,3]),(2,3))",
+    "gs.range(0,4)",
+    "gs.frombuffer(bytearray(8),dtype=gs.uint8)",
+    "x.cross(y)",
+    "x.cross(y,dim=1)",
+]
+
+FROM_SCIPY = [
+    "x.digamma()",
+    "x.erf()",
+    "x.erfc()",
+    "x.erfinv()",
+    "x.lgamma()",
+    "x.polygamma(1)",
+    "gs.polygamma(1,x)",
+    "(x+2).mvlgamma(2)",
+    "x.i0()",
+]
+
+OTHER_STATEMENTS = [
+    "z = x * 1; gs.celu_(z); return z",
+    "z = x * 1; gs.threshold_(z, 0.5, 2.0); return z",
+    "z = x * 1; gs.rrelu_(z); return z",
+    "z = x * 1; gs.dropout_(z, 0.5, True); return z",
+    "return gs.poisson(x)",
+    "return gs.binomial(gs.ones(3), gs.ones(3))",
+    "z = gs.zeros(3); z.log_normal_(); return z",
+    "z = gs.zeros(3); z.geometric_(0.5); return z",
+    "gs.stft(x[0],2,1,return_complex=True).abs()",
+    "gs.istft(gs.stft(x[0],2,1,return_complex=True),2,1)",
+    "z = x * 1; gs.exp_(z); return z",
+    "z = x * 1; gs.selu_(z); return z",
+    "z = x * 1; gs.abs_(z); return z",
+    "z = x * 1; z.ldexp_(y); return z",
+    "z = x * 1; z.renorm_(2,0,0.5); return z",
+    'z = x * 1; z.index_reduce_(0,gs.tensor([0,0]),y,"prod"); return z',
+    "z = x.detach()*1; z.cauchy_(); return z",
+]
+
+STATEMENTS_FROM_SCIPY = [
+    "z = x * 1; z.digamma_(); return z",
+    "z = x * 1; z.erf_(); return z",
+    "z = x * 1; z.erfc_(); return z",
+    "z = x * 1; z.erfinv_(); return z",
+    "z = x * 1; z.lgamma_(); return z",
+    "z = x * 1; z.polygamma_(1); return z",
+    "z = x + 2; z.mvlgamma_(2); return z",
+    "z = x * 1; z.i0_(); return z",
+]
+
+
 def cases():
     methods = [f"return x.{name}()" for name in WITHOUT_ARGUMENT]
     methods += [f"return x.{name}(y)" for name in WITH_ANOTHER]
@@ -575,9 +722,19 @@ def cases():
         + "; return z"
         for t in IN_PLACE
     ]
-    others = [f"return {text}" for text in (*EXPRESSIONS, *MORE, *RANDOM)]
+    others = [
+        f"return {text}" for text in (*EXPRESSIONS, *MORE, *RANDOM, *OTHER_NAMES, *FROM_SCIPY)
+    ]
     others += [f"return gs.{text}" for text in FUNCTIONS_ONLY]
-    return [*methods, *functions, *in_place, *others, *STATEMENTS]
+    return [
+        *methods,
+        *functions,
+        *in_place,
+        *others,
+        *STATEMENTS,
+        *OTHER_STATEMENTS,
+        *STATEMENTS_FROM_SCIPY,
+    ]
 
 
 def _is_dtype(text):
@@ -624,6 +781,8 @@ def _values(leaf):
 
 @pytest.mark.parametrize("body", cases())
 def test_compiled_and_eager_code_agree(body):
+    if body.removeprefix("return ") in {*FROM_SCIPY, *STATEMENTS_FROM_SCIPY}:
+        pytest.importorskip("scipy.special")
     if "count_nonzero" in body and type(np.count_nonzero(np.ones(1))) is int:
         pytest.skip("this NumPy counts in Python's integers")
     f = function_of(body)
@@ -647,7 +806,9 @@ REFUSED = {
     "the layout of memory": (
         "is_contiguous stride data_ptr set_ resize_ is_cuda is_sparse nbytes storage "
         "untyped_storage storage_offset as_strided layout strided t_ transpose_ swapaxes_ "
-        "swapdims_ squeeze_ unsqueeze_ is_quantized is_meta is_mkldnn is_cpu contiguous_format "
+        "swapdims_ squeeze_ unsqueeze_ as_strided_ as_strided_copy as_strided_scatter is_set_to "
+        "empty_strided new_empty_strided is_ipu is_maia is_mps is_mtia is_nested is_sparse_csr "
+        "is_vulkan is_xla is_xpu name is_quantized is_meta is_mkldnn is_cpu contiguous_format "
         "preserve_format"
     ),
     "complex numbers, which are not differentiated yet": (
@@ -658,10 +819,13 @@ REFUSED = {
     ),
     "functions of arrays that NumPy alone can run": (
         "mode histc index_put index_put_ fill_diagonal_ bernoulli bernoulli_ multinomial "
-        "exponential_ random_ randint_like"
+        "exponential_ random_ randint_like geqrf lu lu_solve lu_unpack apply_ map_ map2_"
     ),
     "arrays of other libraries": "from_dlpack",
-    "generators": "manual_seed Generator",
+    "derivatives that are known in one argument only": "igamma igamma_ igammac igammac_",
+    "generators": (
+        "manual_seed Generator seed initial_seed default_generator get_rng_state set_rng_state"
+    ),
     "settings and classes": (
         "set_default_dtype set_printoptions set_grad_enabled is_grad_enabled inference_mode "
         "is_inference_mode_enabled is_inference Tensor Size is_anomaly_enabled "

@@ -28,18 +28,22 @@ from gradscribe.ir.types import Array
 from gradscribe.primitives.shaping import respelled
 from gradscribe.runtime import (
     adaptors,
+    calculus,
     composites,
     dtypes,
     eager,
+    factorizations,
     functions,
     gathering,
     grad_mode,
     indexing,
     inplace,
+    matrix_composites,
     own_methods,
     queries,
     shaping,
     size,
+    special,
     viewing,
 )
 from gradscribe.runtime.tensor import Tensor, wrap
@@ -328,7 +332,7 @@ _GRAPH = (
     *("backward", "register_hook", "register_post_accumulate_grad_hook", "retain_grad"),
     *("requires_grad_", "detach_"),
 )
-_LAYOUT = ("stride", "is_contiguous", "data_ptr")
+_LAYOUT = ("stride", "is_contiguous", "data_ptr", "dim_order", "is_set_to")
 _STATE = ("requires_grad", "is_leaf", "grad", "grad_fn", "output_nr", "retains_grad", "_version")
 
 HANDLERS: dict[Any, builtins.Handler] = {
@@ -344,6 +348,10 @@ HANDLERS: dict[Any, builtins.Handler] = {
     functions.bmm: _as(np.matmul),
     queries.allclose: _as(np.allclose, "equal_nan"),
     queries.isclose: _as(np.isclose, "equal_nan"),
+    calculus._summed_axes: _folded(calculus._summed_axes),
+    calculus._other_axes: _folded(calculus._other_axes),
+    special._row: _folded(special._row),
+    factorizations.inverse: _as(np.linalg.inv),
     gathering.masked_select: with_names(_masked_select),
     viewing.rot90: with_names(_rot90),
     queries.numel: _numel,
@@ -383,10 +391,13 @@ for _name in _LAYOUT:
     builtins.BUILTINS[getattr(Tensor, _name)] = refused(
         f"`{_name}`, the layout of memory,", _OUTSIDE
     )
+for _function in (factorizations.lu, factorizations.geqrf):
+    builtins.BUILTINS[_function] = refused(f"`{_function.__name__}`", _OUTSIDE)
 for _name in _STATE:
     builtins.BUILTINS[inspect.getattr_static(Tensor, _name).fget] = refused(f"`{_name}`", _OUTSIDE)
 tensors.CLASSES.append(Tensor)
-tensors.ARRAY_MODULES.add(composites.__name__)
+tensors.ARRAY_MODULES |= {composites.__name__, matrix_composites.__name__}
+tensors.ARRAY_MODULES.add("gradscribe.runtime.special_composites")
 attributes.ARRAY_OF.append(_as_array)
 enter_array_class(Tensor, lambda tensor: tensor.array, spelling="tensor")
 

@@ -132,9 +132,6 @@ class ArrayMethods(Attached):
     def is_contiguous(self, memory_format: Any = None) -> bool:
         return self.array.flags.c_contiguous
 
-    def is_signed(self) -> bool:
-        return self.array.dtype.kind in "ifc"
-
     def get_device(self) -> int:
         """The number of the device: -1 for the CPU."""
         return -1
@@ -148,6 +145,13 @@ class ArrayMethods(Attached):
     def data_ptr(self) -> int:
         """The address of the first element."""
         return int(self.array.ctypes.data)
+
+    const_data_ptr = data_ptr
+
+    def dim_order(self) -> tuple[int, ...]:
+        """The axes, from that of the longest steps in memory to that of the shortest."""
+        steps = self.array.strides
+        return tuple(sorted(range(self.array.ndim), key=lambda axis: -abs(steps[axis])))
 
     def numpy(self, *, force: bool = False) -> Array:
         """The wrapped array. force: also of a Tensor whose use is recorded."""

@@ -99,6 +99,24 @@ def added_flat(x: Any, positions: Any, values: Any) -> Any:
     return flat.reshape(x.shape)
 
 
+def multiplied_flat(x: Any, positions: Any, values: Any) -> Any:
+    """A copy multiplied by these values at positions, which may repeat, in the flat array."""
+    flat = np.ravel(x).copy()
+    np.multiply.at(flat, positions, values)
+    return flat.reshape(x.shape)
+
+
+def averaged_flat(x: Any, positions: Any, values: Any, counts: Any) -> Any:
+    """A copy with these values added at positions, divided by how many there are."""
+    return (added_flat(x, positions, values) / counts).astype(x.dtype)
+
+
+def extreme_flat(x: Any, positions: Any, values: Any, counts: Any, is_own: Any, chosen: Any) -> Any:
+    """The mean of the elements and the values at positions that are chosen."""
+    total = added_flat(np.where(is_own, x, 0), positions, np.where(chosen, values, 0))
+    return (total / counts).astype(x.dtype)
+
+
 def strided(x: Any, size: Any, stride: Any, offset: int) -> Any:
     """The elements of the flat array at these steps along each axis."""
     positions = np.full(size, offset)
@@ -155,6 +173,12 @@ def added_products(x: Any, first: Any, second: Any, beta: Any, alpha: Any) -> An
     return beta * x + alpha * np.sum(first @ second, axis=0)
 
 
+def cross(x: Any, y: Any, axis: int) -> Any:
+    """The vector product along an axis."""
+    product = np.cross(np.moveaxis(x, axis, -1), np.moveaxis(y, axis, -1))
+    return np.moveaxis(product, -1, axis)
+
+
 def frac(x: Any) -> Any:
     """The part after the point, with the sign of x."""
     return x - np.trunc(x)
@@ -175,3 +199,50 @@ def xlogy(x: Any, y: Any) -> Any:
 def to_dtype(x: Any, dtype: Any) -> Any:
     """The elements converted to a dtype."""
     return x.astype(dtype)
+
+
+# --- activations ------------------------------------------------------------------------------
+
+
+def celu(x: Any, alpha: float) -> Any:
+    """max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1)."""
+    return np.where(x > 0, x, alpha * np.expm1(np.where(x > 0, 0, x) / alpha))
+
+
+def elu(x: Any, alpha: float, scale: float) -> Any:
+    """scale * x above 0, scale * alpha * (exp(x) - 1) below."""
+    return np.where(x > 0, scale * x, scale * alpha * np.expm1(np.where(x > 0, 0, x)))
+
+
+def hardshrink(x: Any, lambd: float) -> Any:
+    """0 from -lambd to lambd."""
+    return np.where(np.abs(x) <= lambd, 0, x)
+
+
+def threshold(x: Any, threshold: float, value: float) -> Any:
+    """A value up to the threshold."""
+    return np.where(x <= threshold, value, x)
+
+
+def sloped(x: Any, slope: Any) -> Any:
+    """x above 0, slope * x below."""
+    return np.where(x > 0, x, slope * x)
+
+
+# --- powers and norms -------------------------------------------------------------------------
+
+
+def ldexp(x: Any, exponent: Any) -> Any:
+    """x * 2 ** exponent."""
+    return x * np.exp2(exponent)
+
+
+def renorm(x: Any, p: float, axes: Any, maxnorm: float) -> Any:
+    """x, scaled where the p-norm over these axes is greater than maxnorm."""
+    size = np.sum(np.abs(x) ** p, axis=axes, keepdims=True) ** (1 / p)
+    return x * np.where(size > maxnorm, maxnorm / (size + 1e-7), 1.0)
+
+
+def regrouped(x: Any, parts: Any, order: Any, shape: Any) -> Any:
+    """Axes taken apart, put in another order, and together in another shape."""
+    return np.reshape(np.transpose(np.reshape(x, parts), order), shape).copy()

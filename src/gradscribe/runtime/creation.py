@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -15,9 +16,9 @@ from gradscribe.runtime.tensor import Array, Tensor, legacy_array, wrap
 
 # fmt: off
 __all__ = [
-    "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_dlpack", "from_numpy",
-    "full", "full_like", "linspace", "logspace", "ones", "ones_like", "scalar_tensor", "tensor",
-    "tril_indices", "triu_indices", "zeros", "zeros_like",
+    "arange", "as_tensor", "asarray", "empty", "empty_like", "empty_strided", "eye", "from_dlpack",
+    "from_numpy", "frombuffer", "full", "full_like", "linspace", "logspace", "ones", "ones_like",
+    "range", "scalar_tensor", "tensor", "tril_indices", "triu_indices", "zeros", "zeros_like",
 ]
 # fmt: on
 
@@ -108,6 +109,14 @@ def from_numpy(array: Array) -> Tensor:
     return finished(array)
 
 
+def frombuffer(
+    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """A Tensor that shares the memory of an object with the buffer protocol."""
+    array = np.frombuffer(buffer, dtypes.to_dtype(dtype), count, offset)
+    return finished(array, None, None, requires_grad)
+
+
 def from_dlpack(ext_tensor: Any) -> Tensor:
     """A Tensor that shares memory with an array of another library."""
     return finished(np.from_dlpack(ext_tensor))
@@ -149,6 +158,24 @@ def empty(
     return finished(array, None, device, requires_grad)
 
 
+def empty_strided(
+    size: Any,
+    stride: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    **_: Any,
+) -> Tensor:
+    """Zeros, at these steps in memory along each axis."""
+    made = np.dtype(dtypes.default() if dtype is None else dtypes.to_dtype(dtype))
+    count = 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    memory = np.zeros(0 if 0 in size else count, made)
+    steps = [step * made.itemsize for step in stride]
+    array = np.lib.stride_tricks.as_strided(memory, tuple(size), steps)
+    return finished(array, None, device, requires_grad)
+
+
 def full(
     size: Any,
     fill_value: Any,
@@ -186,6 +213,23 @@ def arange(
     if dtype is None and array.dtype.kind == "f":
         dtype = dtypes.default()
     return finished(array, dtype, device, requires_grad)
+
+
+def range(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Numbers from start to, and with, end."""
+    if end is None:
+        start, end = 0, start
+    count = math.floor((end - start) / step) + 1
+    values = start + step * np.arange(count)
+    return finished(values, dtype or dtypes.default(), device, requires_grad)
 
 
 def linspace(

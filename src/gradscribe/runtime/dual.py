@@ -19,7 +19,7 @@ from gradscribe.runtime.backward import grad
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.engine import current_run, reached_from
 from gradscribe.runtime.grad_mode import enter_mode, grad_enabled, leave_mode
-from gradscribe.runtime.modes import MODES, Mode
+from gradscribe.runtime.modes import MODES, Call, Mode
 from gradscribe.runtime.node import NO_EDGE, Node
 from gradscribe.runtime.operation import OperationNode
 from gradscribe.runtime.saved import unpacked
@@ -72,6 +72,16 @@ class _Level(Mode):
                 self.attach(out, tangent)
             if out.node is not None:
                 self._of_nodes[out.node] = tangents
+
+    def called(self, call: Call, leaves: Sequence[Any], results: Sequence[Any]) -> None:
+        tangents = [self.tangent(leaf) for leaf in leaves]
+        if all(tangent is None for tangent in tangents):
+            return
+        with self.paused():
+            found = _tangents_of_results(call, leaves, tangents)
+        for result, tangent in zip(results, found, strict=True):
+            if tangent is not None:
+                self.attach(result, tangent)
 
     def needs_tensors(self, nodes: Sequence[Node], seeds: Sequence[Tensor]) -> bool:
         if any(self.tangent(seed) is not None for seed in seeds):
@@ -230,6 +240,16 @@ def _tangent_of_result(
         return None
     if operation.view and tangents[0] is not None:
         return apply(operation, (tangents[0], *operands[1:]), static, watched=False)
+    (tangent,) = _tangents_of_results(
+        lambda varied: (apply(operation, varied, static, watched=False),), operands, tangents
+    )
+    return tangent
+
+
+def _tangents_of_results(
+    call: Call, operands: Sequence[Any], tangents: Sequence[Tensor | None]
+) -> list[Tensor | None]:
+    """The tangents of what a call gives; None for a result without derivative."""
     recording = grad_enabled() and any(
         isinstance(value, Tensor) and value.requires_grad for value in (*operands, *tangents)
     )
@@ -239,10 +259,15 @@ def _tangent_of_result(
             operand if tangent is None else _stand_in(operand, recording)
             for operand, tangent in zip(operands, tangents, strict=True)
         ]
-        again = apply(operation, varied, static, watched=False)
         moving = [i for i, tangent in enumerate(tangents) if tangent is not None]
+        inputs = [varied[i] for i in moving]
         directions = [t for t in tangents if t is not None]
-        return forward_product(again, [varied[i] for i in moving], directions, recording)
+        return [
+            forward_product(result, inputs, directions, recording)
+            if isinstance(result, Tensor) and dtypes.is_differentiable(result.array.dtype)
+            else None
+            for result in call(varied)
+        ]
     finally:
         leave_mode(token)
 

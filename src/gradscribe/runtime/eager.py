@@ -316,13 +316,23 @@ def mark_view(
         result.view_of = View(*steps_to(viewed, Step(operation, operands[1:], static)))
 
 
-def compiled_kernel(derivatives: Derivatives, inputs: tuple[int, ...], arity: int) -> Kernel:
+def compiled_kernel(
+    derivatives: Derivatives, inputs: tuple[int, ...], arity: int, node: str = ""
+) -> Kernel:
     """What `apply_compiled` needs of a compiled function; made once, where it is kept.
 
-    inputs: the positions of the leaves that are Tensors. arity: the number of leaves.
+    inputs: the positions of the leaves that are Tensors. arity: the number of leaves. node: the
+    name of its nodes, if not that of the function.
     """
     name = derivatives.name
-    return Kernel(derivatives, name, node_class(f"{name}Backward"), inputs, arity)
+    return Kernel(derivatives, name, node_class(node or f"{name}Backward"), inputs, arity)
+
+
+_OF_SEVERAL_RESULTS = {
+    getattr(np.linalg, name): f"Linalg{name.title()}Backward0"
+    for name in ("eigh", "lstsq", "qr", "slogdet", "svd")
+}
+"""The names of the nodes of functions that have no row, for they have several results."""
 
 
 def apply_call(
@@ -338,7 +348,9 @@ def apply_call(
     kernel = KERNELS.get(key)
     if kernel is None:
         derivatives = _provider(callee, args, kwargs, arrays, active)
-        kernel = KERNELS[key] = compiled_kernel(derivatives, tuple(tensors), len(leaves))
+        name = _OF_SEVERAL_RESULTS.get(callee, f"{derivatives.name}Backward")
+        kernel = compiled_kernel(derivatives, tuple(tensors), len(leaves), name)
+        KERNELS[key] = kernel
     return apply_compiled(kernel, leaves)
 
 

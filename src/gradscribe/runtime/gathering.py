@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import UnsupportedError
 from gradscribe.runtime import composites, dtypes, functions, indexing, shaping
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.shaping import axis_of
@@ -18,9 +17,9 @@ from gradscribe.runtime.tensor import Array, Tensor
 
 # fmt: off
 __all__ = [
-    "gather", "index_add", "index_copy", "index_fill", "index_put", "index_select", "masked_fill",
-    "masked_scatter", "masked_select", "put", "scatter", "scatter_add", "scatter_reduce", "take",
-    "take_along_dim",
+    "gather", "index_add", "index_copy", "index_fill", "index_put", "index_reduce", "index_select",
+    "masked_fill", "masked_scatter", "masked_select", "put", "scatter", "scatter_add",
+    "scatter_reduce", "take", "take_along_dim",
 ]
 # fmt: on
 
@@ -31,11 +30,19 @@ _PUT = {
 }
 _ADD = {
     name: Operation(name, composites.added_flat)
-    for name in ("ScatterAdd", "IndexAdd", "IndexPut", "Put")
+    for name in ("ScatterAdd", "IndexAdd", "IndexPut", "Put", "ScatterReduce", "IndexReduce")
 }
+_MULTIPLY, _AVERAGE, _EXTREMUM = (
+    {name: Operation(name, composite) for name in ("ScatterReduce", "IndexReduce")}
+    for composite in (
+        composites.multiplied_flat,
+        composites.averaged_flat,
+        composites.extreme_flat,
+    )
+)
 
 
-def _positions(input: Tensor) -> Array:
+def positions(input: Tensor) -> Array:
     """The position of each element in the flat array."""
     places: Array = np.arange(input.array.size).reshape(input.array.shape)
     return places
@@ -45,11 +52,16 @@ def _put(
     rows: dict[str, Operation], name: str, input: Tensor, places: Array, values: Any
 ) -> Tensor:
     """A copy of input with values put, or added, at places."""
+    return put_at(rows[name], input, places, values)
+
+
+def put_at(row: Operation, input: Tensor, places: Array, values: Any) -> Tensor:
+    """The operation of this row on a Tensor, places in it and values, as many as places."""
     if isinstance(values, Tensor):
         values = functions.to_dtype(values, input.array.dtype)
         if values.array.shape != places.shape:
             values = shaping.expand(values, places.shape)
-    return apply(rows[name], (input, places, values))
+    return apply(row, (input, places, values))
 
 
 # --- along an axis ----------------------------------------------------------------------------
@@ -64,7 +76,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     """The elements at indices along an axis, broadcast along the others; or in the flat array."""
     if dim is None:
         return take(input, indices)
-    found = np.take_along_axis(_positions(input), _integers(indices), axis=dim)
+    found = np.take_along_axis(positions(input), _integers(indices), axis=dim)
     return apply(_GATHER, (input, found))
 
 
@@ -90,37 +102,77 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """A copy with the sums, means, greatest or least of what `scatter` would put there."""
+    """A copy with the sums, products, means, greatest or least of what `scatter` puts there."""
     places = _along(input, dim, index, "scatter")
     values = _trimmed(src, places.shape)
+    return _reduced("ScatterReduce", input, places, values, reduce, include_self)
+
+
+def index_reduce(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Tensor:
+    """A copy whose slices at indices are reduced with those of source."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(
+            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
+            f"{reduce}."
+        )
+    places = _of_slices(input, dim, index)
+    return _reduced("IndexReduce", input, places, source, reduce, include_self)
+
+
+def _reduced(
+    name: str, input: Tensor, places: Array, values: Tensor, reduce: str, include_self: bool
+) -> Tensor:
+    """A copy with what the values that go to each place reduce to."""
+    if reduce not in _NEUTRAL:
+        raise RuntimeError(
+            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+        )
     if not include_self:
-        input = _put(_PUT, "Scatter", input, places, _NEUTRAL.get(reduce, 0.0))
+        input = _put(_PUT, "Scatter", input, places, _neutral(reduce, input.array.dtype))
+    if reduce == "prod":
+        return put_at(_MULTIPLY[name], input, places, values)
+    if reduce in ("amax", "amin"):
+        return _scattered_extremum(name, input, places, values, reduce)
     if reduce == "sum":
-        return _put(_ADD, "ScatterAdd", input, places, values)
-    if reduce == "mean":
-        counts = np.full(input.array.shape, float(include_self)).ravel()
-        np.add.at(counts, places, 1.0)
-        untouched = np.maximum(counts, 1.0).reshape(input.array.shape)
-        return functions.div(_put(_ADD, "ScatterAdd", input, places, values), untouched)
-    if reduce not in ("amax", "amin"):
-        raise UnsupportedError(f"`scatter_reduce` by {reduce!r}", "use 'sum', 'mean' or 'amax'")
-    return _scattered_extremum(input, places, values, reduce)
+        return put_at(_ADD[name], input, places, values)
+    counts = np.full(input.array.shape, float(include_self)).ravel()
+    np.add.at(counts, places, 1.0)
+    shares = np.maximum(counts, 1.0).reshape(input.array.shape)
+    return apply(_AVERAGE[name], (input, places, values, shares.astype(input.array.dtype)))
 
 
-_NEUTRAL = {"amax": -np.inf, "amin": np.inf}
+_NEUTRAL = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "amax": -np.inf, "amin": np.inf}
 
 
-def _scattered_extremum(input: Tensor, places: Array, values: Tensor, reduce: str) -> Tensor:
+def _neutral(reduce: str, dtype: dtypes.Dtype) -> Any:
+    """What changes no reduction of this kind; integers have no infinities."""
+    value = _NEUTRAL[reduce]
+    if dtype.kind in "iu" and np.isinf(value):
+        bounds = np.iinfo(dtype)
+        return bounds.min if value < 0 else bounds.max
+    return value
+
+
+def _scattered_extremum(
+    name: str, input: Tensor, places: Array, values: Tensor, reduce: str
+) -> Tensor:
     """The greatest or least: the mean of those elements that are equal to it."""
     extreme = input.array.copy().ravel()
     (np.maximum if reduce == "amax" else np.minimum).at(extreme, places, values.array)
     chosen = values.array == extreme[places]
     is_own = input.array == extreme.reshape(input.array.shape)
-    counts = is_own.astype(float).ravel()
+    counts = is_own.astype(input.array.dtype).ravel()
     np.add.at(counts, places, chosen)
-    own = functions.where(is_own, input, 0.0)
-    total = _put(_ADD, "ScatterAdd", own, places, functions.where(chosen, values, 0.0))
-    return functions.div(total, counts.reshape(input.array.shape))
+    shares = counts.reshape(input.array.shape)
+    return apply(_EXTREMUM[name], (input, places, values, shares, is_own, chosen))
 
 
 def _along(input: Tensor, dim: int, index: Tensor, name: str) -> Array:
@@ -144,7 +196,7 @@ def _along(input: Tensor, dim: int, index: Tensor, name: str) -> Array:
             f"index {outside[0]} is out of bounds for dimension {axis} with size {length}"
         )
     kept = tuple(slice(None) if a == axis else slice(n) for a, n in enumerate(given.shape))
-    return np.take_along_axis(_positions(input)[kept], given, axis=axis)
+    return np.take_along_axis(positions(input)[kept], given, axis=axis)
 
 
 def _trimmed(values: Any, shape: tuple[int, ...]) -> Any:
@@ -186,7 +238,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 
 
 def _of_slices(input: Tensor, dim: int, index: Tensor) -> Array:
-    return np.take(_positions(input), _integers(index), axis=axis_of(dim, input.array.ndim))
+    return np.take(positions(input), _integers(index), axis=axis_of(dim, input.array.ndim))
 
 
 # --- anywhere ---------------------------------------------------------------------------------
@@ -216,7 +268,7 @@ def index_put(
 ) -> Tensor:
     """A copy with values put, or added, at `input[indices]`."""
     static, operands = indexing.normalized(tuple(indices))
-    places = _positions(input)
+    places = positions(input)
     found = np.asarray(places[indexing.plain_index(static, (places, *operands))])
     return _put(_ADD if accumulate else _PUT, "IndexPut", input, found, values)
 
@@ -231,7 +283,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy with the elements of source, in order, where the mask holds."""
-    places = _positions(input)[np.broadcast_to(mask.array, input.array.shape)]
+    places = positions(input)[np.broadcast_to(mask.array, input.array.shape)]
     values = shaping.reshape(source, (-1,))[: places.size]
     return _put(_PUT, "MaskedScatter", input, places, values)
 

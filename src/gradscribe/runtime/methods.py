@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime import (
+    activations,
+    calculus,
     complex_numbers,
+    factorizations,
     functions,
     gathering,
     inplace,
@@ -22,9 +25,11 @@ from gradscribe.runtime import (
     own_methods,
     products,
     queries,
+    scattering,
     shaping,
     special,
     viewing,
+    windows,
 )
 from gradscribe.runtime.adaptors import PUBLIC_MODULE
 from gradscribe.runtime.tensor import Tensor
@@ -33,23 +38,35 @@ Function = Callable[..., Any]
 
 _TABLES = (
     functions,
+    activations,
+    calculus,
     complex_numbers,
+    factorizations,
     gathering,
     ordering,
     products,
     queries,
+    scattering,
     shaping,
     special,
     viewing,
+    windows,
 )
 
 # fmt: off
 _NO_METHODS = {
-    "array_equal", "axis_of", "bounds_between", "broadcast_tensors", "bucketize", "cat", "cdist",
-    "chain_matmul", "check_filled", "check_matrices", "complex", "concat", "concatenate", "einsum",
-    "imag", "is_tensor", "isin", "logsigmoid", "order_moved", "polar", "polygamma", "real", "rsub",
-    "searchsorted", "softplus", "stack", "std_mean", "tensordot", "to_dtype", "var_mean",
-    "view_as_complex", "view_as_real", "where",
+    "alias_copy", "array_equal", "as_strided_copy", "axis_of", "bartlett_window", "blackman_window",
+    "bounds_between", "broadcast_tensors", "bucketize", "cat", "cdist", "celu", "chain_matmul",
+    "check_filled", "check_matrices", "combinations", "complex", "concat", "concatenate",
+    "cosine_similarity", "cumulative_trapezoid", "detach_copy", "diagonal_copy", "dropout",
+    "einsum", "expand_copy", "frobenius_norm", "gradient", "hamming_window", "hann_window", "imag",
+    "is_tensor", "isin", "kaiser_window", "logsigmoid", "lu_unpack", "norm_except_dim",
+    "nuclear_norm", "order_moved", "pairwise_distance", "pdist", "permute_copy", "polar",
+    "polygamma", "positions", "put_at", "real", "rrelu", "rsub", "searchsorted", "select_copy",
+    "selu", "slice_copy", "softplus", "split_copy", "split_with_sizes_copy", "squeeze_copy",
+    "stack", "std_mean", "t_copy", "tensordot", "threshold", "to_dtype", "transpose_copy",
+    "trapezoid", "trapz", "typename", "unbind_copy", "unfold_copy", "unravel_index",
+    "unsqueeze_copy", "vander", "var_mean", "view_as_complex", "view_as_real", "view_copy", "where",
 }
 # fmt: on
 """The functions of the table that are not methods, too."""
@@ -63,18 +80,19 @@ _IN_PLACE = (
     "clamp_min", "clip", "conj_physical", "copysign", "cos", "cosh", "cumprod", "cumsum", "deg2rad",
     "digamma", "div", "divide", "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "fix",
     "float_power", "floor", "floor_divide", "fmod", "frac", "gcd", "heaviside", "hypot", "i0",
-    "igamma", "igammac", "index_add", "index_copy", "index_fill", "index_put", "lcm", "lerp",
-    "lgamma", "log", "log10", "log1p", "log2", "logit", "masked_fill", "masked_scatter", "mul",
-    "multiply", "mvlgamma", "nan_to_num", "neg", "negative", "nextafter", "polygamma", "pow", "put",
-    "rad2deg", "reciprocal", "relu", "remainder", "round", "rsqrt", "scatter", "scatter_add",
-    "scatter_reduce", "sgn", "sigmoid", "sign", "sin", "sinc", "sinh", "sqrt", "square", "sub",
-    "subtract", "tan", "tanh", "tril", "triu", "true_divide", "trunc", "xlogy",
+    "igamma", "igammac", "index_add", "index_copy", "index_fill", "index_put", "index_reduce",
+    "lcm", "ldexp", "lerp", "lgamma", "log", "log10", "log1p", "log2", "logit", "masked_fill",
+    "masked_scatter", "mul", "multiply", "mvlgamma", "nan_to_num", "neg", "negative", "nextafter",
+    "polygamma", "pow", "put", "rad2deg", "reciprocal", "relu", "remainder", "renorm", "round",
+    "rsqrt", "scatter", "scatter_add", "scatter_reduce", "sgn", "sigmoid", "sign", "sin", "sinc",
+    "sinh", "sqrt", "square", "sub", "subtract", "tan", "tanh", "tril", "triu", "true_divide",
+    "trunc", "xlogy",
 )
 _IN_PLACE_CAST = (
     "eq", "ge", "greater", "greater_equal", "gt", "le", "less", "less_equal", "logical_and",
     "logical_not", "logical_or", "logical_xor", "lt", "ne", "not_equal",
 )
-_IN_PLACE_AXES = ("squeeze", "swapaxes", "swapdims", "t", "transpose", "unsqueeze")
+_IN_PLACE_AXES = ("as_strided", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unsqueeze")
 # fmt: on
 """The methods that have an in-place form, `x.name_(...)`: of elements, of elements that are cast to
 the dtype of x, and of axes."""

@@ -7,13 +7,16 @@ looks at. A mode is told of every result, of every node that is recorded, and of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradscribe.runtime.eager import Operation
     from gradscribe.runtime.node import Node
     from gradscribe.runtime.tensor import Tensor
+
+
+Call = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 class Mode:
@@ -23,6 +26,9 @@ class Mode:
         self, operation: Operation, operands: Sequence[Any], static: tuple[Any, ...], out: Tensor
     ) -> None:
         """An operation has given this result."""
+
+    def called(self, call: Call, leaves: Sequence[Any], results: Sequence[Any]) -> None:
+        """A function of several results has given these; call: it once more, of other leaves."""
 
     def recorded(self, node: Node) -> None:
         """A call was recorded as this node."""
@@ -71,6 +77,12 @@ def tell_finished(
         if out.node is not None:
             mode.recorded(out.node)
         mode.finished(operation, operands, static, out)
+
+
+def tell_called(call: Call, leaves: Sequence[Any], results: Sequence[Any]) -> None:
+    """Tell all modes of the results of a function that has several."""
+    for mode in tuple(MODES):
+        mode.called(call, leaves, results)
 
 
 def tell_recorded(node: Node) -> None:

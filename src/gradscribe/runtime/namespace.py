@@ -6,12 +6,16 @@ import math
 import numpy as np
 
 from gradscribe.runtime import (
+    activations,
+    calculus,
     complex_numbers,
     creation,
     dtypes,
+    factorizations,
     functions,
     gathering,
     grad_mode,
+    in_place_names,
     inference,
     joining,
     ordering,
@@ -19,15 +23,20 @@ from gradscribe.runtime import (
     promotion,
     queries,
     randomness,
+    rearranging,
+    scattering,
     shaping,
     special,
     viewing,
+    windows,
 )
+from gradscribe.runtime.activations import *
 from gradscribe.runtime.anomaly import (
     is_anomaly_check_nan_enabled,
     is_anomaly_enabled,
     set_anomaly_enabled,
 )
+from gradscribe.runtime.calculus import *
 from gradscribe.runtime.complex_numbers import *
 from gradscribe.runtime.creation import *
 from gradscribe.runtime.dtypes import (
@@ -40,9 +49,11 @@ from gradscribe.runtime.dtypes import (
     set_default_dtype,
     strided,
 )
+from gradscribe.runtime.factorizations import *
 from gradscribe.runtime.functions import *
 from gradscribe.runtime.gathering import *
 from gradscribe.runtime.grad_mode import *
+from gradscribe.runtime.in_place_names import *
 from gradscribe.runtime.inference import *
 from gradscribe.runtime.joining import *
 from gradscribe.runtime.ordering import *
@@ -51,11 +62,14 @@ from gradscribe.runtime.products import *
 from gradscribe.runtime.promotion import *
 from gradscribe.runtime.queries import *
 from gradscribe.runtime.randomness import *
+from gradscribe.runtime.rearranging import *
+from gradscribe.runtime.scattering import *
 from gradscribe.runtime.shaping import *
 from gradscribe.runtime.size import Size
 from gradscribe.runtime.special import *
 from gradscribe.runtime.tensor import Tensor
 from gradscribe.runtime.viewing import *
+from gradscribe.runtime.windows import *
 
 dtype = dtypes.PublicDtype
 
@@ -89,18 +103,66 @@ newaxis = np.newaxis
 
 # fmt: off
 __all__ = [
-    "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
-    "IntTensor", "LongTensor", "ShortTensor", "Size", "Tensor", "bool", "cdouble", "cfloat",
-    "complex64", "complex128", "contiguous_format", "device", "double", "dtype", "e", "finfo",
-    "float", "float16", "float32", "float64", "get_default_dtype", "half", "iinfo", "inf", "int",
-    "int8", "int16", "int32", "int64", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
-    "long", "nan", "newaxis", "pi", "preserve_format", "set_anomaly_enabled", "set_default_dtype",
-    "set_printoptions", "short", "strided", "uint8",
+    "BoolTensor",
+    "ByteTensor",
+    "CharTensor",
+    "DoubleTensor",
+    "FloatTensor",
+    "HalfTensor",
+    "IntTensor",
+    "LongTensor",
+    "ShortTensor",
+    "Size",
+    "Tensor",
+    "bool",
+    "cdouble",
+    "cfloat",
+    "complex64",
+    "complex128",
+    "contiguous_format",
+    "device",
+    "double",
+    "dtype",
+    "e",
+    "finfo",
+    "float",
+    "float16",
+    "float32",
+    "float64",
+    "get_default_dtype",
+    "half",
+    "iinfo",
+    "inf",
+    "int",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "long",
+    "nan",
+    "newaxis",
+    "pi",
+    "preserve_format",
+    "set_anomaly_enabled",
+    "set_default_dtype",
+    "set_printoptions",
+    "short",
+    "strided",
+    "uint8",
 ]
 # fmt: on
 __all__ += complex_numbers.__all__
 __all__ += creation.__all__
 __all__ += functions.__all__
+__all__ += windows.__all__
+__all__ += scattering.__all__
+__all__ += rearranging.__all__
+__all__ += in_place_names.__all__
+__all__ += factorizations.__all__
+__all__ += calculus.__all__
+__all__ += activations.__all__
 __all__ += gathering.__all__
 __all__ += grad_mode.__all__
 __all__ += inference.__all__

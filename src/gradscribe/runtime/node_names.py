@@ -13,7 +13,10 @@ Form = Callable[[Sequence[Any], Mapping[str, Any]], str]
 def node_name(stem: str, operands: Sequence[Any], static: Mapping[str, Any]) -> str:
     """The name of the node of a call of the operation of this stem."""
     form = _FORMS.get(stem)
-    return f"{stem}Backward0" if form is None else form(operands, static)
+    if form is not None:
+        return form(operands, static)
+    stem, *copied = stem.partition("_")
+    return f"{stem}Backward0{''.join(copied)}"
 
 
 def _numbered(stem: str) -> tuple[str, Form]:

@@ -19,7 +19,7 @@ from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.runtime.adaptors import BY_CALLEE
 from gradscribe.runtime.eager import Operation, apply, apply_call
 from gradscribe.runtime.inplace import is_recorded
-from gradscribe.runtime.modes import MODES, tangent_of
+from gradscribe.runtime.modes import MODES, tell_called
 from gradscribe.runtime.tensor import Tensor, wrap
 
 
@@ -81,12 +81,16 @@ def _apply_compiled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, A
         return Operand(len(leaves) - 1)
 
     call = tuple(map(abstracted, args)), {name: abstracted(v) for name, v in kwargs.items()}
-    if MODES and any(tangent_of(leaf) is not None for leaf in leaves):
-        raise NotImplementedError(f"forward mode through `np.{function.__name__}`")
-    if not any(is_recorded(leaf, ()) for leaf in leaves if isinstance(leaf, Tensor)):
-        return _wrapped(function(*_arrays(args), **{k: _arrays(v) for k, v in kwargs.items()}))
-    results = apply_call(function, *call, leaves)
-    return results[0] if len(results) == 1 else results
+    if any(is_recorded(leaf, ()) for leaf in leaves if isinstance(leaf, Tensor)):
+        given = apply_call(function, *call, leaves)
+        result = given[0] if len(given) == 1 else given
+    else:
+        plain = {k: _arrays(v) for k, v in kwargs.items()}
+        result = _wrapped(function(*_arrays(args), **plain))
+    if MODES:
+        results = result if isinstance(result, (tuple, list)) else (result,)
+        tell_called(lambda varied: apply_call(function, *call, varied), leaves, results)
+    return result
 
 
 def _arrays(item: Any) -> Any:

@@ -22,8 +22,9 @@ from gradscribe.runtime.tensor import Array, Tensor, wrap
 # fmt: off
 __all__ = [
     "aminmax", "argsort", "argwhere", "bincount", "bucketize", "cummax", "cummin", "histc",
-    "isin", "kthvalue", "max", "median", "min", "mode", "msort", "nanmedian", "nonzero",
-    "quantile", "searchsorted", "sort", "topk", "unique", "unique_consecutive",
+    "histogram", "isin", "kthvalue", "max", "median", "min", "mode", "msort", "nanmedian",
+    "nanquantile", "nonzero", "nonzero_static", "quantile", "searchsorted", "sort", "topk",
+    "unique", "unique_consecutive",
 ]
 # fmt: on
 
@@ -222,6 +223,7 @@ def _order(array: Array, dim: int, descending: bool = False) -> Array:
 
 
 _QUANTILE = Operation("Quantile", np.quantile, ("axis", "method", "keepdims"))
+_NANQUANTILE = Operation("Nanquantile", np.nanquantile, ("axis", "method", "keepdims"))
 
 
 def quantile(
@@ -229,6 +231,13 @@ def quantile(
 ) -> Tensor:
     """The quantiles of order q, along an axis or of all elements."""
     return apply(_QUANTILE, (input, q), (axes(dim), interpolation, keepdim))
+
+
+def nanquantile(
+    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
+    """The quantiles of order q of the elements that are not NaN."""
+    return apply(_NANQUANTILE, (input, q), (axes(dim), interpolation, keepdim))
 
 
 # --- counting ---------------------------------------------------------------------------------
@@ -239,6 +248,14 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     if as_tuple:
         return tuple(wrap(index) for index in np.nonzero(_lined(input)))
     return wrap(np.argwhere(input.array))
+
+
+def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Tensor:
+    """So many rows of `nonzero`, filled up with a value."""
+    found = np.argwhere(input.array)[:size]
+    rows = np.full((size, input.array.ndim), fill_value, np.int64)
+    rows[: len(found)] = found
+    return wrap(rows)
 
 
 def argwhere(input: Any) -> Any:
@@ -285,6 +302,19 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Tensor
     array = input.array
     bounds = (array.min(), array.max()) if min == max == 0 and array.size else (min, max)
     return wrap(np.histogram(array, bins, bounds)[0].astype(array.dtype))
+
+
+_Histogram = returned("histogram", ("hist", "bin_edges"))
+
+
+def histogram(
+    input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
+) -> Any:
+    """How many elements are in each bin (or the sum of their weights), and where bins end."""
+    array, weights = input.array, None if weight is None else weight.array.ravel()
+    ends = bins.array if isinstance(bins, Tensor) else bins
+    counts, found = np.histogram(array, ends, range, weights=weights, density=density)
+    return _Histogram(wrap(counts.astype(array.dtype)), wrap(found.astype(array.dtype)))
 
 
 def searchsorted(

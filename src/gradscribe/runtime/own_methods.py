@@ -17,6 +17,7 @@ from gradscribe.runtime import (
     indexing,
     inplace,
     numpy_protocol,
+    queries,
     randomness,
     shaping,
     special,
@@ -213,6 +214,66 @@ def _reduce(self: Tensor) -> Any:
     return _rebuild, (self.array, self.requires_grad)
 
 
+def _apply_(self: Tensor, function: Callable[..., Any], *others: Tensor, name: str) -> Tensor:
+    """Set each element to what a function of Python makes of it, and of others in its place."""
+    if any(tensor.requires_grad for tensor in (self, *others)):
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
+            "instead."
+        )
+    arrays = np.broadcast_arrays(self.array, *(other.array for other in others))
+    found = [function(*items) for items in zip(*(a.ravel().tolist() for a in arrays), strict=True)]
+    return inplace.assign(self, np.array(found, self.array.dtype).reshape(self.array.shape))
+
+
+def _map_each_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Set each element to what a function of Python makes of it."""
+    return _apply_(self, callable, name="apply_")
+
+
+def _map_pairs_(self: Tensor, tensor: Tensor, callable: Callable[..., Any]) -> Tensor:
+    """Set each element to what a function makes of it and of another's element."""
+    return _apply_(self, callable, tensor, name="map_")
+
+
+def _map_triples_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[..., Any]) -> Tensor:
+    """Set each element to what a function makes of it and of two others' elements."""
+    return _apply_(self, callable, x, y, name="map2_")
+
+
+def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether both are the same elements of the same memory, in the same shape."""
+    first, second = self.array, tensor.array
+    where = [(a.ctypes.data, a.shape, a.strides) for a in (first, second)]
+    return where[0] == where[1]
+
+
+def _new_empty_strided(self: Tensor, size: Any, stride: Any, **options: Any) -> Tensor:
+    """`empty_strided`, of the same dtype where none is named."""
+    return creation.empty_strided(size, stride, **{"dtype": self.dtype, **options})
+
+
+def _refuse_deleting(self: Tensor, index: Any) -> None:
+    raise TypeError("Tensor does not support deleting items")
+
+
+_KINDS_OF_OTHERS = [
+    "is_cuda",
+    "is_ipu",
+    "is_maia",
+    "is_meta",
+    "is_mkldnn",
+    "is_mps",
+    "is_mtia",
+    "is_nested",
+    "is_quantized",
+    "is_sparse",
+    "is_sparse_csr",
+    "is_vulkan",
+    "is_xla",
+    "is_xpu",
+]
+
 METHODS: dict[str, Any] = {
     "backward": tensor_backward,
     "zero_": _zero_,
@@ -220,15 +281,22 @@ METHODS: dict[str, Any] = {
     "copy_": _copy_,
     "set_": _set_,
     "resize_": _resize_,
-    "is_cuda": property(lambda self: False),
-    "is_sparse": property(lambda self: False),
-    "is_quantized": property(lambda self: False),
-    "is_meta": property(lambda self: False),
-    "is_mkldnn": property(lambda self: False),
+    **dict.fromkeys(_KINDS_OF_OTHERS, property(lambda self: False)),
+    "name": property(lambda self: None),
+    "apply_": _map_each_,
+    "map_": _map_pairs_,
+    "map2_": _map_triples_,
+    "is_set_to": _is_set_to,
+    "is_pinned": queries.is_distributed,
+    "is_shared": queries.is_distributed,
+    "to_dense": queries.resolve_conj,
     "is_cpu": property(lambda self: True),
     "bernoulli": randomness.bernoulli,
     "bernoulli_": randomness.bernoulli_,
+    "cauchy_": randomness.cauchy_,
     "exponential_": randomness.exponential_,
+    "geometric_": randomness.geometric_,
+    "log_normal_": randomness.log_normal_,
     "multinomial": randomness.multinomial,
     "random_": randomness.random_,
     "uniform_": randomness.uniform_,
@@ -247,6 +315,7 @@ METHODS: dict[str, Any] = {
     "imag": property(complex_numbers.imag),
     "new": _new_legacy,
     "new_empty": _new(creation.empty),
+    "new_empty_strided": _new_empty_strided,
     "new_full": _new(creation.full),
     "new_ones": _new(creation.ones),
     "new_tensor": _new(creation.tensor),
@@ -257,6 +326,7 @@ METHODS: dict[str, Any] = {
     "__deepcopy__": _deepcopy,
     "__reduce__": _reduce,
     "__getitem__": indexing.getitem,
+    "__delitem__": _refuse_deleting,
     "__setitem__": indexing.setitem,
     "__array_ufunc__": numpy_protocol.array_ufunc,
     "__array_function__": numpy_protocol.array_function,

@@ -10,18 +10,15 @@ from gradscribe.runtime import composites, functions
 from gradscribe.runtime.adaptors import enter_row
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.promotion import alike, promoted
-from gradscribe.runtime.size import returned
 from gradscribe.runtime.tensor import Tensor
 
 # fmt: off
 __all__ = [
     "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "baddbmm", "cdist", "chain_matmul",
-    "corrcoef", "cov", "cross", "det", "dist", "einsum", "inverse", "kron", "lerp", "logdet",
-    "matrix_power", "slogdet", "tensordot",
+    "corrcoef", "cov", "cross", "dist", "einsum", "kron", "lerp", "tensordot",
 ]
 # fmt: on
 
-Slogdet = returned("slogdet", ("sign", "logabsdet"))
 _ADDCMUL = Operation("Addcmul", composites.addcmul)
 _ADDCDIV = Operation("Addcdiv", composites.addcdiv)
 _LERP = Operation("Lerp", composites.lerp)
@@ -33,7 +30,7 @@ _EINSUM = Operation("Einsum", composites.einsum, ("subscripts",))
 _KRON = enter_row(Operation("Kron", np.kron))
 _COV = Operation("Cov", np.cov, ("ddof",))
 _CORRCOEF = Operation("Corrcoef", np.corrcoef)
-_MATRIX_POWER = Operation("MatrixPower", np.linalg.matrix_power, ("n",))
+_CROSS = Operation("LinalgCross", composites.cross, ("axis",))
 _ADDR = Operation("Addr", composites.added_outer)
 
 
@@ -116,10 +113,7 @@ def chain_matmul(*matrices: Any) -> Any:
 
 def cross(input: Any, other: Any, dim: int = -1) -> Any:
     """The vector product along an axis of length three."""
-    first, second = promoted(input, other)
-    if dim == -1:
-        return np.cross(first, second)
-    return np.moveaxis(np.cross(np.moveaxis(first, dim, -1), np.moveaxis(second, dim, -1)), -1, dim)
+    return apply(_CROSS, promoted(input, other), (dim,))
 
 
 def cov(input: Any, *, correction: int = 1) -> Any:
@@ -140,28 +134,3 @@ def kron(input: Any, other: Any) -> Any:
 def trace(input: Any) -> Any:
     """The sum of the diagonal of a matrix."""
     return np.trace(input)
-
-
-def det(input: Any) -> Any:
-    """The determinant."""
-    return np.linalg.det(input)
-
-
-def slogdet(input: Any) -> Any:
-    """The sign of the determinant, and the logarithm of its absolute value."""
-    return Slogdet(*np.linalg.slogdet(input))
-
-
-def logdet(input: Any) -> Any:
-    """The logarithm of the determinant."""
-    return np.log(np.linalg.det(input))
-
-
-def inverse(input: Any) -> Any:
-    """The inverse matrix."""
-    return np.linalg.inv(input)
-
-
-def matrix_power(input: Any, n: int) -> Any:
-    """A product of so many copies of a matrix."""
-    return apply(_MATRIX_POWER, (input,), (n,))

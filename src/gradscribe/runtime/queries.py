@@ -11,8 +11,9 @@ from gradscribe.runtime.tensor import Tensor, wrap
 
 # fmt: off
 __all__ = [
-    "allclose", "array_equal", "equal", "is_complex", "is_floating_point", "is_nonzero",
-    "is_same_size", "is_tensor", "isclose", "numel",
+    "allclose", "array_equal", "equal", "is_complex", "is_conj", "is_distributed",
+    "is_floating_point", "is_neg", "is_nonzero", "is_same_size", "is_signed", "is_tensor",
+    "isclose", "numel", "resolve_conj", "resolve_neg", "typename", "unravel_index",
 ]
 # fmt: on
 
@@ -54,6 +55,49 @@ def is_floating_point(input: Tensor) -> bool:
 def is_complex(input: Tensor) -> bool:
     """Whether the elements are complex."""
     return input.array.dtype.kind == "c"
+
+
+def is_signed(input: Tensor) -> bool:
+    """Whether the elements may be negative."""
+    return input.array.dtype.kind in "ifc"
+
+
+def is_conj(input: Tensor) -> bool:
+    """False: conjugates are computed, not marked."""
+    return False
+
+
+def is_neg(input: Tensor) -> bool:
+    """False: negatives are computed, not marked."""
+    return False
+
+
+def is_distributed(input: Tensor) -> bool:
+    """False."""
+    return False
+
+
+def resolve_conj(input: Tensor) -> Tensor:
+    """The Tensor, which is never marked as a conjugate."""
+    return input
+
+
+def resolve_neg(input: Tensor) -> Tensor:
+    """The Tensor, which is never marked as a negative."""
+    return input
+
+
+def typename(object: Any) -> str:
+    """The name of a type, as in `torch.DoubleTensor`."""
+    if isinstance(object, Tensor):
+        return str(object.type())
+    kind = object if isinstance(object, type) else type(object)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Positions in the flat array as an index for each axis."""
+    return tuple(wrap(np.asarray(i)) for i in np.unravel_index(indices.array, tuple(shape)))
 
 
 def is_nonzero(input: Tensor) -> bool:

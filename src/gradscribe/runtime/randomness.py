@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,13 @@ import numpy as np
 from gradscribe.runtime import dtypes, inplace
 from gradscribe.runtime.creation import finished
 from gradscribe.runtime.size import sizes
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.tensor import Tensor, wrap
 
 # fmt: off
 __all__ = [
-    "Generator", "bernoulli", "manual_seed", "multinomial", "normal", "rand", "rand_like",
-    "randint", "randint_like", "randn", "randn_like", "randperm",
+    "Generator", "bernoulli", "binomial", "default_generator", "get_rng_state", "initial_seed",
+    "manual_seed", "multinomial", "normal", "poisson", "rand", "rand_like", "randint",
+    "randint_like", "randn", "randn_like", "randperm", "seed", "set_rng_state",
 ]
 # fmt: on
 
@@ -39,6 +41,23 @@ class Generator:
         self._numpy = np.random.default_rng(seed % (1 << 64))
         return self
 
+    def seed(self) -> int:
+        """Start again from a seed that nobody can foretell, and return it."""
+        seed = int(np.random.SeedSequence().entropy) & ((1 << 63) - 1)  # type: ignore[arg-type]
+        self.manual_seed(seed)
+        return seed
+
+    def get_state(self) -> Tensor:
+        """What `set_state` starts again from, as bytes."""
+        state = pickle.dumps((self.seed_value, self.numpy.bit_generator.state))
+        return wrap(np.frombuffer(state, np.uint8).copy())
+
+    def set_state(self, new_state: Tensor) -> Generator:
+        """Go on as from a state that `get_state` gave."""
+        self.seed_value, state = pickle.loads(new_state.array.tobytes())
+        self.numpy.bit_generator.state = state
+        return self
+
     def initial_seed(self) -> int:
         """The seed that was given last."""
         return self.seed_value
@@ -50,6 +69,26 @@ default_generator = Generator()
 def manual_seed(seed: int) -> Generator:
     """Make all random numbers from here on reproducible."""
     return default_generator.manual_seed(seed)
+
+
+def seed() -> int:
+    """Start from a seed that nobody can foretell, and return it."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed that was given last."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """What `set_rng_state` starts again from, as bytes."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Go on as from a state that `get_rng_state` gave."""
+    default_generator.set_state(new_state)
 
 
 def rand(
@@ -134,6 +173,17 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     return finished(drawn, input.dtype)
 
 
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Of Poisson distributions with these rates."""
+    return finished(source(generator).poisson(input.array), input.dtype)
+
+
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
+    """Of binomial distributions with these counts and probabilities."""
+    drawn = source(generator).binomial(count.array.astype(np.int64), prob.array)
+    return finished(drawn, count.dtype)
+
+
 def multinomial(
     input: Tensor,
     num_samples: int,
@@ -166,6 +216,25 @@ def bernoulli_(self: Tensor, p: Any = 0.5) -> Tensor:
 def exponential_(self: Tensor, lambd: float = 1.0) -> Tensor:
     """Set the elements to random numbers of the exponential distribution."""
     return inplace.assign(self, source(None).exponential(1 / lambd, self.array.shape))
+
+
+def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
+    """Set the elements to random numbers of the Cauchy distribution."""
+    return inplace.assign(self, median + sigma * source().standard_cauchy(self.array.shape))
+
+
+def geometric_(self: Tensor, p: float) -> Tensor:
+    """Set the elements to how often one tries, with this chance, until the first success."""
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    return inplace.assign(self, source().geometric(p, self.array.shape))
+
+
+def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0) -> Tensor:
+    """Set the elements to exponentials of normal random numbers."""
+    if std <= 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    return inplace.assign(self, source().lognormal(mean, std, self.array.shape))
 
 
 def uniform_(self: Tensor, low: float = 0.0, high: float = 1.0) -> Tensor:

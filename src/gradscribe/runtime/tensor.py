@@ -254,6 +254,10 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
         else:
             self.leaf_state().hooks = {} if hooks is None else hooks
 
+    @property
+    def _post_accumulate_grad_hooks(self) -> HookTable | None:
+        return None if self._leaf is None else self._leaf.post_accumulate or None
+
     def __array_wrap__(self, array: Array, context: Any = None, return_scalar: bool = False) -> Any:
         return wrap(np.asarray(array))
 

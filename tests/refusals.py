@@ -86,6 +86,7 @@ def all_refusals() -> list[Refusal]:
     return [refusal for part in PARTS for refusal in refusals(part)]
 
 
+@functools.lru_cache(None)
 def closest(text: str) -> list[Refusal]:
     """The refusals that may have said a text, and its reason: those that say most of it
     literally. Several where one text stands beside several advices."""

@@ -56,6 +56,7 @@ def test_an_error_without_place_and_advice_is_one_line():
         (errors.UnsupportedError, NotImplementedError),
         (errors.AliasingError, errors.UnsupportedError),
         (errors.UnsupportedDtypeError, TypeError),
+        (errors.UnsupportedPathError, TypeError),
         (errors.NoDerivativeError, errors.UnsupportedError),
         (errors.NotSpecializedError, AttributeError),
         (errors.ArgumentError, TypeError),

@@ -71,6 +71,11 @@ class UnsupportedDtypeError(UnsupportedError, TypeError):
     """An array or scalar of a dtype that is not computed with (object, str, datetime64, …)."""
 
 
+class UnsupportedPathError(UnsupportedError, TypeError):
+    """A call takes a path of the program that is not compiled, beside one that is; often Python
+    raises there, too."""
+
+
 class NoDerivativeError(UnsupportedError):
     """An operation without derivative stands where one is needed."""
 

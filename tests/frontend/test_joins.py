@@ -558,3 +558,24 @@ def test_lists_returned_from_several_loops(returned: Any, n: int) -> None:
         return first * second + first
 
     gs.testing.check_grad(product, [0.3, 0.7])
+
+
+def test_a_path_of_values_that_are_not_compiled_raises_an_error_of_ours() -> None:
+    def counted(x, text):
+        y = x if x[0] > 1 else text
+        return x[1] * y.count("a")
+
+    compiled = gs.differentiable(counted)
+    assert gs.vjp(compiled, X / 100, "banana")[0] == counted(X / 100, "banana")
+    with pytest.raises(errors.UnsupportedPathError, match=r"has no attribute `count` \(line \d+\)"):
+        gs.vjp(compiled, X + 100, "banana")
+
+
+def test_a_loop_over_nothing_binds_nothing() -> None:
+    def last(x, n):
+        y = x[0]
+        for k in range(0):
+            y = x[k + n]
+        return y * y
+
+    assert gs.grad(last)(X, 1)[0] == 2 * X[0]

@@ -14,7 +14,7 @@ from typing import Any
 
 import gast
 
-from gradscribe.errors import UnsupportedError
+from gradscribe.errors import UnsupportedError, UnsupportedPathError
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError, EverOtherTypesError
 from gradscribe.frontend.control.branches import branch, conditional, raise_here
 from gradscribe.frontend.frame import Frame
@@ -171,8 +171,9 @@ def _if_allowed(
 
 def _raise_later(lowering: Lowering, error: UnsupportedError) -> None:
     """What cannot be compiled on a path raises when that path is taken: what Python raises there,
-    where that is known."""
+    where that is known, else what would have been said of it."""
     if isinstance(error, AlwaysRaisesError) and isinstance(error.value, Static):
         raise_here(lowering, error.cls, *error.value.value.args)
     else:
-        raise_here(lowering, TypeError, error.what)
+        place = "" if error.location is None else f" (line {error.location.line})"
+        raise_here(lowering, UnsupportedPathError, error.what + place, error.advice)

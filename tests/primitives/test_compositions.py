@@ -54,6 +54,14 @@ def test_single_precision_stays_single(case: Case) -> None:
         assert not is_operand(x) or np.asarray(cotangent).dtype == np.float32
 
 
+@pytest.mark.parametrize("function", [np.nanmean, np.nanvar, np.nanstd])
+def test_moments_of_integers_flags_and_complex_numbers(function: Any) -> None:
+    z = np.array([1 + 2j, 0.5 - 1j, np.nan, 3j])
+    for x in (np.array([[1, 2, 4], [0, 1, 7]]), np.array([True, False, True]), 3, z):
+        assert_same_bits(gs.vjp(lambda x: function(x), x)[0], function(x))
+    gs.testing.check_grad(lambda x: function(x * (1 + 2j)).real, np.array([0.5, -1.0, 2.0]))
+
+
 def test_methods_are_the_functions_of_that_name() -> None:
     def taken(x: Any) -> Any:
         return x.take(np.array([2, 0]), axis=1) * x.compress([True, False, True], axis=1)

@@ -11,6 +11,10 @@ def _filled(a, value):
     return np.where(np.isnan(a), value, a)
 
 
+def _kind(a):
+    return np.asarray(a).dtype.kind
+
+
 @composition(np.nansum)
 def nansum(a, axis=None, dtype=None, *, keepdims=False, initial=None, where=True):
     return np.sum(
@@ -37,6 +41,8 @@ def nancumprod(a, axis=None, dtype=None):
 
 @composition(np.nanmean)
 def nanmean(a, axis=None, *, keepdims=False, where=True):
+    if _kind(a) not in "fc":
+        return np.mean(a, axis=axis, keepdims=keepdims, where=where)
     total = np.sum(_filled(a, 0), axis=axis, keepdims=keepdims, where=where)
     return _divided(total, np.sum(~np.isnan(a), axis=axis, keepdims=keepdims, where=where))
 
@@ -49,11 +55,16 @@ def _divided(total, count):
 
 @composition(np.nanvar)
 def nanvar(a, axis=None, *, ddof=0, keepdims=False, where=True):
+    if _kind(a) not in "fc":
+        return np.var(a, axis=axis, ddof=ddof, keepdims=keepdims, where=where)
     numbers, a = ~np.isnan(a), _filled(a, 0)
     count = np.sum(numbers, axis=axis, keepdims=True, where=where)
     total = np.sum(a, axis=axis, keepdims=True, where=where)
     deviations = np.where(numbers, (a - _divided(total, count)).astype(a.dtype), 0)
-    squares = np.sum(deviations * deviations, axis=axis, keepdims=keepdims, where=where)
+    squares = deviations * deviations
+    if _kind(a) == "c":
+        squares = np.real(deviations * np.conjugate(deviations))
+    squares = np.sum(squares, axis=axis, keepdims=keepdims, where=where)
     freedom = np.reshape(count, np.shape(squares)) - ddof
     return np.where(freedom <= 0, np.nan, _divided(squares, freedom))[()]
 

@@ -62,6 +62,30 @@ def test_moments_of_integers_flags_and_complex_numbers(function: Any) -> None:
     gs.testing.check_grad(lambda x: function(x * (1 + 2j)).real, np.array([0.5, -1.0, 2.0]))
 
 
+def test_sizes_of_numbers_and_along_an_axis() -> None:
+    def sizes(x: Any) -> Any:
+        total = np.size(x[0, 0]) + np.size(2.0) + np.size([1, 2]) + np.size(x)
+        return np.sum(x) * (total + 10 * np.size(x, 0) + 100 * np.size(x, axis=-1))
+
+    x = np.array([[0.5, -1.0, 2.0], [1.0, 3.0, 0.25]])
+    assert gs.vjp(sizes, x)[0] == sizes(x)
+    gs.testing.check_grad(sizes, x)
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_a_window_may_have_one_place(length: int) -> None:
+    def window(beta: Any) -> Any:
+        return np.sum(np.kaiser(length, beta))
+
+    assert gs.vjp(window, 0.8)[0] == window(0.8)
+    gs.testing.check_grad(window, 0.8)
+
+
+def test_parts_of_integers_are_floating() -> None:
+    for x in (3, np.array([1, -2])):
+        assert_same_bits(gs.vjp(lambda x: np.modf(x), x)[0], np.modf(x))
+
+
 def test_methods_are_the_functions_of_that_name() -> None:
     def taken(x: Any) -> Any:
         return x.take(np.array([2, 0]), axis=1) * x.compress([True, False, True], axis=1)

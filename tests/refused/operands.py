@@ -60,7 +60,7 @@ def float_as_a_length(x):
     return np.zeros(2.0) + x[0]
 
 
-@refused("`reshape` cannot be compiled here: expected an integer, got float64", VECTOR)
+@refused("`reshape` cannot be compiled here: expected an integer", VECTOR)
 def computed_float_as_a_length(x):
     return x.reshape(x[0], 1)
 

@@ -56,6 +56,8 @@ def divmod_(x, y):
 
 @composition(np.modf)
 def modf(x):
+    if np.asarray(x).dtype.kind in "biu":
+        x = x + 0.0
     whole = np.trunc(x)
     return np.copysign(np.where(np.isinf(x), 0, x - whole), x)[()], whole
 

@@ -188,6 +188,8 @@ def rfftfreq(n, d=1.0):
 
 @composition(np.kaiser)
 def kaiser(M, beta):
+    if M == 1:
+        return np.ones(M)
     beta, half = np.float64(beta), (M - 1) / 2.0
     places = (np.arange(M) - half) / half
     return np.i0(beta * np.sqrt(1 - places**2.0)) / np.i0(beta)

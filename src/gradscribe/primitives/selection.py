@@ -49,10 +49,29 @@ def insert(arr, obj, values, axis=None):
     arr = np.ravel(arr) if axis is None else arr
     along = 0 if axis is None else axis % np.ndim(arr)
     if np.ndim(obj) > 0:
-        raise NotImplementedError("insert at several places: call it for each, or concatenate")
+        return _inserted(arr, np.asarray(obj), values, along)
     at = obj + arr.shape[along] if obj < 0 else obj
     head, tail = section(arr, along, None, at), section(arr, along, at, None)
     return np.concatenate((head, _fitting(values, head, along), tail), axis=along)
+
+
+def _inserted(arr, places, values, along):
+    """An array with values put in before several places along an axis, one for each; all before
+    the place, if it is one."""
+    length = arr.shape[along]
+    if len(places) == 1:
+        values = np.array(values, ndmin=np.ndim(arr))
+        places = np.repeat(places, values.shape[along])
+    places = np.where(places < 0, places + length, places)
+    rank = np.argsort(np.argsort(places, kind="stable"), kind="stable")
+    places = places + rank
+    kept = np.ones(length + len(places), dtype=bool)
+    kept[places] = False
+    shape = (*arr.shape[:along], length + len(places), *arr.shape[along + 1 :])
+    result = np.empty(shape, dtype=arr.dtype)
+    result[(slice(None),) * along + (places,)] = values
+    result[(slice(None),) * along + (kept,)] = arr
+    return result
 
 
 def _fitting(values, part, axis):

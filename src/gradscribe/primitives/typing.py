@@ -178,9 +178,9 @@ def normalize_axes(axis: Any, rank: int) -> tuple[int, ...]:
 
 def length_of(item: Any) -> Affine:
     """The length that an integer (static, or an integer type) stands for."""
-    if isinstance(item, Scalar):
-        if np.dtype(item.dtype).kind not in "iu":
-            raise TypeRuleError(f"expected an integer, got {item!r}")
+    if isinstance(item, Type):
+        if not isinstance(item, Scalar) or np.dtype(item.dtype).kind not in "iu":
+            raise TypeRuleError("expected an integer")
         return item.value if item.value is not None else Affine.of(Symbol("n"))
     try:
         return Affine.of(operator.index(item))

@@ -7,6 +7,7 @@ the slices that they are.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ import numpy as np
 from gradscribe.frontend.calls import application, inlining, prelude
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.sequences import known_items, new_list
-from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.data.subscripts import read_item
+from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import Ref, Static
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array
@@ -101,4 +103,24 @@ def _diff(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return application.apply_primitive(lowering, node, PRIMITIVES[np.diff], np.diff, (), given)
 
 
-DIVIDING = {np.diag: _diag, np.split: _split, np.diff: _diff, np.array: _array}
+def _size(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.size(a, axis)`: of a number, 1; along an axis, a length."""
+    given = {**dict(zip(("a", "axis"), arguments, strict=False)), **keywords}
+    array, axis = given["a"], given.get("axis", Static(None))
+    if isinstance(axis, Static) and axis.value is None:
+        if is_number(array):
+            return Static(1)
+        return application.apply_primitive(
+            lowering, node, PRIMITIVES[np.size], np.size, (array,), {}
+        )
+    lengths = calls.call(lowering, node, Static(np.shape), (array,), {})
+    return read_item(lowering, node, lengths, axis)
+
+
+DIVIDING: dict[Any, Callable[..., Any]] = {
+    np.diag: _diag,
+    np.split: _split,
+    np.diff: _diff,
+    np.array: _array,
+    np.size: _size,
+}

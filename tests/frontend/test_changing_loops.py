@@ -110,6 +110,19 @@ def worklist(weights):
     return cost
 
 
+def lists_within_lists(weights):
+    total, outer = 0.0, [0]
+    for i in outer:
+        if i < 2:
+            outer.append(i + 1)
+        inner = [i]
+        for j in inner:
+            if j < 3:
+                inner.append(j + 1)
+            total += weights[j] * (i + 1)
+    return total
+
+
 def halves(weights):
     stack, total = [(0, 4)], 0.0
 
@@ -126,7 +139,7 @@ def halves(weights):
     return total
 
 
-@pytest.mark.parametrize("function", [worklist, halves])
+@pytest.mark.parametrize("function", [worklist, lists_within_lists, halves])
 def test_a_list_of_what_is_to_be_done_grows(function) -> None:
     agrees(function, v4)
 

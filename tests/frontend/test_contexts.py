@@ -153,3 +153,27 @@ def stored_under_no_grad(w, x):
 def test_store_from_under_no_grad_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="`y` from outside is stored to under `no_grad`"):
         gs.grad(stored_under_no_grad)(x5, x5)
+
+
+def quiet(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        y = np.log(x - 2)
+        for _ in range(3):
+            y = np.where(y > 0, y, x) * np.sqrt(x)
+    return y.sum()
+
+
+def recorded(x):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.warn("slow", stacklevel=1)
+        y = x * len(caught)
+    return x.sum() * len(caught) + y[-1]
+
+
+@pytest.mark.parametrize("function", [quiet, recorded])
+def test_warnings_are_caught_where_the_function_says(function: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        agrees(function, np.array([0.5, 1.5, 2.5, 3.5]))

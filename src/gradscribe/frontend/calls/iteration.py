@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gradscribe.frontend import scope
-from gradscribe.frontend.calls import application, iterators, opaque, texts, unpacking
+from gradscribe.frontend.calls import application, inlining, iterators, opaque, texts, unpacking
+from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.data import instances, objects, protocols, run_time_sets, subscripts
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.splitting import resolved
@@ -57,9 +58,11 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
 
 
 def _object_iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
-    """A `for` over an object of a user's class."""
-    found = protocols.call(lowering, node, item, "__iter__")
-    return _counted(lowering, node, item) if found is None else over(lowering, node, found)
+    """An iteration over an object of a user's class."""
+    found = iter_of(lowering, node, item)
+    if objects.method(lowering, found, "__next__") is not None:
+        found = inlining.inline(lowering, node, prelude.taken, (found,))
+    return _counted(lowering, node, item) if found is item else over(lowering, node, found)
 
 
 def _counted(lowering: Lowering, node: Any, item: Any) -> Iteration:
@@ -72,6 +75,12 @@ def _counted(lowering: Lowering, node: Any, item: Any) -> Iteration:
             "give its class `__iter__`, or `__len__` and `__getitem__`",
         )
     return Iteration("items", (range_of(lowering, node, (count,), {}), item))
+
+
+def iter_of(lowering: Lowering, node: Any, item: Any) -> Any:
+    """What `iter` gives of an object: itself, if its class has no `__iter__`."""
+    found = protocols.call(lowering, node, item, "__iter__")
+    return item if found is None else found
 
 
 def unrolled(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, ...]:

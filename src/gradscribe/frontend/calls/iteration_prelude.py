@@ -5,6 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 
+def taken(iterator: Any) -> Any:
+    items: list[Any] = []
+    while True:
+        try:
+            items.append(iterator.__next__())
+        except StopIteration:
+            return items
+
+
+def next_or(iterator: Any, default: Any) -> Any:
+    try:
+        return iterator.__next__()
+    except StopIteration:
+        return default
+
+
 def mapped(function: Any, items: Any) -> Any:
     return [function(item) for item in items]
 

@@ -11,10 +11,16 @@ import numpy as np
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import inlining, iterators, prelude, reducing
+from gradscribe.frontend.calls import inlining, iteration_prelude, iterators, prelude, reducing
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.control import first_and_rest
-from gradscribe.frontend.data import objects, sequences, standard_classes, standard_functions
+from gradscribe.frontend.data import (
+    objects,
+    protocols,
+    sequences,
+    standard_classes,
+    standard_functions,
+)
 from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.instances import class_of, is_object, new_instance
 from gradscribe.frontend.frame import Frame
@@ -182,11 +188,19 @@ def _iter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         )
     if isinstance(item, OneShot):
         return item
+    if is_object(item):
+        item = iterations.iter_of(lowering, node, item)
+    if objects.method(lowering, item, "__next__") is not None:
+        return item
     return iterators.made(lowering, lambda taker: iterations.over(lowering, taker, item), (item,))
 
 
 def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     item, *default = arguments
+    if objects.method(lowering, item, "__next__") is not None:
+        if default:
+            return inlining.inline(lowering, node, iteration_prelude.next_or, arguments)
+        return protocols.call(lowering, node, item, "__next__")
     if not isinstance(item, OneShot):
         lowering.unsupported(node, "`next` of what is no iterator", "make one: `iter(…)`")
     lowering.leaving = True

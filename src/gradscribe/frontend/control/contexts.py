@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -196,8 +197,13 @@ def mode(enabled: bool | None) -> known.Handler:
     return handler
 
 
-def _errstate(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return Manager("kept", tuple(arguments), keywords, np.errstate)
+def _kept_class(cls: Any) -> known.Handler:
+    """A call of a class whose managers are kept."""
+
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        return Manager("kept", tuple(arguments), keywords, cls)
+
+    return handler
 
 
 def _nullcontext(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -205,5 +211,6 @@ def _nullcontext(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -
     return Manager("null", given[:1])
 
 
-known.BUILTINS[np.errstate] = _errstate
+known.BUILTINS[np.errstate] = _kept_class(np.errstate)
+known.BUILTINS[warnings.catch_warnings] = _kept_class(warnings.catch_warnings)
 known.BUILTINS[contextlib.nullcontext] = _nullcontext

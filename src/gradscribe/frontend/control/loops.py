@@ -20,8 +20,8 @@ from gradscribe.frontend.control.branches import RAISED
 from gradscribe.frontend.control.carried_fixed_point import FirstTripError
 from gradscribe.frontend.control.loop_columns import columns_of
 from gradscribe.frontend.control.loop_operation import TestWithEffectsError, after, run_loop
-from gradscribe.frontend.control.rewritten_loops import by_place, names_by_place, with_test_inside
-from gradscribe.frontend.data import sequences
+from gradscribe.frontend.control.rewritten_loops import by_next, by_place, with_test_inside
+from gradscribe.frontend.data import instances, objects, sequences
 from gradscribe.frontend.data.containers import ChangedInLoopError
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.lowering import (
@@ -45,6 +45,11 @@ def for_loop(lowering: Lowering, node: Any) -> None:
 
     lowering.iterable = node.iter
     over = expression(lowering, node.iter)
+    if instances.is_object(over):
+        over = iterations.iter_of(lowering, node.iter, over)
+    if objects.method(lowering, over, "__next__") is not None:
+        _run_rewritten(lowering, *by_next(lowering, node, over))
+        return
     iteration, taken = _iteration(lowering, node, over)
     if iteration.kind == "endless":
         iteration = iteration.parts[1]
@@ -62,8 +67,13 @@ def for_loop(lowering: Lowering, node: Any) -> None:
         del lowering.iterated[depth:]
         del lowering.sliced[sliced:]
     take_back()
-    lowering.frame.names.update(names_by_place(over))
-    while_loop(lowering, by_place(node))
+    _run_rewritten(lowering, *by_place(node, over))
+
+
+def _run_rewritten(lowering: Lowering, names: dict[str, Any], loop: Any) -> None:
+    """Run a `for` as the `while` that it is, for which these names have values."""
+    lowering.frame.names.update(names)
+    while_loop(lowering, loop)
 
 
 def _iteration(lowering: Lowering, node: Any, over: Any) -> tuple[Iteration, list[Any]]:

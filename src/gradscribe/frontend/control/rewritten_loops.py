@@ -10,44 +10,71 @@ import gast
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
 
-LIST, PLACE = ".list", ".place"
-"""Names that no program can have: what a `for` runs over, and where it is."""
-
 
 def with_test_inside(lowering: Lowering, node: Any) -> Any:
     """`while test: body` as `while True: if not test: break` and the body."""
-    if any(isinstance(part, (gast.Break, gast.Continue)) for part in _at_level(node.orelse)):
-        lowering.unsupported(
-            node,
-            "a `while` whose test changes something has a `break` or `continue` in its `else`",
-            "make the change in the body of the loop",
-        )
-    leave = gast.If(gast.UnaryOp(gast.Not(), node.test), [*node.orelse, gast.Break()], [])
+    leave = gast.If(gast.UnaryOp(gast.Not(), node.test), _end(lowering, node), [])
     loop = gast.While(gast.Constant(True, None), [leave, *node.body], [])
     for made in (loop, loop.test, leave, leave.test, leave.body[-1]):
         gast.copy_location(made, node)
     return loop
 
 
-def by_place(node: Any) -> Any:
+def _end(lowering: Lowering, node: Any) -> list[Any]:
+    """What is done, in a loop without a test, where the loop is at its end."""
+    if any(isinstance(part, (gast.Break, gast.Continue)) for part in _at_level(node.orelse)):
+        lowering.unsupported(
+            node,
+            "a `break` or `continue` stands in the `else` of this loop",
+            "use a flag, and leave the loop around it after this one",
+        )
+    return [*node.orelse, gast.Break()]
+
+
+def by_place(node: Any, items: Any) -> tuple[dict[str, Any], Any]:
     """A `for` over a list that grows, as Python runs it: by the number of the item.
 
     while place < len(list): target = list[place]; place += 1; body
-    """
-    test = gast.Compare(_name(PLACE), [gast.Lt()], [_call(len, _name(LIST))])
-    item = gast.Subscript(_name(LIST), _name(PLACE), gast.Load())
+
+    Returns what names of ours stand for before the loop, and the loop."""
+    over, place = _own_names(node, "list", "place")
+    test = gast.Compare(_name(place), [gast.Lt()], [_call(len, _name(over))])
+    item = gast.Subscript(_name(over), _name(place), gast.Load())
     take = gast.Assign([node.target], item, None)
-    count = gast.AugAssign(_name(PLACE, gast.Store()), gast.Add(), gast.Constant(1, None))
+    count = gast.AugAssign(_name(place, gast.Store()), gast.Add(), gast.Constant(1, None))
     loop = gast.While(test, [take, count, *node.body], node.orelse)
-    for made in (loop, *gast.walk(test), take, *gast.walk(item), *gast.walk(count)):
-        gast.copy_location(made, node)
-        made.end_lineno, made.end_col_offset = node.iter.end_lineno, node.iter.end_col_offset
-    return loop
+    _locate(node, loop, *gast.walk(test), take, *gast.walk(item), *gast.walk(count))
+    return {over: items, place: Static(0)}, loop
 
 
-def names_by_place(items: Any) -> dict[str, Any]:
-    """What our names stand for before the loop."""
-    return {LIST: items, PLACE: Static(0)}
+def by_next(lowering: Lowering, node: Any, iterator: Any) -> tuple[dict[str, Any], Any]:
+    """A `for` over an object with `__next__`: names and loop, as of `by_place`.
+
+    while True:
+        try: target = iterator.__next__()
+        except StopIteration: break
+        body
+    """
+    (name,) = _own_names(node, "iterator")
+    call = gast.Call(gast.Attribute(_name(name), "__next__", gast.Load()), [], [])
+    take = gast.Assign([node.target], call, None)
+    end = gast.ExceptHandler(gast.Constant(StopIteration, None), None, _end(lowering, node))
+    attempt = gast.Try([take], [end], [], [])
+    loop = gast.While(gast.Constant(True, None), [attempt, *node.body], [])
+    _locate(node, loop, loop.test, attempt, take, *gast.walk(call), end, end.type, end.body[-1])
+    return {name: iterator}, loop
+
+
+def _own_names(node: Any, *words: str) -> tuple[str, ...]:
+    """Names that no program can have, others in each loop."""
+    return tuple(f".{word} {node.target.lineno}:{node.target.col_offset}" for word in words)
+
+
+def _locate(node: Any, *parts: Any) -> None:
+    """What is made for a `for` stands where its head does."""
+    for part in parts:
+        gast.copy_location(part, node)
+        part.end_lineno, part.end_col_offset = node.iter.end_lineno, node.iter.end_col_offset
 
 
 def _name(name: str, context: Any = None) -> Any:

@@ -1,0 +1,133 @@
+"""Objects of the user's classes that are iterators: `__next__` and `StopIteration`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.frontend.oracles import agrees
+
+x4 = np.array([0.7, 1.3, 2.1, 0.4])
+
+
+class Down:
+    """The numbers below n, downwards: how often it is asked is known."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.n <= 0:
+            raise StopIteration
+        self.n -= 1
+        return self.n
+
+
+class Halves:
+    """Halves of a number, as long as they are large: only the run tells how many."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.x < 0.1:
+            raise StopIteration
+        self.x = self.x / 2
+        return self.x
+
+
+class Numbered:
+    """Pairs of a number and an item, from the start again for each `for`."""
+
+    def __init__(self, items):
+        self.items = items
+
+    def __iter__(self):
+        self.at = 0
+        return self
+
+    def __next__(self):
+        if self.at >= len(self.items):
+            raise StopIteration
+        self.at += 1
+        return self.at, self.items[self.at - 1]
+
+
+def counted(x):
+    total = 0.0
+    for i in Down(len(x)):
+        total += x[i] * i
+    return total
+
+
+def with_else(x):
+    total = 0.0
+    for i in Down(3):
+        total += x[i] * i
+        if total > 100:
+            break
+    else:
+        total *= x[0]
+    return total
+
+
+def nested(x):
+    total = 0.0
+    for a in Down(2):
+        for b in Down(3):
+            if b == 1:
+                continue
+            total += x[a] * x[b] * (b + 1)
+    return total
+
+
+def in_comprehensions(x):
+    return sum(x[i] * i for i in Down(3)) + sum([half * half for half in Halves(x[0])])
+
+
+def by_hand(x):
+    numbers = iter(Down(4))
+    a, b = next(numbers), next(numbers)
+    c = next(numbers, 7)
+    ends = [next(numbers, 7), next(numbers, 9)]
+    return x[a] * 10 + x[b] + sum(ends) * x[c]
+
+
+def started_again(x):
+    pairs, total = Numbered(x), 0.0
+    for number, item in pairs:
+        if item > 2:
+            break
+        total += number * item
+    for _, item in pairs:
+        total += item**2
+    for place, (_, item) in enumerate(pairs):
+        total += item**3 * place
+    for (number, item), other in zip(Numbered(x), x, strict=True):
+        total += item * other * number
+    return total
+
+
+def caught_by_hand(x):
+    halves, total = Halves(x[0] + x[2]), 0.0
+    while True:
+        try:
+            half = next(halves)
+        except StopIteration:
+            break
+        total += half * half
+    return total
+
+
+@pytest.mark.parametrize(
+    "function",
+    [counted, with_else, nested, in_comprehensions, by_hand, started_again, caught_by_hand],
+)
+def test_iterators_of_the_user(function) -> None:
+    agrees(function, x4)

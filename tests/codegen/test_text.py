@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 
 import numpy as np
 import pytest
@@ -327,6 +328,17 @@ def long_line(first_argument, second_argument, third_argument):
         * np.exp(first_argument * second_argument - third_argument)
         + np.cos(first_argument / second_argument)
     )
+
+
+def circle(r):
+    return np.sin(np.pi * r) - math.pi
+
+
+def test_pi_has_its_name() -> None:
+    assert text_of(circle, 2.0) == block("""
+        def circle(r):
+            return np.sin(np.pi * r) - np.pi
+        """)
 
 
 def test_long_expressions_are_split_at_temporaries() -> None:

@@ -59,6 +59,23 @@ class Numbered:
         return self.at, self.items[self.at - 1]
 
 
+class Decaying:
+    """Its state goes on after what NumPy computes, which raises no `StopIteration`."""
+
+    def __init__(self, items, count):
+        self.items, self.left, self.scale = items, count, 1.0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.left <= 0 or np.max(self.items) > 5:
+            raise StopIteration
+        self.left -= 1
+        self.scale = self.scale * 0.5 + np.mean(self.items)
+        return self.scale
+
+
 def counted(x):
     total = 0.0
     for i in Down(len(x)):
@@ -114,6 +131,13 @@ def started_again(x):
     return total
 
 
+def of_reductions(x):
+    total = 0.0
+    for scale in Decaying(x, 3):
+        total = total * x[1] + scale
+    return total
+
+
 def caught_by_hand(x):
     halves, total = Halves(x[0] + x[2]), 0.0
     while True:
@@ -127,7 +151,16 @@ def caught_by_hand(x):
 
 @pytest.mark.parametrize(
     "function",
-    [counted, with_else, nested, in_comprehensions, by_hand, started_again, caught_by_hand],
+    [
+        counted,
+        with_else,
+        nested,
+        in_comprehensions,
+        by_hand,
+        started_again,
+        of_reductions,
+        caught_by_hand,
+    ],
 )
 def test_iterators_of_the_user(function) -> None:
     agrees(function, x4)

@@ -13,6 +13,9 @@ import numpy as np
 from gradscribe.codegen.namespace import Scope
 from gradscribe.ir.trees import Node
 
+_NAMED = {math.inf: "inf", math.pi: "pi"}
+"""Numbers that people write by name."""
+
 
 @singledispatch
 def literal(value: Any, scope: Scope) -> ast.expr:
@@ -34,10 +37,12 @@ def _plain(value: Any, scope: Scope) -> ast.expr:
 
 @literal.register
 def _float(value: float, scope: Scope) -> ast.expr:
-    if math.isfinite(value):
+    if math.isnan(value):
+        return scope.numpy("nan")
+    name = _NAMED.get(abs(value))
+    if name is None:
         return ast.Constant(value)
-    infinity = scope.numpy("nan" if math.isnan(value) else "inf")
-    return ast.UnaryOp(ast.USub(), infinity) if value == -math.inf else infinity
+    return scope.numpy(name) if value > 0 else ast.UnaryOp(ast.USub(), scope.numpy(name))
 
 
 @literal.register

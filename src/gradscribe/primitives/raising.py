@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.ir.core import CALL, IF, Operation, walk
-from gradscribe.ir.types import Array, Scalar
+from gradscribe.ir.core import CALL, IF, Method, Operation, walk
+from gradscribe.ir.types import Scalar
 from gradscribe.primitives import control, indexing
 
 Classes = tuple[type[BaseException], ...]
@@ -54,6 +54,7 @@ _TOTAL = frozenset(
 )
 """What Python can do with any numbers."""
 
+_LIBRARIES = frozenset({"numpy", "cupy", "scipy", "math", "builtins", "operator", "_operator"})
 _ANYTHING: Classes = (Exception,)
 
 
@@ -106,8 +107,13 @@ def _raised(operation: Operation, made: dict[Any, Operation]) -> Classes:
         return () if operation.callee in _TOTAL else (ValueError, ArithmeticError)
     if primitive.elementwise:
         return (FloatingPointError,)
-    is_array = isinstance(operation.results[0].type, Array)
-    return (ValueError, FloatingPointError) if is_array else _ANYTHING
+    return (ValueError, ArithmeticError) if _is_of_libraries(operation.callee) else _ANYTHING
+
+
+def _is_of_libraries(callee: Any) -> bool:
+    """Whether what is called is a function or method of NumPy or Python, no primitive of a user."""
+    module = getattr(callee, "__module__", None) or type(callee).__module__
+    return isinstance(callee, Method) or module.partition(".")[0] in _LIBRARIES
 
 
 def _class_of_exception(operation: Operation, made: dict[Any, Operation]) -> Classes:

@@ -15,6 +15,7 @@ from tests.properties.grammar import (  # noqa: F401
     calls,
     containers,
     control,
+    idioms,
     language,
     stores,
 )
@@ -27,6 +28,7 @@ KINDS = {
     "found": frozenset({"assignments", "branches", "found"}),
     "language": frozenset({"assignments", "branches", "loops", "language"}),
     "recursion": frozenset({"assignments", "branches", "loops", "recursion", "peeled", "lists"}),
+    "idioms": frozenset({"assignments", "branches", "idioms"}),
     "everything": frozenset(
         {
             "assignments",
@@ -37,6 +39,7 @@ KINDS = {
             "dicts",
             "calls",
             "language",
+            "idioms",
             "masks",
             "comprehensions",
             "recursion",

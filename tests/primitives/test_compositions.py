@@ -62,6 +62,22 @@ def test_moments_of_integers_flags_and_complex_numbers(function: Any) -> None:
     gs.testing.check_grad(lambda x: function(x * (1 + 2j)).real, np.array([0.5, -1.0, 2.0]))
 
 
+def test_covariances_of_complex_numbers() -> None:
+    def rows(x: Any) -> Any:
+        return np.array([x * (1 + 1j), x**2 * 1j])
+
+    def covariances(x: Any) -> Any:
+        return np.cov(rows(x)), np.corrcoef(rows(x)), np.cov(rows(x), aweights=np.abs(x))
+
+    def parts(x: Any) -> Any:
+        return np.cov(rows(x)).imag[0, 1] + np.corrcoef(rows(x)).real[0, 1]
+
+    x = np.array([0.5, -1.0, 2.0])
+    for result, wanted in zip(gs.vjp(covariances, x)[0], covariances(x), strict=True):
+        np.testing.assert_allclose(result, wanted, rtol=1e-14, atol=1e-14)
+    gs.testing.check_grad(parts, x)
+
+
 def test_sizes_of_numbers_and_along_an_axis() -> None:
     def sizes(x: Any) -> Any:
         total = np.size(x[0, 0]) + np.size(2.0) + np.size([1, 2]) + np.size(x)

@@ -164,7 +164,11 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0):
 
 @composition(np.geomspace)
 def geomspace(start, stop, num=50, endpoint=True):
-    start, stop = np.float64(start), np.float64(stop)
+    start, stop = np.asarray(start), np.asarray(stop)
+    if start.dtype.kind == "c" or stop.dtype.kind == "c":
+        start, stop = np.complex128(start), np.complex128(stop)
+    else:
+        start, stop = np.float64(start), np.float64(stop)
     sign = np.sign(start)
     low, high = np.log10(start / sign), np.log10(stop / sign)
     powers = np.power(10.0, np.linspace(low, high, num, endpoint=endpoint))

@@ -60,7 +60,8 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     lost = (0 if bias else 1) if ddof is None else ddof
     if fweights is None and aweights is None:
         deviations = rows - np.mean(rows, axis=1)[:, None]
-        return np.squeeze((deviations @ deviations.T) * (1 / (rows.shape[1] - lost)))
+        scale = np.true_divide(1, max(rows.shape[1] - lost, 0))
+        return np.squeeze((deviations @ _conjugated(deviations.T)) * scale)
     weights = _sample_weights(fweights, aweights)
     total = np.sum(weights)
     deviations = rows - (np.sum(rows * weights, axis=1) / total)[:, None]
@@ -69,12 +70,17 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         count = total - lost
     if lost != 0 and aweights is not None:
         count = total - lost * np.sum(weights * aweights) / total
-    return np.squeeze((deviations @ (deviations * weights).T) * (1 / count))
+    return np.squeeze((deviations @ _conjugated((deviations * weights).T)) * (1 / count))
+
+
+def _conjugated(x):
+    return np.conjugate(x) if x.dtype.kind == "c" else x
 
 
 def _variables(m, rowvar):
     """The samples as a matrix with one row for each variable."""
-    m = np.asarray(m, dtype=float)
+    m = np.asarray(m)
+    m = np.asarray(m, dtype=complex if m.dtype.kind == "c" else float)
     if np.ndim(m) < 2:
         return np.reshape(m, (1, -1))
     return m if rowvar else m.T
@@ -93,8 +99,11 @@ def corrcoef(x, y=None, rowvar=True):
     c = cov(x, y, rowvar)
     if np.ndim(c) == 0:
         return c / c
-    deviations = np.sqrt(np.diag(c))
-    return np.clip(c / deviations[:, None] / deviations[None, :], -1, 1)
+    deviations = np.sqrt(np.diag(c).real)
+    found = c / deviations[:, None] / deviations[None, :]
+    if found.dtype.kind == "c":
+        return np.clip(found.real, -1, 1) + 1j * np.clip(found.imag, -1, 1)
+    return np.clip(found, -1, 1)
 
 
 # -- statistics of order: types ----------------------------------------------------------------

@@ -173,7 +173,7 @@ def pattern_of_an_array(x):
     return x[1]
 
 
-@refused("a `while` whose test changes something has a `break` or `continue` in its `else`", X)
+@refused("a `break` or `continue` stands in the `else` of this loop", X)
 def while_else(x):
     items = list(x)
     total = 0.0

@@ -295,23 +295,75 @@ def test_a_number_that_eager_tensors_would_change_under_two_names_is_refused(fir
     assert gs.grad(function)(np.ones((2, 2))).shape == (2, 2)
 
 
-def test_a_tensor_without_axes_under_two_names_is_not_changed_as_a_number():
-    def shared(x):
-        y = x * 2
-        z = y
-        z += 1
-        return y * z
+class Holder:
+    def __init__(self, item):
+        self.item = item
 
-    def counted(x, n):
-        k = n
-        k += 1
-        return x * k * n
 
-    assert shared(gs.tensor(2.0)).item() == 25.0
+def under_two_names(y):
+    z = y
+    z += 1
+    return y * z
+
+
+def item_of_a_list(y):
+    items = [y]
+    first = items[0]
+    first += 1
+    return items[0] * first
+
+
+def attribute(y):
+    holder = Holder(y)
+    item = holder.item
+    item += 1
+    return holder.item * item
+
+
+def in_a_helper(y):
+    return y * one_more(y)
+
+
+def one_more(y):
+    y += 1
+    return y
+
+
+def before_a_loop(y):
+    best = y
+    for k in range(3):
+        y += k
+    return best * y
+
+
+@pytest.mark.parametrize(
+    "changed", [under_two_names, item_of_a_list, attribute, in_a_helper, before_a_loop]
+)
+def test_a_number_that_something_else_holds_is_not_changed_for_tensors(changed):
+    def of_a_number(x):
+        return changed(x * 2)
+
+    def of_an_array(x):
+        return changed(x.sum())
+
     with pytest.raises(gs.errors.AliasingError, match="as a number"):
-        gs.differentiable(shared)(gs.tensor(2.0, requires_grad=True))
-    assert gs.grad(shared)(2.0) == 18.0
-    assert gs.differentiable(counted)(gs.tensor(2.0, requires_grad=True), 3).item() == 24.0
+        gs.differentiable(of_a_number)(gs.tensor(2.0, requires_grad=True))
+    with pytest.raises(gs.errors.AliasingError, match="for Tensors this changes"):
+        gs.differentiable(of_an_array)(gs.ones(3, requires_grad=True))
+    assert gs.grad(of_a_number)(2.0) == pytest.approx(
+        (of_a_number(2.0 + 1e-6) - of_a_number(2.0 - 1e-6)) / 2e-6
+    )
+
+
+def test_numbers_of_python_are_changed_beside_tensors():
+    def counted(x, n):
+        k, m = n, len(x)
+        k += 1
+        m += 1
+        return x.sum() * k * n * m * len(x)
+
+    x = gs.ones(3, requires_grad=True)
+    assert gs.differentiable(counted)(x, 2).item() == counted(gs.ones(3), 2).item() == 216.0
 
 
 def weighted(x, z):

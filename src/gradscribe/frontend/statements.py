@@ -292,10 +292,9 @@ def _augmented_value(lowering: Lowering, node: Any, callee: Any, current: Any) -
 
 
 def _augmented_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: Any) -> Any:
-    target, current = node.target, scope.opened(lowering, current)
+    current = scope.opened(lowering, current)
     if not isinstance(current, (Ref, ListRef)):
-        name = target.id if isinstance(target, gast.Name) else target.attr
-        tensors.refuse_shared_number(lowering, node, name, current)
+        tensors.refuse_shared_number(lowering, node, current)
     return _changed_by(lowering, node, callee, current, item)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from gradscribe.errors import AliasingError
 from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import Ref
+from gradscribe.frontend.values import Cell, Ref
 from gradscribe.ir.core import Value, walk
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.indexing import GETITEM
@@ -78,29 +78,53 @@ def _knows_tensors(lowering: Lowering) -> bool:
     return lowering.frame.function.__module__ not in ARRAY_MODULES
 
 
-def refuse_shared_number(lowering: Lowering, node: Any, name: str, item: Any) -> None:
+def refuse_shared_number(lowering: Lowering, node: Any, item: Any) -> None:
     """Before `name op= value` on a number: a Tensor without axes is changed in place, and with it
     every other name of it, or the Tensor that it is an element of. Numbers are not."""
     if not (isinstance(item, Value) and _knows_tensors(lowering)):
         return
     lowering.augmented.add(_first(lowering, item))
-    made = lowering.builder.definition(item)
-    element = made is not None and made.primitive is GETITEM
-    others = [
-        other
-        for other, value in lowering.frame.names.items()
-        if value is item and other != name and lowering.frame.is_read_later(other)
-    ]
-    if _has_tensors(lowering) and (element or others):
-        shared = f"`{others[0]}`" if others else "the Tensor that it is an element of"
+    made, sources = lowering.builder.definition(item), _sources(lowering, item)
+    shared = _shared_by(lowering, node.target, item)
+    if made is not None and made.primitive is GETITEM:
+        shared = shared or "the Tensor that it is an element of"
+    if shared and _is_of_tensors(item, sources):
         lowering.unsupported(
             node,
             f"for Tensors this changes {shared}, too, but not for arrays",
             "assign a new number with a plain `=`, or store into the element itself",
             AliasingError,
         )
-    if others:
-        lowering.augmented |= _sources(lowering, item)
+    if shared:
+        lowering.augmented |= {source for source in sources if is_number(source)}
+
+
+def _shared_by(lowering: Lowering, target: Any, item: Value) -> str:
+    """What else holds a number than the name or attribute under which it is changed, or nothing."""
+    first = _first(lowering, item)
+    for frame in lowering.frames:
+        for other, value in frame.names.items():
+            is_target = frame is lowering.frame and other == getattr(target, "id", "")
+            if is_target or not isinstance(value, Value):
+                continue
+            is_live = frame.is_read_later(other, innermost=frame is lowering.frame)
+            if is_live and _first(lowering, value) is first:
+                return f"`{other}`"
+    for storage, contents in lowering.contents.items():
+        below = contents if isinstance(contents, dict) else {}
+        held = contents if isinstance(contents, tuple) else below.values()
+        if any(value is item for value in held) and not (
+            isinstance(storage, Cell) and storage.name == getattr(target, "attr", "")
+        ):
+            return f"`{storage.name}`" if storage.name else "what holds it"
+    return ""
+
+
+def _is_of_tensors(item: Value, sources: set[Value]) -> bool:
+    """Whether a number is certain to be a Tensor where arrays are: Python's own numbers are not."""
+    is_python = isinstance(item.type, Scalar) and item.type.weak
+    types = (value.type for value in sources)
+    return not is_python and any(isinstance(t, Array) and t.spelling == "tensor" for t in types)
 
 
 def _sources(lowering: Lowering, item: Value) -> set[Value]:
@@ -152,11 +176,6 @@ def _first(lowering: Lowering, item: Value) -> Value:
     while item in lowering.carried:
         _, _, item = lowering.carried[item]
     return item
-
-
-def _has_tensors(lowering: Lowering) -> bool:
-    types = (value.type for value in lowering.contents.values() if isinstance(value, Value))
-    return any(isinstance(type_, Array) and type_.spelling == "tensor" for type_ in types)
 
 
 def attribute_of(lowering: Lowering, item: Any, name: str) -> Any:

@@ -136,3 +136,19 @@ def test_a_view_and_its_base_retain_gradients_through_changes_in_place():
     assert view.grad.tolist() == [3, 3]
     assert other.grad.tolist() == [1, 1]
     assert base.grad.tolist() == [5, 5]
+
+
+def test_a_leaf_gets_its_gradient_as_soon_as_all_of_it_is_there():
+    order = []
+    leaves = [gs.ones(2, requires_grad=True) for _ in range(4)]
+    for i, leaf in enumerate(leaves):
+        leaf.register_hook(lambda gradient, i=i: order.append(("hook", i)))
+        leaf.register_post_accumulate_grad_hook(lambda leaf, i=i: order.append(i))
+    y = leaves[0]
+    for leaf in leaves[1:]:
+        y = (y * leaf).sin()
+    (y + leaves[3]).sum().backward()
+    assert order == [("hook", 3), 3, ("hook", 2), 2, ("hook", 0), 0, ("hook", 1), 1]
+    assert leaves[3].grad.tolist() != [1, 1]
+    assert leaves[0].grad_fn is None
+    assert (leaves[0] * 1).grad_fn.next_functions[0][0]._sequence_nr() == 2**64 - 1

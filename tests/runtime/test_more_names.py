@@ -204,3 +204,24 @@ def test_dropout_scales_what_it_keeps():
     y.sum().backward()
     assert x.grad.tolist() == y.tolist()
     assert gs.dropout(x, 0.5, False) is x
+
+
+def test_signs_of_what_is_no_number_and_of_truth_values():
+    nan = float("nan")
+    assert gs.tensor([nan, -2.0, 0.0]).sign().tolist() == [0, -1, 0]
+    assert gs.tensor([True, False]).sign().tolist() == [True, False]
+    x = gs.tensor([nan, 3.0], requires_grad=True)
+    x.sign().sum().backward()
+    assert x.grad.tolist() == [0, 0]
+
+
+def test_truth_values_of_bytes_are_bytes():
+    x = gs.tensor([[1, 0], [2, 3]], dtype=gs.uint8)
+    assert (x.all().dtype, x.any(1).dtype) == (gs.uint8, gs.uint8)
+    assert (x.all(1).tolist(), x.any().item()) == ([0, 1], 1)
+    assert gs.tensor([1, 2]).all().dtype == gs.bool
+
+
+def test_copies_of_more_axes_are_refused():
+    with pytest.raises(RuntimeError, match=r"\[3\] doesn't match the broadcast shape \[1, 3\]"):
+        gs.zeros(3).copy_(gs.ones(1, 3))

@@ -114,3 +114,47 @@ def test_a_tensor_without_axes_counts_as_having_one():
         x.sum(1)
     with pytest.raises(RuntimeError, match=r"narrow\(\) cannot be applied to a 0-dim tensor"):
         x.narrow(0, 0, 1)
+
+
+# -- views that neither they nor their bases may be changed in place -------------------------------
+
+CHANGED = "its base or another view of its base has been modified inplace"
+
+
+def test_a_view_taken_without_grad_has_no_place_after_its_base_has_changed():
+    a = gs.ones(4, requires_grad=True) * 2
+    with gs.no_grad():
+        view = a[:2]
+    a.mul_(3)
+    assert not view.requires_grad
+    with pytest.raises(RuntimeError, match=f"A view was created in no_grad mode and {CHANGED}"):
+        view.grad_fn
+
+
+def test_one_of_several_views_may_not_be_used_after_a_change():
+    a = gs.ones(4, requires_grad=True) * 2
+    first, _ = a.chunk(2)
+    with gs.no_grad():
+        first.mul_(2)
+    with pytest.raises(RuntimeError, match=f"Output 0 of SplitBackward0 is a view and {CHANGED}"):
+        first.sum()
+
+
+def test_a_view_of_a_view_taken_without_grad_may_not_be_changed():
+    a = gs.ones(4, requires_grad=True) * 2
+    with gs.no_grad():
+        view = a[:2]
+    of_view = view[:1]
+    with pytest.raises(RuntimeError, match="is a view of a view which was created in no_grad mode"):
+        of_view.mul_(2)
+
+
+def test_hooks_of_a_view_have_nothing_to_do_with_changes_through_it():
+    a = gs.ones(4, requires_grad=True) * 2
+    view = a[:2]
+    seen = []
+    view.register_hook(seen.append)
+    view.retain_grad()
+    view.mul_(3)
+    a.sum().backward()
+    assert (seen, view.grad) == ([], None)

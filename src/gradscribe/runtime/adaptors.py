@@ -143,6 +143,18 @@ def reduction(
     return named(function, name, callee)
 
 
+def of_bytes(function: Function) -> Function:
+    """A reduction to truth values, which are bytes where the elements are."""
+
+    def of_any(input: Any, *args: Any, **options: Any) -> Tensor:
+        result = function(input, *args, **options)
+        if isinstance(input, Tensor) and input.array.dtype == np.uint8:
+            return result.to(np.uint8)
+        return result
+
+    return named(of_any, function.__name__, function)
+
+
 def deviation(name: str, callee: Callable[..., Any], node: str) -> Function:
     """`name(x, dim=None, correction=1, keepdim=False)`: variance and standard deviation; `axis`,
     `ddof` and `keepdims` are understood, too."""

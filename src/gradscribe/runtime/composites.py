@@ -173,6 +173,16 @@ def added_products(x: Any, first: Any, second: Any, beta: Any, alpha: Any) -> An
     return beta * x + alpha * np.sum(first @ second, axis=0)
 
 
+def sign(x: Any) -> Any:
+    """The sign; 0 of what is no number."""
+    return np.sign(np.where(x == x, x, 0))
+
+
+def sign_of_any(x: Any) -> Any:
+    """The sign, of truth values too, which are their own."""
+    return x.copy() if x.dtype.kind == "b" else sign(x)
+
+
 def cross(x: Any, y: Any, axis: int) -> Any:
     """The vector product along an axis."""
     product = np.cross(np.moveaxis(x, axis, -1), np.moveaxis(y, axis, -1))

@@ -181,7 +181,7 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
     for operand in operands:
         if isinstance(operand, Tensor):
             if operand.view_of is not None:
-                operand.view_of.refresh(operand)
+                operand.view_of.refresh(operand, placed=bool(operand.needs_grad))
             array = operand.array
             counter = operand.counter
             leaves.append(array)
@@ -313,7 +313,8 @@ def mark_view(
         if is_inference(viewed):
             result.needs_grad = None
             return
-        result.view_of = View(*steps_to(viewed, Step(operation, operands[1:], static)))
+        origin = "" if viewed.view_of is None else viewed.view_of.origin
+        result.view_of = View(*steps_to(viewed, Step(operation, operands[1:], static)), origin)
 
 
 def compiled_kernel(

@@ -5,6 +5,8 @@ the pending node with the greatest number can have no other pending node before 
 the pending nodes is therefore all the scheduling there is: no counting of dependencies, no
 recursion, and a node is met only when all its cotangents are there. Cotangents are held no
 longer than until their node has run, and a node is freed right after (unless `retain_graph`).
+Leaves come last, by their numbers; where hooks may tell, the edges to each are counted first, and
+it is run as soon as all have brought something.
 
 Between nodes flow arrays; with `create_graph` Tensors, and what nodes and hooks do with those
 is recorded. All state belongs to the run, so a hook or a `backward` may start another one, and
@@ -13,6 +15,7 @@ an exception leaves nothing behind.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextvars import ContextVar
 from heapq import heappop, heappush
@@ -22,7 +25,7 @@ import numpy as np
 
 from gradscribe.runtime import anomaly
 from gradscribe.runtime.grad_mode import enter_mode, leave_mode
-from gradscribe.runtime.hooks import HookTable, checked_results, run_hooks
+from gradscribe.runtime.hooks import WATCHED, HookTable, checked_results, run_hooks
 from gradscribe.runtime.in_thread import in_thread
 from gradscribe.runtime.modes import MODES, any_needs_tensors, tell_finished_gradient
 from gradscribe.runtime.node import AccumulateGrad, Edge, Node, NodeState, accumulate
@@ -34,6 +37,9 @@ Sinks = dict[Node, list[tuple[int, Sink]]]
 
 _DEEPEST = 20
 """So many runs within runs share one stack; the next gets the fresh stack of a thread."""
+
+_FIRST = -(1 << 64)
+"""The key, among those of pending nodes, of leaves that wait for nothing."""
 
 _current: ContextVar[Run | None] = ContextVar("gradscribe_backward_run", default=None)
 current_run = _current.get
@@ -65,7 +71,9 @@ class Run:
         self.anomaly = anomaly.current()
         self.leading: set[Node] | None = None
         self.pending: dict[Node, list[Any]] = {}
-        self.heap: list[tuple[int, Node]] = []
+        self.heap: list[tuple[int, int, Node]] = []
+        self.uses: dict[Node, int] | None = None
+        self.complete = 0
         self.roots: list[Node] = []
         self.callbacks: list[Callable[[], Any]] = []
         self._reached: set[Node] | None = None
@@ -79,6 +87,8 @@ class Run:
             self.records = True
         if self.is_partial:
             self.leading = leading_to({*self.sinks, *self.goals}, self.roots)
+        if WATCHED:
+            self.uses = self._uses_of_leaves()
         if self.depth and self.depth % _DEEPEST == 0:
             in_thread(lambda: self._run(roots))
         else:
@@ -91,13 +101,31 @@ class Run:
             for edge, cotangent in roots:
                 self.deliver(edge, cotangent if self.records else cotangent.array, fresh=False)
             while self.heap:
-                node = heappop(self.heap)[1]
-                self.visit(node, self.pending.pop(node))
+                node = heappop(self.heap)[2]
+                if node in self.pending:
+                    self.visit(node, self.pending.pop(node))
             for callback in self.callbacks:
                 callback()
         finally:
             _current.reset(outer)
             leave_mode(token)
+
+    def _uses_of_leaves(self) -> dict[Node, int]:
+        """How many edges of what is to be run lead to each leaf."""
+        uses: Counter[Node] = Counter(n for n in self.roots if type(n) is AccumulateGrad)
+        for node in reached_from(self.roots) if self.leading is None else self.leading:
+            for target, _ in node.next_edges:
+                if type(target) is AccumulateGrad:
+                    uses[target] += 1
+        return uses
+
+    def _count_use(self, leaf: Node) -> None:
+        """One of the edges to a leaf has brought something; after the last one it is run next."""
+        assert self.uses is not None
+        self.uses[leaf] -= 1
+        if not self.uses[leaf]:
+            self.complete += 1
+            heappush(self.heap, (_FIRST, self.complete, leaf))
 
     def will_visit(self, node: Node | None) -> bool:
         """Whether a node is run, or has been."""
@@ -118,7 +146,9 @@ class Run:
         waiting = self.pending.get(node)
         if waiting is None:
             waiting = self.pending[node] = [None] * node.cotangent_count
-            heappush(self.heap, (-node.sequence_nr, node))
+            heappush(self.heap, (-node.sequence_nr, 0, node))
+        if self.uses is not None and type(node) is AccumulateGrad:
+            self._count_use(node)
         if cotangent is None:
             return
         present = waiting[index]

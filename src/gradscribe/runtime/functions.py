@@ -19,6 +19,7 @@ from gradscribe.runtime.adaptors import (
     binary,
     deviation,
     enter_row,
+    of_bytes,
     quotient,
     reduction,
     scaled,
@@ -89,7 +90,8 @@ acosh = arccosh = smooth("acosh", np.arccosh, "Acosh")
 atanh = arctanh = smooth("atanh", np.arctanh, "Atanh")
 sinc = smooth("sinc", np.sinc, "Sinc")
 frac = unary("frac", composites.frac, "Frac")
-sign = sgn = unary("sign", np.sign, "Sign")
+sign = unary("sign", composites.sign, "Sign", run=composites.sign_of_any)
+sgn = unary("sgn", composites.sign, "Sgn", run=composites.sign_of_any)
 floor = unary("floor", np.floor, "Floor")
 ceil = unary("ceil", np.ceil, "Ceil")
 trunc = fix = unary("trunc", np.trunc, "Trunc")
@@ -163,8 +165,8 @@ nanmean = reduction("nanmean", np.nanmean, "Nanmean", averageable)
 var = deviation("var", np.var, "Var")
 std = deviation("std", np.std, "Std")
 logsumexp = reduction("logsumexp", composites.logsumexp, "Logsumexp", floating)
-all = reduction("all", np.all, "All", differentiable=False)
-any = reduction("any", np.any, "Any", differentiable=False)
+all = of_bytes(reduction("all", np.all, "All", differentiable=False))
+any = of_bytes(reduction("any", np.any, "Any", differentiable=False))
 argmax = reduction("argmax", np.argmax, "Argmax", differentiable=False)
 argmin = reduction("argmin", np.argmin, "Argmin", differentiable=False)
 count_nonzero = reduction("count_nonzero", np.count_nonzero, "CountNonzero", differentiable=False)

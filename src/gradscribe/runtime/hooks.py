@@ -9,9 +9,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakSet
 
 Hook = Callable[..., Any]
 HookTable = dict[int, Hook]
+
+WATCHED: WeakSet[Any] = WeakSet()
+"""Leaves and ends of the graph that have had hooks, while they live: only hooks can see in which
+order leaves get their gradients, so only then is it kept."""
 
 _numbers = itertools.count()
 

@@ -47,11 +47,20 @@ def update(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwargs
 def as_it_was(target: Tensor) -> Tensor:
     """A copy in the same place of the graph, to stand for a Tensor whose memory will change."""
     original = wrap(target.array.copy())
-    original.node, original.index = target.grad_fn, target.index
     original.needs_grad = target.requires_grad
+    original.node, original.index = _place_of(target)
     if MODES:
         tell_copied(target, original)
     return original
+
+
+def _place_of(target: Tensor) -> Edge:
+    """The place in the graph of what a Tensor is now. Of a view that is a view taken anew: the
+    hooks of the view itself have nothing to do with the changes of its base."""
+    if target.view_of is None or target.grad_fn is None:
+        return target.grad_fn, target.index
+    again = take(target.view_of.base, target.view_of.steps)
+    return again.node, again.index
 
 
 def _take_place(target: Tensor, result: Tensor) -> None:
@@ -129,6 +138,8 @@ def assign(target: Tensor, value: Any) -> Tensor:
     refuse_store(target)
     given = value.array if isinstance(value, Tensor) else value
     try:
+        if isinstance(value, Tensor) and given.ndim > target.array.ndim:
+            raise _other_shape(target.array, np.broadcast_shapes(target.array.shape, given.shape))
         target.array[...] = given
     except (ValueError, TypeError) as error:
         raise explained(error, "Copy", (target.array, given)) from None
@@ -155,10 +166,7 @@ def store(target: Tensor, result: Tensor) -> None:
     """Put the elements of a Tensor of the same shape into the memory of target."""
     array, value = target.array, result.array
     if value.shape != array.shape:
-        raise RuntimeError(
-            f"output with shape {list(array.shape)} doesn't match the broadcast shape "
-            f"{list(value.shape)}"
-        )
+        raise _other_shape(array, value.shape)
     if not can_cast(value.dtype, array.dtype):
         raise RuntimeError(
             f"result type {_kind(value)} can't be cast to the desired output type {_kind(array)}"
@@ -168,6 +176,12 @@ def store(target: Tensor, result: Tensor) -> None:
     target.counter[0] += 1
     if MODES:
         tell_stored(target, ..., result)
+
+
+def _other_shape(array: Array, shape: tuple[int, ...]) -> RuntimeError:
+    return RuntimeError(
+        f"output with shape {list(array.shape)} doesn't match the broadcast shape {list(shape)}"
+    )
 
 
 def refuse_store(target: Tensor) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 
 from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.gradients import wanted_dtype
-from gradscribe.runtime.hooks import Hook, HookTable, RemovableHandle
+from gradscribe.runtime.hooks import WATCHED, Hook, HookTable, RemovableHandle
 
 if TYPE_CHECKING:
     from gradscribe.runtime.tensor import Tensor
@@ -198,6 +198,13 @@ class AccumulateGrad(Node):
                 if hook(self.variable) is not None:
                     raise RuntimeError("Tensor post accumulate grad hooks should return None.")
         return ()
+
+    def own_state(self) -> NodeState:
+        WATCHED.add(self)
+        return super().own_state()
+
+    def _sequence_nr(self) -> int:
+        return (1 << 64) - 1
 
     @property
     def output_types(self) -> Sequence[Any]:

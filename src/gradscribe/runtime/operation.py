@@ -245,6 +245,11 @@ class OperationNode(Node):
         self.check_versions(range(len(self.leaves)))
         return traced(*self.kernel.derivatives.primal_call(unpacked(self.leaves, {})))
 
+    def __dir__(self) -> list[str]:
+        from gradscribe.runtime.saved_values import saved_attributes
+
+        return [*super().__dir__(), *saved_attributes(self)]
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("_saved_", "_raw_saved_")):
             from gradscribe.runtime.saved_values import SavedTensor, saved_value

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.hooks import Hook
 from gradscribe.runtime.node import FREED_GRAPH, AccumulateGrad
 from gradscribe.runtime.saved import (
@@ -15,35 +18,82 @@ from gradscribe.runtime.saved import (
     PackedRecord,
     checked_hooks,
 )
+from gradscribe.runtime.saved_names import saved_names
 from gradscribe.runtime.tensor import Tensor, wrap, wrap_result
 
 if TYPE_CHECKING:
     from gradscribe.runtime.operation import OperationNode
 
-_OPERANDS = {
-    "Pow": ("self", "exponent"),
-    "Mm": ("self", "mat2"),
-    "Bmm": ("self", "mat2"),
-    "Mv": ("self", "vec"),
-    "Dot": ("self", "tensor"),
-    "Where": ("condition", "self", "other"),
-}
-_STATIC = {"dim": "axis", "keepdim": "keepdims", "dim0": "axis1", "dim1": "axis2"}
-
 
 def saved_value(node: OperationNode, name: str) -> Any:
     """The saved value of this name; an AttributeError where the node has none such."""
-    if node.kernel.call is not None:
-        operation, static = node.kernel.call
-        if name == "result" and node.kernel.checks_outputs:
-            return _result(node)
-        names = _OPERANDS.get(operation.name, ("self", "other"))
-        if name in names and names.index(name) < len(node.leaves):
-            return _operand(node, names.index(name))
-        known = dict(zip(operation.parameters, static, strict=False))
-        if _STATIC.get(name, name) in known:
-            return known[_STATIC.get(name, name)]
-    raise AttributeError(f"'{node.name()}' object has no attribute '_saved_{name}'")
+    place = saved_names(node.name()).get(name)
+    if place is None or node.kernel.call is None:
+        raise AttributeError(f"'{node.name()}' object has no attribute '_saved_{name}'")
+    if place.startswith("="):
+        return _operand(node, int(place[1:]))
+    if place.startswith(":"):
+        return _static(node, place[1:])
+    return int(place[1:]) if place.startswith("!") else _DERIVED[place](node)
+
+
+def saved_attributes(node: OperationNode) -> list[str]:
+    """The names of the attributes that tell what a node has kept."""
+    names = saved_names(node.name()) if node.kernel.call is not None else {}
+    tensors = [name for name, place in names.items() if place[0] == "=" or name == "result"]
+    return [*(f"_saved_{name}" for name in names), *(f"_raw_saved_{name}" for name in tensors)]
+
+
+def _static(node: OperationNode, parameter: str) -> Any:
+    """A static argument; of `axis*` as a tuple, of `axis.` the only item."""
+    assert node.kernel.call is not None
+    operation, static = node.kernel.call
+    known = dict(zip(operation.parameters, static, strict=False))
+    value = known.get(parameter.rstrip("*."))
+    if parameter == "ord" and value is None:
+        return 2
+    if parameter.endswith("*"):
+        return (value,) if isinstance(value, int) else value
+    return value[0] if parameter.endswith(".") and isinstance(value, tuple) else value
+
+
+def _sizes(node: OperationNode) -> tuple[int, ...]:
+    return tuple(np.shape(_first(node)))
+
+
+def _numel(node: OperationNode) -> int:
+    return int(np.size(_first(node)))
+
+
+def _first(node: OperationNode) -> Any:
+    if is_freed(node):
+        raise RuntimeError(FREED_GRAPH)
+    leaf = node.leaves[0]
+    return leaf.get() if isinstance(leaf, Packed) else leaf
+
+
+def _index(node: OperationNode) -> list[tuple[int, Any]]:
+    """The items of an index that take a part of an axis, each with its axis."""
+    assert node.kernel.call is not None
+    (index,) = node.kernel.call[1]
+    kept = [item for item in index if item is not None and item is not Ellipsis]
+    return [(axis, item) for axis, item in enumerate(kept) if item != SliceOf(None, None, None)]
+
+
+def _bounds(node: OperationNode) -> tuple[int, int, int, int]:
+    """Axis, start, end and step of a slice."""
+    axis, item = (_index(node) or [(0, SliceOf(None, None, None))])[0]
+    end = sys.maxsize if item.stop is None else item.stop
+    return axis, item.start or 0, end, item.step or 1
+
+
+def _indices(node: OperationNode) -> tuple[Tensor | None, ...]:
+    """The arrays of an index, None for axes that are taken whole."""
+    assert node.kernel.call is not None
+    (index,) = node.kernel.call[1]
+    return tuple(
+        wrap(node.leaves[item.index]) if isinstance(item, Operand) else None for item in index
+    )
 
 
 class SavedTensor:
@@ -58,14 +108,12 @@ class SavedTensor:
     @classmethod
     def of(cls, node: OperationNode, name: str) -> SavedTensor:
         """The saved Tensor of this name; an AttributeError where the node has none such."""
-        call = node.kernel.call
-        names = () if call is None else _OPERANDS.get(call[0].name, ("self", "other"))
-        is_result = name == "result" and node.kernel.checks_outputs
-        if not is_result and (name not in names or names.index(name) >= len(node.leaves)):
+        place = saved_names(node.name()).get(name, "") if node.kernel.call is not None else ""
+        if not place.startswith("=") and not (place == "result" and node.kernel.checks_outputs):
             raise AttributeError(f"'{node.name()}' object has no attribute '_raw_saved_{name}'")
         saved = cls.__new__(cls)
         saved._node = node
-        saved._position = None if is_result else names.index(name)
+        saved._position = None if place == "result" else int(place[1:])
         return saved
 
     def _item(self) -> Any:
@@ -119,15 +167,24 @@ def is_freed(node: OperationNode) -> bool:
     return isinstance(node.record, Freed)
 
 
+_PRODUCTS = frozenset({"Bmm", "Div", "Dot", "Mm", "Mul", "Mv"})
+"""Operations of which a factor is kept only where the gradient of the other is wanted."""
+
+
 def _operand(node: OperationNode, position: int) -> Any:
     """An operand, as a Tensor in its place in the graph; None where its elements are not kept."""
     if is_freed(node):
         raise RuntimeError(FREED_GRAPH)
     kernel = node.kernel
+    assert kernel.call is not None
+    operation = kernel.call[0]
+    if operation.name == "Mul" and not isinstance(node.leaves[0], (np.ndarray, Packed)):
+        position = 1 - position  # the Tensor counts as the first
     value = node.leaves[position]
     if not isinstance(value, (np.ndarray, Packed)):
-        return value
-    if position not in kernel.checked:
+        return wrap(np.asarray(value)) if operation.wraps_numbers else value
+    is_factor = operation.name in _PRODUCTS and not (operation.name == "Div" and position)
+    if _stands_in(node, position) or (is_factor and 1 - position not in kernel.active):
         return None
     node.check_versions([position])
     array = value.get() if isinstance(value, Packed) else value
@@ -139,13 +196,24 @@ def _operand(node: OperationNode, position: int) -> Any:
     return wrap(array) if producer is None else wrap_result(array, producer, index)
 
 
+def _stands_in(node: OperationNode, position: int) -> bool:
+    """Whether a node has kept the shape of an operand only."""
+    stand_ins = node.kernel.stand_ins
+    return stand_ins is not None and stand_ins[position] is not None
+
+
 def _result(node: OperationNode) -> Tensor:
-    """The output, found in the record."""
+    """The output: found in the record, or computed again."""
     if is_freed(node):
         raise RuntimeError(FREED_GRAPH)
     arity = len(node.leaves)
+    try:
+        if not node.kernel.checks_outputs:
+            raise AttributeError
+        item = _result_item(node)
+    except AttributeError:
+        return _computed_again(node)
     node.check_versions([arity])
-    item = _result_item(node)
     result = wrap_result(item.get() if isinstance(item, Packed) else item, node)
     counter = node.counters[arity]
     if counter is not None:
@@ -153,18 +221,52 @@ def _result(node: OperationNode) -> Tensor:
     return result
 
 
+def _computed_again(node: OperationNode) -> Tensor:
+    """The output, of the operands that the node has kept."""
+    assert node.kernel.call is not None
+    operation, static = node.kernel.call
+    node.check_versions(range(len(node.leaves)))
+    leaves = [leaf.get() if isinstance(leaf, Packed) else leaf for leaf in node.leaves]
+    return wrap_result(np.asarray(operation.call(leaves, static)), node)
+
+
+def _picked(node: OperationNode) -> Tensor:
+    """Where along an axis elements were taken."""
+    assert node.kernel.call is not None
+    axis, is_kept = node.kernel.call[1]
+    index = _operand(node, 1)
+    return index if is_kept else wrap(np.squeeze(index.array, axis))
+
+
 def _result_item(node: OperationNode) -> Any:
     """What the record keeps of the output."""
     shape, _ = node.kernel.shapes[0]
     own = {id(leaf) for leaf in node.leaves}
     record = node.record.record if isinstance(node.record, PackedRecord) else node.record
-    for item in _items(record):
-        if item.shape == shape and id(item) not in own:
-            return item
-    raise AttributeError("_saved_result")
+    found = {
+        id(item): item for item in _items(record) if item.shape == shape and id(item) not in own
+    }
+    if len(found) != 1:
+        raise AttributeError("_saved_result")
+    return found.popitem()[1]
 
 
 def _items(record: Any) -> list[Any]:
     if isinstance(record, (tuple, list)):
         return [found for item in record for found in _items(item)]
     return [record] if isinstance(record, (np.ndarray, Packed)) else []
+
+
+_DERIVED: dict[str, Callable[[OperationNode], Any]] = {
+    "result": _result,
+    "sizes": _sizes,
+    "numel": _numel,
+    "indices": _indices,
+    "picked": _picked,
+    "index": lambda node: _index(node)[0][1],
+    "dim": lambda node: _bounds(node)[0] if node.name() == "SliceBackward0" else _index(node)[0][0],
+    "start": lambda node: _bounds(node)[1],
+    "end": lambda node: _bounds(node)[2],
+    "step": lambda node: _bounds(node)[3],
+}
+"""What is found otherwise than as an operand or a static argument."""

@@ -19,7 +19,7 @@ from gradscribe.runtime import dtypes
 from gradscribe.runtime.array_methods import Array as Array
 from gradscribe.runtime.array_methods import ArrayMethods
 from gradscribe.runtime.gradients import OWN, GradientAttributes
-from gradscribe.runtime.hooks import Hook, HookTable, RemovableHandle
+from gradscribe.runtime.hooks import WATCHED, Hook, HookTable, RemovableHandle
 from gradscribe.runtime.inference import REQUIRED, is_inference, refuse_requiring
 from gradscribe.runtime.legacy import LegacyAttributes
 from gradscribe.runtime.modes import MODES, tangent_of, tell_detached
@@ -38,7 +38,7 @@ class LeafState:
     """What only some leaves have: the end of the graph (weakly), hooks, a dtype of the gradient
     that is not the leaf's."""
 
-    __slots__ = ("accumulator", "grad_dtype", "hooks", "post_accumulate")
+    __slots__ = ("__weakref__", "accumulator", "grad_dtype", "hooks", "post_accumulate")
 
     def __init__(self) -> None:
         self.grad_dtype: Any = OWN
@@ -128,7 +128,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
     def grad_fn(self) -> Node | None:
         """The node that made this Tensor; None for leaves."""
         if self.view_of is not None:
-            self.view_of.refresh(self)
+            self.view_of.refresh(self, placed=True)
         return self.node
 
     @property
@@ -162,7 +162,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
         self._check_hookable()
         if self.node is not None:
             return RemovableHandle(self.node.tensor_hooks(self.index), hook)
-        return RemovableHandle(self.leaf_state().hooks, hook)
+        return RemovableHandle(self._watched_leaf().hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(leaf)` whenever a gradient has been accumulated in this leaf."""
@@ -171,7 +171,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
             raise RuntimeError(
                 "post accumulate grad hooks cannot be registered on non-leaf tensors"
             )
-        return RemovableHandle(self.leaf_state().post_accumulate, hook)
+        return RemovableHandle(self._watched_leaf().post_accumulate, hook)
 
     def _check_hookable(self) -> None:
         if not self.requires_grad:
@@ -182,6 +182,12 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
         if self._leaf is None:
             self._leaf = LeafState()
         return self._leaf
+
+    def _watched_leaf(self) -> LeafState:
+        """The state of a leaf that is about to get a hook."""
+        state = self.leaf_state()
+        WATCHED.add(state)
+        return state
 
     @property
     def data(self) -> Tensor:
@@ -252,7 +258,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
         if self.node is not None:
             self.node.own_state().tensor_hooks[self.index] = {} if hooks is None else hooks
         else:
-            self.leaf_state().hooks = {} if hooks is None else hooks
+            self._watched_leaf().hooks = {} if hooks is None else hooks
 
     @property
     def _post_accumulate_grad_hooks(self) -> HookTable | None:

@@ -47,7 +47,8 @@ Steps = tuple[Step, ...]
 class View:
     """What a view knows of its origin. version: that of the memory when it was last taken.
 
-    origin: why it may not be changed in place where that is recorded ("" if it may).
+    origin: why neither it nor its base may be changed in place where that is recorded ("" if they
+    may); a view of such a view has the same.
     """
 
     __slots__ = ("_base", "origin", "steps", "version")
@@ -65,13 +66,19 @@ class View:
         base = self._base
         return base if base.view_of is None else base.view_of.base
 
-    def refresh(self, view: Tensor) -> None:
-        """Take the view again, if its memory has changed since."""
+    def refresh(self, view: Tensor, *, placed: bool = False) -> None:
+        """Take the view again, if its memory has changed since.
+
+        placed: its place in the graph is asked for, which there is none of where the view does not
+        allow the change.
+        """
         version = self.base.counter[0]
         if version == self.version:
             return
-        if self.origin == CUSTOM and self.base.needs_grad:
-            self.refuse(view)  # now and whenever it is used again
+        if self.origin:
+            if placed and self.base.needs_grad:
+                self.refuse(view, "its base or another view of its base has been")
+            return
         self.version = version
         if not self.base.needs_grad:
             return
@@ -85,15 +92,32 @@ class View:
         assert again.node is not None
         move(view, again.node, again.index)
 
-    def refuse(self, view: Tensor) -> None:
-        """Raise the error for a recorded change in place, where the view does not allow it."""
+    def refuse(self, view: Tensor, changed: str = "is being") -> None:
+        """Raise the error for a recorded change in place, where the view does not allow it.
+
+        changed: what is changed, and when.
+        """
         if self.origin:
-            node = view.node
-            what = f"Output {view.index} of {node.name()}" if node is not None else "A Tensor"
-            raise RuntimeError(_REFUSALS[self.origin].format(what))
+            what = f"{self._described(view, changed)} modified inplace"
+            if view.node is None and self.origin in (CUSTOM, MULTIPLE):
+                what += " with grad mode enabled"
+            raise RuntimeError(what + _REASONS[self.origin])
+
+    def _described(self, view: Tensor, changed: str) -> str:
+        """Which view it is, where it was made, and what is changed."""
+        node = view.node
+        name = f"{self.steps[-1].operation.name}Backward0" if node is None else node.name()
+        if self.origin not in _MODE_NAMES and node is not None:
+            return f"Output {view.index} of {name} is a view and {changed}"
+        mode = _MODE_NAMES.get(self.origin, "no_grad mode")
+        if self.origin in _MODE_NAMES and (node is not None or len(self.steps) > 1):
+            output = f"Output {view.index} of {name}"
+            return f"{output} is a view of a view which was created in {mode} and {changed}"
+        return f"A view was created in {mode} and {changed}"
 
 
 NO_GRAD, INFERENCE, CUSTOM, MULTIPLE = "no_grad", "inference", "custom", "multiple"
+_MODE_NAMES = {NO_GRAD: "no_grad mode", INFERENCE: "inference mode"}
 
 
 def current_origin() -> str:
@@ -103,32 +127,24 @@ def current_origin() -> str:
     return INFERENCE if is_inference_mode_enabled() else NO_GRAD
 
 
-_REFUSALS = {
-    NO_GRAD: (
-        "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
-        "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
-        "your code by moving both the view and the inplace either both inside the no_grad block "
-        "(if you don't want the inplace to be tracked) or both outside (if you want the inplace "
-        "to be tracked)."
-    ),
-    INFERENCE: (
-        "A view was created in inference mode and is being modified inplace in normal mode. Given "
-        "that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
-        "code by moving both the view and the inplace either both inside the inference_mode block "
-        "(if you don't want the inplace to be tracked) or both outside (if you want the inplace "
-        "to be tracked)."
-    ),
+_MOVE_BOTH = (
+    ". Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
+    "your code by moving both the view and the inplace either both inside the {} block (if you "
+    "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+)
+_REASONS = {
+    NO_GRAD: " with grad mode enabled" + _MOVE_BOTH.format("no_grad"),
+    INFERENCE: " in normal mode" + _MOVE_BOTH.format("inference_mode"),
     CUSTOM: (
-        "{} is a view and is being modified inplace. This view was created inside a custom "
-        "Function (or because an input was returned as-is) and the autograd logic to handle "
-        "view+inplace would override the custom backward associated with the custom Function, "
-        "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning "
-        "the output of the custom Function."
+        ". This view was created inside a custom Function (or because an input was returned as-is) "
+        "and the autograd logic to handle view+inplace would override the custom backward "
+        "associated with the custom Function, leading to incorrect gradients. This behavior is "
+        "forbidden. You can fix this by cloning the output of the custom Function."
     ),
     MULTIPLE: (
-        "{} is a view and is being modified inplace. This view is the output of a function that "
-        "returns multiple views. Such functions do not allow the output views to be modified "
-        "inplace. You should replace the inplace operation by an out-of-place one."
+        ". This view is the output of a function that returns multiple views. Such functions do "
+        "not allow the output views to be modified inplace. You should replace the inplace "
+        "operation by an out-of-place one."
     ),
 }
 

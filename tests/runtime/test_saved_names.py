@@ -1,0 +1,57 @@
+"""`_saved_*` of nodes: what each kind has kept, under PyTorch's names."""
+
+import pytest
+
+import gradscribe as gs
+
+TABLE = [
+    (lambda x: x.sum(0), {"dim": (0,), "keepdim": False, "self_sym_sizes": (1, 2)}),
+    (lambda x: x.mean(), {"self_sym_numel": 2, "self_sym_sizes": (1, 2)}),
+    (lambda x: x.exp(), {"result": [[2.718281828459045, 7.38905609893065]]}),
+    (lambda x: x.rsqrt(), {"result": [[1.0, 0.7071067811865475]]}),
+    (lambda x: x.softmax(1), {"dim": 1, "result": [[0.2689414213699951, 0.7310585786300049]]}),
+    (lambda x: x.sin(), {"self": [[1.0, 2.0]]}),
+    (lambda x: x.pow(2), {"self": [[1.0, 2.0]], "exponent": 2}),
+    (lambda x: 2 * x, {"self": None, "other": 2}),
+    (lambda x: x / x, {"self": [[1.0, 2.0]], "other": [[1.0, 2.0]]}),
+    (lambda x: x / 2, {"self": None, "other": 2}),
+    (lambda x: x @ x.t(), {"self": [[1.0, 2.0]], "mat2": [[1.0], [2.0]]}),
+    (lambda x: x[:, 1:], {"dim": 1, "start": 1, "step": 1, "self_sym_sizes": (1, 2)}),
+    (lambda x: x[0], {"dim": 0, "index": 0}),
+    (lambda x: x.max(1).values, {"dim": 1, "indices": [1], "keepdim": False}),
+    (lambda x: x.sort(1)[0], {"dim": 1, "indices": [[0, 1]]}),
+    (lambda x: x.transpose(0, 1), {"dim0": 0, "dim1": 1}),
+    (lambda x: x.squeeze(0), {"dim": 0}),
+    (lambda x: x.clamp(0, 1), {"min": 0, "max": 1, "self": [[1.0, 2.0]]}),
+    (lambda x: x.std(1), {"correction": 1, "dim": (1,), "result": [0.7071067811865476]}),
+    (lambda x: x.norm(), {"ord": 2, "dim": None, "result": 2.23606797749979}),
+    (lambda x: x + x, {"alpha": 1}),
+    (lambda x: x.addcmul(x, x, value=3), {"value": 3, "tensor1": [[1.0, 2.0]]}),
+    (lambda x: x[gs.tensor([0])], {"self_sym_sizes": (1, 2)}),
+]
+
+
+@pytest.mark.parametrize(("call", "expected"), TABLE)
+def test_saved_values(call, expected):
+    x = gs.tensor([[1.0, 2.0]], requires_grad=True)
+    node = call(x).grad_fn
+    found = {name: getattr(node, f"_saved_{name}") for name in expected}
+    plain = {n: v.tolist() if isinstance(v, gs.Tensor) else v for n, v in found.items()}
+    assert plain == expected
+    assert {f"_saved_{name}" for name in expected} <= {*dir(node)}
+
+
+def test_a_saved_operand_is_the_leaf_and_a_saved_result_leads_to_the_node():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    y = x.sigmoid()
+    assert x.log().grad_fn._saved_self is x
+    assert y.grad_fn._saved_result.grad_fn is y.grad_fn
+
+
+def test_what_is_not_kept_is_no_attribute():
+    node = gs.ones(1, requires_grad=True).exp().grad_fn
+    assert "_saved_self" not in dir(node)
+    with pytest.raises(
+        AttributeError, match="'ExpBackward0' object has no attribute '_saved_self'"
+    ):
+        node._saved_self

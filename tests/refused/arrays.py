@@ -106,17 +106,10 @@ def stored_out_of_range(x):
     return found[1]
 
 
-@refused("`del` of this slice is not supported", X, 2)
+@refused("a slice with a step is replaced by another number of items", X, 2)
 def deleted_slice(x, n):
     found = list(x)
-    del found[1:n]
-    return sum(found)
-
-
-@refused("a slice is stored that may be of another length", X, 2)
-def stored_slice(x, n):
-    found = list(x)
-    found[1:n] = list(x)
+    del found[::n]
     return sum(found)
 
 

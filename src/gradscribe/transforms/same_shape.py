@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradscribe.ir.core import LOOP, Value
+from gradscribe.ir.core import IF, LOOP, Operation, Value
 from gradscribe.ir.lengths import Facts
-from gradscribe.ir.types import Array, Type
-from gradscribe.primitives.control import COPY, UNDEF
+from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type
+from gradscribe.primitives.control import COPY, SET, UNDEF
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 from gradscribe.transforms.structure import Structure
 
 
 def same_shape(facts: Facts, a: Type, b: Type) -> bool:
-    """Whether two types are arrays (or lists) of the same shape and dtype."""
-    if a == b:
-        return True
+    """Whether two types are arrays of the same shape and dtype, lists of as many numbers, or tuples
+    of such; numbers all have one shape."""
+    if isinstance(a, Scalar):
+        return a == b
+    if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
+        return all(same_shape(facts, x, y) for x, y in zip(a.items, b.items, strict=True))
+    if isinstance(a, Sequence) and isinstance(b, Sequence):
+        return a == b and a.length is not None and isinstance(a.item, Scalar)
     if not isinstance(a, Array) or not isinstance(b, Array):
         return False
     return (a.dtype, a.rank, a.module) == (b.dtype, b.rank, b.module) and all(
@@ -34,8 +39,57 @@ def same_shaped(structure: Structure, facts: Facts, value: Value) -> Iterator[Va
         definition = structure.definition.get(candidate)
         if definition is None or definition.primitive is not UNDEF:
             yield candidate
-        sources = _sources(structure, candidate)
-        pending += [s for s in sources if same_shape(facts, s.type, candidate.type)]
+        if isinstance(candidate.type, Sequence) and candidate.type.length is None:
+            pending += _lists(structure, candidate)
+        else:
+            sources = _sources(structure, candidate)
+            pending += [s for s in sources if same_shape(facts, s.type, candidate.type)]
+
+
+def _lists(structure: Structure, value: Value) -> tuple[Value, ...]:
+    """For a list of numbers whose length only the run tells, what a loop carries it from, if that
+    stores items and does nothing else to it."""
+    loop = structure.definition.get(value) or structure.owner.get(structure.block_of[value])
+    if not isinstance(value.type.item, Scalar) or loop is None:  # type: ignore[attr-defined]
+        return ()
+    initial = _sources(structure, value) if loop.primitive is LOOP else ()
+    return initial if initial and _keeps_length(structure, loop, initial[0]) else ()
+
+
+def _keeps_length(structure: Structure, loop: Operation, initial: Value) -> bool:
+    """Whether what a loop carries from a list is, in each trip, the list with items stored."""
+    shape, body = loop.attributes["shape"], loop.regions[0]
+    positions = [
+        position
+        for position in range(shape.carried)
+        if loop.operands[shape.iterable_operands + position] is initial
+    ]
+    return all(
+        _is_stored_to(structure, body.yields[p], body.parameters[len(shape.iterables) + p])
+        for p in positions
+    )
+
+
+def _is_stored_to(structure: Structure, value: Value, before: Value) -> bool:
+    """Whether a list is `before` with items stored, on every path."""
+    while value is not before:
+        definition = structure.definition.get(value)
+        if definition is None:
+            return False
+        if definition.primitive is IF:
+            place = definition.results.index(value)
+            sides = (region.yields[place] for region in definition.regions)
+            return all(_is_stored_to(structure, side, before) for side in sides)
+        if definition.primitive is LOOP:
+            initial = _sources(structure, value)
+            if not initial or not _keeps_length(structure, definition, initial[0]):
+                return False
+            (value,) = initial
+        elif definition.primitive is SET:
+            value = definition.operands[0]
+        else:
+            return False
+    return True
 
 
 def _sources(structure: Structure, value: Value) -> tuple[Value, ...]:

@@ -209,6 +209,35 @@ def table_by_number(writer: Writer, scope: Scope, depth: int) -> None:
 
 
 @statement("idioms")
+def spliced(writer: Writer, scope: Scope, depth: int) -> None:
+    """A list whose items are taken out and put in anywhere, in a loop."""
+    if depth > 2:
+        return scalar(writer, scope, depth)
+    name, index, total = writer.name("L"), writer.name("i"), writer.name("t")
+    inner = scope.inner(indices=[*scope.indices, index])
+    start = writer.pick(["[s, 0.5]", f"[e for e in {writer.pick(scope.arrays)} if e > -0.5]"])
+    writer.emit(depth, f"{name} = {start}")
+    writer.emit(depth, f"for {index} in range({writer.pick(['n', '2', 'n + 2'])}):")
+    number = _number(writer, inner)
+    forms = [
+        f"{name} = {name}[:{index}] + [{number}] + {name}[{index}:]",
+        f"{name}[{index}:{index} + 1] = [{number}, {number}]",
+        f"{name}.insert({index}, {number})",
+        f"del {name}[{index}:-1]",
+        f"{name}[-2:] = [e * e for e in {name}[:2]]",
+        f"{name} = [{number}, *{name}[1:]]",
+        f"{name} = {name}[::-1]",
+        f"{name}[0:0] = [{number}]",
+    ]
+    for _ in range(2):
+        condition = f"if {writer.condition(inner)}: " if writer.flip() else ""
+        writer.emit(depth + 1, condition + writer.pick(forms))
+    writer.emit(depth, f"{total} = sum(np.sin(e) * (k + 1) for k, e in enumerate({name}))")
+    scope.scalars.append(total)
+    return None
+
+
+@statement("idioms")
 def ordered(writer: Writer, scope: Scope, depth: int) -> None:
     """A list of numbers or pairs: ordered, turned round, taken apart."""
     name, first, rest = writer.name("L"), writer.name("t"), writer.name("t")

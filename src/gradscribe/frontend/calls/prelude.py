@@ -158,3 +158,10 @@ def one_slice(part: Any, array: Any, axis: Any) -> Any:
 
 def converted(x: Any, dtype: Any) -> Any:
     return np.asarray(x, dtype=dtype)[()]
+
+
+def spliced(items: Any, start: Any, stop: Any, others: Any) -> Any:
+    count = len(items)
+    first = 0 if start is None else start if start >= 0 else max(start + count, 0)
+    last = count if stop is None else stop if stop >= 0 else max(stop + count, 0)
+    return items[:first] + others + items[max(first, last) :]

@@ -175,12 +175,27 @@ def _delete_section(lowering: Lowering, node: Any, owner: ListRef, index: slice)
     elif section.step is None and section.stop is None:
         _emit(lowering, owner, SECTION, index=SliceOf(None, section.start, None))
     else:
-        lowering.unsupported(node, "`del` of this slice is not supported", "build a new list")
+        _splice(lowering, node, owner, index, sequences.new_list(lowering, ()))
+
+
+def _splice(lowering: Lowering, node: Any, owner: ListRef, index: slice, items: Any) -> None:
+    """Put other items, as many as there are, in the place of a slice of a list."""
+    start, stop, step = (
+        Static(None) if part is None else part for part in (index.start, index.stop, index.step)
+    )
+    if not (isinstance(step, Static) and step.value in (None, 1)):
+        lowering.unsupported(
+            node,
+            "a slice with a step is replaced by another number of items",
+            "build a new list",
+        )
+    spliced = inlining.inline(lowering, node, prelude.spliced, (owner, start, stop, items))
+    lowering.contents[owner.storage] = sequences.run_time_value(lowering, spliced)
 
 
 @_changes
 def store_section(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`owner[a:b] = item`, for as many items as it replaces."""
+    """`owner[a:b] = item`."""
     owner, index, item = arguments
     contents = lowering.contents[owner.storage]
     (section,) = step_of(lowering, node, index)[1]["index"]
@@ -202,9 +217,7 @@ def store_section(lowering: Lowering, node: Any, arguments: Any, keywords: Any) 
     elif same:
         _emit(lowering, owner, SET_SECTION, index=section, value=value)
     else:
-        lowering.unsupported(
-            node, "a slice is stored that may be of another length", "build a new list"
-        )
+        _splice(lowering, node, owner, index, other)
     owner.storage.holds |= other.storage.holds
     return Static(None)
 

@@ -1,0 +1,106 @@
+"""Lists that other items are put into, or taken out of, anywhere: slices of other lengths."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.frontend.oracles import agrees
+
+x4 = np.array([0.7, 1.3, 2.1, 0.4])
+
+
+def weighted(items):
+    return sum(item * item * (k + 1) for k, item in enumerate(items))
+
+
+def taken_out(x, n):
+    items = list(x)
+    del items[1:n]
+    del items[-1:0]
+    return weighted(items)
+
+
+def put_in(x, n):
+    items = list(x)
+    items[1:n] = [x[0] * x[1], x[2], 2.0]
+    items[n:1] = [v * v for v in x if v > 0.5]
+    items[len(items) :] = items[:2]
+    items[-n:-1] = []
+    return weighted(items)
+
+
+def in_order(x, n):
+    items = []
+    for v in x:
+        place = 0
+        while place < len(items) and items[place] < v:
+            place += 1
+        items[place:place] = [v]
+    return weighted(items)
+
+
+def seen_by_others(x, n):
+    items = [v for v in x]
+    others = items
+    items[1:3] = []
+    others.append(x[0])
+    return weighted(items) * len(others)
+
+
+def in_a_loop(x, n):
+    items = [v for v in x if v > 0.5]
+    for i in range(n):
+        items[i : i + 1] = [items[i] * 2, items[i]]
+        if len(items) > 4:
+            del items[1:3]
+    return weighted(items)
+
+
+def made_anew_in_a_loop(x, n):
+    items = [v for v in x if v > 0.5]
+    for i in range(n):
+        items = items[:i] + [items[i] * 2] + items[i:]
+    return weighted(items)
+
+
+def shorter_in_a_loop(x, n):
+    items = [v for v in x if v > 0.1]
+    for i in range(n):
+        items = items[1:]
+        items[0] = items[0] * x[i]
+    return weighted(items)
+
+
+def arrays(x, n):
+    rows = [x * i for i in range(n)]
+    rows[1:2] = [x * x, x + 1]
+    rows[-1:] = []
+    return sum((row * row).sum() * (i + 1) for i, row in enumerate(rows))
+
+
+def stored_to_in_loops(x, n):
+    items = [v for v in x if v > 0.1]
+    for i in range(n):
+        for k in range(1, len(items)):
+            if k > i:
+                items[k] = items[k] * items[k - 1]
+    return weighted(items[:2])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        taken_out,
+        put_in,
+        in_order,
+        seen_by_others,
+        in_a_loop,
+        made_anew_in_a_loop,
+        shorter_in_a_loop,
+        arrays,
+        stored_to_in_loops,
+    ],
+)
+def test_slices_of_lists_are_replaced(function) -> None:
+    agrees(function, x4, 3)

@@ -180,7 +180,7 @@ def test_real_programs_say_nothing_of_conjugates() -> None:
 
 
 @pytest.mark.parametrize(
-    "function", [lambda z: np.sum(np.sign(z)).real, lambda z: np.sum(np.linalg.svd(z)[1])]
+    "function", [lambda z: np.sum(np.sign(z)).real, lambda z: np.sum(np.median(z)).real]
 )
 def test_what_has_no_complex_derivative_is_refused(function: Any) -> None:
     with pytest.raises(errors.UnsupportedError, match="of complex numbers cannot be"):

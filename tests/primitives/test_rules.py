@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradscribe.primitives.eigenvalues import as_complex
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
 from gradscribe.primitives.samples import FUNCTIONS as SAMPLES
 from tests.primitives import test_factorizations
 from tests.primitives.cases import ALL
 from tests.primitives.harness import Case, adjoint, raw_cotangents, tangent
+from tests.primitives.test_forms import TESTED as FORMS
 from tests.primitives.test_spectra import TESTED as TRANSFORMS
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -79,7 +81,8 @@ def test_single_precision_stays_single(case: Case) -> None:
 
 def test_every_rule_is_tested() -> None:
     tested = {case.primitive for case in ALL} | test_factorizations.TESTED
-    tested |= {PRIMITIVES.get(callee) for callee in (*TRANSFORMS, *SAMPLES, complex)}
+    others = (*TRANSFORMS, *SAMPLES, *FORMS, complex, as_complex)
+    tested |= {PRIMITIVES.get(callee) for callee in others}
     missing = [
         primitive.name
         for primitive in {*PRIMITIVES.values(), *METHODS.values()} - tested

@@ -11,10 +11,12 @@ it is lowered like any function of a user, and nothing else in the compiler know
 
 from __future__ import annotations
 
+import cmath
 import functools
 import itertools
 import keyword
 import linecache
+import math
 import operator
 from collections.abc import Mapping
 from types import FunctionType
@@ -64,9 +66,14 @@ def _text(tree: Any, namespace: dict[str, Any]) -> str:
     if isinstance(tree, (tuple, list)):
         items = "".join(f"{_text(item, namespace)}, " for item in tree)
         return f"({items})" if isinstance(tree, tuple) else f"[{items}]"
+    if isinstance(tree, dict):
+        pairs = (f"{_text(k, namespace)}: {_text(v, namespace)}" for k, v in tree.items())
+        return "{" + ", ".join(pairs) + "}"
     if isinstance(tree, _LITERALS):
         return repr(tree)
-    if isinstance(tree, (float, complex)) and tree == tree and abs(tree) != float("inf"):
+    if isinstance(tree, float) and math.isinf(tree):
+        return "1e999" if tree > 0 else "-1e999"
+    if isinstance(tree, (float, complex)) and cmath.isfinite(tree):
         return repr(tree)
     name = f"static{len(namespace)}"
     namespace[name] = tree

@@ -162,7 +162,7 @@ def _folds(callee: Any, operands: tuple[Any, ...]) -> bool:
     """Whether a static operation is computed now: anything but floating arithmetic, which
     stays in the program as the user wrote it; a number with a sign is one number."""
     if callee is operator.neg and isinstance(operands[0].value, float):
-        return math.isfinite(operands[0].value) and type(operands[0].value) is float
+        return not math.isnan(operands[0].value) and type(operands[0].value) is float
     floating = any(isinstance(o.value, (float, complex, np.generic)) for o in operands)
     return callee in _COMPARISONS or not floating
 

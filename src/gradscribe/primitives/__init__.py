@@ -13,6 +13,7 @@ from gradscribe.primitives import (
     counting,
     creation,
     cumulative,
+    eigenvalues,
     einsum,
     elementwise,
     indexing,
@@ -38,6 +39,7 @@ from gradscribe.primitives import (
     special,
     spectra,
     statistics,
+    ufunc_methods,
 )
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "counting",
     "creation",
     "cumulative",
+    "eigenvalues",
     "einsum",
     "elementwise",
     "indexing",
@@ -74,4 +77,5 @@ __all__ = [
     "special",
     "spectra",
     "statistics",
+    "ufunc_methods",
 ]

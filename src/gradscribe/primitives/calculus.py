@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.ir.types import Array
+from gradscribe.primitives.matrices import conjugated
 from gradscribe.primitives.parts import section
-from gradscribe.primitives.registry import BILINEAR, adjoint, composition
+from gradscribe.primitives.registry import BILINEAR, adjoint, composition, variant
 from gradscribe.primitives.typing import (
     dims_of,
     like_first,
@@ -176,12 +177,26 @@ def interp(out, x, xp, fp, left=None, right=None, *, d_out):
     if right is not None:
         d_right, d_out = np.sum(np.where(above, d_out, 0)), np.where(above, 0, d_out)
     d_x = slope * d_out
-    d_xp, d_fp = np.zeros(np.shape(xp)), np.zeros(np.shape(fp))
+    if fp.dtype.kind == "c":
+        d_x = np.real(np.conjugate(slope) * d_out)
+    d_xp, d_fp = np.zeros(np.shape(xp)), np.zeros(np.shape(fp), dtype=d_out.dtype)
     np.add.at(d_xp, i, -d_x * (1 - part))
     np.add.at(d_xp, j, -d_x * part)
     np.add.at(d_fp, i, d_out * (1 - part))
     np.add.at(d_fp, j, d_out * part)
     return d_x, d_xp, d_fp, d_left, d_right
+
+
+@variant(np.interp)
+def periodic_interp(x, xp, fp, left=None, right=None, period=None):
+    if period is None:
+        return np.interp(x, xp, fp, left, right)
+    period = np.abs(period)
+    x, xp = np.asarray(x, dtype=np.float64) % period, np.asarray(xp, dtype=np.float64) % period
+    order = np.argsort(xp)
+    xp, fp = xp[order], np.asarray(fp)[order]
+    points = np.concatenate((xp[-1:] - period, xp, xp[:1] + period))
+    return np.interp(x, points, np.concatenate((fp[-1:], fp, fp[:1])))
 
 
 # -- convolutions ------------------------------------------------------------------------------
@@ -231,5 +246,5 @@ def correlate(out, a, v, mode="valid", *, d_out):
     late = a.shape[0] < v.shape[0]
     d_full = _whole(d_out, a, v, mode, late)
     d_a = np.convolve(d_full, v)[v.shape[0] - 1 :][: a.shape[0]]
-    d_v = np.convolve(d_full, a[::-1])[a.shape[0] - 1 :][: v.shape[0]][::-1]
+    d_v = np.convolve(conjugated(d_full), a[::-1])[a.shape[0] - 1 :][: v.shape[0]][::-1]
     return d_a, d_v

@@ -12,7 +12,7 @@ import builtins
 import numpy as np
 
 from gradscribe.ir.types import join
-from gradscribe.primitives.registry import PRIMITIVES, adjoint, elementwise
+from gradscribe.primitives.registry import PRIMITIVES, adjoint, elementwise, variant
 from gradscribe.primitives.typing import (
     TypeRuleError,
     conversion_type,
@@ -93,6 +93,11 @@ def clip(out, x, min, max):
     if max is None:
         return x >= min, x < min, None
     return (x >= min) & (x <= max), (x < min) & (min < max), (x > max) | (min > max)
+
+
+@variant(np.clip, "clip")
+def clip_at_one_side(a, min=None, max=None):
+    return np.clip(a, min, max)
 
 
 def _where_tangent(out, condition, x, y, *, d_x, d_y):

@@ -6,7 +6,7 @@ import numpy as np
 
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.types import Array, Scalar, Type
-from gradscribe.primitives.registry import LINEAR, adjoint, composition, constant
+from gradscribe.primitives.registry import LINEAR, adjoint, composition, constant, variant
 from gradscribe.primitives.typing import (
     dims_of,
     length_of,
@@ -155,6 +155,15 @@ def linspace(out, start, stop, num=50, *, endpoint=True, dtype=None, axis=0, d_o
         return np.sum(d_out * (1 - t)), np.sum(d_out * t)
     rows = np.moveaxis(d_out, axis, -1)
     return rows @ (1 - t), rows @ t
+
+
+@variant(np.linspace)
+def linspace_with_step(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    numbers = np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype, axis=axis)
+    if not retstep:
+        return numbers
+    steps = num - 1 if endpoint else num
+    return numbers, (stop * 1.0 - start * 1.0) / steps if steps > 0 else np.nan
 
 
 @composition(np.logspace)

@@ -128,21 +128,3 @@ def _after(first, x, axis):
     """The elements along an axis, after a first one."""
     along = (0 if axis is None else axis) % np.ndim(x)
     return np.concatenate((first(x[(slice(None),) * along + (slice(1),)]), x), axis=along)
-
-
-@composition(np.logaddexp.reduce)
-def logaddexp_reduce(array, axis=0):
-    return _reduced(np.logaddexp, array, axis)
-
-
-@composition(np.hypot.reduce)
-def hypot_reduce(array, axis=0):
-    return _reduced(np.hypot, array, axis)
-
-
-def _reduced(function, array, axis):
-    rows = np.moveaxis(np.asarray(array), axis, 0)
-    result = rows[0]
-    for k in range(1, len(rows)):
-        result = function(result, rows[k])
-    return result

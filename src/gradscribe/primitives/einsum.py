@@ -48,7 +48,16 @@ def _letters(subscripts, ranks):
     return expanded, result.replace("...", whole)
 
 
-def _einsum_type(facts, callee, subscripts, operands):
+def subscripts_of_lists(lists, count):
+    """The text for axes that are given by numbers: a list for each of `count` operands, and one
+    for the result, if there is one more."""
+    numbers = sorted({n for given in lists for n in given if n is not Ellipsis})
+    letters = dict(zip(numbers, string.ascii_letters, strict=False)) | {Ellipsis: "..."}
+    terms = ["".join(letters[n] for n in given) for given in lists]
+    return ",".join(terms[:count]) + "".join(f"->{result}" for result in terms[count:])
+
+
+def _einsum_type(facts, callee, subscripts, operands, optimize=False):
     operands = tuple(map(number_type, operands))
     terms, letters = _letters(subscripts, [len(dims_of(x)) for x in operands])
     lengths = {}
@@ -85,12 +94,18 @@ def subscripts_of_cotangent(subscripts, number, ranks):
     return f"{','.join(given)}->{present}", missing, tuple(lengths)
 
 
-def _call(subscripts, *operands):
+def _call(subscripts, *operands, optimize=False):
     """Signature of einsum."""
 
 
-@adjoint(np.einsum, type=_einsum_type, tangent=BILINEAR, static=("subscripts",), signature=_call)
-def einsum(out, subscripts, operands, *, d_out):
+@adjoint(
+    np.einsum,
+    type=_einsum_type,
+    tangent=BILINEAR,
+    static=("subscripts", "optimize"),
+    signature=_call,
+)
+def einsum(out, subscripts, operands, optimize=False, *, d_out):
     ranks, parts = (), ()
     for x in operands:
         ranks = (*ranks, np.ndim(x))
@@ -99,7 +114,8 @@ def einsum(out, subscripts, operands, *, d_out):
         units = ()
         for axis in lengths:
             units = (*units, np.eye(x.shape[axis], dtype=d_out.dtype))
-        d_x = np.einsum(text, d_out, *operands[:i], *operands[i + 1 :], *units)
+        others = (*operands[:i], *operands[i + 1 :], *units)
+        d_x = np.einsum(text, d_out, *others, optimize=optimize is not False)
         if len(missing) > 0:
             d_x = np.broadcast_to(np.expand_dims(d_x, missing), np.shape(x))
         parts = (*parts, d_x)

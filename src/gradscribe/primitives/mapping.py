@@ -49,16 +49,3 @@ def vectorized(function, *args):
         flat = (*flat, np.ravel(x))
     results = [function(*items) for items in zip(*flat)]  # noqa: B905
     return np.reshape(np.array(results), np.shape(arrays[0]))
-
-
-def _outer_by(ufunc):
-    def outer(A, B):
-        A, B = np.asarray(A), np.asarray(B)
-        return ufunc(np.reshape(A, np.shape(A) + (1,) * np.ndim(B)), B)
-
-    return outer
-
-
-for _ufunc in {item for item in vars(np).values() if isinstance(item, np.ufunc)}:
-    if _ufunc.nin == 2 and _ufunc.nout == 1 and _ufunc.signature is None:
-        composition(_ufunc.outer)(_outer_by(_ufunc))

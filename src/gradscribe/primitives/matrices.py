@@ -9,10 +9,12 @@ triangle; that triangle gets the cotangent.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gradscribe.ir.types import Array, Tuple
-from gradscribe.primitives.registry import adjoint
+from gradscribe.primitives.registry import adjoint, variant
 from gradscribe.primitives.typing import (
     TypeRuleError,
     dims_of,
@@ -23,24 +25,42 @@ from gradscribe.primitives.typing import (
 )
 
 
-def _transposed(a):
+def transposed(a):
     return a.T if np.ndim(a) == 2 else np.swapaxes(a, -1, -2)
 
 
-def _square(facts, a):
+def conjugated(a):
+    return np.conjugate(a) if a.dtype.kind == "c" else a
+
+
+def conjugate_transposed(a):
+    return conjugated(transposed(a))
+
+
+def real_part(a):
+    return np.real(a) if a.dtype.kind == "c" else a
+
+
+def square_dims(facts, a):
     dims = matrix_dims(a)
     same_length(facts, dims[-1], dims[-2], "a matrix has to be square")
     return dims
 
 
-def _square_type(facts, callee, a, *static, **keywords):
+def square_type(facts, callee, a, *static, **keywords):
     """One matrix for each matrix."""
-    return like_first(result_of(callee, a, *static, **keywords), _square(facts, a), a)
+    return like_first(result_of(callee, a, *static, **keywords), square_dims(facts, a), a)
+
+
+def real_type(type_):
+    """The type of the absolute values of what is of a type."""
+    dtype = np.empty(0, type_.dtype).real.dtype.name
+    return replace(type_, dtype=dtype)
 
 
 def _number_type(facts, callee, a):
     """One number for each matrix."""
-    dims = _square(facts, a)[:-2]
+    dims = square_dims(facts, a)[:-2]
     result = result_of(callee, a)
     return like_first(result, dims, a) if isinstance(result, Array) else result
 
@@ -52,13 +72,13 @@ def _inv_tangent(out, a, *, d_a):
     return -out @ d_a @ out
 
 
-@adjoint(np.linalg.inv, type=_square_type, tangent=_inv_tangent)
+@adjoint(np.linalg.inv, type=square_type, tangent=_inv_tangent)
 def inv(out, a, *, d_out):
-    return -(_transposed(out) @ d_out @ _transposed(out))
+    return -(transposed(out) @ d_out @ transposed(out))
 
 
 def _solve_type(facts, callee, a, b):
-    dims, right = _square(facts, a), dims_of(b)
+    dims, right = square_dims(facts, a), dims_of(b)
     if not right:
         raise TypeRuleError("the right side has at least one axis")
     vector = len(right) == 1
@@ -84,25 +104,25 @@ def _solve_tangent(out, a, b, *, d_a, d_b):
 @adjoint(np.linalg.solve, type=_solve_type, tangent=_solve_tangent)
 def solve(out, a, b, *, d_out):
     if np.ndim(b) == 1 and np.ndim(a) > 2:
-        d_b = np.linalg.solve(_transposed(a), d_out[..., None])[..., 0]
+        d_b = np.linalg.solve(transposed(a), d_out[..., None])[..., 0]
         return -(d_b[..., :, None] * out[..., None, :]), d_b
-    d_b = np.linalg.solve(_transposed(a), d_out)
+    d_b = np.linalg.solve(transposed(a), d_out)
     if np.ndim(b) == 1:
         return -np.outer(d_b, out), d_b
-    return -(d_b @ _transposed(out)), d_b
+    return -(d_b @ transposed(out)), d_b
 
 
 # -- determinants ----------------------------------------------------------------------------
 
 
 def _trace_of_product(a, b):
-    return np.sum(a * _transposed(b), axis=(-2, -1))
+    return np.sum(a * transposed(b), axis=(-2, -1))
 
 
 def _cofactors(out, a):
     """The derivative of the determinant by each element, which singular matrices have, too."""
     if np.all(out):
-        return out[..., None, None] * _transposed(np.linalg.inv(a))
+        return out[..., None, None] * transposed(np.linalg.inv(a))
     u, s, vh = np.linalg.svd(a)
     others = np.where(np.eye(a.shape[-1], dtype=bool), 1, s[..., None, :])
     turn = np.linalg.det(u) * np.linalg.det(vh)
@@ -120,41 +140,37 @@ def det(out, a, *, d_out):
 
 def _slogdet_type(facts, callee, a):
     each = _number_type(facts, np.linalg.det, a)
-    return Tuple((each, each))
+    return Tuple((each, real_type(each)))
 
 
 def _slogdet_tangent(out, a, *, d_a):
-    d_log = _trace_of_product(np.linalg.inv(a), d_a)
-    return np.zeros_like(d_log), d_log
+    change = _trace_of_product(np.linalg.inv(a), d_a)
+    if a.dtype.kind == "c":
+        return out[0] * (1j * np.imag(change)), np.real(change)
+    return np.zeros_like(change), change
 
 
 @adjoint(np.linalg.slogdet, type=_slogdet_type, tangent=_slogdet_tangent)
 def slogdet(out, a, *, d_out):
     d_log = d_out[1]
+    if a.dtype.kind == "c":  # the sign turns with the imaginary part
+        d_log = d_log + 1j * np.imag(np.conjugate(out[0]) * d_out[0])
     if np.ndim(a) == 2:
-        return d_log * np.linalg.inv(a).T
-    return d_log[..., None, None] * _transposed(np.linalg.inv(a))
+        return d_log * conjugate_transposed(np.linalg.inv(a))
+    return d_log[..., None, None] * conjugate_transposed(np.linalg.inv(a))
 
 
 # -- factorizations --------------------------------------------------------------------------
 
 
-def _identity(a):
+def identity_like(a):
     return np.eye(a.shape[-1], dtype=a.dtype)
 
 
-def _gaps(w):
+def gaps_of(w):
     """1 / (w_j - w_i), and 0 where the values are equal."""
     gaps = w[..., None, :] - w[..., :, None]
     return np.where(gaps == 0, 0, 1 / np.where(gaps == 0, 1, gaps))
-
-
-def _values_type(facts, callee, a, UPLO="L"):
-    return like_first(result_of(np.linalg.eigvalsh, a), _square(facts, a)[:-1], a)
-
-
-def _eigh_type(facts, callee, a, UPLO="L"):
-    return Tuple((_values_type(facts, callee, a), _square_type(facts, np.linalg.inv, a)))
 
 
 def _half(a, UPLO):
@@ -163,68 +179,48 @@ def _half(a, UPLO):
     return lower if UPLO == "L" else lower.T
 
 
-def _symmetric(a, UPLO):
-    """The symmetric matrix that is read."""
+def hermitian_of(a, UPLO):
+    """The symmetric (if complex, Hermitian) matrix that is read."""
     half = a * _half(a, UPLO)
-    return half + _transposed(half) - half * _identity(a)
+    diagonal = real_part(half) * identity_like(a)
+    return half + conjugate_transposed(half) - diagonal
 
 
-def _of_half(d_a, UPLO):
+def of_triangle(d_a, UPLO):
     """The cotangent of the triangle that is read."""
-    return (d_a + _transposed(d_a)) * (_half(d_a, UPLO) - 0.5 * _identity(d_a))
+    return (d_a + conjugate_transposed(d_a)) * (_half(d_a, UPLO) - 0.5 * identity_like(d_a))
 
 
 def _lower_half(a):
     """The lower triangle, with half of the diagonal."""
-    return a * (np.tri(a.shape[-1], dtype=a.dtype) - 0.5 * _identity(a))
+    return a * (np.tri(a.shape[-1], dtype=a.dtype) - 0.5 * identity_like(a))
 
 
 def _cholesky_tangent(out, a, *, d_a):
-    inner = np.linalg.solve(out, _transposed(np.linalg.solve(out, _symmetric(d_a, "L"))))
-    return out @ _lower_half(inner)
+    change = np.linalg.solve(out, hermitian_of(d_a, "L"))
+    return out @ _lower_half(np.linalg.solve(out, conjugate_transposed(change)))
 
 
-@adjoint(np.linalg.cholesky, type=_square_type, tangent=_cholesky_tangent)
+@adjoint(np.linalg.cholesky, type=square_type, tangent=_cholesky_tangent)
 def cholesky(out, a, *, d_out):
-    inner = _lower_half(_transposed(out) @ d_out)
-    right = np.linalg.solve(_transposed(out), _transposed(inner))
-    return _of_half(np.linalg.solve(_transposed(out), _transposed(right)), "L")
+    upper = conjugate_transposed(out)
+    right = np.linalg.solve(upper, conjugate_transposed(_lower_half(upper @ d_out)))
+    return of_triangle(np.linalg.solve(upper, conjugate_transposed(right)), "L")
 
 
-def _eigh_tangent(out, a, UPLO="L", *, d_a):
-    w, v = out
-    inner = _transposed(v) @ _symmetric(d_a, UPLO) @ v
-    return np.sum(inner * _identity(inner), axis=-1), v @ (_gaps(w) * inner)
-
-
-@adjoint(np.linalg.eigh, type=_eigh_type, tangent=_eigh_tangent, static=("UPLO",))
-def eigh(out, a, UPLO="L", *, d_out):
-    (w, v), (d_w, d_v) = out, d_out
-    inner = _gaps(w) * (_transposed(v) @ d_v) + d_w[..., None] * _identity(v)
-    return _of_half(v @ inner @ _transposed(v), UPLO)
-
-
-def _eigvalsh_tangent(out, a, UPLO="L", *, d_a):
-    _, v = np.linalg.eigh(a, UPLO)
-    return np.sum(v * (_symmetric(d_a, UPLO) @ v), axis=-2)
-
-
-@adjoint(np.linalg.eigvalsh, type=_values_type, tangent=_eigvalsh_tangent, static=("UPLO",))
-def eigvalsh(out, a, UPLO="L", *, d_out):
-    _, v = np.linalg.eigh(a, UPLO)
-    return _of_half((v * d_out[..., None, :]) @ _transposed(v), UPLO)
+@variant(np.linalg.cholesky)
+def upper_cholesky(a, *, upper=False):
+    if not upper:
+        return np.linalg.cholesky(a)
+    return conjugate_transposed(np.linalg.cholesky(conjugate_transposed(a)))
 
 
 def _svd_type(facts, callee, a, full_matrices=True, compute_uv=True, hermitian=False):
-    if hermitian:
-        raise TypeRuleError(
-            "`hermitian=True` is not supported", "leave it out, or call `np.linalg.eigh`"
-        )
     dims = matrix_dims(a)
     m, n = dims[-2:]
     wide = facts.at_least(n - m, 0)
     k = facts.derived("shorter", m, n) if wide is None else m if wide else n
-    values = like_first(result_of(np.linalg.svdvals, a), (*dims[:-2], k), a)
+    values = real_type(like_first(result_of(np.linalg.svdvals, a), (*dims[:-2], k), a))
     if not compute_uv:
         return values
     if full_matrices and facts.equal(m, n) is not True:
@@ -233,56 +229,73 @@ def _svd_type(facts, callee, a, full_matrices=True, compute_uv=True, hermitian=F
             "pass `full_matrices=False`",
         )
     stack = dims[:-2]
-    like = result_of(np.asarray, a)
+    like = result_of(np.linalg.inv, a)
     return Tuple((like_first(like, (*stack, m, k), a), values, like_first(like, (*stack, k, n), a)))
 
 
-def _square_gaps(s):
-    """1 / (s_j² - s_i²), and 0 where the values are equal."""
-    return _gaps(s * s)
-
-
-def _svd_tangent(out, a, full_matrices=True, compute_uv=True, hermitian=False, *, d_a):
+def _svd_tangent(out, a, full_matrices=True, compute_uv=True, *, d_a):
     if not compute_uv:
         u, s, vh = np.linalg.svd(a, full_matrices=False)
-        return np.sum(u * (d_a @ _transposed(vh)), axis=-2)
+        return real_part(np.sum(conjugated(u) * (d_a @ conjugate_transposed(vh)), axis=-2))
     u, s, vh = out
-    inner = _transposed(u) @ d_a @ _transposed(vh)
-    gaps = _square_gaps(s)
+    inner = conjugate_transposed(u) @ d_a @ conjugate_transposed(vh)
+    mirrored = conjugate_transposed(inner)
+    gaps = gaps_of(s * s)
     rows, columns = s[..., :, None], s[..., None, :]
-    d_u = u @ (gaps * (inner * columns + rows * _transposed(inner)))
-    d_vh = -(gaps * (rows * inner + _transposed(inner) * columns)) @ vh
+    turn_u, turn_v = (
+        gaps * (inner * columns + rows * mirrored),
+        gaps * (rows * inner + mirrored * columns),
+    )
+    if a.dtype.kind == "c":  # both vectors turn by half of what their product turns by
+        phases = (0.5j / columns) * np.imag(inner) * identity_like(inner)
+        turn_u, turn_v = turn_u + phases, turn_v - phases
+    d_u, d_vh = u @ turn_u, -turn_v @ vh
     if a.shape[-2] > a.shape[-1]:  # otherwise zero, and not to be divided by small values
-        d_u = d_u + (d_a @ _transposed(vh) - u @ inner) / columns
+        d_u = d_u + (d_a @ conjugate_transposed(vh) - u @ inner) / columns
     if a.shape[-2] < a.shape[-1]:
-        d_vh = d_vh + (_transposed(u) @ d_a - inner @ vh) / rows
-    return d_u, np.sum(inner * _identity(inner), axis=-1), d_vh
+        d_vh = d_vh + (conjugate_transposed(u) @ d_a - inner @ vh) / rows
+    return d_u, real_part(np.sum(inner * identity_like(inner), axis=-1)), d_vh
 
 
 @adjoint(
     np.linalg.svd,
     type=_svd_type,
     tangent=_svd_tangent,
-    static=("full_matrices", "compute_uv", "hermitian"),
+    static=("full_matrices", "compute_uv"),
 )
-def svd(out, a, full_matrices=True, compute_uv=True, hermitian=False, *, d_out):
+def svd(out, a, full_matrices=True, compute_uv=True, *, d_out):
     if not compute_uv:
         u, s, vh = np.linalg.svd(a, full_matrices=False)
         return (u * d_out[..., None, :]) @ vh
     (u, s, vh), (d_u, d_s, d_vh) = out, d_out
-    gaps = _square_gaps(s)
+    gaps = gaps_of(s * s)
     rows, columns = s[..., :, None], s[..., None, :]
-    left, right = _transposed(u) @ d_u, vh @ _transposed(d_vh)
-    inner = gaps * (left - _transposed(left)) * columns + rows * (
-        gaps * (right - _transposed(right))
-    )
-    inner = inner + d_s[..., None] * _identity(inner)
+    left, right = conjugate_transposed(u) @ d_u, vh @ conjugate_transposed(d_vh)
+    inner = gaps * (left - conjugate_transposed(left)) * columns
+    inner = inner + rows * (gaps * (right - conjugate_transposed(right)))
+    inner = inner + d_s[..., None] * identity_like(inner)
+    if a.dtype.kind == "c":
+        inner = inner + (0.5j / columns) * np.imag(left - right) * identity_like(inner)
     d_a = u @ inner @ vh
     if a.shape[-2] > a.shape[-1]:
         d_a = d_a + ((d_u - u @ left) / columns) @ vh
     if a.shape[-2] < a.shape[-1]:
-        d_a = d_a + u @ ((d_vh - _transposed(right) @ vh) / rows)
+        d_a = d_a + u @ ((d_vh - conjugate_transposed(right) @ vh) / rows)
     return d_a
+
+
+@variant(np.linalg.svd)
+def svd_of_hermitian(a, full_matrices=True, compute_uv=True, hermitian=False):
+    if not hermitian:
+        return np.linalg.svd(a, full_matrices, compute_uv)
+    if not compute_uv:
+        return np.sort(np.abs(np.linalg.eigvalsh(a)))[..., ::-1]
+    w, v = np.linalg.eigh(a)
+    order = np.argsort(np.abs(w))[..., ::-1]
+    u = np.take_along_axis(v, order[..., None, :], axis=-1)
+    signs = np.sign(np.take_along_axis(w, order, axis=-1))
+    values = np.take_along_axis(np.abs(w), order, axis=-1)
+    return u, values, conjugate_transposed(u * signs[..., None, :])
 
 
 def _svdvals_type(facts, callee, x):
@@ -299,17 +312,22 @@ def svdvals(out, x, *, d_out):
 
 
 def _qr_type(facts, callee, a, mode="reduced"):
-    if mode != "reduced":
-        raise TypeRuleError("only mode='reduced' has a derivative", "leave `mode` out")
     dims = matrix_dims(a)
-    if facts.at_least(dims[-2] - dims[-1], 0) is not True:
+    tall = facts.at_least(dims[-2] - dims[-1], 0)
+    if mode not in ("reduced", "r") and not (mode == "complete" and facts.equal(*dims[-2:])):
+        raise TypeRuleError(
+            f"of mode={mode!r} no derivative is known: the vectors beyond the columns have none",
+            "leave `mode` out",
+        )
+    if tall is not True:
         raise TypeRuleError(
             "the matrix is not known to have at least as many rows as columns",
             "take `q` of the first columns, and `q.T @ a` for the other part",
         )
-    like = result_of(np.asarray, a)
+    like = result_of(np.linalg.inv, a)
     n = dims[-1]
-    return Tuple((like_first(like, dims, a), like_first(like, (*dims[:-2], n, n), a)))
+    r = like_first(like, (*dims[:-2], n, n), a)
+    return r if mode == "r" else Tuple((like_first(like, dims, a), r))
 
 
 def _strictly_lower(a):
@@ -317,18 +335,26 @@ def _strictly_lower(a):
 
 
 def _qr_tangent(out, a, mode="reduced", *, d_a):
-    q, r = out
-    change = _transposed(np.linalg.solve(_transposed(r), _transposed(d_a)))
-    inner = _transposed(q) @ change
+    q, r = out if mode != "r" else (a @ np.linalg.inv(out), out)
+    change = conjugate_transposed(
+        np.linalg.solve(conjugate_transposed(r), conjugate_transposed(d_a))
+    )
+    inner = conjugate_transposed(q) @ change
     lower = _strictly_lower(inner)
-    turn = lower - _transposed(lower)
-    return change + q @ (turn - inner), (inner - turn) @ r
+    turn = lower - conjugate_transposed(lower)
+    if a.dtype.kind == "c":  # the diagonal of r is real
+        turn = turn + 1j * np.imag(inner) * identity_like(inner)
+    d_r = (inner - turn) @ r
+    return d_r if mode == "r" else (change + q @ (turn - inner), d_r)
 
 
 @adjoint(np.linalg.qr, type=_qr_type, tangent=_qr_tangent, static=("mode",))
 def qr(out, a, mode="reduced", *, d_out):
-    (q, r), (d_q, d_r) = out, d_out
-    inner = r @ _transposed(d_r) - _transposed(d_q) @ q
+    if mode == "r":
+        q, r, d_q, d_r = a @ np.linalg.inv(out), out, np.zeros_like(a), d_out
+    else:
+        (q, r), (d_q, d_r) = out, d_out
+    inner = r @ conjugate_transposed(d_r) - conjugate_transposed(d_q) @ q
     lower = _strictly_lower(inner)
-    symmetric = lower + _transposed(lower) + inner * _identity(inner)
-    return _transposed(np.linalg.solve(r, _transposed(d_q + q @ symmetric)))
+    symmetric = lower + conjugate_transposed(lower) + real_part(inner) * identity_like(inner)
+    return conjugate_transposed(np.linalg.solve(r, conjugate_transposed(d_q + q @ symmetric)))

@@ -66,25 +66,33 @@ def _nonzero(out):
     return np.where(out == 0, 1, out)
 
 
+def _direction(x):
+    """The sign; of a complex number, the number of length one in its direction."""
+    if x.dtype.kind != "c":
+        return np.sign(x)
+    return x / _nonzero(np.abs(x))
+
+
 def _slope_of_vectors(out, x, ord, axis):
     if ord in (_LARGEST, _SMALLEST):
-        return _shared(np.sign(x), np.abs(x) == out, axis)
+        return _shared(_direction(x), np.abs(x) == out, axis)
     if ord == 0:
         return np.zeros_like(x)
     if ord == 1:
-        return np.sign(x)
+        return _direction(x)
     if ord < 1:  # infinite at zeros: 0 there, as in PyTorch
-        return np.where(x == 0, 0, np.sign(x) * (_nonzero(np.abs(x)) / _nonzero(out)) ** (ord - 1))
-    return np.sign(x) * (np.abs(x) / _nonzero(out)) ** (ord - 1)
+        sizes = _nonzero(np.abs(x)) / _nonzero(out)
+        return np.where(x == 0, 0, _direction(x) * sizes ** (ord - 1))
+    return _direction(x) * (np.abs(x) / _nonzero(out)) ** (ord - 1)
 
 
 def _slope_of_matrices(out, x, ord, rows, columns):
     if ord in (1, -1):
         sums = np.sum(np.abs(x), axis=rows, keepdims=True)
-        return _shared(np.sign(x), sums == out, columns)
+        return _shared(_direction(x), sums == out, columns)
     if ord in (_LARGEST, _SMALLEST):
         sums = np.sum(np.abs(x), axis=columns, keepdims=True)
-        return _shared(np.sign(x), sums == out, rows)
+        return _shared(_direction(x), sums == out, rows)
     matrices = np.moveaxis(x, (rows, columns), (-2, -1))
     u, _, vh = np.linalg.svd(matrices, full_matrices=False)
     if ord == "nuc":

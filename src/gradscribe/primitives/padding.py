@@ -19,15 +19,39 @@ from gradscribe.primitives.typing import (
 
 
 @composition(np.pad)
-def pad(array, pad_width, mode="constant", *, constant_values=0, end_values=0):
+def pad(
+    array,
+    pad_width,
+    mode="constant",
+    *,
+    constant_values=0,
+    end_values=0,
+    stat_length=None,
+    reflect_type="even",
+):
     array = np.asarray(array)
     rank = np.ndim(array)
-    widths = _pairs(pad_width, rank)
-    values = _pairs(end_values if mode == "linear_ramp" else constant_values, rank)
+    widths = _pairs(_of_axes(pad_width, rank), rank)
+    given = {"linear_ramp": end_values, "constant": constant_values, "empty": 0}
+    options = _pairs(given.get(mode, stat_length), rank)
     for axis in tuple(range(rank)):
         before, after = widths[axis]
-        array = _padded(array, axis, before, after, mode, values[axis])
+        if reflect_type == "odd" and mode in ("reflect", "symmetric"):
+            array = _padded_oddly(array, axis, before, after, mode)
+        else:
+            array = _padded(array, axis, before, after, mode, options[axis])
     return array
+
+
+def _of_axes(widths, rank):
+    """Widths by axis, where they are given by a dict, as a tuple."""
+    if not isinstance(widths, dict):
+        return widths
+    of_all = ((0, 0),) * rank
+    for axis, width in widths.items():
+        pair = width if isinstance(width, (tuple, list)) else (width, width)
+        of_all = (*of_all[: axis % rank], pair, *of_all[axis % rank + 1 :])
+    return of_all
 
 
 def _pairs(given, rank):
@@ -45,10 +69,34 @@ def _padded(x, axis, before, after, mode, values):
         return x[(slice(None),) * axis + (_source(x.shape[axis], before, after, mode),)]
     if mode == "linear_ramp":
         first, last = _ramps(x, axis, before, after, values)
+    elif mode in ("constant", "empty"):
+        first = _stretched(x, axis, before, values[0])
+        last = _stretched(x, axis, after, values[1])
     else:
-        first, last = _ends(x, axis, mode, values)
-        first, last = _stretched(x, axis, before, first), _stretched(x, axis, after, last)
+        first = _stretched(x, axis, before, _statistic(x, axis, mode, values[0], False))
+        last = _stretched(x, axis, after, _statistic(x, axis, mode, values[1], True))
     return np.concatenate((first, x, last), axis=axis)
+
+
+def _padded_oddly(x, axis, before, after, mode):
+    """The array reflected at its ends, and turned around the elements there, along one axis."""
+    n, period = x.shape[axis], x.shape[axis] - (mode == "reflect")
+    place = np.arange(-before, n + after)
+    turns = place // period if mode == "symmetric" else np.floor_divide(place, max(period, 1))
+    odd = np.mod(turns, 2) == 1
+    inner = place - turns * period
+    form = (-1,) + (1,) * (np.ndim(x) - axis - 1)
+    source = np.where(odd, (period - inner) if mode == "reflect" else period - 1 - inner, inner)
+    inside = x[(slice(None),) * axis + (source,)]
+    first, last = _edge(x, axis, 0), _edge(x, axis, -1)
+    centre = 2 * np.where(np.reshape(turns > 0, form), last, first)
+    mirrored = np.where(np.reshape(odd, form), centre - inside, inside)
+    beyond = np.where(odd, turns - np.sign(turns), turns)
+    return _like(mirrored + np.reshape(beyond, form) * (last - first), x)
+
+
+def _like(result, x):
+    return result if result.dtype == x.dtype else result.astype(x.dtype)
 
 
 def _source(n, before, after, mode):
@@ -65,21 +113,21 @@ def _source(n, before, after, mode):
     return np.minimum(place, 2 * n - 2 - place)
 
 
-def _ends(x, axis, mode, values):
-    """What is put before and after all elements along an axis."""
-    if mode == "constant":
-        return values
+def _statistic(x, axis, mode, count, at_end):
+    """What is put at one end, made of so many elements there, or of all of them."""
+    if count is not None and at_end:
+        x = x[(slice(None),) * axis + (slice(np.maximum(x.shape[axis] - count, 0), None),)]
+    elif count is not None:
+        x = x[(slice(None),) * axis + (slice(None, count),)]
     if mode == "maximum":
-        value = np.max(x, axis=axis, keepdims=True)
-    elif mode == "minimum":
-        value = np.min(x, axis=axis, keepdims=True)
-    elif mode == "mean":
-        value = np.mean(x, axis=axis, keepdims=True)
-    elif mode == "median":
-        value = np.median(x, axis=axis, keepdims=True)
-    else:
-        raise NotImplementedError("this mode of padding has no rule")
-    return value, value
+        return np.max(x, axis=axis, keepdims=True)
+    if mode == "minimum":
+        return np.min(x, axis=axis, keepdims=True)
+    if mode == "mean":
+        return np.mean(x, axis=axis, keepdims=True)
+    if mode == "median":
+        return np.median(x, axis=axis, keepdims=True)
+    raise NotImplementedError("this mode of padding has no rule")
 
 
 def _stretched(x, axis, count, value):

@@ -6,7 +6,7 @@ import numpy as np
 
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.types import Array
-from gradscribe.primitives.registry import BILINEAR, LINEAR, adjoint
+from gradscribe.primitives.registry import BILINEAR, LINEAR, adjoint, variant
 from gradscribe.primitives.static import inverse_permutation, static
 from gradscribe.primitives.typing import (
     TypeRuleError,
@@ -146,6 +146,24 @@ def _cross_type(facts, callee, x, y):
 @adjoint(np.cross, np.linalg.cross, type=_cross_type, tangent=BILINEAR)
 def cross(out, x, y, *, d_out):
     return np.cross(y, d_out), np.cross(d_out, x)
+
+
+@variant(np.cross)
+def cross_along(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    if axis is not None:
+        axisa, axisb, axisc = axis, axis, axis
+    a, b = np.moveaxis(np.asarray(a), axisa, -1), np.moveaxis(np.asarray(b), axisb, -1)
+    return np.moveaxis(np.cross(a, b), -1, axisc)
+
+
+def cross_in_plane(a, b):
+    """The product of vectors of two components: a number."""
+    return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+
+
+@variant(np.linalg.cross)
+def linalg_cross_along(x1, x2, *, axis=-1):
+    return cross_along(x1, x2, axis=axis)
 
 
 def _tensordot_type(facts, callee, x, y, axes=2):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.ir.types import Array
-from gradscribe.primitives.registry import LINEAR, adjoint, composition, constant
+from gradscribe.primitives.registry import LINEAR, adjoint, constant, variant
 from gradscribe.primitives.typing import (
     ONE,
     TypeRuleError,
@@ -251,6 +251,30 @@ def std(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, d_
     return _restore(share, axis, keepdims) * _deviation(x, axis, where)
 
 
+@variant(np.var)
+def var_about(
+    x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, mean=None, correction=None
+):
+    ddof = ddof if correction is None else correction
+    if mean is None:
+        return np.var(x, axis, dtype, ddof=ddof, keepdims=keepdims, where=where)
+    x = np.asarray(x, dtype=dtype)
+    deviations = np.absolute(x - mean) if x.dtype.kind == "c" else x - mean
+    squares = np.sum(deviations * deviations, axis=axis, keepdims=keepdims, where=where)
+    count = np.maximum(_count_of(x, axis, keepdims, where) - ddof, 0)
+    return (squares / count).astype(squares.dtype)
+
+
+@variant(np.std)
+def std_about(
+    x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, mean=None, correction=None
+):
+    ddof = ddof if correction is None else correction
+    if mean is None:
+        return np.std(x, axis, dtype, ddof=ddof, keepdims=keepdims, where=where)
+    return np.sqrt(var_about(x, axis, dtype, ddof=ddof, keepdims=keepdims, where=where, mean=mean))
+
+
 def _nonzero(out):
     """`out`, and 1 where it is zero: there all deviations are zero."""
     return out + (out == 0)
@@ -279,38 +303,3 @@ for _callables in (
         cheap=False,
     )
 constant(np.count_nonzero, type=reduction_type, signature=_along_axis, cheap=False)
-
-
-# -- methods of ufuncs -------------------------------------------------------------------------
-
-
-def _reduction_by(reduction):
-    def reduce(array, axis=0, dtype=None, *, keepdims=False, initial=None, where=True):
-        return reduction(
-            array, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where
-        )
-
-    return reduce
-
-
-def _choice_by(reduction):
-    def reduce(array, axis=0, *, keepdims=False, initial=None, where=True):
-        return reduction(array, axis=axis, keepdims=keepdims, initial=initial, where=where)
-
-    return reduce
-
-
-def _test_by(reduction):
-    def reduce(array, axis=0, *, keepdims=False):
-        return reduction(array, axis=axis, keepdims=keepdims)
-
-    return reduce
-
-
-for _by, _of in (
-    (_reduction_by, {np.add: np.sum, np.multiply: np.prod}),
-    (_choice_by, {np.maximum: np.max, np.minimum: np.min, np.fmax: np.nanmax, np.fmin: np.nanmin}),
-    (_test_by, {np.logical_and: np.all, np.logical_or: np.any}),
-):
-    for _ufunc, _reduction in _of.items():
-        composition(_ufunc.reduce)(_by(_reduction))

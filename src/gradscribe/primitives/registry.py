@@ -22,9 +22,12 @@ and conversely.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+import numpy as np
 
 from gradscribe.ir.core import Linearity, Primitive
 from gradscribe.ir.types import Type
@@ -42,8 +45,20 @@ METHODS: dict[str, Primitive] = {}
 COMPOSITIONS: dict[Any, Callable[..., Any]] = {}
 """Functions that are made of other operations, and the Python functions that say how."""
 
+VARIANTS: dict[Any, Callable[..., Any]] = {}
+"""Of functions that are primitives, what calls with further arguments are made of."""
+
+NAMED = frozenset(getattr(np.linalg, name) for name in ("eig", "eigh", "svd", "qr", "slogdet"))
+"""Functions of matrices whose several results are a namedtuple."""
+
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 TypeRule = Callable[..., Type]
+
+
+@functools.cache
+def class_of_results(callee: Any) -> type:
+    """The namedtuple that a function among `NAMED` gives."""
+    return type(callee(np.eye(1)))
 
 
 def register(primitive: Primitive, callables: tuple[Any, ...], methods: tuple[str, ...]) -> None:
@@ -156,6 +171,17 @@ def composition(*callables: Any) -> Callable[[Rule], Rule]:
 
     def enter(function: Rule) -> Rule:
         COMPOSITIONS.update(dict.fromkeys(callables, function))
+        return function
+
+    return enter
+
+
+def variant(*callables: Any) -> Callable[[Rule], Rule]:
+    """Calls of a primitive with arguments that its rule does not have, as the calls of it, and of
+    other operations, that they are made of. A text among them is the name of a method."""
+
+    def enter(function: Rule) -> Rule:
+        VARIANTS.update(dict.fromkeys(callables, function))
         return function
 
     return enter

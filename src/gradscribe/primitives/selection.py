@@ -7,7 +7,7 @@ import numpy as np
 from gradscribe.ir.types import Array
 from gradscribe.primitives.joining import joined_items
 from gradscribe.primitives.parts import section
-from gradscribe.primitives.registry import adjoint, composition
+from gradscribe.primitives.registry import adjoint, composition, variant
 from gradscribe.primitives.static import known
 from gradscribe.primitives.typing import (
     dims_of,
@@ -189,3 +189,28 @@ def choose(out, a, arrays, *, d_out):
     for i, _ in enumerate(arrays):
         parts = (*parts, np.where(a == i, d_out, 0))
     return None, parts
+
+
+@variant(np.choose)
+def choose_within(a, choices, *, mode="raise"):
+    if mode == "clip":
+        a = np.clip(a, 0, len(choices) - 1)
+    if mode == "wrap":
+        a = np.mod(a, len(choices))
+    return np.choose(a, choices)
+
+
+@variant("choose")
+@composition("choose")
+def chosen(a, choices, *, mode="raise"):
+    return np.choose(a, choices) if mode == "raise" else choose_within(a, choices, mode=mode)
+
+
+@composition(np.trim_zeros)
+def trim_zeros(filt, trim="fb", axis=None):
+    places = np.flatnonzero(filt)
+    if len(places) == 0:
+        return filt[:0]
+    start = places[0] if "f" in trim.lower() else 0
+    stop = places[-1] + 1 if "b" in trim.lower() else len(filt)
+    return filt[start:stop]

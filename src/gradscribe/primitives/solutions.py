@@ -10,7 +10,15 @@ import numpy as np
 
 from gradscribe.ir.types import Array, Scalar, Tuple
 from gradscribe.primitives.joining import joined_items
-from gradscribe.primitives.registry import adjoint, composition
+from gradscribe.primitives.matrices import (
+    conjugate_transposed,
+    conjugated,
+    hermitian_of,
+    of_triangle,
+    real_part,
+    real_type,
+)
+from gradscribe.primitives.registry import adjoint, composition, variant
 from gradscribe.primitives.static import static
 from gradscribe.primitives.typing import (
     TypeRuleError,
@@ -22,11 +30,6 @@ from gradscribe.primitives.typing import (
     unknown_length,
 )
 
-
-def _transposed(a):
-    return a.T if np.ndim(a) == 2 else np.swapaxes(a, -1, -2)
-
-
 # -- pseudoinverses and least squares ------------------------------------------------------------
 
 
@@ -36,18 +39,29 @@ def _pinv_type(facts, callee, a, rcond=None, hermitian=False):
 
 
 def _pinv_tangent(out, a, rcond=None, hermitian=False, *, d_a):
+    a, d_a = (hermitian_of(a, "L"), hermitian_of(d_a, "L")) if hermitian else (a, d_a)
     outside_columns = d_a - a @ (out @ d_a)
     outside_rows = d_a - (d_a @ out) @ a
-    change = out @ _transposed(out) @ _transposed(outside_columns) - out @ d_a @ out
-    return change + _transposed(outside_rows) @ _transposed(out) @ out
+    dual = conjugate_transposed(out)
+    change = out @ dual @ conjugate_transposed(outside_columns) - out @ d_a @ out
+    return change + conjugate_transposed(outside_rows) @ dual @ out
 
 
 @adjoint(np.linalg.pinv, type=_pinv_type, tangent=_pinv_tangent, static=("rcond", "hermitian"))
 def pinv(out, a, rcond=None, hermitian=False, *, d_out):
-    by_rows = _transposed(d_out) @ out @ _transposed(out)
-    by_columns = _transposed(out) @ out @ _transposed(d_out)
+    a = hermitian_of(a, "L") if hermitian else a
+    by_rows = conjugate_transposed(d_out) @ out @ conjugate_transposed(out)
+    by_columns = conjugate_transposed(out) @ out @ conjugate_transposed(d_out)
     d_a = by_rows - a @ (out @ by_rows) + by_columns - (by_columns @ out) @ a
-    return d_a - _transposed(out) @ d_out @ _transposed(out)
+    d_a = d_a - conjugate_transposed(out) @ d_out @ conjugate_transposed(out)
+    return of_triangle(d_a, "L") if hermitian else d_a
+
+
+@variant(np.linalg.pinv)
+def pinv_to_tolerance(a, *, hermitian=False, rtol=None):
+    if rtol is None:
+        rtol = max(a.shape[-2:]) * np.finfo(a.dtype).eps
+    return np.linalg.pinv(a, rtol, hermitian)
 
 
 def _lstsq_type(facts, callee, a, b, rcond=None):
@@ -57,9 +71,9 @@ def _lstsq_type(facts, callee, a, b, rcond=None):
     wide = facts.at_least(n - m, 0)
     k = facts.derived("shorter", m, n) if wide is None else m if wide else n
     solution = like_first(of, (n, *right[1:]), a, b)
-    residuals = like_first(of, (unknown_length(),), a, b)
+    residuals = real_type(like_first(of, (unknown_length(),), a, b))
     rank = Scalar("int64", weak=False)
-    return Tuple((solution, residuals, rank, like_first(of, (k,), a)))
+    return Tuple((solution, residuals, rank, real_type(like_first(of, (k,), a))))
 
 
 def _columns(b):
@@ -75,14 +89,15 @@ def _lstsq_tangent(out, a, b, rcond=None, *, d_a, d_b):
     d_s = np.zeros_like(s)
     if d_a is not None:
         u, _, vh = np.linalg.svd(a, full_matrices=False)
-        d_s = np.sum(u * (d_a @ vh.T), axis=0)
-        change = inverse @ (inverse.T @ (d_a.T @ rest)) - inverse @ (d_a @ xs)
-        outer = d_a.T @ (inverse.T @ xs)
+        d_s = real_part(np.sum(conjugated(u) * (d_a @ conjugate_transposed(vh)), axis=0))
+        dual, d_dual = conjugate_transposed(inverse), conjugate_transposed(d_a)
+        change = inverse @ (dual @ (d_dual @ rest)) - inverse @ (d_a @ xs)
+        outer = d_dual @ (dual @ xs)
         change = change + outer - inverse @ (a @ outer)
     if d_b is not None:
         change = change + inverse @ _columns(d_b)
     moved = (0.0 if d_b is None else _columns(d_b)) - (0.0 if d_a is None else d_a @ xs)
-    d_squares = 2 * np.sum(rest * moved, axis=0)[: squares.shape[0]]
+    d_squares = 2 * real_part(np.sum(conjugated(rest) * moved, axis=0))[: squares.shape[0]]
     return np.reshape(change, np.shape(x)), d_squares, rank, d_s
 
 
@@ -94,12 +109,13 @@ def lstsq(out, a, b, rcond=None, *, d_out):
     rest = _columns(b) - a @ xs
     weights = np.zeros(xs.shape[1], dtype=x.dtype)
     weights[: squares.shape[0]] = d_squares
-    d_b = inverse.T @ d_xs
-    d_a = rest @ (inverse @ d_b).T - d_b @ xs.T
+    dual = conjugate_transposed(inverse)
+    d_b = dual @ d_xs
+    d_a = rest @ conjugate_transposed(inverse @ d_b) - d_b @ conjugate_transposed(xs)
     free = d_xs - inverse @ (a @ d_xs)
-    d_a = d_a + (inverse.T @ xs) @ free.T
+    d_a = d_a + (dual @ xs) @ conjugate_transposed(free)
     u, _, vh = np.linalg.svd(a, full_matrices=False)
-    d_a = d_a + (u * d_s) @ vh - 2 * (rest * weights) @ xs.T
+    d_a = d_a + (u * d_s) @ vh - 2 * (rest * weights) @ conjugate_transposed(xs)
     return d_a, np.reshape(d_b + 2 * rest * weights, np.shape(b))
 
 
@@ -173,7 +189,9 @@ def _chain(arrays, last=False):
 
 
 @composition(np.linalg.tensorsolve)
-def tensorsolve(a, b):
+def tensorsolve(a, b, axes=None):
+    if axes is not None:
+        a = np.moveaxis(a, axes, tuple(range(-len(axes), 0)))
     shape = a.shape[np.ndim(b) - np.ndim(a) :]
     return np.reshape(np.linalg.solve(np.reshape(a, (b.size, b.size)), np.ravel(b)), shape)
 
@@ -202,10 +220,29 @@ def cond(x, p=None):
 
 @composition(np.linalg.vector_norm)
 def vector_norm(x, *, axis=None, keepdims=False, ord=2):
+    x = np.asarray(x)
+    norms = _vector_norms(x, axis, ord)
+    if not keepdims:
+        return norms
+    return np.reshape(norms, _with_ones(x.shape, axis))
+
+
+def _vector_norms(x, axis, ord):
     if axis is None:
-        norm = np.linalg.norm(np.ravel(x), ord)
-        return np.reshape(norm, (1,) * np.ndim(x)) if keepdims else norm
-    return np.linalg.norm(x, ord, axis=axis, keepdims=keepdims)
+        return np.linalg.norm(np.ravel(x), ord, axis=0)
+    if not isinstance(axis, tuple):
+        return np.linalg.norm(x, ord, axis=axis)
+    rows = np.moveaxis(x, axis, tuple(range(len(axis))))
+    return np.linalg.norm(np.reshape(rows, (-1, *rows.shape[len(axis) :])), ord, axis=0)
+
+
+def _with_ones(shape, axis):
+    """A shape with length one along axes that were reduced over."""
+    rank = len(shape)
+    axes = tuple(range(rank)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    for a in axes:
+        shape = (*shape[: a % rank], 1, *shape[a % rank + 1 :])
+    return shape
 
 
 @composition(np.linalg.matrix_norm)

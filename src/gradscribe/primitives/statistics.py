@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.ir.types import Array
+from gradscribe.primitives.matrices import conjugate_transposed, real_part
 from gradscribe.primitives.reductions import reduction_type
-from gradscribe.primitives.registry import adjoint, composition
+from gradscribe.primitives.registry import adjoint, composition, variant
 from gradscribe.primitives.static import static
 from gradscribe.primitives.typing import (
     TypeRuleError,
@@ -53,34 +54,37 @@ def _along(weights, a, axis):
 
 
 @composition(np.cov)
-def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None):
-    rows = _variables(m, rowvar)
+def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
+    if dtype is None:
+        dtype = np.result_type(np.asarray(m).dtype, np.float64)
+        dtype = dtype if y is None else np.result_type(dtype, np.asarray(y).dtype)
+    rows = _variables(m, rowvar, dtype)
     if y is not None:
-        rows = np.concatenate((rows, _variables(y, rowvar)), axis=0)
+        rows = np.concatenate((rows, _variables(y, rowvar, dtype)), axis=0)
     lost = (0 if bias else 1) if ddof is None else ddof
     if fweights is None and aweights is None:
         deviations = rows - np.mean(rows, axis=1)[:, None]
         scale = np.true_divide(1, max(rows.shape[1] - lost, 0))
-        return np.squeeze((deviations @ _conjugated(deviations.T)) * scale)
+        return _scaled(deviations @ conjugate_transposed(deviations), scale)
     weights = _sample_weights(fweights, aweights)
     total = np.sum(weights)
-    deviations = rows - (np.sum(rows * weights, axis=1) / total)[:, None]
+    means = np.sum(rows * weights, axis=1) / total
+    deviations = rows - _like(means, rows)[:, None]
     count = total
     if lost != 0 and aweights is None:
         count = total - lost
     if lost != 0 and aweights is not None:
         count = total - lost * np.sum(weights * aweights) / total
-    return np.squeeze((deviations @ _conjugated((deviations * weights).T)) * (1 / count))
+    return _scaled(deviations @ conjugate_transposed(deviations * weights), 1 / count)
 
 
-def _conjugated(x):
-    return np.conjugate(x) if x.dtype.kind == "c" else x
+def _scaled(matrix, by):
+    return np.squeeze(_like(matrix * np.float64(by), matrix))
 
 
-def _variables(m, rowvar):
+def _variables(m, rowvar, dtype):
     """The samples as a matrix with one row for each variable."""
-    m = np.asarray(m)
-    m = np.asarray(m, dtype=complex if m.dtype.kind == "c" else float)
+    m = np.asarray(m, dtype=dtype)
     if np.ndim(m) < 2:
         return np.reshape(m, (1, -1))
     return m if rowvar else m.T
@@ -95,15 +99,15 @@ def _sample_weights(fweights, aweights):
 
 
 @composition(np.corrcoef)
-def corrcoef(x, y=None, rowvar=True):
-    c = cov(x, y, rowvar)
+def corrcoef(x, y=None, rowvar=True, *, dtype=None):
+    c = cov(x, y, rowvar, dtype=dtype)
     if np.ndim(c) == 0:
         return c / c
-    deviations = np.sqrt(np.diag(c).real)
-    found = c / deviations[:, None] / deviations[None, :]
-    if found.dtype.kind == "c":
-        return np.clip(found.real, -1, 1) + 1j * np.clip(found.imag, -1, 1)
-    return np.clip(found, -1, 1)
+    deviations = np.sqrt(real_part(np.diag(c)))
+    ratios = c / deviations[:, None] / deviations[None, :]
+    if ratios.dtype.kind != "c":
+        return np.clip(ratios, -1, 1)
+    return np.clip(np.real(ratios), -1, 1) + 1j * np.clip(np.imag(ratios), -1, 1)
 
 
 # -- statistics of order: types ----------------------------------------------------------------
@@ -119,7 +123,10 @@ _CONTINUOUS = {
 """The parameters alpha and beta of Hyndman and Fan, "Sample quantiles in statistical packages"
 (1996), by NumPy's names of the methods."""
 
-_OTHERS = ("lower", "higher", "midpoint", "nearest")
+_STEPS = {"inverted_cdf": 1, "averaged_inverted_cdf": 1, "closest_observation": 1.5}
+"""How far before the count the place of a quantile stands, by methods of steps of the same."""
+
+_OTHERS = ("lower", "higher", "midpoint", "nearest", *_STEPS)
 
 
 def _quantile_type(facts, callee, a, q, axis=None, *, method="linear", keepdims=False):
@@ -144,9 +151,30 @@ def _parameters(method):
     return _CONTINUOUS.get(method)
 
 
+@static
+def _offset(method):
+    return _STEPS.get(method)
+
+
+def _step(place, count, method):
+    """The same where the quantile jumps from one element to the next."""
+    down = np.floor(place)
+    exact = place == down
+    if method == "closest_observation":
+        exact = exact & (np.mod(down, 2) == 1)
+    lower = np.clip(down, 0, count - 1)
+    upper = np.clip(down + 1, 0, count - 1)
+    if method == "averaged_inverted_cdf":
+        return lower, upper, np.where(exact, 0.5, 1), 0
+    found = np.where(exact, lower, upper)
+    return found, found, 0, 0
+
+
 def _neighbours(q, count, method):
     """Between which two of `count` sorted elements a quantile lies, how far it is from the first
     to the second, and how fast that changes with q."""
+    if _offset(method) is not None:
+        return _step(count * q - _offset(method), count, method)
     if _parameters(method) is None:
         place = q * (count - 1)
         down, up = np.floor(place), np.ceil(place)
@@ -290,3 +318,54 @@ def _nanpercentile_tangent(out, a, q, axis=None, *, method="linear", keepdims=Fa
 def nanpercentile(out, a, q, axis=None, *, method="linear", keepdims=False, d_out):
     d_a, d_q = _order_adjoint(out, a, q / 100, axis, method, True, d_out)
     return d_a, d_q / 100
+
+
+# -- weighted quantiles ------------------------------------------------------------------------
+
+
+def _weighted_quantile(a, q, axis, keepdims, weights, skips_nan):
+    """Where the sum of weights reaches the part q of all of them, by `inverted_cdf`."""
+    rows = _rows(np.asarray(a), axis)
+    weights = np.asarray(weights)
+    if np.ndim(weights) == np.ndim(a):
+        weights = _rows(weights, axis)
+    order = np.argsort(rows, axis=-1)
+    ordered = np.take_along_axis(rows, order, -1)
+    weights = np.broadcast_to(weights, rows.shape)
+    if skips_nan:
+        weights = np.where(np.isnan(rows), 0, weights)
+    sums = np.cumsum(np.take_along_axis(weights, order, -1), axis=-1, dtype=np.float64)
+    parts = sums / sums[..., -1:]
+    parts = np.where(parts == 0, -1, parts)
+    reached = np.sum(parts[..., None, :] < np.reshape(q, (-1, 1)), axis=-1)
+    found = np.take_along_axis(ordered, np.minimum(reached, rows.shape[-1] - 1), -1)
+    shape = np.shape(np.mean(a, axis=axis, keepdims=keepdims))
+    return np.reshape(np.moveaxis(found, -1, 0), (*np.shape(q), *shape))[()]
+
+
+@variant(np.quantile)
+def weighted_quantile(a, q, axis=None, *, method="linear", keepdims=False, weights=None):
+    if weights is None:
+        return np.quantile(a, q, axis, method=method, keepdims=keepdims)
+    return _weighted_quantile(a, q, axis, keepdims, weights, False)
+
+
+@variant(np.nanquantile)
+def weighted_nanquantile(a, q, axis=None, *, method="linear", keepdims=False, weights=None):
+    if weights is None:
+        return np.nanquantile(a, q, axis, method=method, keepdims=keepdims)
+    return _weighted_quantile(a, q, axis, keepdims, weights, True)
+
+
+@variant(np.percentile)
+def weighted_percentile(a, q, axis=None, *, method="linear", keepdims=False, weights=None):
+    if weights is None:
+        return np.percentile(a, q, axis, method=method, keepdims=keepdims)
+    return _weighted_quantile(a, np.asarray(q) / 100, axis, keepdims, weights, False)
+
+
+@variant(np.nanpercentile)
+def weighted_nanpercentile(a, q, axis=None, *, method="linear", keepdims=False, weights=None):
+    if weights is None:
+        return np.nanpercentile(a, q, axis, method=method, keepdims=keepdims)
+    return _weighted_quantile(a, np.asarray(q) / 100, axis, keepdims, weights, True)

@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 
 from gradscribe.ir.core import Operand
-from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
+from gradscribe.primitives.registry import (
+    COMPOSITIONS,
+    NAMED,
+    PRIMITIVES,
+    VARIANTS,
+    class_of_results,
+)
 from gradscribe.runtime.adaptors import BY_CALLEE
 from gradscribe.runtime.eager import Operation, apply, apply_call
 from gradscribe.runtime.inplace import is_recorded
@@ -43,7 +49,7 @@ def array_function(
         return out if function in _ON_ARRAYS else wrap(out)
     if function is np.nonzero:
         return tuple(map(wrap, np.nonzero(*map(_array, args))))
-    if function in COMPOSITIONS or function not in PRIMITIVES or function in _OF_SEVERAL:
+    if function in COMPOSITIONS or function not in PRIMITIVES or function in _OF_FORMS:
         return _apply_compiled(function, args, kwargs)
     bound = _signature(function).bind(*args, **kwargs)
     operands: list[Any] = []
@@ -59,7 +65,7 @@ def array_function(
             return _apply_to_sequence(function, value, bound.arguments, name)
         else:
             static[_NEW_NAMES.get((function, name), name)] = _hashable(value)
-    first = list(bound.arguments)[: len(names)]
+    first = list(_signature(function).parameters)[: len(names)]
     if names != first and function is np.where:
         return _apply_in_order(function, bound.arguments)
     if names != first:
@@ -84,6 +90,8 @@ def _apply_compiled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, A
     if any(is_recorded(leaf, ()) for leaf in leaves if isinstance(leaf, Tensor)):
         given = apply_call(function, *call, leaves)
         result = given[0] if len(given) == 1 else given
+        if function in NAMED and len(given) > 1:
+            result = class_of_results(function)(*given)
     else:
         plain = {k: _arrays(v) for k, v in kwargs.items()}
         result = _wrapped(function(*_arrays(args), **plain))
@@ -111,11 +119,10 @@ def _wrapped(result: Any) -> Any:
     return wrap(np.asarray(result))
 
 
-_OF_SEVERAL = frozenset(
-    {np.einsum, np.frexp, np.linalg.eigh, np.linalg.lstsq, np.linalg.multi_dot, np.linalg.qr}
-    | {np.linalg.slogdet, np.linalg.svd}
+_OF_FORMS = (
+    NAMED | VARIANTS.keys() | {np.einsum, np.frexp, np.linalg.lstsq, np.linalg.multi_dot, np.cross}
 )
-"""Functions of several results, or of operands that follow each other without end."""
+"""Functions of several results, of operands that follow each other without end, of many forms."""
 
 _ON_ARRAYS = frozenset(
     {np.allclose, np.array_equal, np.shape, np.ndim, np.size, np.array_repr, np.array_str}
@@ -151,8 +158,13 @@ def _row(callee: Any, parameters: tuple[str, ...] = ()) -> Operation:
         callee,
         parameters,
         view=known.view if known is not None else False,
-        differentiable=known.differentiable if known is not None else True,
+        differentiable=known.differentiable if known is not None else _has_derivative(callee),
     )
+
+
+def _has_derivative(callee: Any) -> bool:
+    primitive = PRIMITIVES[callee]
+    return primitive.adjoint is not None or primitive.tangent is not None
 
 
 def _hashable(value: Any) -> Any:

@@ -36,13 +36,22 @@ _HOLOMORPHIC = frozenset(
     for function in (
         *(np.matmul, np.dot, np.outer, np.inner, np.tensordot, np.einsum, np.convolve),
         *(np.where, np.prod, np.cumprod, np.linalg.inv, np.linalg.solve, np.linalg.det),
+        np.linalg.multi_dot,
     )
     if function in PRIMITIVES
 )
 """Those of the others whose rules are right for complex numbers, once they are conjugated."""
 
-_GRADIENTS = frozenset(PRIMITIVES[f] for f in (np.vdot, np.linalg.norm, np.var, np.std))
-"""Those whose rules conjugate what is to be."""
+_GRADIENTS = frozenset(
+    PRIMITIVES[function]
+    for function in (
+        *(np.vdot, np.linalg.norm, np.var, np.std, np.correlate, np.interp),
+        *(np.linalg.cholesky, np.linalg.qr, np.linalg.svd, np.linalg.svdvals, np.linalg.slogdet),
+        *(np.linalg.eigh, np.linalg.eigvalsh, np.linalg.eig, np.linalg.eigvals),
+        *(np.linalg.pinv, np.linalg.lstsq, np.sort, np.full_like),
+    )
+)
+"""Those whose rules conjugate what is to be, or are linear with real coefficients."""
 
 
 def check(operation: Operation) -> None:

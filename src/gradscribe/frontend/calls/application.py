@@ -17,7 +17,7 @@ from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering, MisfitError, i
 from gradscribe.frontend.values import ListRef, Ref, Static, Storage, TupleOf
 from gradscribe.ir.core import Linearity, Method, Primitive, Value
 from gradscribe.ir.types import Array, is_complex
-from gradscribe.primitives.registry import METHODS, PRIMITIVES
+from gradscribe.primitives.registry import METHODS, NAMED, PRIMITIVES, VARIANTS, class_of_results
 
 _ONE_TUPLE = {"reshape": "shape", "transpose": "axes"}
 """Methods that take their tuple also as separate arguments."""
@@ -81,6 +81,9 @@ def apply_primitive(
     try:
         bound = primitive.signature.bind(*arguments, **keywords)
     except TypeError as error:
+        variant = VARIANTS.get(callee.name if isinstance(callee, Method) else callee)
+        if variant is not None:
+            return inlining.inline(lowering, node, variant, arguments, keywords)
         lowering.unsupported(
             node,
             f"this call of `{wording.name_of(callee)}` is not supported: {error}",
@@ -113,10 +116,15 @@ def apply_primitive(
         return _view(lowering, primitive, callee, first, tree)
     shared = _may_be_given_back(primitive, bound.arguments)
     try:
-        return lowering.wrap(lowering.emit(primitive, tree, callee), shared)
+        result = lowering.wrap(lowering.emit(primitive, tree, callee), shared)
+        return _named_results(callee, result) if isinstance(result, TupleOf) else result
     except MisfitError as error:
         error.location = lowering.location(node)
         raise
+
+
+def _named_results(callee: Any, results: TupleOf) -> TupleOf:
+    return TupleOf(results.items, class_of_results(callee)) if callee in NAMED else results
 
 
 _OF_COMPLEX = (Method("conj"), Method("conjugate"))

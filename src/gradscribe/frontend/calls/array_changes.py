@@ -72,6 +72,15 @@ def change_each(x: Any, index: Any, values: Any, operation: Any) -> None:
             x[i] = operation(x[i], value)
 
 
+def change_each_alone(x: Any, index: Any, operation: Any) -> None:
+    """`operation.at(x, index)`."""
+    if np.ndim(index) == 0:
+        x[index] = operation(x[index])
+    else:
+        for i in index:
+            x[i] = operation(x[i])
+
+
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """`np.put_along_axis(arr, indices, values, axis)`."""
     places: tuple[Any, ...] = ()

@@ -121,4 +121,5 @@ def _takes_arrays(callee: Any) -> bool:
     if callee is np.array:
         return False
     module = getattr(callee, "__module__", None) or ""
+    callee = getattr(callee, "__self__", callee)  # of a method of a ufunc, the ufunc
     return isinstance(callee, (np.ufunc, Method)) or module.partition(".")[0] == "numpy"

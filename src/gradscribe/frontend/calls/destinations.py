@@ -54,6 +54,9 @@ def ufunc_at(callee: Any) -> Any:
 def change_at(lowering: Lowering, node: Any, ufunc: Any, arguments: tuple[Any, ...]) -> Any:
     """`ufunc.at(x, index, values)`."""
     x, index, *values = arguments
+    if isinstance(x, Ref) and not values and ufunc.nin == 1:
+        alone = (x, index, Static(ufunc))
+        return change(lowering, node, array_changes.change_each_alone, alone, {})
     if not isinstance(x, Ref) or len(values) != 1:
         lowering.unsupported(
             node,

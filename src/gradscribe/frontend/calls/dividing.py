@@ -14,12 +14,17 @@ import numpy as np
 
 from gradscribe.frontend.calls import application, inlining, prelude
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.sequences import known_items, new_list
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import Ref, Static
-from gradscribe.ir.core import Value
+from gradscribe.frontend.values import Ref, Static, TupleOf
+from gradscribe.ir.affine import Affine
+from gradscribe.ir.core import Method, Value
 from gradscribe.ir.types import Array
+from gradscribe.primitives.eigenvalues import as_complex
+from gradscribe.primitives.einsum import subscripts_of_lists
+from gradscribe.primitives.parts import cross_in_plane
 from gradscribe.primitives.registry import PRIMITIVES
 
 
@@ -117,10 +122,79 @@ def _size(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return read_item(lowering, node, lengths, axis)
 
 
+def _cross(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.cross(a, b)`, of two components, too."""
+    operands = tuple(as_array(lowering, node, item) for item in arguments)
+    flat = any(_has_two(lowering, item) for item in operands if isinstance(item, (Ref, Value)))
+    if flat and not keywords:
+        return inlining.inline(lowering, node, cross_in_plane, operands)
+    return application.apply_primitive(
+        lowering, node, PRIMITIVES[np.cross], np.cross, operands, keywords
+    )
+
+
+def _has_two(lowering: Lowering, item: Any) -> bool:
+    """Whether the last axis has two components, which is then assumed of all calls."""
+    type_, facts = lowering.value(item).type, lowering.builder.facts
+    if not isinstance(type_, Array) or not type_.rank or facts.sampled(type_.dims[-1]) != 2:
+        return False
+    return facts.equal(type_.dims[-1], Affine.of(2)) is True
+
+
+def _einsum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.einsum(x, [0, 1], y, [1], [0])`: axes by their numbers."""
+    if arguments and not (isinstance(arguments[0], Static) or len(arguments) < 2):
+        lists = [_numbers(lowering, item) for item in (*arguments[1::2], arguments[-1])]
+        if len(arguments) % 2 == 0:
+            lists.pop()
+        if None not in lists:
+            text = subscripts_of_lists(lists, len(arguments) // 2)  # type: ignore[no-untyped-call]
+            arguments = (Static(text), *arguments[: len(arguments) // 2 * 2 : 2])
+    return application.apply_primitive(
+        lowering, node, PRIMITIVES[np.einsum], np.einsum, arguments, keywords
+    )
+
+
+def _numbers(lowering: Lowering, item: Any) -> list[Any] | None:
+    """The items of a list of which all are known."""
+    items = _items(lowering, item)
+    if items is None or not all(isinstance(i, Static) for i in items):
+        return None
+    return [i.value for i in items]
+
+
+def _eigen(callee: Any) -> Any:
+    """`np.linalg.eig(a)` and `eigvals`, whose results are complex here whatever the values are."""
+
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        result = application.apply_primitive(
+            lowering, node, PRIMITIVES[callee], callee, arguments, keywords
+        )
+        parts = result.items if isinstance(result, TupleOf) else (result,)
+        items = tuple(_as_complex(lowering, node, (part,), {}) for part in parts)
+        return TupleOf(items, result.cls) if isinstance(result, TupleOf) else items[0]
+
+    return handler
+
+
+def _as_complex(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`as_complex(x)`: a conversion at run time, whatever the compiler takes x for."""
+    x = lowering.value(arguments[0])
+    assert isinstance(x.type, Array)
+    dtype = np.result_type(x.type.dtype, np.complex64)
+    tree = {"x": x, "dtype": dtype}
+    return lowering.wrap(lowering.emit(PRIMITIVES[as_complex], tree, Method("astype")))
+
+
 DIVIDING: dict[Any, Callable[..., Any]] = {
     np.diag: _diag,
     np.split: _split,
     np.diff: _diff,
     np.array: _array,
     np.size: _size,
+    np.cross: _cross,
+    np.einsum: _einsum,
+    np.linalg.eig: _eigen(np.linalg.eig),
+    np.linalg.eigvals: _eigen(np.linalg.eigvals),
+    as_complex: _as_complex,
 }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Method, Value
+from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Scalar, is_complex
 from gradscribe.primitives import indexing
 from gradscribe.primitives.registry import METHODS
@@ -36,6 +38,8 @@ def _broadcast(builder: Builder, tangent: Value, value: Value, wanted: Array) ->
     dims = given.dims if isinstance(given, Array) else ()
     if list(map(facts.normalize, dims)) == list(map(facts.normalize, wanted.dims)):
         return tangent
+    if not _broadcasts(facts, dims, wanted.dims):
+        return tangent
     shape = tuple(
         builder.call(indexing.LENGTH, {"x": value, "axis": axis})
         if length.known is None
@@ -43,3 +47,13 @@ def _broadcast(builder: Builder, tangent: Value, value: Value, wanted: Array) ->
         for axis, length in enumerate(wanted.dims)
     )
     return call(builder, np.broadcast_to, tangent, shape=shape)
+
+
+def _broadcasts(facts: Facts, dims: tuple[Affine, ...], wanted: tuple[Affine, ...]) -> bool:
+    """Whether a tangent broadcasts to its value. If not, it has the same lengths, in words that
+    are the same only by what is assumed on this path."""
+    try:
+        facts.broadcast([wanted, dims])
+    except ValueError:
+        return False
+    return True

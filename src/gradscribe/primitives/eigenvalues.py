@@ -1,0 +1,161 @@
+"""Eigenvalues and eigenvectors, of symmetric and of general matrices; roots of polynomials.
+
+Formulas: Giles, "An extended collection of matrix derivative results" (2008), section 3.1; for
+general matrices Boeddeker et al., "On the computation of complex-valued gradients" (2017).
+
+Where eigenvalues coincide, eigenvectors have no derivative: the terms that divide by the
+difference of equal values are left out. Eigenvectors of complex Hermitian matrices are those up
+to a phase, which is taken not to change; eigenvectors of general matrices have length one, and
+their largest component is real, as LAPACK makes them. The eigenvalues of a general matrix are
+complex numbers, whatever they are in NumPy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gradscribe.ir.types import Tuple
+from gradscribe.primitives.matrices import (
+    conjugate_transposed,
+    conjugated,
+    gaps_of,
+    hermitian_of,
+    identity_like,
+    of_triangle,
+    real_part,
+    real_type,
+    square_dims,
+    square_type,
+)
+from gradscribe.primitives.registry import LINEAR, adjoint, composition
+from gradscribe.primitives.typing import like_first, result_of
+
+# -- of symmetric matrices -----------------------------------------------------------------------
+
+
+def _values_type(facts, callee, a, UPLO="L"):
+    return real_type(like_first(result_of(np.linalg.eigvalsh, a), square_dims(facts, a)[:-1], a))
+
+
+def _eigh_type(facts, callee, a, UPLO="L"):
+    return Tuple((_values_type(facts, callee, a), square_type(facts, np.linalg.inv, a)))
+
+
+def _eigh_tangent(out, a, UPLO="L", *, d_a):
+    w, v = out
+    inner = conjugate_transposed(v) @ hermitian_of(d_a, UPLO) @ v
+    d_w = real_part(np.sum(inner * identity_like(inner), axis=-1))
+    return d_w, v @ (gaps_of(w) * inner)
+
+
+@adjoint(np.linalg.eigh, type=_eigh_type, tangent=_eigh_tangent, static=("UPLO",))
+def eigh(out, a, UPLO="L", *, d_out):
+    (w, v), (d_w, d_v) = out, d_out
+    inner = gaps_of(w) * (conjugate_transposed(v) @ d_v) + d_w[..., None] * identity_like(v)
+    return of_triangle(v @ inner @ conjugate_transposed(v), UPLO)
+
+
+def _eigvalsh_tangent(out, a, UPLO="L", *, d_a):
+    _, v = np.linalg.eigh(a, UPLO)
+    return real_part(np.sum(conjugated(v) * (hermitian_of(d_a, UPLO) @ v), axis=-2))
+
+
+@adjoint(np.linalg.eigvalsh, type=_values_type, tangent=_eigvalsh_tangent, static=("UPLO",))
+def eigvalsh(out, a, UPLO="L", *, d_out):
+    _, v = np.linalg.eigh(a, UPLO)
+    return of_triangle((v * d_out[..., None, :]) @ conjugate_transposed(v), UPLO)
+
+
+# -- of general matrices -------------------------------------------------------------------------
+
+
+def _as_complex_type(facts, callee, x, dtype=None):
+    return replace(x, dtype=np.result_type(x.dtype, np.complex64).name)
+
+
+def as_complex(x):
+    """x as complex numbers: NumPy gives real ones where all of them are."""
+    return x.astype(np.result_type(x.dtype, np.complex64))
+
+
+@adjoint(as_complex, type=_as_complex_type, tangent=LINEAR)
+def to_complex(out, x, dtype=None, *, d_out):
+    return d_out
+
+
+def _eig_type(facts, callee, a):
+    dims = square_dims(facts, a)
+    like = result_of(_complex_matrix, a)
+    return Tuple((like_first(like, dims[:-1], a), like_first(like, dims, a)))
+
+
+def _eigvals_type(facts, callee, a):
+    return _eig_type(facts, callee, a).items[0]
+
+
+def _complex_matrix(a):
+    return np.linalg.inv(a) + np.complex64(0)
+
+
+def _eig_tangent(out, a, *, d_a):
+    w, v = as_complex(out[0]), as_complex(out[1])
+    inner = np.linalg.solve(v, d_a @ v)
+    change = v @ (gaps_of(w) * inner)
+    length = np.sum(np.real(np.conjugate(v) * change), axis=-2, keepdims=True)
+    largest, part = _largest(v)
+    turn = np.sum(np.imag(change) * largest, axis=-2, keepdims=True) / part
+    return np.sum(inner * identity_like(inner), axis=-1), change - v * (length + 1j * turn)
+
+
+def _largest(v):
+    """Which component of each column is the largest, and its value, a real one."""
+    places = np.expand_dims(np.argmax(np.abs(v), axis=-2), -2)
+    chosen = np.reshape(np.arange(v.shape[-1]), (-1, 1)) == places
+    return chosen, np.sum(np.real(v) * chosen, axis=-2, keepdims=True)
+
+
+@adjoint(np.linalg.eig, type=_eig_type, tangent=_eig_tangent)
+def eig(out, a, *, d_out):
+    w, v = as_complex(out[0]), as_complex(out[1])
+    d_w, d_v = d_out
+    along = np.sum(np.conjugate(v) * d_v, axis=-2, keepdims=True)
+    largest, part = _largest(v)
+    d_change = d_v - v * np.real(along) - largest * (1j * np.imag(along) / part)
+    inner = np.conjugate(gaps_of(w)) * (conjugate_transposed(v) @ d_change)
+    inner = inner + d_w[..., None] * identity_like(v)
+    return np.linalg.solve(conjugate_transposed(v), inner @ conjugate_transposed(v))
+
+
+def _eigvals_tangent(out, a, *, d_a):
+    _, v = np.linalg.eig(a)
+    inner = np.linalg.solve(v, d_a @ v)
+    return np.sum(inner * identity_like(inner), axis=-1)
+
+
+@adjoint(np.linalg.eigvals, type=_eigvals_type, tangent=_eigvals_tangent)
+def eigvals(out, a, *, d_out):
+    _, v = np.linalg.eig(a)
+    dual = conjugate_transposed(v)
+    return np.linalg.solve(dual, d_out[..., None] * dual)
+
+
+# -- roots of polynomials ------------------------------------------------------------------------
+
+
+@composition(np.roots)
+def roots(p):
+    p = np.atleast_1d(p)
+    places = np.flatnonzero(p)
+    dtype = np.result_type(p.dtype, np.complex64)
+    if len(places) == 0:
+        return np.zeros(0, dtype=dtype)
+    zeros = np.zeros(len(p) - places[-1] - 1, dtype=dtype)
+    p = p[places[0] : places[-1] + 1]
+    count = len(p) - 1
+    if count == 0:
+        return zeros
+    companion = np.eye(count, k=-1, dtype=p.dtype)
+    companion[0, :] = -p[1:] / p[0]
+    return np.concatenate((np.linalg.eigvals(companion), zeros))

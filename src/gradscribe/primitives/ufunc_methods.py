@@ -1,0 +1,170 @@
+"""The methods of ufuncs: `reduce`, `accumulate`, `reduceat`, `outer`.
+
+Those of addition, multiplication and choices are the reductions that NumPy has by name; all others
+take one item after the other, as NumPy does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, adjoint, composition
+from gradscribe.primitives.typing import dims_of, like_first, normalize_axes, result_of
+
+# -- reductions that have a name -----------------------------------------------------------------
+
+
+def _reduction_by(reduction):
+    def reduce(array, axis=0, dtype=None, *, keepdims=False, initial=None, where=True):
+        return reduction(
+            array, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where
+        )
+
+    return reduce
+
+
+def _choice_by(reduction):
+    def reduce(array, axis=0, *, keepdims=False, initial=None, where=True):
+        return reduction(array, axis=axis, keepdims=keepdims, initial=initial, where=where)
+
+    return reduce
+
+
+def _test_by(reduction):
+    def reduce(array, axis=0, *, keepdims=False):
+        return reduction(array, axis=axis, keepdims=keepdims)
+
+    return reduce
+
+
+_REDUCTIONS = (
+    (_reduction_by, {np.add: np.sum, np.multiply: np.prod}),
+    (_choice_by, {np.maximum: np.max, np.minimum: np.min, np.fmax: np.nanmax, np.fmin: np.nanmin}),
+    (_test_by, {np.logical_and: np.all, np.logical_or: np.any}),
+)
+for _by, _of in _REDUCTIONS:
+    for _ufunc, _reduction in _of.items():
+        composition(_ufunc.reduce)(_by(_reduction))
+
+
+@composition(np.add.accumulate)
+def add_accumulate(array, axis=0, dtype=None):
+    return np.cumsum(array, axis, dtype)
+
+
+@composition(np.multiply.accumulate)
+def multiply_accumulate(array, axis=0, dtype=None):
+    return np.cumprod(array, axis, dtype)
+
+
+# -- sums of slices ------------------------------------------------------------------------------
+
+
+def _slices_type(facts, callee, array, indices, axis=0, dtype=None):
+    dims = list(dims_of(array))
+    (along,) = normalize_axes(axis, len(dims))
+    (dims[along],) = dims_of(indices)
+    return like_first(result_of(np.cumsum, array, axis=0, dtype=dtype), tuple(dims), array)
+
+
+def _slices_tangent(out, array, indices, axis=0, dtype=None, *, d_array):
+    return np.add.reduceat(d_array, indices, axis)
+
+
+@adjoint(np.add.reduceat, type=_slices_type, tangent=_slices_tangent)
+def add_reduceat(out, array, indices, axis=0, dtype=None, *, d_out):
+    d_array = np.zeros_like(array)
+    rows, d_rows = np.moveaxis(d_array, axis, 0), np.moveaxis(d_out, axis, 0)
+    stops = _stops(indices, rows.shape[0])
+    for k in range(len(stops)):
+        rows[indices[k] : stops[k]] += d_rows[k]
+    return d_array
+
+
+def _stops(indices, n):
+    """Where the slice of each index ends: at the next one, but it has one item at least."""
+    indices = np.asarray(indices)
+    following = np.concatenate((indices[1:], np.array([n])))
+    return np.maximum(following, indices + 1)
+
+
+# -- one item after the other --------------------------------------------------------------------
+
+
+def _reduced_by(ufunc):
+    def reduce(array, axis=0, dtype=None, *, keepdims=False, initial=None, where=True):
+        array = np.asarray(array, dtype=dtype)
+        axes = tuple(range(np.ndim(array))) if axis is None else axis
+        axes = axes if isinstance(axes, tuple) else (axes,)
+        rows = np.moveaxis(array, axes, tuple(range(len(axes))))
+        rows = np.reshape(rows, (-1, *rows.shape[len(axes) :]))
+        if where is not True:
+            taken = np.moveaxis(np.broadcast_to(where, array.shape), axes, tuple(range(len(axes))))
+            taken = np.reshape(taken, rows.shape)
+        result = rows[0] if initial is None else ufunc(initial, rows[0])
+        if where is not True:
+            before = ufunc.identity if initial is None else initial
+            result = np.where(taken[0], result, before)
+        for k in range(1, len(rows)):
+            if where is True:
+                result = ufunc(result, rows[k])
+            else:
+                result = np.where(taken[k], ufunc(result, rows[k]), result)
+        return np.expand_dims(result, axes) if keepdims else result
+
+    return reduce
+
+
+def _accumulated_by(ufunc):
+    def accumulate(array, axis=0, dtype=None):
+        rows = np.moveaxis(np.asarray(array, dtype=dtype), axis, 0)
+        results = [rows[0]]
+        for k in range(1, len(rows)):
+            results.append(ufunc(results[-1], rows[k]))
+        return np.moveaxis(np.array(results), 0, axis)
+
+    return accumulate
+
+
+def _slices_by(ufunc):
+    reduction = COMPOSITIONS[ufunc.reduce]
+
+    def reduceat(array, indices, axis=0, dtype=None):
+        rows = np.moveaxis(np.asarray(array, dtype=dtype), axis, 0)
+        stops = _stops(indices, rows.shape[0])
+        results = [reduction(rows[indices[k] : stops[k]]) for k in range(len(stops))]
+        return np.moveaxis(np.array(results), 0, axis)
+
+    return reduceat
+
+
+def _outer_by(ufunc):
+    def outer(A, B):
+        A, B = np.asarray(A), np.asarray(B)
+        return ufunc(np.reshape(A, np.shape(A) + (1,) * np.ndim(B)), B)
+
+    return outer
+
+
+_MADE = {"reduce": _reduced_by, "accumulate": _accumulated_by, "reduceat": _slices_by}
+BINARY = tuple(
+    ufunc
+    for ufunc in {item for item in vars(np).values() if isinstance(item, np.ufunc)}
+    if ufunc.nin == 2 and ufunc.nout == 1 and ufunc.signature is None
+)
+"""The operations of two elements that have such methods."""
+
+FOLDED = (
+    *(np.add, np.subtract, np.multiply, np.divide, np.maximum, np.minimum, np.fmax, np.fmin),
+    *(np.logaddexp, np.logaddexp2, np.hypot),
+)
+"""Those that NumPy takes from the left: of `power`, `arctan2` and others what it gives depends on
+the machine."""
+
+for _binary in BINARY:
+    composition(_binary.outer)(_outer_by(_binary))
+for _folded in FOLDED:
+    for _name, _made_by in _MADE.items():
+        _method = getattr(_folded, _name)
+        if _method not in PRIMITIVES and _method not in COMPOSITIONS:
+            composition(_method)(_made_by(_folded))

@@ -1,0 +1,171 @@
+"""NumPy's functions in all the forms of their calls, as texts of programs.
+
+Each form is run as it is written, compiled in both modes, and with Tensors: the value is NumPy's
+to the last bit, the modes agree with each other and with finite differences, what is of single
+precision stays so, and eager Tensors give the same values and gradients.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import operator
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.compiler.eager_calls import _define
+from gradscribe.ir.trees import flatten
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def array(*shape: int, low: float = -2.0, high: float = 2.0) -> np.ndarray:
+    return np.asarray(RNG.uniform(low, high, shape))
+
+
+RNG = np.random.default_rng(5)
+HALF = array(3, 3)
+MATRIX = array(3, 4)
+SAMPLES = {
+    "v": array(5),
+    "w": array(5),
+    "u": array(5, low=0.3, high=3),
+    "z": np.sort(array(5)),
+    "h": array(8),
+    "m": MATRIX,
+    "n": array(3, 4),
+    "q": array(3, 4, low=0.2, high=0.9),
+    "nan": np.where(np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]), np.nan, MATRIX),
+    "t": array(2, 3, 4),
+    "a": np.float64(0.7),
+    "b": np.float64(1.9),
+    "e": np.asarray(0.9),
+    "one": array(1),
+    "s": array(3, 3) + 4 * np.eye(3),
+    "r": array(2, 3, 3) + 4 * np.eye(3),
+    "p": HALF @ HALF.T + np.diag([1.0, 2.0, 3.0]),
+    "sq": array(4, 4),
+    "tall": array(5, 3),
+    "wide": array(3, 5),
+    "c": array(5) + 1j * array(5),
+    "d": array(3, 4) + 1j * array(3, 4),
+    "cs": array(3, 3) + 1j * array(3, 3) + 4 * np.eye(3),
+    "i": np.array([2, 0, 1, 1]),
+    "k": np.array([True, False, True, True, False]),
+    "M": np.array([[1, 0, 1, 1], [0, 1, 1, 0], [1, 1, 1, 1]], dtype=bool),
+}
+"""The arrays that the forms name: vectors, matrices, indices, masks."""
+
+
+def marked_forms() -> dict[str, set[str]]:
+    """All forms, and the marks that they have in their files.
+
+    close: the value is NumPy's but for its dtype (eigenvalues are complex here) or the last bit.
+    double: what it makes or is given is float64, whatever the arguments are.
+    compiled: NumPy makes an array of its arguments, Tensors or not, or there is no gradient.
+    """
+    forms = {}
+    for file in sorted((Path(__file__).parent / "forms").glob("*.txt")):
+        for line in file.read_text().splitlines():
+            text, _, marks = line.partition("  # ")
+            if not line.startswith("#"):
+                forms[text] = set(marks.split(", "))
+    return forms
+
+
+FORMS = marked_forms()
+
+
+NAMES = {name for text in FORMS for name in re.findall(r"np\.([\w.]+)\(|(?<=\.)(\w+)\(", text)}
+TESTED = {method for _, method in NAMES}
+for _name, _ in NAMES:
+    with contextlib.suppress(AttributeError):
+        TESTED.add(operator.attrgetter(_name)(np))
+
+
+def without(mark: str) -> list[str]:
+    return [text for text, marks in FORMS.items() if mark not in marks]
+
+
+def function_of(text: str) -> tuple[Any, list[str]]:
+    """The function whose body is the text, and the names of its arguments, among the samples."""
+    names = [name for name in SAMPLES if re.search(rf"(?<![\w.'\"]){name}(?!\w|=[^=])", text)]
+    *statements, result = [part.strip() for part in text.split(";")]
+    body = "".join(f"    {statement}\n" for statement in [*statements, f"return {result}"])
+    return _define("form", f"def form({', '.join(names)}):\n{body}", (("np", np),)), names
+
+
+def copies(arguments: list[Any]) -> list[Any]:
+    return [np.array(x) if isinstance(x, np.ndarray) else x for x in arguments]
+
+
+def leaves(value: Any) -> list[np.ndarray]:
+    return [np.asarray(leaf) for leaf in flatten(value)[1]]
+
+
+def in_single_precision(x: Any) -> Any:
+    single = {"d": np.float32, "D": np.complex64}.get(np.asarray(x).dtype.char)
+    return x if single is None else x.astype(single)
+
+
+def is_floating(x: Any) -> bool:
+    return np.asarray(x).dtype.kind in "fc"
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_value_and_both_modes(text: str) -> None:
+    function, names = function_of(text)
+    arguments = [SAMPLES[name] for name in names]
+    expected = function(*copies(arguments))
+    value, _ = gs.vjp(function, *copies(arguments))
+    for result, wanted in zip(leaves(value), leaves(expected), strict=True):
+        assert result.shape == wanted.shape
+        if "close" in FORMS[text]:
+            np.testing.assert_allclose(result, wanted, rtol=1e-12)
+        else:
+            assert result.dtype == wanted.dtype
+            np.testing.assert_array_equal(result, wanted)
+    gs.testing.check_grad(function, *copies(arguments), order=1)
+
+
+@pytest.mark.parametrize("text", without("double"))
+def test_single_precision_stays_single(text: str) -> None:
+    function, names = function_of(text)
+    arguments = [in_single_precision(SAMPLES[name]) for name in names]
+    expected = function(*copies(arguments))
+    value, pullback = gs.vjp(function, *copies(arguments))
+    for result, wanted in zip(leaves(value), leaves(expected), strict=True):
+        assert result.dtype == wanted.dtype
+    for argument, cotangent in zip(arguments, pullback(value), strict=True):
+        if is_floating(argument):
+            assert np.asarray(cotangent).dtype == argument.dtype
+
+
+@pytest.mark.parametrize(
+    "text",
+    [text for text in without("compiled") if text.startswith("np.") and ";" not in text],
+)
+def test_eager_tensors_give_the_same(text: str) -> None:
+    function, names = function_of(text)
+    arguments = copies([SAMPLES[name] for name in names])
+    value, pullback = gs.vjp(function, *arguments)
+    given = [gs.tensor(x, requires_grad=True) if is_floating(x) else x for x in arguments]
+    result = function(*given)
+    seeded = []
+    for tensor, wanted in zip(flatten(result)[1], leaves(value), strict=True):
+        np.testing.assert_allclose(tensor.detach().numpy(), wanted, rtol=1e-10, atol=1e-12)
+        if tensor.requires_grad:
+            seeded.append((tensor, gs.tensor(wanted)))
+    inputs = [x for x in given if isinstance(x, gs.Tensor)]
+    gradients = gs.autograd.grad(
+        [tensor for tensor, _ in seeded], inputs, [seed for _, seed in seeded], allow_unused=True
+    )
+    pairs = zip(given, pullback(value), strict=True)
+    cotangents = [d for x, d in pairs if isinstance(x, gs.Tensor)]
+    for gradient, wanted in zip(gradients, cotangents, strict=True):
+        found = np.zeros(np.shape(wanted)) if gradient is None else gradient.numpy()
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-10)

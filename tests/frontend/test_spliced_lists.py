@@ -88,9 +88,35 @@ def stored_to_in_loops(x, n):
     return weighted(items[:2])
 
 
+def displayed(x, n):
+    large = [v for v in x if v > 0.5]
+    items = [x[0], *large, *large[1:], 2 * x[n]]
+    return weighted(items)
+
+
+def displayed_in_a_loop(x, n):
+    total, items = 0.0, [v for v in x if v > 0.5]
+    for i in range(n):
+        items = [total, *items[1:], items[0] * x[i]]
+        total += sum(items)
+    return total
+
+
+def of_iterators(x, n):
+    return weighted([*map(np.sin, x), *(v * v for v in x if v > 1), *range(n)])
+
+
+def of_many(x, n):
+    return weighted([0.0, *np.outer(x, np.ones(20)).ravel(), x[0]])
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        displayed,
+        displayed_in_a_loop,
+        of_iterators,
+        of_many,
         taken_out,
         put_in,
         in_order,

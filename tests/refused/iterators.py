@@ -60,7 +60,7 @@ def reduced_without_a_start(x):
 
 @refused("the number of items is not known when the function is compiled", ITEMS)
 def unpacked_items(x):
-    return sum([*itertools.takewhile(lambda v: v < 1, x)])
+    return max(*itertools.takewhile(lambda v: v < 1, x))
 
 
 @refused("this `zip` has no end", 2.0)

@@ -25,7 +25,7 @@ from gradscribe.frontend.operators import BINARY, UNARY, compare, operate, truth
 from gradscribe.frontend.refusals import refused
 from gradscribe.frontend.source import dotted
 from gradscribe.frontend.splitting import for_each_kind, resolved
-from gradscribe.frontend.values import DictRef, Either, Static, TupleOf, Unbound
+from gradscribe.frontend.values import BoundMethod, DictRef, Either, Static, TupleOf, Unbound
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives.control import FORMAT
 
@@ -170,7 +170,31 @@ def _tuple(lowering: Lowering, node: Any) -> Any:
 
 
 def _list(lowering: Lowering, node: Any) -> Any:
-    return new_list(lowering, _items(lowering, node.elts))
+    """A list display. From a `*` on of which only the run tells how many items there are, the list
+    is given the items part by part."""
+    items: list[Any] = []
+    for position, part in enumerate(node.elts):
+        starred = isinstance(part, gast.Starred)
+        item = expression(lowering, part.value if starred else part)
+        if starred and not unpacking.is_counted(lowering, item):
+            made = new_list(lowering, tuple(items))
+            _extend(lowering, node, made, item)
+            for rest in node.elts[position + 1 :]:
+                _extend(lowering, node, made, _section(lowering, rest))
+            return made
+        items += unpacking.unpacked(lowering, part, item) if starred else [item]
+    return new_list(lowering, tuple(items))
+
+
+def _section(lowering: Lowering, node: Any) -> Any:
+    """The items that a part of a list display gives."""
+    if isinstance(node, gast.Starred):
+        return expression(lowering, node.value)
+    return new_list(lowering, (expression(lowering, node),))
+
+
+def _extend(lowering: Lowering, node: Any, items: Any, more: Any) -> None:
+    calls.call(lowering, node, BoundMethod(items, "extend"), (more,), {})
 
 
 def _set(lowering: Lowering, node: Any) -> Any:

@@ -12,7 +12,7 @@ from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.data import instances, protocols, ranges, sequences
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values import DictRef, Iteration, ListRef, OneShot, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import INT, Array, Opaque, Sequence, Tuple
@@ -91,6 +91,23 @@ def unpacked(
         node, "the number of items is not known when the function is compiled", "index instead"
     )
 
+
+def is_counted(lowering: Lowering, item: Any) -> bool:
+    """Whether `unpacked` can tell the items one by one, and they are not many."""
+    contents = lowering.contents[item.storage] if isinstance(item, ListRef) else None
+    type_ = lowering.load(item).type if isinstance(item, Ref) else getattr(contents, "type", None)
+    if isinstance(type_, Sequence):
+        length = type_.length
+    elif isinstance(type_, Array) and type_.rank:
+        length = type_.dims[0]
+    else:
+        return not isinstance(item, OneShot)
+    count = None if length is None else lowering.builder.facts.sampled(length)
+    return count is not None and count <= _MANY
+
+
+_MANY = 32
+"""So many items are followed one by one in a list display."""
 
 _STATIC_ITEMS = (tuple, list, range, str, frozenset, enum.EnumMeta)
 

@@ -244,3 +244,18 @@ def test_gradcheck_is_a_module_too():
     from gradscribe.autograd.gradcheck import gradcheck as function
 
     assert (function, Error) == (gradcheck, GradcheckError)
+
+
+def test_inputs_without_elements_are_checked():
+    empty, filled = (gs.ones(n, 3, requires_grad=True) for n in (0, 2))
+    assert gradcheck(lambda a, b: gs.cat((a, b)), (empty, filled))
+
+
+def test_a_backward_that_changes_from_run_to_run_is_told_before_a_mismatch():
+    def jittered(x):
+        out = x.clone()
+        out.register_hook(lambda g: g * (1 + gs.rand_like(g)))
+        return out
+
+    with pytest.raises(GradcheckError, match="Backward is not reentrant"):
+        gradcheck(jittered, gs.ones(2, requires_grad=True))

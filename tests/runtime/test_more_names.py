@@ -225,3 +225,48 @@ def test_truth_values_of_bytes_are_bytes():
 def test_copies_of_more_axes_are_refused():
     with pytest.raises(RuntimeError, match=r"\[3\] doesn't match the broadcast shape \[1, 3\]"):
         gs.zeros(3).copy_(gs.ones(1, 3))
+
+
+def test_indices_without_axes_gather_from_vectors_and_numbers():
+    x = gs.ones((), requires_grad=True)
+    assert x.gather(0, gs.tensor([0, 0])).tolist() == [1, 1]
+    y = gs.tensor([1.0, 2.0], requires_grad=True)
+    y.gather(0, gs.tensor(1)).backward()
+    assert y.grad.tolist() == [0, 1]
+
+
+def test_typed_constructors_name_dtypes():
+    assert gs.ones(2).type(gs.FloatTensor).dtype == gs.float32
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("data", "Deleting tensor data is not allowed. Delete tensor instead!"),
+        ("_grad_fn", "Deletion of _grad_fn not allowed. Detach tensor instead!"),
+        ("_backward_hooks", "Deletion of _backwards_hooks not allowed!"),
+        ("requires_grad", "requires_grad must be a bool"),
+    ],
+)
+def test_attributes_that_cannot_be_deleted(name, text):
+    with pytest.raises(RuntimeError, match=text):
+        delattr(gs.ones(1), name)
+
+
+def test_outputs_are_looked_at_before_inputs():
+    with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad"):
+        gs.autograd.grad(gs.ones(1), gs.ones(1))
+
+
+def test_a_recorded_gradient_is_copied_into_the_leaf():
+    x = gs.ones(2, requires_grad=True)
+    (x * x).sum().backward(create_graph=True)
+    node = x.grad.grad_fn
+    assert type(node).__name__ == "CopyBackwards"
+    assert node.next_functions[0] == (None, 0)
+
+
+def test_powers_of_zero_by_their_exponents():
+    x = gs.tensor([-1.0, 0.0, 1.0], requires_grad=True)
+    gs.sum(gs.zeros(3) ** x).backward()
+    assert x.grad.tolist() == [-float("inf"), 0, 0]

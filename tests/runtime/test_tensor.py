@@ -285,12 +285,6 @@ def test_gradients_assigned_must_fit():
         x.grad = 1.0
 
 
-@pytest.mark.parametrize("name", ["data", "requires_grad", "_grad_fn"])
-def test_attributes_of_autograd_cannot_be_deleted(name):
-    with pytest.raises(RuntimeError, match="cannot be deleted"):
-        delattr(gs.ones(1), name)
-
-
 def test_data_of_what_requires_a_gradient_is_floating():
     x = gs.ones(1, requires_grad=True)
     with pytest.raises(RuntimeError, match="must be floating point or complex dtype"):

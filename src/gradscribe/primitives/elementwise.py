@@ -101,7 +101,9 @@ def _are_flags(y):
 def _power_by_exponent(out, x, y):
     if known(x) and x > 0:
         return out * math.log(x)
-    return out * np.log(x + (x == 0))  # 0 ** y is constant for y > 0
+    if np.asarray(y).dtype.kind == "c":
+        y = np.real(y)
+    return out * np.log(x + ((x == 0) & (y >= 0)))  # 0 ** y is constant for y > 0
 
 
 # -- powers, exponentials and logarithms -----------------------------------------------------

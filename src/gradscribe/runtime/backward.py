@@ -119,6 +119,7 @@ def grad(
         raise ValueError("grad requires non-empty inputs.")
     if is_grads_batched:
         return _batched(outputs, wanted, grad_outputs, retain_graph, create_graph, allow_unused)
+    roots = _roots(as_tensors(outputs), as_gradients(grad_outputs, outputs))
     edges = [_edge_of_input(tensor) for tensor in wanted]
     gradients: list[Tensor | None] = [None] * len(wanted)
     sinks: Sinks = {}
@@ -126,7 +127,6 @@ def grad(
         assert node is not None
         sinks.setdefault(node, []).append((index, partial(_keep, gradients, position)))
     create_graph = bool(create_graph)
-    roots = _roots(as_tensors(outputs), as_gradients(grad_outputs, outputs))
     Run(create_graph if retain_graph is None else retain_graph, create_graph, sinks).run(roots)
     if materialize_grads:
         return tuple(

@@ -136,6 +136,8 @@ def to_dtype(dtype: Any) -> Dtype:
         return _BY_NAME[dtype]
     if dtype is float:
         return _default
+    if isinstance(getattr(dtype, "dtype", None), PublicDtype):  # FloatTensor and its kind
+        return to_dtype(dtype.dtype)
     found: Dtype = np.dtype(dtype)
     return found
 

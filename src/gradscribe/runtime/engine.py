@@ -260,8 +260,8 @@ def _shown(cotangent: Any) -> Any:
 
 
 def _own(cotangent: Any) -> Any:
-    """A copy."""
-    return cotangent.clone() if isinstance(cotangent, Tensor) else np.array(cotangent)
+    """A copy; Tensors are copied where they are accumulated."""
+    return cotangent if isinstance(cotangent, Tensor) else np.array(cotangent)
 
 
 def reached_from(roots: Iterable[Node]) -> set[Node]:

@@ -13,7 +13,7 @@ import numpy as np
 from gradscribe.runtime import composites, dtypes, functions, indexing, shaping
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.shaping import axis_of
-from gradscribe.runtime.tensor import Array, Tensor
+from gradscribe.runtime.tensor import Array, Tensor, wrap
 
 # fmt: off
 __all__ = [
@@ -179,7 +179,7 @@ def _along(input: Tensor, dim: int, index: Tensor, name: str) -> Array:
     """The positions of `input[…][index[…]][…]`, the index standing at the axis dim."""
     given = _integers(index)
     rank = input.array.ndim
-    if given.ndim != rank and given.size:
+    if max(given.ndim, 1) != max(rank, 1) and given.size:
         raise RuntimeError(
             f"Index tensor must have the same number of dimensions as "
             f"{'input' if name == 'gather' else 'self'} tensor"
@@ -189,6 +189,9 @@ def _along(input: Tensor, dim: int, index: Tensor, name: str) -> Array:
     axis = axis_of(dim, rank)
     if not rank:
         return given
+    if not given.ndim:
+        places: Array = _along(input, dim, wrap(given[None]), name)[0]
+        return places
     length = input.array.shape[axis]
     outside = given[(given < 0) | (given >= length)]
     if outside.size:

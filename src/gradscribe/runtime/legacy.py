@@ -39,4 +39,4 @@ class LegacyAttributes:
 
     @_grad_fn.deleter
     def _grad_fn(self) -> None:
-        raise RuntimeError("the attribute `_grad_fn` of a Tensor cannot be deleted")
+        raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")

@@ -222,6 +222,7 @@ _accumulating = RLock()
 
 def accumulate(variable: Tensor, gradient: Any) -> None:
     """Add a gradient, which nothing else refers to, to `variable.grad`."""
+    from gradscribe.runtime.inplace import assign
     from gradscribe.runtime.tensor import Tensor, wrap
 
     with _accumulating:
@@ -230,7 +231,10 @@ def accumulate(variable: Tensor, gradient: Any) -> None:
             wanted = wanted_dtype(variable)
             if wanted is not None and gradient.array.dtype != wanted:
                 gradient = gradient.to(wanted)
-            variable.grad = gradient if present is None else present + gradient
+            if present is None:
+                variable.grad = assign(wrap(np.empty_like(gradient.array)), gradient)
+            else:
+                variable.grad = present + gradient
         elif present is None:
             variable.grad = wrap(np.asarray(gradient, dtype=wanted_dtype(variable)))
         else:

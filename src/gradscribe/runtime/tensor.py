@@ -103,7 +103,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
 
     @requires_grad.deleter
     def requires_grad(self) -> None:
-        raise RuntimeError("the attribute `requires_grad` of a Tensor cannot be deleted")
+        raise RuntimeError("requires_grad must be a bool")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` of a leaf, and return it."""
@@ -207,7 +207,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
 
     @data.deleter
     def data(self) -> None:
-        raise RuntimeError("the attribute `data` of a Tensor cannot be deleted")
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     def detach(self) -> Tensor:
         """The same memory outside the graph; changes through it are noticed by `backward`."""
@@ -259,6 +259,10 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
             self.node.own_state().tensor_hooks[self.index] = {} if hooks is None else hooks
         else:
             self._watched_leaf().hooks = {} if hooks is None else hooks
+
+    @_backward_hooks.deleter
+    def _backward_hooks(self) -> None:
+        raise RuntimeError("Deletion of _backwards_hooks not allowed!")
 
     @property
     def _post_accumulate_grad_hooks(self) -> HookTable | None:

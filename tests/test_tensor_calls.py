@@ -336,8 +336,31 @@ def before_a_loop(y):
     return best * y
 
 
+def one_of_two(y):
+    double = y * 2
+    item = double if y > 1 else y
+    item += 1
+    return double * item
+
+
+def place_of_a_list(y):
+    items = [y * 1]
+    first = items[0]
+    items[0] += 1
+    return items[0] * first
+
+
 @pytest.mark.parametrize(
-    "changed", [under_two_names, item_of_a_list, attribute, in_a_helper, before_a_loop]
+    "changed",
+    [
+        under_two_names,
+        item_of_a_list,
+        attribute,
+        in_a_helper,
+        before_a_loop,
+        one_of_two,
+        place_of_a_list,
+    ],
 )
 def test_a_number_that_something_else_holds_is_not_changed_for_tensors(changed):
     def of_a_number(x):
@@ -353,6 +376,22 @@ def test_a_number_that_something_else_holds_is_not_changed_for_tensors(changed):
     assert gs.grad(of_a_number)(2.0) == pytest.approx(
         (of_a_number(2.0 + 1e-6) - of_a_number(2.0 - 1e-6)) / 2e-6
     )
+
+
+def largest_so_far(y):
+    total, best = y[0] * 0, y[0] * 0
+    for k in range(3):
+        total += y[k]
+        if total > best:
+            best = total
+    return best
+
+
+def test_a_number_that_two_names_stand_for_from_trip_to_trip() -> None:
+    y = np.array([1.0, -2.0, 0.5])
+    assert gs.grad(largest_so_far)(y).tolist() == [1.0, 0.0, 0.0]
+    with pytest.raises(gs.errors.AliasingError, match="for Tensors this changes `best`"):
+        gs.differentiable(largest_so_far)(gs.tensor(y, requires_grad=True))
 
 
 def test_numbers_of_python_are_changed_beside_tensors():

@@ -331,7 +331,10 @@ def _augment_item_by(
         view = part_of(owner, step_of(lowering, node, place))
         augment(lowering, node, view, callee, item)
         return Static(None)
-    changed = _changed_by(lowering, node, callee, scope.opened(lowering, old), item)
+    old = scope.opened(lowering, old)
+    if not isinstance(old, (Ref, ListRef)):
+        tensors.refuse_shared_number(lowering, node, old, owner)
+    changed = _changed_by(lowering, node, callee, old, item)
     if changed is not old or not isinstance(owner, (ListRef, DictRef)):
         store_item(lowering, node, owner, place, changed)
     return Static(None)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradscribe.errors import AliasingError
+from gradscribe.frontend.data.presence import sources
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import Cell, Ref
 from gradscribe.ir.core import Value, walk
@@ -78,44 +79,67 @@ def _knows_tensors(lowering: Lowering) -> bool:
     return lowering.frame.function.__module__ not in ARRAY_MODULES
 
 
-def refuse_shared_number(lowering: Lowering, node: Any, item: Any) -> None:
-    """Before `name op= value` on a number: a Tensor without axes is changed in place, and with it
-    every other name of it, or the Tensor that it is an element of. Numbers are not."""
+def refuse_shared_number(lowering: Lowering, node: Any, item: Any, owner: Any = None) -> None:
+    """Before `name op= value`, or `owner[place] op= value`, on a number: a Tensor without axes is
+    changed in place, and with it every other name of it, or the Tensor that it is an element of.
+    Numbers are not."""
     if not (isinstance(item, Value) and _knows_tensors(lowering)):
         return
     lowering.augmented.add(_first(lowering, item))
-    made, sources = lowering.builder.definition(item), _sources(lowering, item)
-    shared = _shared_by(lowering, node.target, item)
+    made, computed_of = lowering.builder.definition(item), _computed_of(lowering, item)
+    shared = _shared_by(lowering, node.target, item, getattr(owner, "storage", None))
     if made is not None and made.primitive is GETITEM:
         shared = shared or "the Tensor that it is an element of"
-    if shared and _is_of_tensors(item, sources):
-        lowering.unsupported(
-            node,
-            f"for Tensors this changes {shared}, too, but not for arrays",
-            "assign a new number with a plain `=`, or store into the element itself",
-            AliasingError,
-        )
+    if shared and _is_of_tensors(item, computed_of):
+        _refuse_shared(lowering, node, shared)
     if shared:
-        lowering.augmented |= {source for source in sources if is_number(source)}
+        lowering.augmented |= {value for value in computed_of if is_number(value)}
 
 
-def _shared_by(lowering: Lowering, target: Any, item: Value) -> str:
-    """What else holds a number than the name or attribute under which it is changed, or nothing."""
-    first = _first(lowering, item)
+def _refuse_shared(lowering: Lowering, node: Any, shared: str) -> None:
+    lowering.unsupported(
+        node,
+        f"for Tensors this changes {shared}, too, but not for arrays",
+        "assign a new number with a plain `=`, or store into the element itself",
+        AliasingError,
+    )
+
+
+def refuse_numbers_shared_by_trips(
+    lowering: Lowering, node: Any, parameters: Sequence[Value], carried: Sequence[Value]
+) -> None:
+    """After the body of a loop: a number that `op=` changes, and that another name stands for when
+    the next trip begins. parameters, carried: what the body is given, and what it gives."""
+    if not _knows_tensors(lowering):
+        return
+    for parameter, value in zip(parameters, carried, strict=True):
+        if not is_number(value) or _first(lowering, parameter) not in lowering.augmented:
+            continue
+        if not _is_of_tensors(value, _computed_of(lowering, value)):
+            continue
+        origins = _origins(lowering, value)
+        for other, given in zip(parameters, carried, strict=True):
+            if other is not parameter and not origins.isdisjoint(_origins(lowering, given)):
+                _refuse_shared(lowering, node, f"`{other.name}`" if other.name else "what holds it")
+
+
+def _shared_by(lowering: Lowering, target: Any, item: Value, owner: Any) -> str:
+    """What else holds a number than the name, attribute or container under which it is changed, or
+    nothing."""
+    origins = _origins(lowering, item)
     for frame in lowering.frames:
         for other, value in frame.names.items():
             is_target = frame is lowering.frame and other == getattr(target, "id", "")
             if is_target or not isinstance(value, Value):
                 continue
             is_live = frame.is_read_later(other, innermost=frame is lowering.frame)
-            if is_live and _first(lowering, value) is first:
+            if is_live and not origins.isdisjoint(_origins(lowering, value)):
                 return f"`{other}`"
     for storage, contents in lowering.contents.items():
         below = contents if isinstance(contents, dict) else {}
         held = contents if isinstance(contents, tuple) else below.values()
-        if any(value is item for value in held) and not (
-            isinstance(storage, Cell) and storage.name == getattr(target, "attr", "")
-        ):
+        is_target = isinstance(storage, Cell) and storage.name == getattr(target, "attr", "")
+        if any(value is item for value in held) and not is_target and storage is not owner:
             return f"`{storage.name}`" if storage.name else "what holds it"
     return ""
 
@@ -127,7 +151,7 @@ def _is_of_tensors(item: Value, sources: set[Value]) -> bool:
     return not is_python and any(isinstance(t, Array) and t.spelling == "tensor" for t in types)
 
 
-def _sources(lowering: Lowering, item: Value) -> set[Value]:
+def _computed_of(lowering: Lowering, item: Value) -> set[Value]:
     """A number, and the values that it is computed of: where one of them is given as a Tensor, it
     is a Tensor, too."""
     pending, found = [item], set[Value]()
@@ -173,9 +197,20 @@ def _kind_of_item(item: Any) -> str:
 
 def _first(lowering: Lowering, item: Value) -> Value:
     """What a carried value is in the first trip."""
-    while item in lowering.carried:
-        _, _, item = lowering.carried[item]
+    while item in lowering.carried and lowering.carried[item][2] is not item:
+        item = lowering.carried[item][2]
     return item
+
+
+def _origins(lowering: Lowering, item: Value) -> set[Value]:
+    """The values that a number may be the very object of: it is one of them on each path."""
+    pending, found = [item], set[Value]()
+    while pending:
+        value = pending.pop()
+        if value not in found:
+            found.add(value)
+            pending += [source for source in sources(lowering, value) if source is not None]
+    return found
 
 
 def attribute_of(lowering: Lowering, item: Any, name: str) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradscribe.frontend.calls import tensors
 from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.control import first_and_rest, list_lengths
 from gradscribe.frontend.control.bounds import bounds_of, matched_lengths
@@ -303,6 +304,7 @@ class _Attempt:
             tuple(self.operations),
             (*yields, *([again] if again is not None else [])),
         )
+        tensors.refuse_numbers_shared_by_trips(self.lowering, self.node, self.parameters, yields)
         names = [name for _, name in self.carried.types()]
         results = list(map(builder.named, self._result_types(yields, again is not None), names))
         regions = [body] if self.condition is None else [body, self.condition]

@@ -30,11 +30,11 @@ def _is_undefined(lowering: Lowering, value: Value, seen: set[Value]) -> bool:
     seen.add(value)
     return any(
         source is None or _is_undefined(lowering, source, seen)
-        for source in _sources(lowering, value)
+        for source in sources(lowering, value)
     )
 
 
-def _sources(lowering: Lowering, value: Value) -> list[Value | None]:
+def sources(lowering: Lowering, value: Value) -> list[Value | None]:
     """The values that one is handed on from; None for one that is undefined."""
     operation = lowering.builder.definition(value)
     if operation is None:

@@ -391,3 +391,28 @@ def test_a_gradient_that_is_assigned_has_the_chosen_dtype():
         (x * 2).grad_dtype
     with pytest.raises(RuntimeError, match="grad_dtype can only be set on leaf tensors"):
         (x * 2).grad_dtype = None
+
+
+@pytest.mark.parametrize(
+    ("call", "may_be_repeated"),
+    [
+        (lambda x: x * 2, False),
+        (lambda x: x / 2, False),
+        (lambda x: x[gs.tensor([0, 1])], False),
+        (lambda x: x.exp(), False),
+        (lambda x: x + 2, True),
+        (lambda x: x[0], True),
+        (lambda x: x[:1], True),
+        (lambda x: x.unbind()[0], True),
+        (lambda x: x.sum(), True),
+    ],
+)
+def test_a_second_backward_is_refused_where_values_were_kept(call, may_be_repeated):
+    y = call(gs.tensor([1.0, 2.0], requires_grad=True))
+    seed = gs.ones_like(y)
+    y.backward(seed)
+    if may_be_repeated:
+        y.backward(seed)
+    else:
+        with pytest.raises(RuntimeError, match="Trying to backward through the graph a second"):
+            y.backward(seed)

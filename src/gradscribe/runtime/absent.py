@@ -7,32 +7,45 @@ _SPARSE = "Tensors are dense; use a dense Tensor"
 _LOOP = "call the function in a loop, or write it for a whole batch"
 _COMPILED = "decorate the function with @gradscribe.differentiable"
 _PROFILED = "use a profiler of Python's, such as cProfile"
+_LINALG = "the functions of numpy.linalg take Tensors, and record what they do"
+_FILES = "Tensors can be pickled; arrays are saved with numpy.save"
 
 _OF_MODULE = {
     "autocast": "choose the dtypes yourself",
     "backends": _DEVICES,
     "compile": _COMPILED,
+    "bfloat16": "NumPy has no such type; use float32",
     "distributed": "run several processes with multiprocessing, and add the gradients up",
+    "eig": _LINALG,
+    "fft": "the functions of numpy.fft take Tensors, and record what they do",
     "fx": "gradscribe.trace shows what one run of a function does",
     "jit": _COMPILED,
+    "linalg": _LINALG,
+    "load": _FILES,
+    "lstsq": _LINALG,
     "mps": _DEVICES,
     "multiprocessing": "use Python's own module multiprocessing; Tensors can be pickled",
     "nested": "use a list of Tensors",
     "onnx": "a specialization has the generated source, which needs only NumPy",
     "profiler": _PROFILED,
     "quantization": "use Tensors of a floating dtype",
+    "save": _FILES,
+    "solve": _LINALG,
     "sparse": _SPARSE,
     "sparse_bsc_tensor": _SPARSE,
     "sparse_bsr_tensor": _SPARSE,
     "sparse_coo_tensor": _SPARSE,
     "sparse_csc_tensor": _SPARSE,
     "sparse_csr_tensor": _SPARSE,
+    "symeig": _LINALG,
     "vmap": _LOOP,
     "xpu": _DEVICES,
 }
 _OF_AUTOGRAD = {"profiler": _PROFILED}
 _OF_TENSOR = {
+    "bfloat16": "NumPy has no such type; use `.float()`",
     "cuda": _DEVICES,
+    **dict.fromkeys(("eig", "lstsq", "solve", "symeig"), _LINALG),
     "pin_memory": _DEVICES,
     "share_memory_": "use numpy and multiprocessing.shared_memory, and gs.from_numpy",
     "to_mkldnn": _DEVICES,

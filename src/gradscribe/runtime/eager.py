@@ -209,7 +209,7 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
         operation.call(leaves[: len(operands)], static)  # says it in PyTorch's words
         raise
     if not kernel.converters:
-        kernel.learn((out,), record)
+        kernel.learn((out,), record, leaves)
     edges = [edge_of(operands[position]) for position in kernel.active]
     if kernel.stand_ins is not None:
         leaves = kernel.spared(leaves)

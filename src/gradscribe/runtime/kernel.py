@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -144,11 +144,17 @@ class Kernel:
             self._kept = tuple(set(self.derivatives.higher_inputs) - spared)
         return self._kept
 
-    def learn(self, out: Sequence[Any], record: Any) -> None:
-        """Remember, from the first call, the types of the outputs and whether values are kept."""
+    def learn(self, out: Sequence[Any], record: Any, leaves: Sequence[Any] = ()) -> None:
+        """Remember, from the first call, the types of the outputs and whether values are kept: of
+        arrays among the leaves, only those that the record is checked for; and the number that an
+        operation takes for an operand."""
         self.converters = tuple(converter(out[position]) for position in self.outputs)
         self.shapes = tuple(signature(out[position]) for position in self.outputs)
-        self.records = self.derivatives.keeps_values and holds_arrays(record)
+        unread = {id(leaf) for i, leaf in enumerate(leaves) if i not in self.checked}
+        has_factor = self.call is not None and self.call[0].wraps_numbers
+        self.records = self.derivatives.keeps_values and (
+            has_factor or holds_arrays(record, unread)
+        )
 
     def plain_outputs(self, out: Sequence[Any]) -> Sequence[int]:
         """The positions of arrays and NumPy's numbers among the out leaves without cotangent."""
@@ -204,8 +210,11 @@ def signature(value: Any) -> tuple[tuple[int, ...], Any]:
     return array.shape, array.dtype
 
 
-def holds_arrays(record: Any) -> bool:
-    """Whether there is an array, or a number that was computed, anywhere in a record."""
+def holds_arrays(record: Any, unread: Collection[int] = ()) -> bool:
+    """Whether there is an array, or a number that was computed, anywhere in a record.
+
+    unread: the identities of arrays that do not count.
+    """
     if isinstance(record, (tuple, list)):
-        return any(map(holds_arrays, record))
-    return isinstance(record, (np.ndarray, np.inexact))
+        return any(holds_arrays(item, unread) for item in record)
+    return isinstance(record, (np.ndarray, np.inexact)) and id(record) not in unread

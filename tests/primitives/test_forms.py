@@ -103,6 +103,14 @@ def copies(arguments: list[Any]) -> list[Any]:
     return [np.array(x) if isinstance(x, np.ndarray) else x for x in arguments]
 
 
+def expected_of(function: Any, arguments: list[Any]) -> Any:
+    """What plain Python gives; an older NumPy may not have all the forms."""
+    try:
+        return function(*copies(arguments))
+    except (AttributeError, TypeError):
+        pytest.skip("this NumPy does not have it")
+
+
 def leaves(value: Any) -> list[np.ndarray]:
     return [np.asarray(leaf) for leaf in flatten(value)[1]]
 
@@ -120,7 +128,7 @@ def is_floating(x: Any) -> bool:
 def test_value_and_both_modes(text: str) -> None:
     function, names = function_of(text)
     arguments = [SAMPLES[name] for name in names]
-    expected = function(*copies(arguments))
+    expected = expected_of(function, arguments)
     value, _ = gs.vjp(function, *copies(arguments))
     for result, wanted in zip(leaves(value), leaves(expected), strict=True):
         assert result.shape == wanted.shape
@@ -136,7 +144,7 @@ def test_value_and_both_modes(text: str) -> None:
 def test_single_precision_stays_single(text: str) -> None:
     function, names = function_of(text)
     arguments = [in_single_precision(SAMPLES[name]) for name in names]
-    expected = function(*copies(arguments))
+    expected = expected_of(function, arguments)
     value, pullback = gs.vjp(function, *copies(arguments))
     for result, wanted in zip(leaves(value), leaves(expected), strict=True):
         assert result.dtype == wanted.dtype
@@ -151,7 +159,8 @@ def test_single_precision_stays_single(text: str) -> None:
 )
 def test_eager_tensors_give_the_same(text: str) -> None:
     function, names = function_of(text)
-    arguments = copies([SAMPLES[name] for name in names])
+    arguments = [SAMPLES[name] for name in names]
+    expected_of(function, arguments)
     value, pullback = gs.vjp(function, *arguments)
     given = [gs.tensor(x, requires_grad=True) if is_floating(x) else x for x in arguments]
     result = function(*given)

@@ -17,6 +17,7 @@ from gradscribe.api.differentiable import DifferentiableFunction, differentiable
 from gradscribe.api.directional import hvp, jvp, vjp
 from gradscribe.api.functional import Argnums, Gradient
 from gradscribe.api.own_operations import primitive
+from gradscribe.api.supported import Support, supported
 from gradscribe.api.tracing import trace
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.ir.trees import flatten, unflatten
@@ -27,12 +28,14 @@ from gradscribe.runtime.tensor import Tensor
 __all__ = [
     "DifferentiableFunction",
     "Specialization",
+    "Support",
     "differentiable",
     "grad",
     "hvp",
     "jvp",
     "primitive",
     "stop_gradient",
+    "supported",
     "trace",
     "value_and_grad",
     "vjp",

@@ -39,6 +39,20 @@ def polymul(a1, a2):
     return np.convolve(np.atleast_1d(a1), np.atleast_1d(a2))
 
 
+@composition(np.polydiv)
+def polydiv(u, v):
+    u, v = np.atleast_1d(u) + 0.0, np.atleast_1d(v) + 0.0
+    steps = max(len(u) - len(v) + 1, 1)
+    scale = 1.0 / v[0]
+    quotient = np.zeros(steps, dtype=u.dtype)
+    rest = u.copy()
+    for k in range(len(u) - len(v) + 1):
+        quotient[k] = scale * rest[k]
+        rest[k : k + len(v)] -= quotient[k] * v
+    zeros = np.cumprod(np.isclose(rest[:-1], 0, rtol=1e-14))
+    return quotient, rest[np.sum(zeros) :]
+
+
 @composition(np.polyder)
 def polyder(p, m=1):
     p = np.asarray(p)
@@ -83,7 +97,7 @@ def vander(x, N=None, increasing=False):
 
 
 @composition(np.polyfit)
-def polyfit(x, y, deg, rcond=None, *, w=None):
+def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     powers = np.vander(np.asarray(x) + 0.0, deg + 1)
     y = np.asarray(y) + 0.0
     if w is not None:
@@ -92,4 +106,14 @@ def polyfit(x, y, deg, rcond=None, *, w=None):
     scale = np.sqrt(np.sum(powers * powers, axis=0))
     if rcond is None:
         rcond = np.shape(x)[0] * np.finfo(powers.dtype).eps
-    return (np.linalg.lstsq(powers / scale, y, rcond)[0].T / scale).T
+    found, residuals, rank, values = np.linalg.lstsq(powers / scale, y, rcond)
+    coefficients = (found.T / scale).T
+    if full:
+        return coefficients, residuals, rank, values, rcond
+    if not cov:
+        return coefficients
+    scaled = powers / scale
+    spread = np.linalg.inv(scaled.T @ scaled)
+    spread = spread / np.outer(scale, scale)
+    factor = 1 if cov == "unscaled" else residuals / (np.shape(x)[0] - deg - 1)
+    return coefficients, spread * factor if np.ndim(y) == 1 else spread[:, :, None] * factor

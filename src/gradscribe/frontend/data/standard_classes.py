@@ -9,7 +9,10 @@ from __future__ import annotations
 import collections
 from typing import Any
 
+import numpy as np
+
 from gradscribe.frontend.data.keyed import KeyedItems
+from gradscribe.frontend.data.standard_polynomials import Polynomial
 from gradscribe.frontend.values import InstanceRef
 
 
@@ -239,6 +242,7 @@ CLASSES: dict[type, type] = {
     collections.deque: Queue,
     collections.defaultdict: DefaultItems,
     collections.Counter: CountedItems,
+    np.poly1d: Polynomial,
 }
 """What stands for a class of the standard library."""
 

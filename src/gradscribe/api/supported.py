@@ -1,0 +1,107 @@
+"""What has a derivative, as data: `gs.supported()`, and the page `docs/functions.md`.
+
+The functions of NumPy and of Python's `math` are asked for in the tables of the compiler, so that
+what is told here is what is there.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from gradscribe.frontend.calls.builtins import BUILTINS
+from gradscribe.frontend.calls.mathematics import MATHEMATICS
+from gradscribe.primitives.limits import LIMITS, WITHOUT_DERIVATIVE
+from gradscribe.primitives.registry import COMPOSITIONS, METHODS, PRIMITIVES
+
+_MODULES: dict[str, ModuleType] = {
+    "np": np,
+    "np.linalg": np.linalg,
+    "np.fft": np.fft,
+    "math": math,
+}
+_UFUNC_METHODS = ("reduce", "accumulate", "reduceat", "outer")
+_REASONS = {name: reason for reason, names in WITHOUT_DERIVATIVE.items() for name in names.split()}
+
+
+@dataclass(frozen=True)
+class Support:
+    """What is known of a function.
+
+    name: as it is written (`"np.linalg.inv"`, `"ndarray.sum"`, `"np.add.reduce"`).
+    modes: those in which it is differentiated, compiled and eager; none where there is no
+    derivative.
+    limits: what is refused, chosen, or left out; or why there is no derivative.
+    """
+
+    name: str
+    modes: tuple[str, ...]
+    limits: str = ""
+
+
+def supported() -> tuple[Support, ...]:
+    """All functions of NumPy and of `math`, methods of arrays and of ufuncs that have a derivative
+    here, and those that have none, with the reason.
+
+    >>> next(entry for entry in supported() if entry.name == "np.linalg.inv").modes
+    ('reverse', 'forward')
+    """
+    found = [(name, _of_function(name, function)) for name, function in public_functions()]
+    entries = [Support(name, *known) for name, known in found if known is not None]
+    entries += [
+        Support(f"ndarray.{name}", ("reverse", "forward"), LIMITS.get(f"ndarray.{name}", ""))
+        for name in sorted({*METHODS, *(c for c in COMPOSITIONS if isinstance(c, str))})
+        if hasattr(np.ndarray, name) and (name not in METHODS or _has_rule(METHODS[name]))
+    ]
+    return tuple(entries)
+
+
+def public_functions() -> list[tuple[str, Any]]:
+    """The functions of the modules, and the methods of their ufuncs, by name."""
+    found = []
+    for prefix, module in _MODULES.items():
+        for name in sorted(getattr(module, "__all__", None) or vars(module)):
+            function = getattr(module, name)
+            if name.startswith("_") or not callable(function) or isinstance(function, type):
+                continue
+            found.append((f"{prefix}.{name}", function))
+            if isinstance(function, np.ufunc) and is_of_two(function):
+                methods = ((m, getattr(function, m)) for m in _UFUNC_METHODS)
+                found += [(f"{prefix}.{name}.{m}", method) for m, method in methods]
+    return [*found, ("np.lib.stride_tricks.sliding_window_view", sliding_window_view)]
+
+
+def is_of_two(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc takes two elements and gives one, so that it has methods for many."""
+    return (ufunc.nin, ufunc.nout, ufunc.signature) == (2, 1, None)
+
+
+def _of_function(name: str, function: Any) -> tuple[tuple[str, ...], str] | None:
+    """The modes and the limits of a function; None where nothing is known of it."""
+    reason = _reason(name)
+    if reason is not None:
+        return (), reason
+    primitive = PRIMITIVES.get(function)
+    table = BUILTINS if primitive is None else MATHEMATICS
+    has_rule = primitive is not None and _has_rule(primitive)
+    if has_rule or function in COMPOSITIONS or function in table:
+        return ("reverse", "forward"), LIMITS.get(name, "")
+    return None
+
+
+def _reason(name: str) -> str | None:
+    """Why a function has no derivative: a method of a ufunc for the reason of the ufunc, or (but
+    for `outer`) for that of its `reduce`."""
+    owner, _, method = name.rpartition(".")
+    names = [name, owner] if method in _UFUNC_METHODS else [name]
+    names += [f"{owner}.reduce"] if method in ("accumulate", "reduceat") else []
+    return next((_REASONS[n] for n in names if n in _REASONS), None)
+
+
+def _has_rule(primitive: Any) -> bool:
+    return primitive.adjoint is not None or primitive.tangent is not None

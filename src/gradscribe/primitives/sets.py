@@ -1,0 +1,77 @@
+"""Sets as sorted arrays: distinct elements, unions, intersections, differences.
+
+The derivative follows the elements to their places; of equal elements it is that of the first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradscribe.primitives.registry import composition
+
+
+@composition(np.unique)
+def unique(
+    ar,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
+    axis=None,
+    *,
+    equal_nan=True,
+    sorted=True,
+):
+    if axis is not None:
+        raise NotImplementedError("np.unique along an axis: sort the rows, and compare neighbours")
+    flat = np.ravel(ar)
+    order = np.argsort(flat, kind="stable")
+    elements = flat[order]
+    first = _differ_from_the_last(elements, equal_nan)
+    results = (elements[first],)
+    if return_index:
+        results = (*results, order[first])
+    if return_inverse:
+        places = np.zeros(flat.shape[0], dtype=np.int64)
+        places[order] = np.cumsum(first) - 1
+        results = (*results, np.reshape(places, np.shape(ar)))
+    if return_counts:
+        starts = np.concatenate((np.flatnonzero(first), np.array([flat.shape[0]])))
+        results = (*results, np.diff(starts))
+    return results[0] if len(results) == 1 else results
+
+
+def _differ_from_the_last(elements, equal_nan):
+    """Whether each of the sorted elements is another than the one before it."""
+    change = elements[1:] != elements[:-1]
+    if equal_nan and elements.dtype.kind in "fc":
+        change = change & ~(np.isnan(elements[1:]) & np.isnan(elements[:-1]))
+    return np.concatenate((np.ones(np.minimum(elements.shape[0], 1), dtype=bool), change))
+
+
+@composition(np.union1d)
+def union1d(ar1, ar2):
+    return unique(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
+
+
+@composition(np.intersect1d)
+def intersect1d(ar1, ar2, assume_unique=False):
+    first = np.ravel(ar1) if assume_unique else unique(ar1)
+    second = np.ravel(ar2) if assume_unique else unique(ar2)
+    both = np.sort(np.concatenate((first, second)))
+    return both[:-1][both[1:] == both[:-1]]
+
+
+@composition(np.setdiff1d)
+def setdiff1d(ar1, ar2, assume_unique=False):
+    elements = np.ravel(ar1) if assume_unique else unique(ar1)
+    return elements[~np.isin(elements, ar2)]
+
+
+@composition(np.setxor1d)
+def setxor1d(ar1, ar2, assume_unique=False):
+    first = np.ravel(ar1) if assume_unique else unique(ar1)
+    second = np.ravel(ar2) if assume_unique else unique(ar2)
+    both = np.sort(np.concatenate((first, second)))
+    ends = np.ones(np.minimum(both.shape[0], 1), dtype=bool)
+    change = np.concatenate((ends, both[1:] != both[:-1], ends))
+    return both[change[1:] & change[:-1]]

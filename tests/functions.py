@@ -1,0 +1,68 @@
+"""The page of all functions that have a derivative, from `gs.supported()`.
+
+`python -m tests.functions` writes the page `docs/functions.md` anew.
+"""
+
+from __future__ import annotations
+
+import itertools
+import pathlib
+import textwrap
+
+import gradscribe as gs
+from gradscribe.api import Support
+from gradscribe.primitives.limits import WITHOUT_DERIVATIVE
+
+PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "functions.md"
+HEAD = """# Functions that have a derivative
+
+Written by `python -m tests.functions` from what `gs.supported()` returns. Each of these functions
+has both modes, reverse and forward, to any order, in compiled functions and (where NumPy hands
+its call over: not those that make arrays, as `np.array`) with Tensors. The operators, `abs`,
+`min`, `max`, `sum`, `round`, `pow` and `divmod` of Python have theirs as well.
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    entries = gs.supported()
+    differentiable = [entry for entry in entries if entry.modes]
+    parts = [HEAD]
+    for module, group in itertools.groupby(differentiable, _module):
+        parts.append(f"## `{module}`\n\n{_listed(list(group))}")
+    parts.append("## With limits\n\n| function | what to know |\n| --- | --- |")
+    parts[-1] += "".join(f"\n| `{e.name}` | {e.limits} |" for e in differentiable if e.limits)
+    parts.append("## Without derivative\n\n" + "\n".join(_reason(e) for e in _REASONS))
+    return "\n".join([f"{part.rstrip()}\n" for part in parts])
+
+
+_REASONS = tuple(WITHOUT_DERIVATIVE.items())
+
+
+def _module(entry: Support) -> str:
+    return entry.name.rpartition(".")[0] if entry.name.count(".") < 2 else _owner(entry.name)
+
+
+def _owner(name: str) -> str:
+    first, second, *_ = name.split(".")
+    return f"{first}.{second}" if second in ("linalg", "fft", "lib") else first
+
+
+def _listed(entries: list[Support]) -> str:
+    names = ", ".join(f"`{entry.name.removeprefix(_module(entry) + '.')}`" for entry in entries)
+    return textwrap.fill(names, 100, break_long_words=False, break_on_hyphens=False)
+
+
+def _reason(entry: tuple[str, str]) -> str:
+    reason, names = entry
+    return textwrap.fill(
+        f"- {reason}: " + ", ".join(f"`{name}`" for name in names.split()),
+        100,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

@@ -93,10 +93,9 @@ class ArrayMethods(Attached):
         """The shape, or the length of one axis."""
         if dim is None:
             return Size(self.array.shape)
-        try:
-            return self.array.shape[dim]
-        except IndexError:
-            raise out_of_range(dim, self.array.ndim) from None
+        if not -self.array.ndim <= dim < self.array.ndim:
+            raise out_of_range(dim, self.array.ndim)
+        return self.array.shape[dim]
 
     def dim(self) -> int:
         """The number of axes."""

@@ -94,9 +94,14 @@ def without(mark: str) -> list[str]:
 def function_of(text: str) -> tuple[Any, list[str]]:
     """The function whose body is the text, and the names of its arguments, among the samples."""
     names = [name for name in SAMPLES if re.search(rf"(?<![\w.'\"]){name}(?!\w|=[^=])", text)]
+    return function_of_text(text, names), names
+
+
+def function_of_text(text: str, names: list[str]) -> Any:
+    """The function of these arguments that returns the last expression of the text."""
     *statements, result = [part.strip() for part in text.split(";")]
     body = "".join(f"    {statement}\n" for statement in [*statements, f"return {result}"])
-    return _define("form", f"def form({', '.join(names)}):\n{body}", (("np", np),)), names
+    return _define("form", f"def form({', '.join(names)}):\n{body}", (("np", np),))
 
 
 def copies(arguments: list[Any]) -> list[Any]:

@@ -80,6 +80,16 @@ def test_what_is_not_understood_is_refused(x):
         np.exp(x, out=np.zeros((2, 2)))
 
 
+def test_results_go_into_a_tensor_where_a_mask_says_so():
+    x = gs.tensor([1.0, 4.0, 9.0], requires_grad=True)
+    y = gs.zeros(3)
+    result = np.sqrt(x, out=y, where=np.array([True, False, True]))
+    result.sum().backward()
+    assert result is y
+    assert y.tolist() == [1, 0, 3]
+    np.testing.assert_allclose(x.grad.numpy(), [1 / 2, 0, 1 / 6])
+
+
 def test_a_plain_array_of_a_tensor():
     assert type(np.asarray(gs.ones(2))) is np.ndarray
     assert np.asarray(gs.ones(2), dtype=np.float32).dtype == np.float32

@@ -144,6 +144,14 @@ def to_number(out, x):
     return 1
 
 
+@variant("item")
+def item_at(a, *args):
+    """The element at a place in the flat array, or at an index of all axes."""
+    place = args[0] if len(args) == 1 else args
+    found = a[place] if isinstance(place, tuple) else np.ravel(a)[place]
+    return found.item()
+
+
 @elementwise(np.float64, np.float32, np.float16, np.longdouble, np.complex64, np.complex128)
 def to_float(out, x):
     return 1

@@ -33,7 +33,13 @@ def _searchsorted_type(facts, callee, a, v, side="left", sorter=None):
     return like_first(result, dims_of(v), a) if isinstance(result, Array) else result
 
 
-constant(np.searchsorted, type=_searchsorted_type, signature=_searchsorted, cheap=False)
+constant(
+    np.searchsorted,
+    type=_searchsorted_type,
+    methods=("searchsorted",),
+    signature=_searchsorted,
+    cheap=False,
+)
 
 
 @composition(np.digitize)

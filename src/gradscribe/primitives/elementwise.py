@@ -15,7 +15,7 @@ import operator
 
 import numpy as np
 
-from gradscribe.primitives.registry import available, elementwise
+from gradscribe.primitives.registry import available, elementwise, variant
 from gradscribe.primitives.static import known
 
 # -- arithmetic ------------------------------------------------------------------------------
@@ -74,6 +74,12 @@ def reciprocal(out, x):
 @elementwise(operator.pow, builtins.pow, np.power, np.float_power, math.pow, pole=True)
 def power(out, x, y):
     return _power_by_base(out, x, y), _power_by_exponent(out, x, y)
+
+
+@variant(builtins.pow)
+def power_modulo(base, exp, mod):
+    """Of integers, which have no limits in Python."""
+    return base**exp % mod
 
 
 def _power_by_base(out, x, y):

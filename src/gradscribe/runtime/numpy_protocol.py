@@ -31,6 +31,8 @@ from gradscribe.runtime.tensor import Tensor, wrap
 
 def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """`ufunc(*inputs)` with a Tensor among the inputs (NEP 13)."""
+    if method == "__call__" and isinstance(kwargs.get("out", (None,))[0], Tensor):
+        return _into(ufunc, inputs, **kwargs)
     if method != "__call__" or kwargs or ufunc.nout != 1:
         callee = ufunc if method == "__call__" else getattr(ufunc, method)
         known = "out" not in kwargs and (callee in COMPOSITIONS or callee in PRIMITIVES)
@@ -38,6 +40,15 @@ def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwar
     row = BY_CALLEE.get(ufunc)
     numbers = [i.item() if isinstance(i, np.generic) else i for i in inputs]
     return apply(_row(ufunc) if row is None else row, numbers)
+
+
+def _into(ufunc: Any, inputs: Any, out: tuple[Any, ...], where: Any = True, **kwargs: Any) -> Any:
+    """`ufunc(*inputs, out=…)`: the result is stored in a Tensor, where the mask says so."""
+    (target,) = out
+    result = ufunc(*inputs, **kwargs)
+    if where is not True:
+        result = np.where(where, result, target)
+    return target.copy_(result if isinstance(result, Tensor) else wrap(np.asarray(result)))
 
 
 def array_function(

@@ -1,0 +1,84 @@
+"""Derivatives at special points, where careless formulas give NaN; numbers of any precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from tests.primitives.test_forms import function_of_text
+
+ZEROS, PART, ROWS = np.zeros(3), np.array([1.0, 0.0, 2.0]), np.array([[0.0, 0.0], [3.0, 4.0]])
+LARGE, EQUAL = np.array([1e3, -1e3, 0.0]), np.array([1.0, 1.0, 2.0])
+
+POINTS = [
+    ("np.where(x > 0, np.log(x), 0)", PART, [1, 0, 0.5]),
+    ("np.where(x > 0, np.sqrt(x), 0)", PART, [0.5, 0, 0.5 / np.sqrt(2)]),
+    ("np.where(x != 0, np.sin(x) / x, 1.0)", ZEROS, [0, 0, 0]),
+    ("np.divide(x, x, out=np.zeros(3), where=x != 0)", PART, [0, 0, 0]),
+    ("np.linalg.norm(x)", ZEROS, [0, 0, 0]),
+    ("np.linalg.norm(x, axis=1)", ROWS, [[0, 0], [0.6, 0.8]]),
+    ("x**0", ZEROS, [0, 0, 0]),
+    ("x**1", ZEROS, [1, 1, 1]),
+    ("0.0 ** (x + 1)", ZEROS, [0, 0, 0]),
+    ("np.power(x, np.array([0.0, 1.0, 2.0]))", ZEROS, [0, 1, 0]),
+    ("np.sinc(x)", ZEROS, [0, 0, 0]),
+    ("np.hypot(x, 0.0)", ZEROS, [0, 0, 0]),
+    ("np.arctan2(x, 1.0)", ZEROS, [1, 1, 1]),
+    ("np.prod(x)", PART, [0, 2, 0]),
+    ("np.cumprod(x)", PART, [1, 3, 0]),
+    ("np.std(x)", ZEROS, [0, 0, 0]),
+    ("np.sort(x) * np.arange(3.0)", EQUAL, [0, 1, 2]),
+    ("np.logaddexp(x, x)", LARGE, [1, 1, 1]),
+    ("np.logaddexp.reduce(x)", LARGE, [1, 0, 0]),
+    ("np.exp(x) / np.sum(np.exp(x))", np.array([10.0, 700.0, 0.0]), [0, 0, 0]),
+    ("np.linalg.eigvalsh(x)", np.eye(2), np.eye(2)),
+    ("np.real(np.linalg.eigvals(x))", np.eye(2), np.eye(2)),
+    ("np.linalg.det(x)", ROWS, [[4, -3], [0, 0]]),
+    ("np.nansum(x)", np.array([np.nan, 1.0, 2.0]), [0, 1, 1]),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("text", "x", "gradient"), POINTS, ids=[text for text, _, _ in POINTS])
+def test_no_nan_where_the_derivative_exists(text: str, x: Any, gradient: Any) -> None:
+    function = function_of_text(f"np.sum({text})", ["x"])
+    np.testing.assert_allclose(gs.grad(function)(x), gradient, atol=1e-12)
+    assert np.all(np.isfinite(gs.hvp(function, (x,), (np.ones_like(x),))))
+
+
+VECTOR = np.array([0.5, 1.25, 0.75, 1.5])
+MATRIX = np.array([[1.0, 0.5, 0.25], [0.75, 2.0, 1.5], [0.25, 0.5, 1.25]])
+IN_ALL_PRECISIONS = """
+np.sum(x); np.mean(x); np.var(x); np.std(x); np.prod(x); np.max(x); np.cumsum(x); np.sort(x)
+np.median(x); np.exp(x); np.log(x); np.sqrt(x); np.tanh(x); np.sin(x) * np.cos(x); x**2; x**1.5
+x / 2; 2 / x; x @ x; m @ m; np.outer(x, x); np.einsum('ij,jk->ik', m, m); np.where(x > 1, x, 0)
+np.maximum(x, 1); np.clip(x, 0, 1); np.concatenate([x, x]); np.stack([x, x]); np.linalg.norm(x)
+np.diff(x); np.pad(x, 1); np.trapezoid(x); np.logaddexp(x, x); np.hypot(x, x); np.average(x)
+np.quantile(x, [0.25, 0.75]); np.take(x, [0, 2]); np.repeat(x, 2); np.roll(x, 1); np.convolve(x, x)
+np.gradient(x); np.nanmean(x); np.kron(x, x); np.trace(m); np.tril(m); np.abs(x); np.cbrt(x)
+np.expm1(x); np.linspace(x[0], x[1], 3); np.polyval(x, x); np.unique(x); np.add.reduceat(x, [0, 2])
+"""
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.longdouble])
+@pytest.mark.parametrize(
+    "text", [t.strip() for t in IN_ALL_PRECISIONS.replace(";", "\n").split("\n") if t]
+)
+def test_other_precisions_stay_what_they_are(text: str, dtype: Any) -> None:
+    function = function_of_text(text, ["x", "m"])
+    x, m = VECTOR.astype(dtype), MATRIX.astype(dtype)
+    value, pullback = gs.vjp(function, x, m)
+    expected = function(x, m)
+    assert np.asarray(value).dtype == np.asarray(expected).dtype
+    np.testing.assert_array_equal(value, expected)
+    wide, wide_pullback = gs.vjp(function, VECTOR, MATRIX)
+    tolerance = 2e-2 if dtype is np.float16 else 1e-12
+    seed = np.asarray(value).astype(np.asarray(wide).dtype)[()]
+    for cotangent, wanted in zip(pullback(value), wide_pullback(seed), strict=True):
+        assert np.asarray(cotangent).dtype == dtype
+        np.testing.assert_allclose(
+            np.asarray(cotangent, float), wanted, rtol=tolerance, atol=tolerance
+        )

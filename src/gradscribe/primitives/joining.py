@@ -117,13 +117,15 @@ def _vstack_type(facts, callee, arrays):
 
 def _column_stack_type(facts, callee, arrays):
     items, count = joined_items(arrays)
-    columns = tuple(
-        Array(item.dtype, (*dims_of(item), ONE), item.module, item.spelling)
-        if len(dims_of(item)) == 1
-        else item
-        for item in items
-    )
+    columns = tuple(map(_column, items))
     return like_first(result_of(callee, items), _joined_dims(facts, columns, count, 1), *items)
+
+
+def _column(item):
+    dims = dims_of(item)
+    if len(dims) != 1:
+        return _at_least(item, 2)
+    return Array(item.dtype, (*dims, ONE), item.module, item.spelling)
 
 
 def _at_least(item, rank):
@@ -191,36 +193,51 @@ def _list_like(d_out, x):
     return d_out.tolist() if isinstance(x[0], float) else list(d_out)
 
 
-@adjoint(np.column_stack, type=_column_stack_type, tangent=LINEAR)
-def column_stack(out, arrays, *, d_out):
+def _pieces(d_out, arrays, axis):
+    """The sections of arrays that are joined along an axis; those with fewer axes than the whole
+    (a row under matrices) take one place along it."""
     parts = ()
     start = None
     for x in arrays[:-1]:
-        stop = _columns(x) if start is None else start + _columns(x)
-        parts = (*parts, d_out[:, stop - 1] if np.ndim(x) == 1 else d_out[:, start:stop])
+        count = x.shape[axis] if np.ndim(x) == np.ndim(d_out) else 1
+        stop = count if start is None else start + count
+        parts = (*parts, _piece(d_out, x, axis, start, stop))
         start = stop
-    last = d_out[:, -1] if np.ndim(arrays[-1]) == 1 else d_out[:, start:]
-    return ((*parts, last),)
+    return (*parts, _piece(d_out, arrays[-1], axis, start, None))
 
 
-def _columns(x):
-    return 1 if np.ndim(x) == 1 else x.shape[1]
+def _piece(d_out, x, axis, start, stop):
+    if np.ndim(x) == np.ndim(d_out):
+        return _section(d_out, x, axis, start, stop)
+    place = 0 if start is None else start
+    if np.ndim(d_out) - np.ndim(x) == 2:
+        return d_out[place, 0] if axis == 0 else d_out[0, place]
+    return d_out[(slice(None),) * axis + (place,)]
+
+
+@adjoint(np.column_stack, type=_column_stack_type, tangent=LINEAR)
+def column_stack(out, arrays, *, d_out):
+    return (_pieces(d_out, arrays, 1),)
 
 
 @adjoint(np.hstack, type=_hstack_type, tangent=LINEAR)
 def hstack(out, arrays, *, d_out):
-    if np.ndim(arrays[0]) == 0:
+    if isinstance(arrays, list) and np.ndim(arrays[0]) == 0:
         return (_slices(d_out, arrays, 0),)
-    return (_sections(d_out, arrays, 0 if np.ndim(out) == 1 else 1),)
+    if isinstance(arrays, list):
+        return (_sections(d_out, arrays, 0 if np.ndim(out) == 1 else 1),)
+    return (_pieces(d_out, arrays, 0 if np.ndim(out) == 1 else 1),)
 
 
 @adjoint(np.vstack, *available(np, "row_stack"), type=_vstack_type, tangent=LINEAR)
 def vstack(out, arrays, *, d_out):
-    if np.ndim(arrays[0]) == 0:
+    if isinstance(arrays, list) and np.ndim(arrays[0]) == 0:
         return (_slices(d_out[:, 0], arrays, 0),)
-    if np.ndim(arrays[0]) == 1:
+    if isinstance(arrays, list) and np.ndim(arrays[0]) == 1:
         return (_slices(d_out, arrays, 0),)
-    return (_sections(d_out, arrays, 0),)
+    if isinstance(arrays, list):
+        return (_sections(d_out, arrays, 0),)
+    return (_pieces(d_out, arrays, 0),)
 
 
 # -- arrays of numbers -----------------------------------------------------------------------

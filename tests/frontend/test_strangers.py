@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
-from tests.frontend.oracles import check
+from tests.frontend.oracles import agrees, check
 
 SYMMETRIC = np.array([[3.0, 5.0, 1.0], [5.0, 4.0, 2.0], [1.0, 2.0, 6.0]])
 
@@ -289,3 +289,69 @@ def bands(A):
 
 def test_the_band_of_a_diagonal_matrix_is_no_data():
     check(bands, np.eye(3) + 1.5)
+
+
+class Observer:
+    def __init__(self, white):
+        self.white = white
+
+
+OBSERVERS = {"2 degrees": {"D65": Observer(np.array([0.95, 1.0, 1.09]))}}
+
+
+def under_the_standard_light(x):
+    return x / OBSERVERS["2 degrees"]["D65"].white
+
+
+def test_an_attribute_below_a_key_that_is_no_name_has_a_name():
+    agrees(under_the_standard_light, np.array([0.3, 0.4, 0.5]))
+
+
+# -- what has no items ----------------------------------------------------------------------------
+
+
+def sum_of_nested(items):
+    total = 0.0
+    for item in items:
+        try:
+            iter(item)
+        except TypeError:
+            total = total + item
+        else:
+            total = total + 10 * sum(item)
+    return total
+
+
+@pytest.mark.parametrize("items", [np.array([0.5, 1.5]), [1.0, [2.0, 3.0]]])
+def test_iter_of_a_number_raises(items):
+    check(sum_of_nested, items)
+
+
+def last_or_itself(x):
+    try:
+        *_, last = x
+    except TypeError:
+        last = x * x
+    return last
+
+
+def first_of_loop(x):
+    try:
+        for i, item in enumerate(x):
+            x = item * (i + 3)
+    except TypeError:
+        x = x * 2
+    return x
+
+
+def counted(x):
+    try:
+        return len(x) * np.sum(x)
+    except TypeError:
+        return x * 3
+
+
+@pytest.mark.parametrize("function", [last_or_itself, first_of_loop, counted])
+@pytest.mark.parametrize("x", [2.0, np.float64(2.0), np.array([0.5, 1.5])])
+def test_numbers_have_no_items(function, x):
+    check(function, x)

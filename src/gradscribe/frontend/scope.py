@@ -291,10 +291,18 @@ def is_library(owner: Any) -> bool:
 def attribute_of_object(lowering: Lowering, node: Any, owner: ObjectRef, name: str) -> Any:
     """What an object itself holds under a name: an implicit input or a static object."""
     path = Path(owner.path.root, (*owner.path.steps, ("attribute", name)))
-    prefix = [str(step) for _, step in owner.path.steps if step != "cell_contents"]
-    root = [lowering.parameters[owner.path.root]] if isinstance(owner.path.root, int) else []
-    full_name = "_".join([*root, *prefix, name])
-    return external(lowering, getattr(owner.target, name), path, full_name)
+    return external(lowering, getattr(owner.target, name), path, _name_along(lowering, path))
+
+
+def _name_along(lowering: Lowering, path: Path) -> str:
+    """What a value is called that is found along this path: by the steps that can be part of a
+    name (keys may be any strings); "" where none can."""
+    steps = [str(step) for _, step in path.steps if step != "cell_contents"]
+    if isinstance(path.root, int):
+        steps.insert(0, lowering.parameters[path.root])
+    while steps and not steps[0].isidentifier():
+        del steps[0]
+    return "_".join(step for step in steps if f"_{step}".isidentifier())
 
 
 def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) -> Any:
@@ -361,10 +369,7 @@ def _refuse_changed(lowering: Lowering, name: str) -> NoReturn:
 def captured_object(lowering: Lowering, item: ObjectRef) -> Any:
     """The run-time value of an object, as an implicit input that is known by its class only."""
     depend(lowering, item.path, type(item.target), "class")
-    names = [str(step) for _, step in item.path.steps if step != "cell_contents"]
-    if isinstance(item.path.root, int):
-        names.insert(0, lowering.parameters[item.path.root])
-    name = "_".join(filter(str.isidentifier, names)) or type(item.target).__name__.lower()
+    name = _name_along(lowering, item.path) or type(item.target).__name__.lower()
     if isinstance(item.path.root, int) and not item.path.steps:
         name += "_"
     found = captured_variable(lowering, RunTimeObject(item.target), item.path, name)

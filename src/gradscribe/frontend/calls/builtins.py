@@ -252,15 +252,15 @@ def _len(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         result = unpacking.length(lowering, arguments[0])
     except TypeError as error:
         lowering.raises(node, error)
-    return (
-        result
-        if result is not None
-        else lowering.unsupported(
-            node,
-            "this value has no length",
-            "take the length of an array, a list, a tuple or a dict",
-        )
+    if result is not None:
+        return result
+    what, advice = (
+        "this value has no length",
+        "take the length of an array, a list, a tuple or a dict",
     )
+    if is_number(arguments[0]):
+        lowering.raises(node, TypeError("a number has no len()"), what, advice)
+    return lowering.unsupported(node, what, advice)
 
 
 def _tuple(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

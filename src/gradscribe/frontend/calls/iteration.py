@@ -8,7 +8,7 @@ from gradscribe.frontend import scope
 from gradscribe.frontend.calls import application, inlining, iterators, opaque, texts, unpacking
 from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.data import instances, objects, protocols, run_time_sets, subscripts
-from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.splitting import resolved
 from gradscribe.frontend.values import (
     DictRef,
@@ -50,11 +50,31 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
     if isinstance(item, (TupleOf, ListRef, DictRef, Static)):
         owner = item if isinstance(item, (ListRef, DictRef, ViewOf)) else None
         return Iteration("static", unpacking.unpacked(lowering, node, item), owner=owner)
+    raise_for_number(lowering, node, item)
     return lowering.unsupported(
         node,
         "this value cannot be iterated over",
         "loop over a range, an array, a list, a tuple or a dict",
     )
+
+
+def started(lowering: Lowering, node: Any, item: Any) -> OneShot:
+    """`iter(item)`: an iterator over the items, which are made when they are taken."""
+    raise_for_number(lowering, node, item)
+    return iterators.made(lowering, lambda taker: over(lowering, taker, item), (item,))
+
+
+def raise_for_number(lowering: Lowering, node: Any, item: Any) -> None:
+    """Raise what Python raises for the items of a number, or of an array without axes."""
+    if is_number(item):
+        lowering.raises(
+            node,
+            TypeError("a number is not iterable"),
+            "this value cannot be iterated over",
+            "loop over a range, an array, a list, a tuple or a dict",
+        )
+    if isinstance(item, Ref) and getattr(lowering.load(item).type, "rank", None) == 0:
+        lowering.raises(node, TypeError("iteration over a 0-d array"))
 
 
 def _object_iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:

@@ -192,7 +192,7 @@ def _iter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         item = iterations.iter_of(lowering, node, item)
     if objects.method(lowering, item, "__next__") is not None:
         return item
-    return iterators.made(lowering, lambda taker: iterations.over(lowering, taker, item), (item,))
+    return iterations.started(lowering, node, item)
 
 
 def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -87,6 +87,7 @@ def unpacked(
         return _counted_items(lowering, node, item, type_.dims[0], expected)
     if isinstance(item, Value) and isinstance(item.type, Tuple):
         return tuple(lowering.wrap(item).items)
+    iterations.raise_for_number(lowering, node, item)
     return lowering.unsupported(
         node, "the number of items is not known when the function is compiled", "index instead"
     )

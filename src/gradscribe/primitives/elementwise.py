@@ -79,6 +79,8 @@ def power(out, x, y):
 @variant(builtins.pow)
 def power_modulo(base, exp, mod):
     """Of integers, which have no limits in Python."""
+    if not (isinstance(base, int) and isinstance(exp, int) and isinstance(mod, int)):
+        raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
     return base**exp % mod
 
 

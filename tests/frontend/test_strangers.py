@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -355,3 +357,11 @@ def counted(x):
 @pytest.mark.parametrize("x", [2.0, np.float64(2.0), np.array([0.5, 1.5])])
 def test_numbers_have_no_items(function, x):
     check(function, x)
+
+
+def weighted_orders(x):
+    return sum(a + 2 * b for a, b, c in itertools.permutations(x, None))
+
+
+def test_permutations_are_of_all_items_where_no_number_is_given():
+    check(weighted_orders, np.array([0.5, 1.5, 2.5]))

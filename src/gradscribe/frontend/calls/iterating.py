@@ -220,7 +220,8 @@ def _chosen(callee: Any) -> known.Handler:
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         iterable, *rest = arguments
-        sizes = [application.static_integer(lowering, node, r) for r in (*rest, *keywords.values())]
+        given = [r for r in (*rest, *keywords.values()) if r != Static(None)]
+        sizes = [application.static_integer(lowering, node, r) for r in given]
         known_rows = _rows(callee, _few(lowering, node, iterable), sizes)
         loops = _NESTED.get((callee, *sizes))
         if known_rows is None and loops is not None:

@@ -1,6 +1,6 @@
-"""Generated programs: 2,000, the same ones in every run, in parts that run side by side.
+"""Generated programs: 2,016, the same ones in every run, in parts that run side by side.
 
-`make fuzz` runs 50,000 others.
+`make fuzz` runs 50,000 others, and idioms too, of which some are refused.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ import gradscribe as gs
 from tests.properties.grammar.programs import KINDS, programs
 from tests.properties.oracles import check, collect_seldom
 
+EACH = 288
 PARTS = 4
-EACH = dict.fromkeys(KINDS, 272) | {"idioms": 96}
-"""How many of each kind; idioms, which are the largest ones, are in those of everything, too."""
 
 
 @pytest.fixture(autouse=True)
@@ -32,11 +31,11 @@ def _collecting_seldom() -> Iterator[None]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "idioms"])
 def test_generated_programs_are_differentiated_correctly(kind: str, part: int) -> None:
     @seed(part)
     @settings(
-        max_examples=EACH[kind] // PARTS,
+        max_examples=EACH // PARTS,
         database=None,
         deadline=None,
         suppress_health_check=list(HealthCheck),

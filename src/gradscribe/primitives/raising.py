@@ -54,7 +54,9 @@ _TOTAL = frozenset(
 )
 """What Python can do with any numbers."""
 
-_LIBRARIES = frozenset({"numpy", "cupy", "scipy", "math", "builtins", "operator", "_operator"})
+_LIBRARIES = frozenset(
+    {"gradscribe", "numpy", "cupy", "scipy", "math", "builtins", "operator", "_operator"}
+)
 _ANYTHING: Classes = (Exception,)
 
 

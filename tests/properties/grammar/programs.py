@@ -22,13 +22,13 @@ from tests.properties.grammar import (  # noqa: F401
 from tests.properties.grammar.writer import LENGTH, ROWS, Writer
 
 KINDS = {
+    "idioms": frozenset({"assignments", "branches", "idioms"}),
     "straight": frozenset({"assignments", "stores", "calls", "masks"}),
     "branches": frozenset({"assignments", "branches", "calls"}),
     "loops": frozenset({"assignments", "branches", "loops"}),
     "found": frozenset({"assignments", "branches", "found"}),
     "language": frozenset({"assignments", "branches", "loops", "language"}),
     "recursion": frozenset({"assignments", "branches", "loops", "recursion", "peeled", "lists"}),
-    "idioms": frozenset({"assignments", "branches", "idioms"}),
     "everything": frozenset(
         {
             "assignments",
@@ -39,7 +39,6 @@ KINDS = {
             "dicts",
             "calls",
             "language",
-            "idioms",
             "masks",
             "comprehensions",
             "recursion",

@@ -108,6 +108,29 @@ def in_comprehensions(x):
     return sum(x[i] * i for i in Down(3)) + sum([half * half for half in Halves(x[0])])
 
 
+class Doubled:
+    """It never ends by itself."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.x = self.x * 2
+        return self.x
+
+
+def left_by_break(x):
+    total = 0.0
+    for item in Doubled(x[0]):
+        total += item
+        if total > 20:
+            break
+    return total
+
+
 def by_hand(x):
     numbers = iter(Down(4))
     a, b = next(numbers), next(numbers)
@@ -156,6 +179,7 @@ def caught_by_hand(x):
         with_else,
         nested,
         in_comprehensions,
+        left_by_break,
         by_hand,
         started_again,
         of_reductions,

@@ -63,6 +63,23 @@ def unpacked_items(x):
     return max(*itertools.takewhile(lambda v: v < 1, x))
 
 
+class Doubled:
+    def __init__(self, x):
+        self.x = x
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.x = self.x * 2
+        return self.x
+
+
+@refused("the iterator `Doubled` has no end", 2.0)
+def zip_of_an_iterator_without_end(x):
+    return sum(item * k for k, item in zip(range(3), Doubled(x)))
+
+
 @refused("this `zip` has no end", 2.0)
 def zip_without_end(x):
     for i, factor in zip(itertools.count(), itertools.cycle([1.0, 2.0])):

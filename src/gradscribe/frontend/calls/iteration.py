@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import gast
+
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import application, inlining, iterators, opaque, texts, unpacking
 from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.data import instances, objects, protocols, run_time_sets, subscripts
 from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.source import source_of
 from gradscribe.frontend.splitting import resolved
 from gradscribe.frontend.values import (
+    BoundMethod,
     DictRef,
     Iteration,
     ListRef,
@@ -80,9 +84,29 @@ def raise_for_number(lowering: Lowering, node: Any, item: Any) -> None:
 def _object_iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
     """An iteration over an object of a user's class."""
     found = iter_of(lowering, node, item)
-    if objects.method(lowering, found, "__next__") is not None:
+    following = objects.method(lowering, found, "__next__")
+    if following is not None:
+        _check_end(lowering, node, following)
         found = inlining.inline(lowering, node, prelude.taken, (found,))
     return _counted(lowering, node, item) if found is item else over(lowering, node, found)
+
+
+def _check_end(lowering: Lowering, node: Any, following: BoundMethod) -> None:
+    """Refuse to take all items of an iterator that never says that there are no more."""
+    function = following.function
+    parts = gast.walk(source_of(function.__code__).node)
+    if not any(isinstance(p, gast.Raise) or _asks_for_next(p) for p in parts):
+        lowering.unsupported(
+            node,
+            f"the iterator `{function.__qualname__.split('.')[-2]}` has no end",
+            "loop over it alone, and leave the loop by `break`",
+        )
+
+
+def _asks_for_next(node: Any) -> bool:
+    """Whether this calls `next`, or `__next__`, of another iterator."""
+    called = node.func if isinstance(node, gast.Call) else None
+    return getattr(called, "id", getattr(called, "attr", "")) in ("next", "__next__")
 
 
 def _counted(lowering: Lowering, node: Any, item: Any) -> Iteration:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from tests.frontend.oracles import check
 
 X = np.array([0.5, 1.5, 2.5])
 
@@ -82,3 +83,17 @@ def test_a_product_has_a_derivative_where_a_factor_is_zero() -> None:
         0,
         0,
     ]
+
+
+@pytest.mark.skipif(not hasattr(math, "sumprod"), reason="new in CPython 3.12")
+def test_the_sum_of_products() -> None:
+    def of_lists(x):
+        first = math.sumprod([x, x * x, 2.0], [x, 3.0, x])
+        return first + math.sumprod((x, 2.0), (x, x))
+
+    check(of_lists, 1.3)
+
+
+@pytest.mark.skipif(not hasattr(math, "fma"), reason="new in CPython 3.13")
+def test_products_and_sums_that_are_rounded_once() -> None:
+    check(lambda x: math.fma(x, x * 2, math.sin(x)), 1.3)

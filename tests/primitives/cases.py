@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.primitives import shaping
+from gradscribe.primitives.registry import available
 from tests.primitives.cases_selection import INTERPOLATION, SELECTION
 from tests.primitives.cases_statistics import REDUCTIONS, STATISTICS
 from tests.primitives.harness import case
@@ -169,6 +170,9 @@ BINARY += [case(math.log, np.float64(1.3), np.float64(2.5)), case(round, np.floa
 BINARY += [case(callee, np.float64(1.3), -2) for callee in (math.ldexp, np.ldexp)]
 BINARY += [case(np.ldexp, array(2, 3), np.array([1, 0, 2]))]
 BINARY += [
+    case(fma, np.float64(1.3), np.float64(0.7), np.float64(-2.0)) for fma in available(math, "fma")
+]
+BINARY += [
     case(operator.pow, array(3, low=0.3, high=2), exponent)
     for exponent in (0, 1, 2, 3, -1, 2.0, 0.5, 1.5, -2.5)
 ]
@@ -284,6 +288,7 @@ JOINING = [
     case(math.fsum, array(4)),
     case(math.dist, array(3), array(3)),
     case(math.dist, (np.float64(1.0), np.float64(2.0)), (np.float64(0.5), np.float64(4.0))),
+    *(case(sumprod, array(3), array(3)) for sumprod in available(math, "sumprod")),
     case(sum, array(4)),
     case(sum, array(2, 3)),
     case(np.full, (2, 3), np.float64(2.0)),

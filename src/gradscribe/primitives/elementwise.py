@@ -192,6 +192,11 @@ def hypot(out, x, y):
     return x / r, y / r
 
 
+@elementwise(*available(math, "fma"))
+def fma(out, x, y, z):
+    return y, x, 1
+
+
 # -- trigonometric and hyperbolic functions --------------------------------------------------
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradscribe.ir.types import FLOAT, INT, Sequence, Tuple
 from gradscribe.primitives.joining import to_each
-from gradscribe.primitives.registry import LINEAR, adjoint, constant, elementwise
+from gradscribe.primitives.registry import LINEAR, adjoint, available, constant, elementwise
 from gradscribe.primitives.typing import (
     dims_of,
     elementwise_type,
@@ -105,6 +105,16 @@ def _dist_tangent(out, p, q, *, d_p, d_q):
 def dist(out, p, q, *, d_out):
     direction = (np.array(p) - np.array(q)) / (out + (out == 0))
     return in_form(d_out * direction, p), in_form(-d_out * direction, q)
+
+
+def _sumprod_tangent(out, p, q, *, d_p, d_q):
+    first = 0 if d_p is None else np.dot(np.array(d_p), np.array(q))
+    return first + (0 if d_q is None else np.dot(np.array(p), np.array(d_q)))
+
+
+@adjoint(*available(math, "sumprod"), type=_dist_type, tangent=_sumprod_tangent)
+def sumprod(out, p, q, *, d_out):
+    return in_form(d_out * np.array(q), p), in_form(d_out * np.array(p), q)
 
 
 def in_form(d_x, x):

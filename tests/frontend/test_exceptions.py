@@ -455,3 +455,25 @@ def test_what_python_raises_for_nothing_is_caught(function, scale):
 def test_the_largest_of_none_is_a_value_error():
     with pytest.raises(ValueError, match="empty"):
         gs.vjp(lambda x: max([v for v in x if v > 9]), np.ones(3))
+
+
+def outside_along_an_axis(x, k):
+    try:
+        taken = np.take_along_axis(x, np.array([k]), 0).sum()
+    except IndexError:
+        taken = x[0] * 3
+    return taken * x[1]
+
+
+def inserted_outside(x, k):
+    try:
+        longer = np.insert(x, k, 1.0).sum()
+    except IndexError:
+        longer = x[0] * 3
+    return longer * x[1]
+
+
+@pytest.mark.parametrize("k", [1, 4, -2, 7, -7])
+@pytest.mark.parametrize("function", [outside_along_an_axis, inserted_outside])
+def test_places_that_functions_take_may_be_outside(function, k: int) -> None:
+    agrees(function, np.array([0.7, 1.3, 2.1, 0.4]), k)

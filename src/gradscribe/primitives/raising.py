@@ -57,6 +57,7 @@ _TOTAL = frozenset(
 _LIBRARIES = frozenset(
     {"gradscribe", "numpy", "cupy", "scipy", "math", "builtins", "operator", "_operator"}
 )
+_COMPUTED: Classes = (ValueError, ArithmeticError, IndexError)
 _ANYTHING: Classes = (Exception,)
 
 
@@ -109,7 +110,11 @@ def _raised(operation: Operation, made: dict[Any, Operation]) -> Classes:
         return () if operation.callee in _TOTAL else (ValueError, ArithmeticError)
     if primitive.elementwise:
         return (FloatingPointError,)
-    return (ValueError, ArithmeticError) if _is_of_libraries(operation.callee) else _ANYTHING
+    return (
+        (ValueError, ArithmeticError, IndexError)
+        if _is_of_libraries(operation.callee)
+        else _ANYTHING
+    )
 
 
 def _is_of_libraries(callee: Any) -> bool:

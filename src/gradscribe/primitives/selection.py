@@ -50,7 +50,10 @@ def insert(arr, obj, values, axis=None):
     along = 0 if axis is None else axis % np.ndim(arr)
     if np.ndim(obj) > 0:
         return _inserted(arr, np.asarray(obj), values, along)
-    at = obj + arr.shape[along] if obj < 0 else obj
+    length = arr.shape[along]
+    if obj > length or obj < -length:
+        raise IndexError("the place to insert at is outside of the array")
+    at = obj + length if obj < 0 else obj
     head, tail = section(arr, along, None, at), section(arr, along, at, None)
     return np.concatenate((head, _fitting(values, head, along), tail), axis=along)
 

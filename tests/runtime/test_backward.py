@@ -416,3 +416,18 @@ def test_a_second_backward_is_refused_where_values_were_kept(call, may_be_repeat
     else:
         with pytest.raises(RuntimeError, match="Trying to backward through the graph a second"):
             y.backward(seed)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_outputs_that_are_computed_from_other_outputs_pass_their_gradients_on(order):
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x
+    z = 3 * y
+    outputs = [(y, z, z * x)[position] for position in order]
+    seeds = [gs.ones(2)] * 3
+    # y + z + z x = x**2 + 3 x**2 + 3 x**3
+    expected = [8.0 + 9.0, 16.0 + 36.0]
+    (found,) = autograd.grad(outputs, x, seeds, retain_graph=True)
+    assert found.tolist() == expected
+    autograd.backward(outputs, seeds, inputs=[x])
+    assert x.grad.tolist() == expected

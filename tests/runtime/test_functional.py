@@ -155,3 +155,13 @@ def test_what_does_not_fit_is_refused_in_these_words(call, message):
     with pytest.raises((RuntimeError, TypeError)) as caught:
         call()
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("product", [vhp, hvp])
+def test_products_with_a_hessian_whose_gradients_depend_on_each_other(product):
+    inputs = gs.tensor([0.0, 0.5]), gs.tensor([0.0, 0.5, 1.0])
+    direction = gs.ones(2), gs.ones(3)
+    _, found = product(lambda a, b: (a + 3 * b[:2]).exp().sum(), inputs, direction)
+    e = np.exp([0.0, 2.0])
+    np.testing.assert_allclose(found[0].numpy(), 4 * e)
+    np.testing.assert_allclose(found[1].numpy(), [*(12 * e), 0.0])

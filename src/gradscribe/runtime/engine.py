@@ -277,20 +277,27 @@ def reached_from(roots: Iterable[Node]) -> set[Node]:
 
 
 def leading_to(goals: Iterable[Node], roots: Iterable[Node]) -> set[Node]:
-    """The nodes below the roots from which a goal is reached, the goals included."""
+    """The nodes below the roots from which a goal is reached, the goals included.
+
+    A node is decided when all that it leads to has been; so the walk from one root ends before
+    that from the next begins, which may lead to it.
+    """
     leading = set(goals)
     seen: set[Node] = set()
-    stack = [(root, iter(root.next_edges)) for root in roots]
-    seen.update(node for node, _ in stack)
-    while stack:
-        node, edges = stack[-1]
-        for target, _ in edges:
-            if target is not None and target not in seen:
-                seen.add(target)
-                stack.append((target, iter(target.next_edges)))
-                break
-        else:
-            stack.pop()
-            if any(target in leading for target, _ in node.next_edges):
-                leading.add(node)
+    for root in roots:
+        if root in seen:
+            continue
+        seen.add(root)
+        stack = [(root, iter(root.next_edges))]
+        while stack:
+            node, edges = stack[-1]
+            for target, _ in edges:
+                if target is not None and target not in seen:
+                    seen.add(target)
+                    stack.append((target, iter(target.next_edges)))
+                    break
+            else:
+                stack.pop()
+                if any(target in leading for target, _ in node.next_edges):
+                    leading.add(node)
     return leading

@@ -274,3 +274,13 @@ def test_results_of_a_function_of_several_have_tangents():
         sign, size = np.linalg.slogdet(x)
         assert forward_ad.unpack_dual(sign).tangent.item() == 0
         assert forward_ad.unpack_dual(size).tangent.item() == 5
+
+
+def test_a_tangent_follows_the_conversion_to_a_common_dtype():
+    x, z = gs.tensor([1.0, 2.0]), gs.tensor([1 + 1j, 2])
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, gs.tensor([1.0, 0.0]))
+        assert tangent_of(gs.cat([dual, z])).tolist() == [1, 0, 0, 0]
+        assert tangent_of(gs.stack([dual, z])).tolist() == [[1, 0], [0, 0]]
+        single = gs.ones(1, dtype=gs.float32)
+        assert tangent_of(gs.cat([dual.to(gs.float32), single, x])).tolist() == [1, 0, 0, 0, 0]

@@ -165,3 +165,35 @@ def test_products_with_a_hessian_whose_gradients_depend_on_each_other(product):
     e = np.exp([0.0, 2.0])
     np.testing.assert_allclose(found[0].numpy(), 4 * e)
     np.testing.assert_allclose(found[1].numpy(), [*(12 * e), 0.0])
+
+
+def test_the_vector_is_checked_before_the_function_is_called():
+    def never(*_):
+        raise AssertionError
+
+    x = gs.ones(2)
+    for product in (jvp, vhp, hvp):
+        with pytest.raises(RuntimeError, match="v is a tuple of invalid length: should be 2"):
+            product(never, (x, x), x)
+
+
+def test_strict_refuses_a_linear_function_in_jvp_with_create_graph():
+    x = gs.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"The jacobian of .* is independent of input 0"):
+        jvp(lambda x: 3 * x, x, gs.ones(2), create_graph=True, strict=True)
+    assert not jvp(lambda x: 3 * x, x, gs.ones(2), create_graph=True)[1].requires_grad
+
+
+@pytest.mark.parametrize("product", [vhp, hvp])
+def test_strict_refuses_the_hessian_of_a_linear_function(product):
+    x = gs.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="While computing the hessian"):
+        product(lambda x: (3 * x).sum(), x, gs.ones(2), create_graph=True, strict=True)
+
+
+def test_forward_mode_wants_vectorize():
+    for derivative, option in ((jacobian, "strategy"), (hessian, "outer_jacobian_strategy")):
+        with pytest.raises(NotImplementedError, match="only implemented for `vectorize=True`"):
+            derivative(pow_reducer, gs.ones(2), **{option: "forward-mode"})
+        with pytest.raises(AssertionError, match="Expected strategy to be either"):
+            derivative(pow_reducer, gs.ones(2), **{option: "sideways"})

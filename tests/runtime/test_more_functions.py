@@ -326,3 +326,10 @@ def test_numpy_functions_of_several_results():
 def test_without_gradients_compositions_are_just_called():
     found = np.kron(gs.tensor([1.0, 2.0]), gs.tensor([3.0]))
     assert (found.tolist(), found.requires_grad, found.grad_fn) == ([3, 6], False, None)
+
+
+@pytest.mark.parametrize("reduce", ["min", "max", "median"])
+def test_what_is_nan_shares_the_gradient_of_a_nan(reduce):
+    x = gs.tensor([NAN, 1.0, NAN], requires_grad=True)
+    getattr(x, reduce)().backward()
+    assert x.grad.tolist() == [0.5, 0, 0.5]

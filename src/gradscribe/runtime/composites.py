@@ -75,9 +75,29 @@ def taken_along(x: Any, index: Any, axis: int, keepdims: bool = True) -> Any:
 
 
 def taken_evenly(x: Any, value: Any) -> Any:
-    """The value, to which all elements that are equal to it contribute evenly."""
-    chosen = np.where(value == value, x == value, x != x)
-    return np.max(np.where(chosen, x, -np.inf))
+    """The value, to which all elements that are equal to it contribute evenly; NaN to NaN."""
+    if value == value:
+        return np.max(np.where(x == value, x, -np.inf))
+    return _missing(x)
+
+
+def greatest(x: Any) -> Any:
+    """The greatest element; NaN, to which all that are NaN contribute evenly, if there is one."""
+    if np.any(x != x):
+        return _missing(x)
+    return np.max(x)
+
+
+def least(x: Any) -> Any:
+    """The least element; NaN as in `greatest`."""
+    if np.any(x != x):
+        return _missing(x)
+    return np.min(x)
+
+
+def _missing(x: Any) -> Any:
+    missing = x != x
+    return np.sum(np.where(missing, x, 0)) / np.sum(missing, dtype=x.dtype)
 
 
 def taken_flat(x: Any, positions: Any) -> Any:

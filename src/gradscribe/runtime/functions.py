@@ -153,8 +153,10 @@ signbit = unary("signbit", np.signbit, "Signbit", differentiable=False)
 
 # --- reductions -------------------------------------------------------------------------------
 
-MAX = enter_row(Operation("Max", np.max))
-MIN = enter_row(Operation("Min", np.min))
+enter_row(Operation("Max", np.max))
+enter_row(Operation("Min", np.min))
+MAX = Operation("Max", composites.greatest, run=np.max)
+MIN = Operation("Min", composites.least, run=np.min)
 sum = reduction("sum", np.sum, "Sum", summable)
 mean = reduction("mean", np.mean, "Mean", averageable)
 prod = reduction("prod", np.prod, "Prod", summable)

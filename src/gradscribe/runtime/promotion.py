@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime import dtypes
+from gradscribe.runtime.modes import MODES
 from gradscribe.runtime.tensor import Array, Tensor, wrap
 
 _CATEGORIES = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
@@ -87,10 +88,12 @@ def alike(tensors: Any) -> Any:
 
 
 def converted(operand: Tensor, dtype: dtypes.Dtype) -> Tensor:
-    """The operand with elements of this dtype; without a node, where it requires no gradient."""
+    """The operand with elements of this dtype; without a node, where nothing asks for one."""
     if operand.array.dtype == dtype:
         return operand
-    return operand.to(dtype) if operand.requires_grad else wrap(operand.array.astype(dtype))
+    if operand.requires_grad or MODES:
+        return operand.to(dtype)
+    return wrap(operand.array.astype(dtype))
 
 
 def result_dtype(*operands: Any) -> dtypes.Dtype:

@@ -61,6 +61,25 @@ def pullback(x):
     return np.sum(pull(x)[0] * out)
 
 
+def pullback_in_a_loop(x):
+    out, pull = gs.vjp(product_of_sines, x)
+    total = out
+    for xi in x:
+        total = total + np.sum(pull(xi)[0] ** 2)
+    return total
+
+
+def pullback_called_twice(x):
+    _, pull = gs.vjp(lambda y: np.tanh(y) * x, x)
+    return np.sum(pull(x)[0] * pull(x * x)[0])
+
+
+def pullback_of_a_dict(x):
+    out, pull = gs.vjp(lambda p: p["a"] * p["b"], {"a": x, "b": 3.0})
+    (d_p,) = pull(out)
+    return np.sum(d_p["a"]) * d_p["b"]
+
+
 def hessian_times_vector(x):
     return np.sum(gs.hvp(lambda y: np.sum(y**4) * x[0], x, x))
 
@@ -97,6 +116,8 @@ PROGRAMS = [
     second_derivative,
     tangent_through_a_loop,
     pullback,
+    pullback_called_twice,
+    pullback_of_a_dict,
     hessian_times_vector,
     newton,
 ]
@@ -113,6 +134,23 @@ def test_forward_mode_goes_through_the_gradient_of_a_loop():
         return np.sum(g * g)
 
     gs.testing.check_grad(f, X, modes=("forward",), order=0)
+
+
+def test_a_pullback_may_be_called_in_a_loop():
+    gs.testing.check_grad(pullback_in_a_loop, X, modes=("forward",), order=0)
+
+
+def test_the_function_of_a_pullback_runs_once(capsys):
+    def shown(y):
+        print("once")
+        return y * y
+
+    def f(x):
+        out, pull = gs.vjp(shown, x)
+        return pull(out)[0] + pull(x)[0]
+
+    np.testing.assert_allclose(gs.jvp(f, (X,), (X,))[0], 2 * X**3 + 2 * X**2)
+    assert capsys.readouterr().out == "once\n"
 
 
 def test_reverse_mode_through_the_gradient_of_a_loop_is_refused():

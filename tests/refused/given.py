@@ -236,10 +236,35 @@ def list_outside_of_the_inner_function(x):
     return gs.grad(noted)(x) * seen[0]
 
 
-@refused("the pullback of a function with side effects", VECTOR)
-def pullback_of_printing(x):
-    def shown(y):
-        print(y)
-        return y * y
+@refused("argument 0 has nothing to differentiate", VECTOR, kind=ArgumentError)
+def jacobian_by_an_integer(x):
+    return gs.jacobian(lambda n: n * x)(3)
 
-    return gs.vjp(shown, x)[1](x)[0]
+
+@refused("the result of the function has nothing to differentiate", VECTOR, kind=ArgumentError)
+def jacobian_of_an_integer(x):
+    return gs.jacobian(np.argmax)(x)
+
+
+@refused("the Jacobian by, or of, complex numbers", VECTOR)
+def jacobian_of_complex_numbers(x):
+    return np.real(gs.jacobian(lambda y: y * 1j)(x))
+
+
+@refused("the Jacobian by, or of, nested lists", VECTOR)
+def jacobian_of_nested_lists(x):
+    return gs.jacobian(lambda y: [[item, item] for item in y])(x)[0][0]
+
+
+@refused(
+    "forward mode through a function that draws random numbers, or prints: it runs once for each "
+    "element of its arguments",
+    VECTOR,
+)
+def forward_jacobian_of_draws(x):
+    return gs.jacfwd(lambda y: y * np.random.rand())(x)
+
+
+@refused_when_run("mode='fast'", ArgumentError)
+def jacobian_in_an_unknown_mode():
+    gs.jacobian(square, mode="fast")

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.api import function_calls, transform_calls
+from gradscribe.api import function_calls, jacobians, transform_calls
 from gradscribe.api import tensor_creation as _tensor_creation
 from gradscribe.api import tensor_promotion as _tensor_promotion
 from gradscribe.api.differentiable import DifferentiableFunction, differentiable
 from gradscribe.api.directional import hvp, jvp, vjp
 from gradscribe.api.functional import Argnums, Gradient
+from gradscribe.api.jacobians import hessian, jacfwd, jacobian, jacrev
 from gradscribe.api.own_operations import primitive
 from gradscribe.api.supported import Support, supported
 from gradscribe.api.tracing import trace
@@ -31,7 +32,11 @@ __all__ = [
     "Support",
     "differentiable",
     "grad",
+    "hessian",
     "hvp",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
     "jvp",
     "primitive",
     "stop_gradient",
@@ -72,6 +77,7 @@ def stop_gradient(x: Any) -> Any:
 
 
 transform_calls.enter(grad, value_and_grad)
+jacobians.enter()
 function_calls.enter()
 register(STOP_GRADIENT, (stop_gradient,), ())
 

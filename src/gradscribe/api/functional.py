@@ -8,40 +8,27 @@ adjoint.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from gradscribe.api.transform import Plan, Run, Transform, prepared
 from gradscribe.compiler import Primal, Target, argument_numbers, target_of
-from gradscribe.compiler.entry import Values
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.higher_order import nested_gradient
-from gradscribe.compiler.leaves import unwrapped
 from gradscribe.compiler.signatures import leaf_text, parameter_location
-from gradscribe.errors import ArgumentError, NonScalarError, NotSpecializedError
+from gradscribe.errors import ArgumentError, NonScalarError
 from gradscribe.ir.core import Function, Location
 from gradscribe.ir.trees import Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar, is_differentiable
 from gradscribe.primitives.control import RAISE
 
 Argnums = int | tuple[int, ...]
-Run = Callable[[Values], Any]
 
 
-class Plan(NamedTuple):
-    """What is done at a call once its lowering is known, and the code that does it."""
-
-    run: Run
-    generated: Generated
-
-
-class Gradient:
+class Gradient(Transform):
     """The function that `gs.grad` and `gs.value_and_grad` return."""
-
-    __gradscribe_transform__ = True
-    """Compiled code that calls one refers to this very object."""
 
     def __init__(
         self,
@@ -62,33 +49,13 @@ class Gradient:
         self.target: Target = target_of(self.function)
         self.has_aux = has_aux
         self.with_value = with_value
-        self._key = (Gradient, self.chain, has_aux, with_value)
-        self._latest: Plan | None = None
-        functools.update_wrapper(self, function, updated=())
-        self.__name__ = f"grad_{getattr(function, '__name__', 'function')}"
+        super().__init__(function, "grad", (Gradient, self.chain, has_aux, with_value))
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        target = self.target.of_call(len(args))
-        values = target.values(args, keywords)
-        primal, matched = target.program.find(values)
-        plan = primal.plans.get(self._key)
-        if plan is None:
-            plan, matched = self._make_plan(target, values)
-        self._latest = plan
-        return plan.run(matched)
+    @property
+    def compiled(self) -> Target:
+        return self.target
 
-    def _make_plan(self, target: Target, values: Values) -> tuple[Plan, Values]:
-        """Compile for this call; compiling may assume more of the arguments than before."""
-        while True:
-            primal, matched = target.program.find(values)
-            plan = primal.plans.get(self._key)
-            if plan is None:
-                plan = primal.plans[self._key] = self._plan(target, primal)
-                if primal.match(values) is None:
-                    continue
-            return plan, matched
-
-    def _plan(self, target: Target, primal: Primal) -> Plan:
+    def plan(self, target: Target, primal: Primal) -> Plan:
         if len(self.chain) > 1 and not _always_raises(primal.function):
             return self._nested_plan(target, primal)
         active = self._active(target, primal, self.argnums)
@@ -169,16 +136,6 @@ class Gradient:
                 f"`{self.__name__}` returns a pair, which has no gradient", "use `gs.grad` inside"
             )
 
-    @property
-    def source(self) -> str:
-        """The generated code of the latest call's types."""
-        if self._latest is None:
-            raise NotSpecializedError(
-                f"`{self.__name__}` was not called yet, so it is compiled for no types",
-                "call it once, or use `gs.differentiable(f).specialize(…)`",
-            )
-        return self._latest.generated.source
-
 
 def _always_raises(function: Function) -> bool:
     """Whether every path ends in a `raise` of the program: calling it does just that."""
@@ -217,20 +174,6 @@ def _not_scalar(function: Function, found: str, location: Location | None) -> No
         "sum the result (`np.sum`), or use `gs.vjp` or `gs.jacobian`",
         location,
     )
-
-
-def prepared(primal: Primal, generated: Generated, *more: Any) -> Run:
-    """Runs generated code on the values of a call, and these arguments more."""
-    function, layout = generated.callable, primal.layout
-    if layout.wrapped or primal.lowered.stores:
-
-        def run_on_leaves(values: Values) -> Any:
-            leaves = [unwrapped(leaf) for leaf in layout.leaves(values)]
-            primal.check_stored(leaves)
-            return function(*layout.arguments(leaves), *more)
-
-        return run_on_leaves
-    return lambda values: function(*values[1:], *more)
 
 
 def _then(run: Run, change: Callable[[Any], Any]) -> Run:

@@ -22,7 +22,7 @@ from gradscribe.compiler.leaves import Layout, builder, container_expressions, f
 from gradscribe.compiler.signatures import ArgumentTypes, Binder, bound, parameter_location
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.compiler.stored import refuse_overlap, refuse_read_only
-from gradscribe.compiler.variadic import is_variadic
+from gradscribe.compiler.variadic import called_by, is_variadic
 from gradscribe.errors import ArgumentError, GradscribeError, UnsupportedError
 from gradscribe.frontend.interface import (
     Argument,
@@ -81,7 +81,13 @@ class Program:
 
     @compiling
     def _lower(self, values: Values, key: Key, sampled: Sequence[bool]) -> tuple[Primal, Values]:
-        primal = self._primal(values, sampled)
+        try:
+            primal = self._primal(values, sampled)
+        except GradscribeError as error:
+            made = called_by(values[0]) is not values[0]
+            if made and error.location and error.location.filename == self.code.co_filename:
+                error.location = _definition(values[0])
+            raise
         matched = primal.match(values)
         assert matched is not None, "a lowering holds for the call that it was made for"
         self.primals.setdefault(key, []).insert(0, primal)
@@ -214,9 +220,7 @@ class Primal:
     @property
     def location(self) -> Location | None:
         """Where the function is defined."""
-        function = self.user_function
-        name = function.__name__ if function.__name__ != "<lambda>" else "lambda"
-        return parameter_location(function, name)
+        return _definition(self.user_function)
 
     @cached_property
     def layout(self) -> Layout:
@@ -301,3 +305,10 @@ class Primal:
             found = Specialization(self, active, seeded)
             self._specializations[active, seeded] = found
         return found
+
+
+def _definition(function: FunctionType) -> Location | None:
+    """Where a user's function is defined."""
+    function = called_by(function)
+    name = function.__name__ if function.__name__ != "<lambda>" else "lambda"
+    return parameter_location(function, name)

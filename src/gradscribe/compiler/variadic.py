@@ -18,6 +18,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+_FILENAME = "<gradscribe call"
 _serial = itertools.count(1)
 
 
@@ -51,7 +52,7 @@ def calling(callee: Any, like: FunctionType, first: int) -> FunctionType:
     stop = code.co_argcount + code.co_kwonlyargcount
     only = code.co_varnames[code.co_argcount : stop]
     variadic = code.co_varnames[stop] if is_variadic(like) else ""
-    name = getattr(callee, "__name__", "")
+    name = getattr(callee, "__name__", "").replace("<lambda>", "function")
     made = _maker(
         name if name.isidentifier() else "function",
         code.co_varnames[first : code.co_argcount],
@@ -61,6 +62,16 @@ def calling(callee: Any, like: FunctionType, first: int) -> FunctionType:
     )(callee)
     made.__defaults__, made.__kwdefaults__ = like.__defaults__, like.__kwdefaults__
     return made
+
+
+def called_by(function: FunctionType) -> FunctionType:
+    """The user's function that a function made here calls, maybe by way of others; any other
+    function is that itself."""
+    while function.__code__.co_filename.startswith(_FILENAME):
+        (cell,) = function.__closure__ or ()
+        callee = cell.cell_contents
+        function = callee if isinstance(callee, FunctionType) else callee.target.function
+    return function
 
 
 @functools.lru_cache(maxsize=1024)
@@ -84,7 +95,7 @@ def _maker(
         f"        return {callee}({given})\n"
         f"    return {name}\n"
     )
-    filename = f"<gradscribe call {next(_serial)}: {name}>"
+    filename = f"{_FILENAME} {next(_serial)}: {name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     namespace: dict[str, Callable[[FunctionType], FunctionType]] = {}
     exec(compile(text, filename, "exec"), namespace)

@@ -1,7 +1,7 @@
 """Constants: integer and boolean arithmetic as Python does it, and lengths that are known.
 
 Floating-point arithmetic of the user's is left to run time; that of derived operations is
-folded, where it is Python's own.
+folded.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import Scalar
@@ -39,6 +41,9 @@ _FOLDED: frozenset[Callable[..., Any]] = frozenset(
 )
 
 
+_NUMPY_FLOATS = (np.float32, np.float64)
+
+
 @exact(*_FOLDED)
 def fold_integers(rewriter: Rewriter, operation: Operation) -> Value | None:
     """2 * 3 is 6. Python's integers have no overflow; what would raise is left to raise."""
@@ -48,7 +53,21 @@ def fold_integers(rewriter: Rewriter, operation: Operation) -> Value | None:
 @derived(operator.add, operator.sub, operator.mul, operator.neg)
 def fold_floats(rewriter: Rewriter, operation: Operation) -> Value | None:
     """2 * 0.5 is 1.0. Quotients stay, for x * (1 / 3) is to become x / 3."""
-    return _fold(rewriter, operation, _FOLDED, (bool, int, float))
+    return _fold(rewriter, operation, _FOLDED, (bool, int, float, *_NUMPY_FLOATS))
+
+
+@derived(operator.add, operator.sub, operator.mul, operator.truediv)
+def weaken(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of np.float64(2.0) * x make 2.0 * x, where x has that type anyway."""
+    for position, value in enumerate(operation.operands):
+        constant = rewriter.constant_of(value)
+        if type(constant) in _NUMPY_FLOATS:
+            others = list(operation.operands)
+            others[position] = rewriter.constant(float(constant), operation)
+            result = rewriter.again(operation, *others)
+            if result is not None:
+                return result
+    return None
 
 
 def _fold(

@@ -1,0 +1,274 @@
+"""What `gs.jacobian` and its kind mean in compiled code: loops over the elements of a leaf.
+
+Reverse mode runs the function once, and its adjoint once for each element of a result; forward
+mode runs the function with its tangent once for each element of an argument. A Jacobian of a
+call has the structure of its result, with that of the arguments in place of each leaf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from gradscribe.api import jacobian_prelude
+from gradscribe.api.given_tangents import refuse
+from gradscribe.api.outlining import Outlined, arranged, inline, outline
+from gradscribe.api.transform_calls import (
+    LocalPullback,
+    argument_positions,
+    by_argument,
+    inline_with_one,
+    static_value,
+)
+from gradscribe.compiler.stages import Stages, flat, only_results, tangent_only
+from gradscribe.errors import ArgumentError
+from gradscribe.frontend.calls import builtins
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Static, TupleOf
+from gradscribe.ir.affine import Affine
+from gradscribe.ir.core import Function, Operation, Value, walk
+from gradscribe.ir.lengths import Facts
+from gradscribe.ir.trees import Constant, Leaf, Node, Tree
+from gradscribe.ir.types import Array, Scalar, is_differentiable
+from gradscribe.ir.types import Sequence as ListOf
+from gradscribe.primitives.control import RAISE
+from gradscribe.primitives.typing import dims_of, product
+from gradscribe.transforms import tangent
+from gradscribe.transforms.simplify import simplify
+from gradscribe.transforms.sink import has_effect
+
+Mode = Literal["auto", "forward", "reverse"]
+Blocks = dict[tuple[int, int], Any]
+"""For a leaf of the result, and one of the arguments: the derivative of one by the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Derivative:
+    """`gs.jacobian(f, …)` in compiled code: f is a value of the frontend (it may be a closure)."""
+
+    function: Any
+    argnums: int | tuple[int, ...] = 0
+    mode: Mode = "auto"
+
+
+@dataclass(frozen=True, eq=False)
+class _Pullback:
+    """The callable `pullback` of the prelude."""
+
+    of: LocalPullback
+
+
+@dataclass(frozen=True, eq=False)
+class _Push:
+    """The callable `push` of the prelude.
+
+    along: from the leaves of the arguments, and a direction of one of them, to tangents.
+    """
+
+    operands: tuple[Value, ...]
+    along: Function
+
+
+def make(mode: Mode) -> builtins.Handler:
+    """The handler of `gs.jacobian` and its kind."""
+
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        names = ("function", "argnums", "mode")
+        given = {**dict(zip(names, arguments, strict=False)), **keywords}
+        function = given.pop("function")
+        static = {name: static_value(lowering, node, item) for name, item in given.items()}
+        return Static(Derivative(function, **{"mode": mode, **static}))
+
+    return handler
+
+
+def call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """The Jacobians of an outlined call."""
+    callee, *rest = arguments
+    spec: Derivative = callee.value
+    call = outline(lowering, node, spec.function, rest, keywords)
+    numbers = argument_positions(lowering, node, spec.argnums, len(rest))
+    active = call.active(sorted(set(numbers)))
+    results = _results(lowering, node, call)
+    for number in numbers:
+        if not set(active) & set(call.spans[number]):
+            refuse(lowering, node, _nothing_to_differentiate(number))
+    _check_leaves(lowering, node, [call.function.body.parameters[leaf] for leaf in active])
+    mode = spec.mode
+    if mode == "auto":
+        mode = _cheaper(lowering, call, active, results)
+    make_blocks = _forward if mode == "forward" else _reverse
+    blocks = make_blocks(lowering, node, call, active, results)
+
+    def of_result(leaf: int) -> Any:
+        if leaf not in results:
+            return Static(None)
+        found = {i: blocks[leaf, i] for i in active}
+        parts = tuple(by_argument(lowering, call, number, found) for number in numbers)
+        return TupleOf(parts) if isinstance(spec.argnums, tuple) else parts[0]
+
+    leaves = iter(range(len(call.function.body.yields)))
+    return _arranged(lowering, call.function.result, lambda: of_result(next(leaves)))
+
+
+def _arranged(lowering: Lowering, tree: Tree, of_leaf: Callable[[], Any]) -> Any:
+    if isinstance(tree, Leaf):
+        return of_leaf()
+    if isinstance(tree, Constant):
+        return Static(None)
+    assert isinstance(tree, Node)
+    return arranged(lowering, tree, [_arranged(lowering, c, of_leaf) for c in tree.children])
+
+
+def _results(lowering: Lowering, node: Any, call: Outlined) -> tuple[int, ...]:
+    """The differentiable leaves of the result."""
+    yields = call.function.body.yields
+    found = tuple(i for i, value in enumerate(yields) if is_differentiable(value.type))
+    if not found:
+        refuse(
+            lowering,
+            node,
+            ArgumentError(
+                "the result of the function has nothing to differentiate",
+                "return floating-point numbers or arrays",
+            ),
+        )
+    _check_leaves(lowering, node, [yields[leaf] for leaf in found])
+    return found
+
+
+def _check_leaves(lowering: Lowering, node: Any, leaves: Sequence[Value]) -> None:
+    for leaf in leaves:
+        item = leaf.type.item if isinstance(leaf.type, ListOf) else leaf.type
+        if not isinstance(item, (Array, Scalar)):
+            lowering.unsupported(
+                node, "the Jacobian by, or of, nested lists", "make arrays or tuples of them"
+            )
+        if item.dtype.startswith("complex"):
+            lowering.unsupported(
+                node,
+                "the Jacobian by, or of, complex numbers",
+                "let the function take and return real and imaginary parts",
+            )
+
+
+def _nothing_to_differentiate(number: int) -> ArgumentError:
+    return ArgumentError(
+        f"argument {number} has nothing to differentiate",
+        "pass floating-point numbers or arrays (`3.0`, not `3`), or other argnums",
+    )
+
+
+def _cheaper(
+    lowering: Lowering, call: Outlined, active: Sequence[int], results: Sequence[int]
+) -> Mode:
+    """The mode that takes fewer runs; later calls with other lengths are compiled anew where that
+    makes it the other one."""
+    if _effect_of(call) is not None:
+        return "reverse"
+    facts = lowering.builder.facts
+    inputs = _count(facts, [call.function.body.parameters[leaf] for leaf in active])
+    outputs = _count(facts, [call.function.body.yields[leaf] for leaf in results])
+    if inputs is None or outputs is None:
+        return "reverse"
+    return "forward" if facts.at_least(outputs - inputs, 0) else "reverse"
+
+
+def _count(facts: Facts, leaves: Sequence[Value]) -> Affine | None:
+    """How many elements these have."""
+    total = Affine.of(0)
+    for leaf in leaves:
+        type_ = leaf.type
+        if isinstance(type_, ListOf):
+            if type_.length is None:
+                return None
+            total += product(facts, (type_.length, *dims_of(type_.item)))
+        else:
+            total += product(facts, dims_of(type_))
+    return total
+
+
+def _effect_of(call: Outlined) -> Operation | None:
+    """An operation that is to run once for a call (an error ends all runs)."""
+    within = walk(call.function.body)
+    leaves = (o for o in within if not o.regions and o.primitive is not RAISE)
+    return next(filter(has_effect, leaves), None)
+
+
+# -- the modes -----------------------------------------------------------------------------------
+
+
+def _reverse(
+    lowering: Lowering, node: Any, call: Outlined, active: Sequence[int], results: Sequence[int]
+) -> Blocks:
+    blocks: Blocks = {}
+    likes = TupleOf(tuple(lowering.wrap(call.operands[leaf]) for leaf in active))
+    for leaf in results:
+        only = replace(call, function=only_results(call.function, (leaf,)))
+        if _is_number(call.function.body.yields[leaf]):
+            both = Stages(only.function, tuple(active)).value_and_gradient
+            _, *gradients = inline_with_one(lowering, node, both, call.operands)
+            found = list(map(lowering.wrap, gradients))
+        else:
+            pullback = LocalPullback.of(lowering, only, tuple(active))
+            (result,) = pullback.value(lowering).items
+            arguments = (Static(_Pullback(pullback)), result, likes)
+            rows = Static(jacobian_prelude.rows)
+            found = calls.call(lowering, node, rows, arguments, {}).items
+        blocks.update({(leaf, i): item for i, item in zip(active, found, strict=True)})
+    return blocks
+
+
+def _pull(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    callee, seed = arguments
+    pullback: LocalPullback = callee.value.of
+    return TupleOf(tuple(pullback.cotangents(lowering, [lowering.value(seed)]).values()))
+
+
+def _forward(
+    lowering: Lowering, node: Any, call: Outlined, active: Sequence[int], results: Sequence[int]
+) -> Blocks:
+    _refuse_effects(lowering, node, call)
+    blocks: Blocks = {}
+    only = replace(call, function=only_results(call.function, results))
+    likes = TupleOf(tuple(map(lowering.wrap, inline(lowering, only.function, call.operands))))
+    for leaf in active:
+        along = tangent_only(tangent.differentiate(flat(only.function), (leaf,)))
+        if _is_number(call.operands[leaf]):
+            tangents = inline_with_one(lowering, node, along, call.operands)
+            found = list(map(lowering.wrap, tangents))
+        else:
+            push = Static(_Push(call.operands, simplify(along)))
+            arguments = (push, lowering.wrap(call.operands[leaf]), likes)
+            columns = Static(jacobian_prelude.columns)
+            found = calls.call(lowering, node, columns, arguments, {}).items
+        blocks.update({(i, leaf): item for i, item in zip(results, found, strict=True)})
+    return blocks
+
+
+def _refuse_effects(lowering: Lowering, node: Any, call: Outlined) -> None:
+    if _effect_of(call) is not None:
+        lowering.unsupported(
+            node,
+            "forward mode through a function that draws random numbers, or prints: it runs once "
+            "for each element of its arguments",
+            "use `gs.jacrev`, or draw and print outside of the function",
+        )
+
+
+def _pushed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    callee, seed = arguments
+    push: _Push = callee.value
+    found = inline(lowering, push.along, (*push.operands, lowering.value(seed)))
+    return TupleOf(tuple(map(lowering.wrap, found)))
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value.type, Scalar) or (isinstance(value.type, Array) and not value.type.dims)
+
+
+def enter() -> None:
+    """Make the callables known to the frontend."""
+    builtins.OBJECTS.update({Derivative: call_derivative, _Pullback: _pull, _Push: _pushed})

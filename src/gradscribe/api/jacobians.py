@@ -1,0 +1,123 @@
+"""Jacobians and Hessians of functions as functions.
+
+    gs.jacobian(f, argnums=0, mode="auto")    gs.jacfwd    gs.jacrev    gs.hessian
+
+The result of a call has the structure of the function's result; in place of each of its leaves
+stands the structure of the argument (a tuple of those, where argnums is one); in place of each
+leaf of that, the derivative, an array of shape `leaf of the result + leaf of the argument`. Leaves
+that have no derivative (integers, booleans, text) become None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from gradscribe.api import jacobian_calls
+from gradscribe.api.functional import Argnums, Gradient
+from gradscribe.api.jacobian_calls import Derivative, Mode
+from gradscribe.api.transform import Plan, Transform, prepared
+from gradscribe.compiler import Primal, Target, argument_numbers, target_of
+from gradscribe.compiler.generated import Generated
+from gradscribe.errors import ArgumentError
+from gradscribe.frontend.calls import builtins
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Static
+from gradscribe.transforms.simplify import simplify
+
+
+class Jacobian(Transform):
+    """The function that `gs.jacobian` and its kind return."""
+
+    def __init__(
+        self, function: Callable[..., Any], argnums: Argnums, mode: Mode, prefix: str = "jacobian"
+    ) -> None:
+        numbers = argument_numbers(argnums)
+        self.argnums: Argnums = numbers if isinstance(argnums, (tuple, list)) else numbers[0]
+        if mode not in ("auto", "forward", "reverse"):
+            raise ArgumentError(f"mode={mode!r}", 'pass "auto", "forward" or "reverse"')
+        if isinstance(function, Gradient):
+            function.check_differentiable()
+        self.function = function
+        self.mode = mode
+        self.target: Target = target_of(function)
+        super().__init__(function, prefix, (Jacobian,))
+
+    @cached_property
+    def compiled(self) -> Target:
+        return target_of(self)
+
+    def plan(self, target: Target, primal: Primal) -> Plan:
+        generated = Generated(lambda: simplify(primal.function))
+        return Plan(prepared(primal, generated), generated)
+
+
+def jacobian(
+    function: Callable[..., Any], argnums: Argnums = 0, mode: Mode = "auto"
+) -> Callable[..., Any]:
+    """The derivative of every element of a function's result by every element of an argument.
+
+    argnums: the argument, or (then there is a tuple of derivatives) the arguments. mode:
+    "reverse" takes one run of the adjoint for each element of the result, "forward" one of the
+    function and its tangent for each element of the arguments; "auto" the one that takes fewer.
+
+    >>> jacobian(lambda x: x**2)(np.array([1.0, 3.0]))
+    array([[2., 0.],
+           [0., 6.]])
+
+    `.source` of what this returns is the generated code of its latest call.
+    """
+    return Jacobian(function, argnums, mode)
+
+
+def jacfwd(function: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """`jacobian` in forward mode: one run for each element of the arguments."""
+    return Jacobian(function, argnums, "forward", "jacfwd")
+
+
+def jacrev(function: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """`jacobian` in reverse mode: one run of the adjoint for each element of the result."""
+    return Jacobian(function, argnums, "reverse", "jacrev")
+
+
+def hessian(function: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """The second derivatives of a function: forward mode over reverse mode.
+
+    >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 3.0]))
+    array([[6., 2.],
+           [2., 0.]])
+
+    Of nested arguments, and with several argnums, the derivative by the first one has in place of
+    each leaf the structure of its own derivative.
+    """
+    made = Jacobian(jacrev(function, argnums), argnums, "forward", "hessian")
+    made.__name__ = f"hessian_{getattr(function, '__name__', 'function')}"
+    return made
+
+
+def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """A `Jacobian` made outside, called inside."""
+    callee, *rest = arguments
+    made: Jacobian = callee.value
+    inner = Derivative(Static(made.function), made.argnums, made.mode)
+    return jacobian_calls.call_derivative(lowering, node, (Static(inner), *rest), keywords)
+
+
+def _hessian(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    rows = jacobian_calls.make("reverse")(lowering, node, arguments, keywords)
+    return Static(Derivative(rows, rows.value.argnums, "forward"))
+
+
+def enter() -> None:
+    """Make the transforms known to the frontend."""
+    jacobian_calls.enter()
+    builtins.OBJECTS[Jacobian] = _call
+    builtins.BUILTINS.update(
+        {
+            jacobian: jacobian_calls.make("auto"),
+            jacfwd: jacobian_calls.make("forward"),
+            jacrev: jacobian_calls.make("reverse"),
+            hessian: _hessian,
+        }
+    )

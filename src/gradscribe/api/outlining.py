@@ -1,0 +1,168 @@
+"""Calls in compiled code that become IR functions of their own, and their way back inline.
+
+`outline` lowers a call f(*arguments) apart from the program around it; a transform makes what it
+wants of that function, and `Inlined` appends it to the program, in one piece or in two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gradscribe.frontend import scope
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.data.instances import new_instance
+from gradscribe.frontend.data.results import result_tree
+from gradscribe.frontend.interface import Argument
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import DictRef, ListRef, Static, Storage, TupleOf
+from gradscribe.ir.core import Block, Function, Operation, Parameter, Value, walk
+from gradscribe.ir.trees import Constant, Leaf, Node, Tree
+from gradscribe.ir.types import is_differentiable
+from gradscribe.transforms.tangent.signature import unused
+
+
+@dataclass(frozen=True, eq=False)
+class Outlined:
+    """A call f(*arguments) as an IR function of its own.
+
+    function: its parameters are the arguments, then the outer values that f reads. operands:
+    the outer values for all leaves of the parameters. spans: the leaves of each argument.
+    """
+
+    function: Function
+    operands: tuple[Value, ...]
+    spans: tuple[range, ...]
+
+    def active(self, argnums: Sequence[int]) -> tuple[int, ...]:
+        """The differentiable leaves of these arguments."""
+        leaves = self.function.body.parameters
+        return tuple(
+            i for number in argnums for i in self.spans[number] if is_differentiable(leaves[i].type)
+        )
+
+
+def outline(
+    lowering: Lowering, node: Any, function: Any, arguments: Sequence[Any], keywords: dict[str, Any]
+) -> Outlined:
+    """Lower a call into a function of its own."""
+    parameters: list[Parameter] = []
+    operands: list[Value] = []
+    spans: list[range] = []
+    bound = []
+    taken: set[str] = set()
+    for number, item in enumerate(arguments):
+        tree, leaves = result_tree(lowering, item)
+        types = tuple(leaf.type for leaf in leaves)
+        given = leaves[0].name if isinstance(tree, Leaf) else ""
+        name = unused(given or f"argument_{number}", taken)
+        parameter, inner = scope.bind(lowering, Argument(name, tree, types))
+        spans.append(range(len(operands), len(operands) + len(leaves)))
+        parameters.append(parameter)
+        operands += leaves
+        bound.append(inner)
+    before = dict(lowering.contents)
+    with lowering.builder.block() as operations:
+        result = calls.call(lowering, node, function, tuple(bound), keywords)
+        tree, yields = result_tree(lowering, result)
+    if any(lowering.contents[storage] is not held for storage, held in before.items()):
+        lowering.unsupported(
+            node,
+            "the function that is differentiated here changes an array or list outside of it",
+            "let it return what it computes",
+        )
+    own = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
+    free = _free_values(Block(own, tuple(operations), tuple(yields)))
+    parameters += [Parameter(f"outer_{i}", Leaf(), (value,)) for i, value in enumerate(free)]
+    body = Block((*own, *free), tuple(operations), tuple(yields))
+    outlined = Function("function", tuple(parameters), body, tree, lowering.builder.facts)
+    return Outlined(outlined, (*operands, *free), tuple(spans))
+
+
+def _free_values(block: Block) -> list[Value]:
+    """The values that a block reads and does not define, in the order of their first use."""
+    defined = set(block.parameters)
+    read: dict[Value, None] = {}
+    for operation in walk(block):
+        read.update(dict.fromkeys(operation.operands))
+        defined.update(operation.results)
+        for region in operation.regions:
+            defined.update(region.parameters)
+            read.update(dict.fromkeys(region.yields))
+    read.update(dict.fromkeys(block.yields))
+    return [value for value in read if value not in defined]
+
+
+class Inlined:
+    """Operations of a function as operations of the program, with values of their own.
+
+    inputs: the values of the program for these of the function. A second piece of the function
+    may be appended any number of times, each time from the first: see `after`.
+    """
+
+    def __init__(self, inputs: Iterable[tuple[Value, Value]]) -> None:
+        self._mapping = dict(inputs)
+
+    def after(self, inputs: Iterable[tuple[Value, Value]]) -> Inlined:
+        """What has been appended so far, for a piece that goes on from it with more inputs."""
+        return Inlined((self._mapping | dict(inputs)).items())
+
+    def append(self, lowering: Lowering, operations: Sequence[Operation]) -> None:
+        builder = lowering.builder
+        start = len(builder.operations)
+        for operation in operations:
+            builder.append(self._renewed(operation))
+        assert builder.location is not None
+        builder.relocate(start, builder.location)
+
+    def values(self, of: Iterable[Value]) -> list[Value]:
+        return [self._mapping.get(value, value) for value in of]
+
+    def _renewed(self, operation: Operation) -> Operation:
+        operands = tuple(self.values(operation.operands))
+        regions = tuple(map(self._renewed_block, operation.regions))
+        results = self._own(operation.results)
+        return replace(operation, operands=operands, regions=regions, results=results)
+
+    def _renewed_block(self, block: Block) -> Block:
+        parameters = self._own(block.parameters)
+        operations = tuple(map(self._renewed, block.operations))
+        return Block(parameters, operations, tuple(self.values(block.yields)))
+
+    def _own(self, values: Sequence[Value]) -> tuple[Value, ...]:
+        own = tuple(replace(value) for value in values)
+        self._mapping.update(zip(values, own, strict=True))
+        return own
+
+
+def inline(lowering: Lowering, function: Function, operands: Sequence[Value]) -> list[Value]:
+    """Append a function's operations, its parameters replaced by these values; its results."""
+    inlined = Inlined(zip(function.body.parameters, operands, strict=True))
+    inlined.append(lowering, function.body.operations)
+    return inlined.values(function.body.yields)
+
+
+def structured(lowering: Lowering, tree: Tree, leaves: Any) -> Any:
+    """The frontend value of this structure, of an iterator of IR values."""
+    if isinstance(tree, Leaf):
+        return lowering.wrap(next(leaves))
+    if isinstance(tree, Constant):
+        return Static(tree.value)
+    assert isinstance(tree, Node)
+    return arranged(lowering, tree, [structured(lowering, c, leaves) for c in tree.children])
+
+
+def arranged(lowering: Lowering, tree: Node, children: Sequence[Any]) -> Any:
+    """The container that a tree describes, of values for its children."""
+    items = tuple(children)
+    if tree.keys is not None and tree.cls is not dict and not issubclass(tree.cls, tuple):
+        return new_instance(lowering, tree.cls, dict(zip(tree.keys, items, strict=True)))
+    if tree.cls is not list and tree.cls is not dict:
+        return TupleOf(items, tree.cls)
+    storage = Storage()
+    if tree.cls is list:
+        lowering.contents[storage] = items
+        return ListRef(storage)
+    lowering.contents[storage] = dict(zip(tree.keys or (), items, strict=True))
+    return DictRef(storage)

@@ -1,0 +1,278 @@
+"""`gs.jacobian`, `jacfwd`, `jacrev`, `hessian`: values, structure, number of runs, composition."""
+
+import dataclasses
+import functools
+import itertools
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe import errors
+
+X = np.array([0.3, -1.0, 0.8])
+A = np.random.default_rng(0).standard_normal((4, 3))
+TRANSFORMS = {
+    "auto": gs.jacobian,
+    "forward": functools.partial(gs.jacobian, mode="forward"),
+    "reverse": functools.partial(gs.jacobian, mode="reverse"),
+}
+
+
+@dataclasses.dataclass
+class Layer:
+    weights: np.ndarray
+    scale: float
+
+
+def affine(x, a):
+    return np.tanh(a @ x) * x[0]
+
+
+def recurrence(x):
+    states, h = np.zeros_like(x), x[0]
+    for i in range(len(x)):
+        h = np.tanh(h * x[i] + 0.1)
+        states[i] = h
+    return states
+
+
+def until_small(x):
+    while np.max(np.abs(x)) > 0.1:
+        x = x * np.array([0.5, 0.3, 0.7]) * np.cos(x)
+    return x
+
+
+def outer_product(layer):
+    return {
+        "y": np.outer(layer.weights, X) * layer.scale,
+        "total": (layer.weights.sum(), "text", 3),
+    }
+
+
+def squared_items(items):
+    return [item * item * items[0] for item in items]
+
+
+def difference_quotients(f, args, argnum, step=1e-6):
+    """Derivatives of the leaves of f(*args), each of shape `leaf + argument`, of an array."""
+
+    def along(index):
+        moved = [[*args], [*args]]
+        for values, sign in zip(moved, (1, -1), strict=True):
+            values[argnum] = np.array(values[argnum], dtype=float)
+            values[argnum][index] += sign * step
+        up, down = (np.asarray(f(*values)) for values in moved)
+        return (up - down) / (2 * step)
+
+    shape = np.shape(args[argnum])
+    columns = [along(index) for index in np.ndindex(shape)]
+    return np.stack(columns, axis=-1).reshape(*columns[0].shape, *shape)
+
+
+@pytest.mark.parametrize("mode", TRANSFORMS)
+@pytest.mark.parametrize(
+    ("f", "args", "argnum"),
+    [
+        (affine, (X, A), 0),
+        (affine, (X, A), 1),
+        (recurrence, (X,), 0),
+        (until_small, (X,), 0),
+        (lambda x: x[x > 0] ** 2, (X,), 0),
+        (lambda x: np.outer(x, x), (X,), 0),
+        (lambda a: np.linalg.inv(a.T @ a), (A,), 0),
+        (lambda x: np.sum(x**3), (X,), 0),
+        (lambda x: x.reshape(3, 1, 1) * A, (X,), 0),
+    ],
+)
+def test_every_element_agrees_with_difference_quotients(mode, f, args, argnum):
+    found = TRANSFORMS[mode](f, argnum)(*args)
+    np.testing.assert_allclose(found, difference_quotients(f, args, argnum), atol=1e-8)
+
+
+@pytest.mark.parametrize("f", [lambda x: np.sum(affine(x, A) ** 2), lambda x: recurrence(x)[-1]])
+def test_a_hessian_is_the_derivative_of_the_gradient(f):
+    expected = difference_quotients(gs.grad(f), (X,), 0)
+    np.testing.assert_allclose(gs.hessian(f)(X), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("mode", TRANSFORMS)
+def test_the_structure_of_the_argument_stands_at_each_leaf_of_the_result(mode):
+    found = TRANSFORMS[mode](outer_product)(Layer(np.array([1.0, 2.0]), 3.0))
+    assert isinstance(found["y"], Layer)
+    assert found["y"].weights.shape == (2, 3, 2)
+    np.testing.assert_allclose(found["y"].scale, np.outer([1, 2], X))
+    total, text, number = found["total"]
+    np.testing.assert_array_equal(total.weights, [1, 1])
+    assert (total.scale, text, number) == (0.0, None, None)
+
+
+@pytest.mark.parametrize("mode", TRANSFORMS)
+def test_lists_are_structure(mode):
+    found = TRANSFORMS[mode](squared_items)([2.0, 3.0])
+    assert found == [[12.0, 0.0], [9.0, 12.0]]
+    of_arrays = TRANSFORMS[mode](squared_items)([X, 2 * X])
+    np.testing.assert_allclose(of_arrays[1][0], np.diag((2 * X) ** 2))
+    np.testing.assert_allclose(of_arrays[1][1], np.diag(4 * X * X))
+    by_array = TRANSFORMS[mode](lambda x: [item * x[0] for item in x])(X)
+    np.testing.assert_allclose(by_array[1], [X[1], X[0], 0])
+    from_list = TRANSFORMS[mode](lambda v: sum(item * X for item in v))([1.0, 2.0])
+    np.testing.assert_allclose(from_list, [X, X])
+
+
+@pytest.mark.parametrize(
+    ("f", "argnums", "expected"),
+    [
+        (lambda x: x**3, 0, 12.0),
+        (lambda a, b: a * b * b, (0, 1), (9.0, 12.0)),
+        (lambda a, b: a * b * b, -1, 12.0),
+        (lambda a, b: a * b * b, (1,), (12.0,)),
+    ],
+)
+@pytest.mark.parametrize("mode", TRANSFORMS)
+def test_numbers_give_numbers(mode, f, argnums, expected):
+    found = TRANSFORMS[mode](f, argnums)(2.0, *[3.0] * (f.__code__.co_argcount - 1))
+    assert found == expected
+
+
+@pytest.mark.parametrize("mode", TRANSFORMS)
+def test_dtypes_and_empty_arrays_keep_theirs(mode):
+    transform = TRANSFORMS[mode]
+    assert transform(lambda x: x**2)(X.astype(np.float32)).dtype == np.float32
+    assert transform(lambda x: x**2)(np.zeros((0, 2))).shape == (0, 2, 0, 2)
+    assert transform(np.sin)(np.array(0.0)).shape == ()
+
+
+@pytest.mark.parametrize("mode", TRANSFORMS)
+def test_results_are_new_arrays(mode):
+    weights = X.copy()
+    for f in (lambda x: np.sum(weights * x), lambda x: weights * x[0]):
+        found = TRANSFORMS[mode](f)(X)
+        assert not np.shares_memory(found, weights)
+
+
+def test_keywords_defaults_and_callables_work_as_for_grad():
+    expected = np.diag(2 * X)
+    for f in (
+        lambda x, power=2: x**power,
+        functools.partial(lambda power, x: x**power, 2),
+        lambda *xs: xs[0] ** 2,
+        gs.differentiable(lambda x: x * x),
+    ):
+        np.testing.assert_allclose(gs.jacobian(f)(X), expected)
+    np.testing.assert_allclose(gs.jacobian(lambda x, power=3: x**power)(X, power=2), expected)
+    np.testing.assert_allclose(gs.jacobian(lambda x: x * x)(gs.tensor(X)), expected)
+
+
+# -- the mode ------------------------------------------------------------------------------------
+
+
+def is_forward(transform):
+    return "for column, seed in" in transform.source
+
+
+def test_auto_chooses_the_mode_of_fewer_runs_for_each_call():
+    product = gs.jacobian(lambda a, x: a @ x, 1)
+    for shape, forward in {(2, 5): False, (5, 2): True, (3, 3): True, (4, 9): False}.items():
+        found = product(np.ones(shape), np.ones(shape[1]))
+        assert found.shape == shape
+        assert is_forward(product) == forward
+
+
+def test_reverse_mode_runs_the_function_once():
+    source = gs.jacrev(recurrence)
+    source(X)
+    assert source.source.count("np.tanh") == 1
+    assert source.source.index("np.tanh") < source.source.index("for row, seed")
+
+
+def test_what_a_function_prints_is_printed_once(capsys):
+    def shown(x):
+        print("once")
+        return x * x
+
+    for transform in (gs.jacobian, gs.jacrev):
+        transform(shown)(X)
+        assert capsys.readouterr().out == "once\n"
+
+
+def test_random_draws_are_those_of_one_call():
+    def scaled(x):
+        return x * np.random.rand()
+
+    np.random.seed(0)
+    expected = np.random.rand() * np.eye(3)
+    np.random.seed(0)
+    np.testing.assert_array_equal(gs.jacobian(scaled)(X), expected)
+    with pytest.raises(errors.UnsupportedError, match="forward mode through a function that"):
+        gs.jacfwd(scaled)(X)
+
+
+# -- composition ---------------------------------------------------------------------------------
+
+MODES = ("forward", "reverse")
+
+
+@pytest.mark.parametrize(("outer", "inner"), list(itertools.product(MODES, MODES)))
+def test_jacobians_of_jacobians_are_second_derivatives(outer, inner):
+    f = TRANSFORMS[outer](TRANSFORMS[inner](lambda x: np.array([x[0] ** 2 * x[1], x[2] ** 3])))
+    expected = np.zeros((2, 3, 3))
+    expected[0, 0, 0], expected[0, 0, 1], expected[0, 1, 0] = 2 * X[1], 2 * X[0], 2 * X[0]
+    expected[1, 2, 2] = 6 * X[2]
+    np.testing.assert_allclose(f(X), expected, rtol=1e-12)
+
+
+def determinant_of_a_jacobian(x):
+    return np.linalg.det(gs.jacobian(lambda y: np.array([y[0] * y[1], y[1] ** 2, y[2] * x[0]]))(x))
+
+
+def trace_of_a_hessian(x):
+    return np.trace(gs.hessian(lambda y: np.sum(y**4) * x[0])(x))
+
+
+def newton_step(x):
+    residual = lambda y: np.array([y[0] ** 2 + y[1] - 3.0, y[1] ** 3 - 2.0, y[2] - y[0]])
+    return np.sum(x - np.linalg.solve(gs.jacfwd(residual)(x), residual(x)))
+
+
+rows_made_outside = gs.jacrev(lambda x: np.sin(x) * x[0])
+
+
+def of_a_jacobian_made_outside(x):
+    return np.sum(rows_made_outside(x) ** 2)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [determinant_of_a_jacobian, trace_of_a_hessian, newton_step, of_a_jacobian_made_outside],
+)
+def test_programs_with_jacobians_in_them_are_differentiated_in_both_modes(f):
+    gs.testing.check_grad(f, X + 2.0)
+
+
+def test_reverse_mode_goes_through_the_forward_jacobian_of_a_loop():
+    gs.testing.check_grad(lambda x: np.sum(gs.jacfwd(recurrence)(x) ** 2), X)
+
+
+# -- errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: gs.jacobian(affine, 2)(X, A), "argnums says 2"),
+        (lambda: gs.jacobian(lambda n: n * 2.0)(3), "argument 0 has nothing to differentiate"),
+        (lambda: gs.jacobian(np.argmax)(X), "the result of the function has nothing"),
+        (lambda: gs.jacobian(affine, mode="fast"), "mode='fast'"),
+        (lambda: gs.jacobian(lambda z: z * z)(1j), "complex numbers"),
+        (lambda: gs.jacobian(affine).source, "was not called yet"),
+    ],
+)
+def test_what_has_no_jacobian_is_refused(call, message):
+    with pytest.raises(errors.GradscribeError, match=message):
+        call()
+
+
+def test_an_error_shows_the_function_that_the_user_wrote():
+    with pytest.raises(errors.ArgumentError, match="def affine"):
+        gs.jacobian(affine, 2)(X, A)

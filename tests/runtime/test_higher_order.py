@@ -1,4 +1,4 @@
-"""create_graph: gradients of gradients, to any order, with one class of nodes."""
+"""create_graph: gradients of gradients, to any order."""
 
 import numpy as np
 import pytest
@@ -89,11 +89,118 @@ def test_gradients_of_linear_functions_have_no_history():
     assert not d_x.requires_grad
 
 
-def test_nodes_of_higher_order_are_named_after_the_operation():
+def graph(node):
+    """A graph as text: names of nodes, each with those of its inputs; `x` for leaves."""
+    if node is None:
+        return "-"
+    if node.name() == "torch::autograd::AccumulateGrad":
+        return "x"
+    return (
+        f"{node.name()[: -len('Backward0')]}({' '.join(graph(n) for n, _ in node.next_functions)})"
+    )
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x: x * 3, "-"),
+        (lambda x: x.exp(), "Mul(- Exp(x))"),
+        (lambda x: x.sin(), "Mul(- Cos(x))"),
+        (lambda x: x.log(), "Div(- x)"),
+        (lambda x: x**3, "Mul(- Mul(Pow(x) -))"),
+        (lambda x: x.sqrt(), "Div(- Mul(Sqrt(x) -))"),
+        (lambda x: x.tanh(), "TanhBackward(- Tanh(x))"),
+        (lambda x: x.sigmoid(), "SigmoidBackward(- Sigmoid(x))"),
+        (lambda x: x.relu(), "ThresholdBackward(- Relu(x))"),
+        (lambda x: x.softmax(0), "SoftmaxBackwardData(- Softmax(x))"),
+        (lambda x: x.logsumexp(0), "Mul(- Exp(Sub(x Unsqueeze(Logsumexp(x)))))"),
+        (lambda x: x.sum(), "-"),
+        (lambda x: gs.maximum(x, 1.0 * x.detach()), "-"),
+    ],
+)
+def test_the_graph_of_a_gradient_leads_to_what_the_derivative_reads(function, expected):
+    x = leaf(0.5, 0.25, 2.0, 1.0)
+    assert graph(derivative(function(x), x).grad_fn) == expected
+
+
+OPERATIONS = [
+    lambda x, y: x * y / (x + 2),
+    lambda x, y: (x - y) ** 3 + 2**x - x**y,
+    lambda x, y: y**2.5 * abs(x - 1) + 1 / x - (-y),
+    lambda x, y: x.exp() * y.log() + x.sqrt() + y.rsqrt() + x.reciprocal(),
+    lambda x, y: x.exp2() + x.expm1() * y.log1p() + x.log2() * y.log10() + x.square(),
+    lambda x, y: (
+        x.sin() * y.cos() + x.tan() + x.sinh() * y.cosh() + (x / 4).asin() + (y / 4).acos()
+    ),
+    lambda x, y: x.tanh() * y.sigmoid() + (x - 1).relu() ** 2 + y.atan(),
+    lambda x, y: x.softmax(0) * y.log_softmax(1) + x.logsumexp(0) * y.logsumexp(1, keepdim=True),
+    lambda x, y: x.sum(0) * y.mean() + (x * y).mean(1, keepdim=True) + (x * x).sum(),
+    lambda x, y: x.var(0) * y.std() + x.std(1, keepdim=True, correction=0) + (x * y).var(),
+    lambda x, y: x @ y.T + x.mm(y.t()) * (x @ y[0]).unsqueeze(1) + x[0].dot(y[1]),
+    lambda x, y: gs.stack([x, y]).bmm(gs.stack([y, x]).transpose(1, 2)),
+    lambda x, y: gs.addmm(x[:, :2], x, y.t(), beta=2, alpha=3) ** 2,
+    lambda x, y: gs.where(x > y, x * x, y**3) + gs.maximum(x, y) ** 2 * gs.minimum(x, y),
+    lambda x, y: (
+        x.clamp(0.6, 1.5) ** 2 + (x * x).max() * (y * y).min() + x.masked_fill(x > y, 2) ** 2
+    ),
+    lambda x, y: gs.cat([x, y], 1) ** 2 + gs.stack([x, y], -1).reshape(2, -1) ** 3,
+    lambda x, y: (
+        x.expand(2, 2, 3) ** 2 + y.permute(1, 0).reshape(2, 3) ** 3 + x.swapaxes(0, 1).T ** 2
+    ),
+    lambda x, y: x.unsqueeze(1).squeeze(1) ** 2 * x.flip(0) + y.roll(1, 0) * y.roll((1, 2), (0, 1)),
+    lambda x, y: (x.repeat(2, 1, 2) * y.repeat(2, 1, 2)).cumsum(1) + x.tril().triu()[0].sum() ** 2,
+    lambda x, y: (x.clone() * y.to(gs.float32)).to(gs.float64) ** 2,
+    lambda x, y: gs.outer(x[0], y[1]) ** 2 + x.cumsum(1).sum() ** 2,
+]
+
+
+@pytest.mark.parametrize("number", range(len(OPERATIONS)))
+def test_recorded_gradients_equal_those_that_are_not_and_differences_of_them(number):
+    gs.manual_seed(number)
+    x, y = (gs.tensor(0.5 + gs.rand(2, 3).numpy(), requires_grad=True) for _ in "xy")
+    function = OPERATIONS[number]
+    out = function(x, y)
+    weight = gs.rand(*out.shape)
+    plain = autograd.grad(out, (x, y), weight, retain_graph=True, materialize_grads=True)
+    recorded = autograd.grad(
+        out, (x, y), weight, create_graph=True, allow_unused=True, materialize_grads=True
+    )
+    for first, second in zip(plain, recorded, strict=True):
+        assert second.array == pytest.approx(first.array, rel=1e-6)
+    tolerances = {"atol": 1e-2, "eps": 1e-3} if number == 19 else {"atol": 1e-5}
+    assert autograd.gradgradcheck(function, (x, y), **tolerances)
+
+
+def test_second_derivatives_that_are_zero_are_unused():
+    x, y = leaf(2.0), leaf(3.0)
+    (d_x,) = autograd.grad(x * y, x, create_graph=True)
+    assert autograd.grad(d_x, x, allow_unused=True) == (None,)
+    with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
+        autograd.grad(d_x, x)
+
+
+def test_a_derivative_of_the_result_does_not_read_the_operand():
+    leaf_of = leaf(2.0)
+    x = leaf_of * 1
+    y = x.exp()
+    (d_x,) = autograd.grad(y, leaf_of, create_graph=True)
+    x.zero_()
+    assert autograd.grad(d_x, leaf_of)[0].tolist() == y.tolist()
+
+
+def test_operands_that_no_derivative_reads_are_not_kept():
+    kept = []
     x = leaf(2.0)
-    first = derivative(x.exp(), x)
-    assert first.grad_fn.name() == "ExpBackwardBackward0"
-    assert derivative(first, x).grad_fn.name() == "ExpBackwardBackwardBackward0"
+    with autograd.graph.saved_tensors_hooks(lambda t: kept.append(t.item()), lambda t: t):
+        (x * 1).exp()
+    assert kept == [x.exp().item()]
+
+
+def test_nodes_of_compiled_derivatives_are_named_after_the_operation():
+    x = leaf(2.0)
+    first = derivative(x.sinc(), x)
+    assert first.grad_fn.name() == "SincBackwardBackward0"
+    assert derivative(first, x).grad_fn.name() == "SincBackwardBackwardBackward0"
 
 
 def test_a_freed_gradient_graph_is_refused():

@@ -71,7 +71,7 @@ class _Level(Mode):
             if tangent is not None:
                 self.attach(out, tangent)
             if out.node is not None:
-                self._of_nodes[out.node] = tangents
+                self._of_nodes[out.node] = [*tangents, tangent]
 
     def called(self, call: Call, leaves: Sequence[Any], results: Sequence[Any]) -> None:
         tangents = [self.tangent(leaf) for leaf in leaves]
@@ -100,7 +100,7 @@ class _Level(Mode):
     def differentiated(
         self, node: Node, cotangents: Sequence[Tensor | None], results: Sequence[Tensor | None]
     ) -> None:
-        of_operands = self._of_nodes.get(node, ())
+        of_operands = self._of_nodes.get(node, ())[:-1]
         of_cotangents = [None if c is None else self.tangent(c) for c in cotangents]
         given = [t for t in (*of_operands, *of_cotangents) if t is not None]
         if not given:
@@ -112,6 +112,14 @@ class _Level(Mode):
         for result, tangent in zip(results, tangents, strict=True):
             if result is not None and tangent is not None:
                 self.attach(result, tangent)
+
+    def recalled(self, node: OperationNode, position: int | None, tensor: Tensor) -> None:
+        known = self._of_nodes.get(node)
+        if known is None or self.tangent(tensor) is not None:
+            return
+        tangent = known[-1 if position is None else position]
+        if tangent is not None:
+            self.attach(tensor, tangent)
 
     def copied(self, tensor: Tensor, copy: Tensor) -> None:
         tangent = self.tangent(tensor)

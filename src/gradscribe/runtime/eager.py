@@ -1,4 +1,4 @@
-"""The seam to the compiler, and the path of every eager operation.
+"""The path of every eager operation.
 
 An eager operation is a NumPy function (or a Python function over arrays) applied to the arrays
 of Tensors. Where nothing is recorded it is just called. Otherwise the compiler is asked once
@@ -6,18 +6,16 @@ for its `Derivatives` (see `kernel.py`) at the operands' types, and the answer i
 a key of raw dtypes and shapes, so that a later call is one dictionary look-up, the compiled
 forward, and one node.
 
-The compiler is reached through one function of the type `Provider`: by default
-`gradscribe.compiler.derivatives`, imported when it is first needed (`set_provider` changes it).
-Nothing else of the compiler is known here. Compiled functions come the other way: whoever has a
+Compiled functions come the other way: whoever has a
 `Derivatives` makes a `Kernel` of it with `compiled_kernel`, once, and calls `apply_compiled` at
 each call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,60 +28,15 @@ from gradscribe.runtime.kernel import Derivatives, Kernel, signature
 from gradscribe.runtime.modes import MODES, tell_finished, tell_recorded
 from gradscribe.runtime.node_names import node_name
 from gradscribe.runtime.operation import node_class
+from gradscribe.runtime.provider import KERNELS, derivatives_of
+from gradscribe.runtime.provider import set_provider as set_provider
+from gradscribe.runtime.saved_names import saved_names
+from gradscribe.runtime.saved_values import holds_result
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
 from gradscribe.runtime.views import Step, View, steps_to, unlock
 
-
-class Provider(Protocol):
-    """What the runtime asks of the compiler."""
-
-    def __call__(
-        self,
-        callee: Any,
-        args: tuple[Any, ...],
-        kwargs: Mapping[str, Any],
-        leaves: Sequence[Any],
-        active: tuple[int, ...],
-    ) -> Derivatives:
-        """The derivatives of `callee(*args, **kwargs)`.
-
-        callee: a function of `primitives.registry.PRIMITIVES` (np.sum, operator.getitem), or a
-            Python function over arrays, compiled like a user's.
-        args, kwargs: the call in the callee's own terms, static trees of tuples in which
-            `Operand(i)` stands for leaves[i]. An index is a tuple of None, Ellipsis, `Operand`
-            and `SliceOf`.
-        leaves: arrays and Python or NumPy numbers: samples of the types. The answer is used
-            for all calls with arrays of the same dtypes and shapes (not strides) and numbers
-            of the same classes; integers of shapes and indices are always the same ones.
-        active: the positions of the leaves that gradients are wanted for.
-
-        Raises an error of `gradscribe.errors` where there is no derivative. May be slow (the
-        runtime remembers the answer) but should itself share its work between shapes.
-        """
-
-
-def _compiler(
-    callee: Any,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    leaves: Sequence[Any],
-    active: tuple[int, ...],
-) -> Derivatives:
-    from gradscribe import compiler
-
-    set_provider(compiler.derivatives)
-    return _provider(callee, args, kwargs, leaves, active)
-
-
-_provider: Provider = _compiler
-
-
-def set_provider(provider: Provider) -> Provider:
-    """Ask another compiler from now on; returns the one before."""
-    global _provider
-    previous, _provider = _provider, provider
-    KERNELS.clear()
-    return previous
+if TYPE_CHECKING:
+    from gradscribe.runtime.recorded_rules import Gradient
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -132,9 +85,6 @@ class Operation:
             return self.callee(*arguments)
         return self.callee(*arguments, **dict(zip(self.parameters, static, strict=False)))
 
-
-KERNELS: dict[Hashable, Kernel] = {}
-"""The kernel for each operation, static arguments, and operands' dtypes and shapes."""
 
 _MOST_KERNELS = 1 << 14
 
@@ -210,6 +160,8 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
         raise
     if not kernel.converters:
         kernel.learn((out,), record, leaves)
+        if kernel.rule is not None and kernel.stand_ins is None:
+            kernel.stand_ins = _stand_ins(leaves, _unread(kernel, record, leaves))
     edges = [edge_of(operands[position]) for position in kernel.active]
     if kernel.stand_ins is not None:
         leaves = kernel.spared(leaves)
@@ -251,7 +203,7 @@ def _new_kernel(
     active = tuple(p for p in tensors if operands[p].requires_grad)
     leaves = [*leaves, *constants]
     try:
-        derivatives = _provider(operation.callee, tuple(args), kwargs, leaves, active)
+        derivatives = derivatives_of(operation.callee, tuple(args), kwargs, leaves, active)
     except UnsupportedError:
         operation.call(leaves[: len(operands)], static)  # may say more of what is wrong
         raise
@@ -259,18 +211,48 @@ def _new_kernel(
         derivatives,
         operation.name,
         node_class(node_name(operation.name, operands, kwargs)),
-        tuple(positions) if operation.wraps_numbers else tuple(tensors),
+        _told(operation, operands),
         len(leaves),
         tuple(constants),
         _stand_ins(leaves, active) if derivatives.linear else None,
     )
     kernel.call = operation, static
+    kernel.rule = _rule_of(operation, static, leaves[: len(operands)])
     if any(p in kernel.checked and is_inference(operands[p]) for p in tensors):
         raise RuntimeError(SAVED)
     if len(KERNELS) >= _MOST_KERNELS:
         KERNELS.clear()
     KERNELS[key] = kernel
     return kernel
+
+
+def _told(operation: Operation, operands: Sequence[Any]) -> tuple[int, ...]:
+    """The positions of the operands that `next_functions` tells of."""
+    wraps = operation.wraps_numbers and (operation.name != "Sub" or isinstance(operands[0], Tensor))
+    untold = np.ndarray if wraps else object
+    return tuple(
+        position
+        for position, operand in enumerate(operands)
+        if isinstance(operand, Tensor) or not isinstance(operand, untold)
+    )
+
+
+def _rule_of(
+    operation: Operation, static: tuple[Any, ...], leaves: Sequence[Any]
+) -> Gradient | None:
+    from gradscribe.runtime.recorded_rules import rule_of
+
+    return rule_of(operation, static, leaves)
+
+
+def _unread(kernel: Kernel, record: Any, leaves: Sequence[Any]) -> Collection[int]:
+    """The positions of the arrays that neither the adjoint nor the kernel's rule reads: the rule
+    reads what PyTorch saves, and a result that is not in the record is made of all operands."""
+    names = saved_names(kernel.node_class.__name__).values()
+    if not names or ("result" in names and not holds_result(kernel, record, leaves)):
+        return ()
+    read = {int(place[1:]) for place in names if place.startswith("=")} | {*kernel.checked}
+    return {i for i, leaf in enumerate(leaves) if isinstance(leaf, np.ndarray)} - read
 
 
 def _abstracted(value: Any, constants: list[int], first: int) -> Any:
@@ -286,7 +268,7 @@ def _abstracted(value: Any, constants: list[int], first: int) -> Any:
     return value
 
 
-def _stand_ins(leaves: Sequence[Any], unread: tuple[int, ...]) -> tuple[Any, ...]:
+def _stand_ins(leaves: Sequence[Any], unread: Collection[int]) -> tuple[Any, ...]:
     """For each array whose elements no derivative reads, one that takes no memory."""
     return tuple(
         np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape) if position in unread else None
@@ -348,7 +330,7 @@ def apply_call(
     key = (callee, repr((args, kwargs)), shapes, active)
     kernel = KERNELS.get(key)
     if kernel is None:
-        derivatives = _provider(callee, args, kwargs, arrays, active)
+        derivatives = derivatives_of(callee, args, kwargs, arrays, active)
         name = _OF_SEVERAL_RESULTS.get(callee, f"{derivatives.name}Backward")
         kernel = compiled_kernel(derivatives, tuple(tensors), len(leaves), name)
         KERNELS[key] = kernel

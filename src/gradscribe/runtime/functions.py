@@ -181,7 +181,7 @@ log_softmax = along("log_softmax", composites.log_softmax, "LogSoftmax")
 # --- linear algebra ---------------------------------------------------------------------------
 
 dot = inner = vdot = binary("dot", np.dot, "Dot")
-outer = ger = binary("outer", np.outer, "Outer")
+enter_row(Operation("Outer", np.outer))
 
 _MATMULS = {
     (2, 2): Operation("Mm", np.matmul),
@@ -195,6 +195,17 @@ _MATMUL = enter_row(Operation("Matmul", np.matmul))
 def matmul(input: Any, other: Any) -> Tensor:
     """The matrix product, by NumPy's rules for one, two and more axes."""
     return apply(_MATMULS.get((np.ndim(input), np.ndim(other)), _MATMUL), (input, other))
+
+
+def outer(input: Any, vec2: Any) -> Tensor:
+    """The products of all pairs of elements of two vectors."""
+    for name, vector in (("self", input), ("vec2", vec2)):
+        if np.ndim(vector) != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {np.ndim(vector)}-D")
+    return mul(reshape(input, (-1, 1)), vec2)
+
+
+ger = outer
 
 
 def check_matrices(first: Any, second: Any) -> None:
@@ -229,7 +240,7 @@ def bmm(input: Any, mat2: Any) -> Tensor:
 # --- the rest ---------------------------------------------------------------------------------
 
 _CLONE = enter_row(Operation("Clone", composites.clone))
-_WHERE = enter_row(Operation("Where", np.where))
+_WHERE = enter_row(Operation("Where", np.where, wraps_numbers=True))
 _CLAMP = Operation("Clamp", np.clip, ("min", "max"), run=np.clip)
 _CLAMP_BY_TENSORS = Operation("Clamp", np.clip)
 _NORM = Operation("LinalgVectorNorm", np.linalg.norm, ("ord", "axis", "keepdims"))

@@ -310,4 +310,4 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         value = functions.to_dtype(value, input.array.dtype)
     elif not dtypes.is_differentiable(input.array.dtype):
         value = input.array.dtype.type(value).item()
-    return apply(_MASKED_FILL, (mask, value, input))
+    return apply(_MASKED_FILL, (mask.array, value, input))

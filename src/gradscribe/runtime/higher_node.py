@@ -78,6 +78,24 @@ class HigherNode(Node):
         return len(self.kernel.active) + len(self.kernel.outputs)
 
     @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        return tuple(self.arranged_by_input(self.next_edges))
+
+    def arranged_by_input(self, gradients: Sequence[Any]) -> list[Any]:
+        """Cotangents before leaves, as in PyTorch; no leaves where the operation is linear."""
+        first = len(self.kernel.active)
+        last = 0 if self.kernel.derivatives.linear and self.order == 1 else first
+        width = self.cotangent_count
+        return [*gradients[first:width], *gradients[:last], *gradients[width:]]
+
+    def arranged_by_edge(self, gradients: Sequence[Any]) -> list[Any]:
+        first = len(self.kernel.active)
+        rest = self.cotangent_count - first
+        if self.kernel.derivatives.linear and self.order == 1:
+            return [*[None] * first, *gradients]
+        return [*gradients[rest : rest + first], *gradients[:rest], *gradients[rest + first :]]
+
+    @property
     def output_types(self) -> Sequence[Any]:
         if self.point is None:
             raise RuntimeError(FREED_GRAPH)

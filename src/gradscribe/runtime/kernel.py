@@ -10,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from gradscribe.runtime.eager import Operation
     from gradscribe.runtime.operation import OperationNode
+    from gradscribe.runtime.recorded_rules import Gradient
 
 Convert = Callable[[Any], Any]
 
@@ -83,6 +84,7 @@ class Kernel:
     stand_ins: what is kept in place of each leaf (None: the leaf itself); None: keep all.
     converters: for each output, what makes a cotangent of the type that the code expects.
     call: of an eager operation, the operation and its static arguments.
+    rule: the gradients of an eager operation in operations on Tensors, if they are known so.
     checked: the positions, among the leaves and then the outputs, whose memory is recorded.
     """
 
@@ -101,6 +103,7 @@ class Kernel:
         "node_class",
         "outputs",
         "records",
+        "rule",
         "shapes",
         "stand_ins",
         "stem",
@@ -127,6 +130,7 @@ class Kernel:
         self.constants = constants
         self.stand_ins = stand_ins
         self.call: tuple[Operation, tuple[Any, ...]] | None = None
+        self.rule: Gradient | None = None
         self._kept: tuple[int, ...] | None = None
         outputs = (arity + position for position in derivatives.record_outputs)
         self.checked = (*derivatives.record_inputs, *outputs)
@@ -178,7 +182,10 @@ class Kernel:
 
     def read_positions(self, count: int) -> Sequence[int]:
         """The positions, of so many leaves, whose elements a derivative may read."""
-        return self.derivatives.record_inputs if self.derivatives.linear else range(count)
+        if self.derivatives.linear:
+            return self.derivatives.record_inputs
+        stand_ins = self.stand_ins or (None,) * count
+        return [position for position in range(count) if stand_ins[position] is None]
 
     def spared(self, leaves: Sequence[Any]) -> list[Any]:
         """The leaves, with stand-ins for those that no derivative reads."""

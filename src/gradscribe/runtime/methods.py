@@ -114,6 +114,9 @@ _OPERATORS: dict[str, Function] = {
 }
 """Binary operators: each has a reflected and an in-place form."""
 
+_COMMUTATIVE = frozenset({"add", "mul"})
+"""Operators whose node has the Tensor for its first input on whichever side it stands."""
+
 _COMPARISONS: dict[str, Function] = {
     "lt": functions.lt,
     "le": functions.le,
@@ -185,7 +188,8 @@ def attach() -> None:
             setattr(Tensor, f"{name}_", method)
     for name, function in _OPERATORS.items():
         setattr(Tensor, f"__{name}__", _named(_operator(function), f"__{name}__"))
-        setattr(Tensor, f"__r{name}__", _named(_reflected(function), f"__r{name}__"))
+        reflected = (_operator if name in _COMMUTATIVE else _reflected)(function)
+        setattr(Tensor, f"__r{name}__", _named(reflected, f"__r{name}__"))
         setattr(Tensor, f"__i{name}__", _named(_in_place(function), f"__i{name}__"))
     for name, function in _COMPARISONS.items():
         setattr(Tensor, f"__{name}__", _named(_operator(function), f"__{name}__"))

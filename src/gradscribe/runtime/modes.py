@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gradscribe.runtime.eager import Operation
     from gradscribe.runtime.node import Node
+    from gradscribe.runtime.operation import OperationNode
     from gradscribe.runtime.tensor import Tensor
 
 
@@ -54,6 +55,10 @@ class Mode:
         self, node: Node, cotangents: Sequence[Tensor | None], results: Sequence[Tensor | None]
     ) -> None:
         """A node has given these results in a backward that is recorded."""
+
+    def recalled(self, node: OperationNode, position: int | None, tensor: Tensor) -> None:
+        """For a backward that is recorded, a node brings back what it kept: the operand at a
+        position, or (None) its result."""
 
     def tangent(self, tensor: Tensor) -> Tensor | None:
         """The tangent of a Tensor, for a mode that knows some."""
@@ -138,6 +143,12 @@ def tell_differentiated(
     """Tell all modes of the results of a node."""
     for mode in tuple(MODES):
         mode.differentiated(node, cotangents, results)
+
+
+def tell_recalled(node: OperationNode, position: int | None, tensor: Tensor) -> None:
+    """Tell all modes of what a node brings back."""
+    for mode in tuple(MODES):
+        mode.recalled(node, position, tensor)
 
 
 def tangent_of(tensor: Tensor) -> Tensor | None:

@@ -1,7 +1,9 @@
 """Nodes whose backward is compiled: eager operations and compiled functions alike.
 
-The backward of an `OperationNode` is the adjoint, on the record of the forward run. Under
-`create_graph` its results are outputs of a `HigherNode`.
+An `OperationNode` is the node of a function f, whose backward is the adjoint of f, computed from
+the record of the forward run. Where that backward is recorded, its results come from operations on
+Tensors, for an eager operation with a rule (`recorded_rules.py`), or are outputs of a `HigherNode`
+(`higher_node.py`).
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from gradscribe.runtime.node import (
     next_sequence,
 )
 from gradscribe.runtime.saved import Known, PackedRecord, Packing, stand_in, unpacked
-from gradscribe.runtime.tensor import wrap, wrap_result
+from gradscribe.runtime.tensor import Tensor, wrap, wrap_result
 from gradscribe.runtime.trace import Graph, traced
 
 
@@ -100,10 +102,12 @@ class OperationNode(Node):
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         record = self.record
+        kernel = self.kernel
+        if create_graph and kernel.rule is not None:
+            return self._backward_by_rule(cotangents[0])
         known: Known = {}
         if type(record) in _KEPT:
             record = record.get(known)
-        kernel = self.kernel
         if kernel.checked:
             self.check_versions(kernel.checked)
         if create_graph:
@@ -111,6 +115,14 @@ class OperationNode(Node):
         if len(cotangents) == 1:
             return kernel.adjoint(record, kernel.converters[0](cotangents[0]))
         return kernel.adjoint(record, *converted(cotangents, kernel.converters, self.shapes))
+
+    def _backward_by_rule(self, cotangent: Tensor) -> Sequence[Any]:
+        """The backward as operations on Tensors."""
+        from gradscribe.runtime.recorded_backward import recorded_gradients
+
+        if isinstance(self.record, Freed):
+            raise RuntimeError(FREED_GRAPH)
+        return recorded_gradients(self, cotangent)
 
     def _backward_recorded(
         self, record: Any, leaves: list[Any], cotangents: list[Any]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.hooks import Hook
-from gradscribe.runtime.node import FREED_GRAPH, AccumulateGrad
+from gradscribe.runtime.node import FREED_GRAPH, NO_EDGE, AccumulateGrad
 from gradscribe.runtime.saved import (
     HOOKS_ARE_SET,
     NONE_IS_SAVED,
@@ -22,6 +22,7 @@ from gradscribe.runtime.saved_names import saved_names
 from gradscribe.runtime.tensor import Tensor, wrap, wrap_result
 
 if TYPE_CHECKING:
+    from gradscribe.runtime.kernel import Kernel
     from gradscribe.runtime.operation import OperationNode
 
 
@@ -186,14 +187,27 @@ def _operand(node: OperationNode, position: int) -> Any:
     is_factor = operation.name in _PRODUCTS and not (operation.name == "Div" and position)
     if _stands_in(node, position) or (is_factor and 1 - position not in kernel.active):
         return None
+    return recalled(node, position)
+
+
+def recalled(node: OperationNode, position: int) -> Tensor:
+    """The array among the operands at a position, as a Tensor in its place in the graph."""
+    if is_freed(node):
+        raise RuntimeError(FREED_GRAPH)
     node.check_versions([position])
+    value = node.leaves[position]
     array = value.get() if isinstance(value, Packed) else value
-    if position not in kernel.active:
-        return wrap(array)
-    producer, index = node.next_edges[kernel.active.index(position)]
+    edge = NO_EDGE
+    if position in node.kernel.active:
+        edge = node.next_edges[node.kernel.active.index(position)]
+    producer, index = edge
     if isinstance(producer, AccumulateGrad) and producer.variable.array is array:
         return producer.variable
-    return wrap(array) if producer is None else wrap_result(array, producer, index)
+    operand = wrap(array) if producer is None else wrap_result(array, producer, index)
+    counter = node.counters[position]
+    if counter is not None:
+        operand.counter = counter
+    return operand
 
 
 def _stands_in(node: OperationNode, position: int) -> bool:
@@ -202,7 +216,7 @@ def _stands_in(node: OperationNode, position: int) -> bool:
     return stand_ins is not None and stand_ins[position] is not None
 
 
-def _result(node: OperationNode) -> Tensor:
+def recalled_result(node: OperationNode) -> Tensor:
     """The output: found in the record, or computed again."""
     if is_freed(node):
         raise RuntimeError(FREED_GRAPH)
@@ -240,15 +254,24 @@ def _picked(node: OperationNode) -> Tensor:
 
 def _result_item(node: OperationNode) -> Any:
     """What the record keeps of the output."""
-    shape, _ = node.kernel.shapes[0]
-    own = {id(leaf) for leaf in node.leaves}
     record = node.record.record if isinstance(node.record, PackedRecord) else node.record
-    found = {
-        id(item): item for item in _items(record) if item.shape == shape and id(item) not in own
-    }
+    found = _of_shape(record, node.leaves, node.kernel)
     if len(found) != 1:
         raise AttributeError("_saved_result")
-    return found.popitem()[1]
+    return found[0]
+
+
+def holds_result(kernel: Kernel, record: Any, leaves: Sequence[Any]) -> bool:
+    """Whether the output of an operation is found in its record."""
+    return kernel.checks_outputs and len(_of_shape(record, leaves, kernel)) == 1
+
+
+def _of_shape(record: Any, leaves: Sequence[Any], kernel: Kernel) -> list[Any]:
+    """What a record keeps, beyond the leaves, of the shape of the output."""
+    shape, _ = kernel.shapes[0]
+    own = {id(leaf) for leaf in leaves}
+    found = {id(i): i for i in _items(record) if i.shape == shape and id(i) not in own}
+    return list(found.values())
 
 
 def _items(record: Any) -> list[Any]:
@@ -258,7 +281,7 @@ def _items(record: Any) -> list[Any]:
 
 
 _DERIVED: dict[str, Callable[[OperationNode], Any]] = {
-    "result": _result,
+    "result": recalled_result,
     "sizes": _sizes,
     "numel": _numel,
     "indices": _indices,

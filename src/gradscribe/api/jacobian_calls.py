@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from gradscribe.api import jacobian_prelude
 from gradscribe.api.given_tangents import refuse
-from gradscribe.api.outlining import Outlined, arranged, inline, outline
+from gradscribe.api.outlining import Outlined, Resumed, arranged, inline, outline
 from gradscribe.api.transform_calls import (
     LocalPullback,
     argument_positions,
@@ -28,7 +28,7 @@ from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static, TupleOf
 from gradscribe.ir.affine import Affine
-from gradscribe.ir.core import Function, Operation, Value, walk
+from gradscribe.ir.core import Operation, Value, walk
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar, is_differentiable
@@ -62,13 +62,9 @@ class _Pullback:
 
 @dataclass(frozen=True, eq=False)
 class _Push:
-    """The callable `push` of the prelude.
+    """The callable `push` of the prelude: from a direction of one leaf to tangents."""
 
-    along: from the leaves of the arguments, and a direction of one of them, to tangents.
-    """
-
-    operands: tuple[Value, ...]
-    along: Function
+    along: Resumed
 
 
 def make(mode: Mode) -> builtins.Handler:
@@ -240,8 +236,8 @@ def _forward(
             tangents = inline_with_one(lowering, node, along, call.operands)
             found = list(map(lowering.wrap, tangents))
         else:
-            push = Static(_Push(call.operands, simplify(along)))
-            arguments = (push, lowering.wrap(call.operands[leaf]), likes)
+            push = _Push(Resumed.of(lowering, simplify(along), call.operands))
+            arguments = (Static(push), lowering.wrap(call.operands[leaf]), likes)
             columns = Static(jacobian_prelude.columns)
             found = calls.call(lowering, node, columns, arguments, {}).items
         blocks.update({(i, leaf): item for i, item in zip(results, found, strict=True)})
@@ -260,8 +256,7 @@ def _refuse_effects(lowering: Lowering, node: Any, call: Outlined) -> None:
 
 def _pushed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     callee, seed = arguments
-    push: _Push = callee.value
-    found = inline(lowering, push.along, (*push.operands, lowering.value(seed)))
+    found = callee.value.along.results(lowering, [lowering.value(seed)])
     return TupleOf(tuple(map(lowering.wrap, found)))
 
 

@@ -6,7 +6,7 @@ wants of that function, and `Inlined` appends it to the program, in one piece or
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from gradscribe.frontend.values import DictRef, ListRef, Static, Storage, TupleO
 from gradscribe.ir.core import Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import is_differentiable
+from gradscribe.transforms.structure import Structure
 from gradscribe.transforms.tangent.signature import unused
 
 
@@ -134,6 +135,64 @@ class Inlined:
         own = tuple(replace(value) for value in values)
         self._mapping.update(zip(values, own, strict=True))
         return own
+
+
+def divided(
+    function: Function, inputs: Iterable[Value]
+) -> tuple[tuple[Operation, ...], tuple[Operation, ...]]:
+    """The operations that these values do not reach, and those that they do. An array that the
+    second ones store to is theirs from the start."""
+    structure = Structure(function)
+    operations = function.body.operations
+    reached = set(inputs)
+    stored: set[Value] = set()
+    rest: dict[Operation, None] = {}
+    count = -1
+    while count < len(rest):
+        count = len(rest)
+        for operation in operations:
+            own = {structure.chain(r) for r in operation.results if structure.is_stored(r)}
+            read = (*operation.operands, *_read_within(operation))
+            if operation in rest or not reached.isdisjoint(read) or not stored.isdisjoint(own):
+                rest[operation] = None
+                reached.update(operation.results)
+                stored |= own
+                stored |= {c for c in structure.stored if structure.stores_to(operation, c)}
+    return tuple(o for o in operations if o not in rest), tuple(o for o in operations if o in rest)
+
+
+def _read_within(operation: Operation) -> Iterator[Value]:
+    for region in operation.regions:
+        yield from region.yields
+        for inner in walk(region):
+            yield from inner.operands
+            for block in inner.regions:
+                yield from block.yields
+
+
+@dataclass(frozen=True, eq=False)
+class Resumed:
+    """A function of the arguments of a call and of more inputs, in two pieces: what these inputs
+    do not reach was appended to the program, the rest is, each time that they are given."""
+
+    function: Function
+    first: Inlined
+    rest: tuple[Operation, ...]
+
+    @classmethod
+    def of(cls, lowering: Lowering, function: Function, operands: Sequence[Value]) -> Resumed:
+        body = function.body
+        first = Inlined(zip(body.parameters, operands, strict=False))
+        before, rest = divided(function, body.parameters[len(operands) :])
+        first.append(lowering, before)
+        return cls(function, first, rest)
+
+    def results(self, lowering: Lowering, inputs: Sequence[Value]) -> list[Value]:
+        body = self.function.body
+        parameters = body.parameters[len(body.parameters) - len(inputs) :]
+        second = self.first.after(zip(parameters, inputs, strict=True))
+        second.append(lowering, self.rest)
+        return second.values(body.yields)
 
 
 def inline(lowering: Lowering, function: Function, operands: Sequence[Value]) -> list[Value]:

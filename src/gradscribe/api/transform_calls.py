@@ -16,7 +16,7 @@ import numpy as np
 from gradscribe.api.directional import count_error, hvp, jvp, primals_error, structure_error, vjp
 from gradscribe.api.functional import Gradient, check_scalar
 from gradscribe.api.given_tangents import like, refuse
-from gradscribe.api.outlining import Inlined, Outlined, arranged, inline, outline, structured
+from gradscribe.api.outlining import Outlined, Resumed, arranged, inline, outline, structured
 from gradscribe.compiler import argnums_error
 from gradscribe.compiler.stages import Stages, bind_ones, gradient_tree
 from gradscribe.errors import GradscribeError
@@ -30,7 +30,7 @@ from gradscribe.ir.core import Function, Value
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.transforms import tangent
-from gradscribe.transforms.adjoint.split import is_adjoint, simplify_joined
+from gradscribe.transforms.adjoint.split import simplify_joined
 from gradscribe.transforms.simplify import simplify
 
 
@@ -46,38 +46,30 @@ class Derivative:
 
 @dataclass(frozen=True, eq=False)
 class LocalPullback:
-    """The second result of `gs.vjp(f, *primals)` in compiled code: a call whose forward part has
-    been appended to the program, and whose adjoint part is appended at each call of this."""
+    """The second result of `gs.vjp(f, *primals)` in compiled code. seeds: the leaves of the result
+    that have cotangents. joined: from the arguments and those to the result and the gradients."""
 
     call: Outlined
     active: tuple[int, ...]
     seeds: tuple[int, ...]
-    joined: Function
-    forward: Inlined
+    joined: Resumed
 
     @classmethod
     def of(cls, lowering: Lowering, call: Outlined, active: tuple[int, ...]) -> LocalPullback:
         stages = Stages(call.function, active)
         joined = simplify_joined(stages.joined.function, stages.joined.seeds)
-        forward = Inlined(zip(call.function.body.parameters, call.operands, strict=True))
-        forward.append(lowering, [o for o in joined.body.operations if not is_adjoint(o)])
-        return cls(call, active, stages.seeds, joined, forward)
+        return cls(call, active, stages.seeds, Resumed.of(lowering, joined, call.operands))
 
     def value(self, lowering: Lowering) -> Any:
         """The result of the call."""
-        results = self.joined.body.yields[: len(self.call.function.body.yields)]
-        leaves = iter(self.forward.values(results))
-        return structured(lowering, self.call.function.result, leaves)
+        leaves = self.joined.first.values(self.joined.function.body.yields)
+        return structured(lowering, self.call.function.result, iter(leaves))
 
     def cotangents(self, lowering: Lowering, seeds: Sequence[Value]) -> dict[int, Any]:
         """The cotangents of the active leaves, from those of the seeded leaves of the result."""
-        body = self.joined.body
-        leaves = body.parameters[len(self.call.operands) :]
-        backward = self.forward.after(zip(leaves, seeds, strict=True))
-        backward.append(lowering, [o for o in body.operations if is_adjoint(o)])
-        gradients = body.yields[len(self.call.function.body.yields) :]
-        found = map(lowering.wrap, backward.values(gradients))
-        return dict(zip(self.active, found, strict=True))
+        results = self.joined.results(lowering, seeds)
+        gradients = results[len(self.call.function.body.yields) :]
+        return dict(zip(self.active, map(lowering.wrap, gradients), strict=True))
 
 
 # -- grad, value_and_grad ------------------------------------------------------------------------

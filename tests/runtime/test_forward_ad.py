@@ -115,6 +115,8 @@ def test_levels_do_not_nest_and_duals_need_one():
         with pytest.raises(RuntimeError, match=r"of size \[3\] while the given .* of size \[2\]"):
             forward_ad.make_dual(gs.ones(3), gs.ones(2))
     with pytest.raises(RuntimeError, match="not the last one"):
+        forward_ad.exit_dual_level(level=0)
+    with pytest.raises(RuntimeError, match="Dual level must be a positive number"):
         forward_ad.exit_dual_level()
 
 
@@ -284,3 +286,23 @@ def test_a_tangent_follows_the_conversion_to_a_common_dtype():
         assert tangent_of(gs.stack([dual, z])).tolist() == [[1, 0], [0, 0]]
         single = gs.ones(1, dtype=gs.float32)
         assert tangent_of(gs.cat([dual.to(gs.float32), single, x])).tolist() == [1, 0, 0, 0, 0]
+
+
+def test_forward_mode_can_be_switched_off():
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(gs.ones(2), gs.ones(2))
+        with forward_ad._set_fwd_grad_enabled(False):
+            assert not forward_ad._is_fwd_grad_enabled()
+            assert tangent_of(dual) is None
+            result = dual * 2
+        assert forward_ad._is_fwd_grad_enabled()
+        assert tangent_of(result) is None
+        assert tangent_of(dual * 2).tolist() == [2, 2]
+
+
+def test_out_is_refused_where_there_is_a_tangent():
+    with forward_ad.dual_level():
+        dual, plain = forward_ad.make_dual(gs.ones(2), gs.ones(2)), gs.ones(2)
+        for first, out in ((plain, dual), (dual, plain)):
+            with pytest.raises(NotImplementedError, match="forward AD with add_out"):
+                gs.add(first, plain, out=out)

@@ -154,7 +154,8 @@ def test_a_view_made_under_no_grad_is_like_any_other():
     x = leaf(1.0, 2.0)
     with gs.no_grad():
         out = Part.apply(x)
-    assert not out.requires_grad
+    assert out.requires_grad
+    assert out.is_leaf
     with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
         out.zero_()
 

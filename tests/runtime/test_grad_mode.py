@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from gradscribe.autograd import Function
+from gradscribe.autograd import Function, grad
 from gradscribe.runtime import namespace as gs
 
 
@@ -177,3 +177,31 @@ def test_forward_of_a_function_may_compute_with_numpy(x):
 
     Cube.apply(x).sum().backward()
     assert x.grad.tolist() == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("mode", [gs.no_grad, gs.inference_mode])
+def test_a_view_of_what_requires_a_gradient_requires_one_in_every_mode(mode):
+    x = gs.ones(2, requires_grad=True)
+    with mode():
+        view, result = x.view(2, 1), x + 1
+    assert (view.requires_grad, view.is_leaf, view._is_view()) == (True, True, True)
+    assert not result.requires_grad
+    (view * 2).sum().backward()
+    assert (view.grad, x.grad) == (None, None)
+    with pytest.raises(RuntimeError, match="appears to not have been used"):
+        grad((view * 2).sum(), view)
+    view.requires_grad_()
+    (view * 2).sum().backward()
+    assert view.grad.tolist() == [[2], [2]]
+
+
+@pytest.mark.parametrize("mode", [gs.no_grad, gs.inference_mode])
+def test_axes_exchanged_in_place_in_a_mode_hinder_no_later_change(mode):
+    x = gs.ones(2, 3, requires_grad=True).clone()
+    with mode():
+        x.transpose_(0, 1)
+        x.transpose_(0, 1)
+    x.transpose_(0, 1)
+    x.mul_(2)
+    assert x.shape == (3, 2)
+    assert x.requires_grad

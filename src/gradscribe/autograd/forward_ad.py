@@ -7,8 +7,10 @@ from gradscribe.runtime.dual import (
     dual_level,
     enter_dual_level,
     exit_dual_level,
+    is_forward_enabled,
     level_number,
     make_dual,
+    set_forward_enabled,
     unpack_dual,
 )
 
@@ -20,6 +22,9 @@ __all__ = [
     "make_dual",
     "unpack_dual",
 ]
+
+_is_fwd_grad_enabled = is_forward_enabled
+_set_fwd_grad_enabled = set_forward_enabled
 
 
 def __getattr__(name: str) -> Any:

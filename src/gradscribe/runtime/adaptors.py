@@ -16,6 +16,7 @@ from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.explaining import out_of_range
 from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.inplace import store
+from gradscribe.runtime.modes import MODES, tangent_of
 from gradscribe.runtime.promotion import (
     alike,
     divisible,
@@ -46,6 +47,11 @@ def into(out: Tensor, result: Tensor, name: str) -> Tensor:
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad."
+        )
+    if MODES and (tangent_of(result) is not None or tangent_of(out) is not None):
+        raise NotImplementedError(
+            f"Trying to use forward AD with {name}_out that does not support it because it is an "
+            "out= function"
         )
     store(out, result)
     return out

@@ -51,7 +51,7 @@ def backward(
     if create_graph:
         warnings.warn(_CYCLE, stacklevel=3)
     roots = _roots(as_tensors(tensors), as_gradients(grad_tensors, tensors))
-    goals = () if inputs is None else _goals(as_tensors(inputs))
+    goals = None if inputs is None else _goals(as_tensors(inputs))
     retain_graph = create_graph if retain_graph is None else retain_graph
     Run(retain_graph, create_graph, goals=goals).run(roots)
 
@@ -124,8 +124,8 @@ def grad(
     gradients: list[Tensor | None] = [None] * len(wanted)
     sinks: Sinks = {}
     for position, (node, index) in enumerate(edges):
-        assert node is not None
-        sinks.setdefault(node, []).append((index, partial(_keep, gradients, position)))
+        if node is not None:
+            sinks.setdefault(node, []).append((index, partial(_keep, gradients, position)))
     create_graph = bool(create_graph)
     Run(create_graph if retain_graph is None else retain_graph, create_graph, sinks).run(roots)
     if materialize_grads:
@@ -230,8 +230,8 @@ def _goals(inputs: Sequence[Any]) -> set[Node]:
     goals = set()
     for tensor in inputs:
         node, _ = _edge_of_input(tensor)
-        assert node is not None
-        goals.add(node)
+        if node is not None:
+            goals.add(node)
         if isinstance(tensor, Tensor):
             tensor.retain_grad()
     return goals

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, ref
 
@@ -43,7 +44,7 @@ class _Level(Mode):
 
     def tangent(self, tensor: Any) -> Tensor | None:
         """The tangent of a Tensor, or None."""
-        if self._paused:
+        if self._paused or not is_forward_enabled():
             return None
         entry = self._tangents.get(id(tensor))
         return None if entry is None or entry[0]() is not tensor else entry[1]
@@ -173,12 +174,30 @@ def enter_dual_level() -> int:
 
 def exit_dual_level(*, level: int | None = None) -> None:
     """Leave a level, whose tangents are gone then."""
-    if not _levels or (level is not None and level != len(_levels) - 1):
+    if level is not None and level != level_number():
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This "
             "is not supported."
         )
+    if not _levels:
+        raise RuntimeError("Dual level must be a positive number.")
     MODES.remove(_levels.pop())
+
+
+_enabled: ContextVar[bool] = ContextVar("gradscribe_forward_mode", default=True)
+is_forward_enabled = _enabled.get
+"""Whether Tensors are seen to have tangents here."""
+
+
+class set_forward_enabled(contextlib.AbstractContextManager[None]):
+    """From now on, or within the block: whether Tensors are seen to have tangents."""
+
+    def __init__(self, mode: bool) -> None:
+        self._before = is_forward_enabled()
+        _enabled.set(mode)
+
+    def __exit__(self, *_: object) -> None:
+        _enabled.set(self._before)
 
 
 @contextlib.contextmanager
@@ -207,8 +226,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             )
     if present.tangent(tangent) is not None:
         raise RuntimeError(
-            "Expected tangent to be a tensor without forward gradient, but it has a forward "
-            "gradient at the same level"
+            "Setting a forward grad that itself has a forward gradient at the same level"
+            f"{level_number()} is not supported."
         )
     check_size(tensor, tangent)
     dual = shaping.view_as(tensor, tensor)

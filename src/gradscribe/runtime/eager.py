@@ -297,6 +297,8 @@ def mark_view(
             return
         origin = "" if viewed.view_of is None else viewed.view_of.origin
         result.view_of = View(*steps_to(viewed, Step(operation, operands[1:], static)), origin)
+        if result.node is None and viewed.needs_grad:
+            result.needs_grad = result.view_of.unrecorded = True
 
 
 def compiled_kernel(

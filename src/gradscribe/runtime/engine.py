@@ -60,14 +60,14 @@ class Run:
         retain_graph: bool,
         create_graph: bool,
         sinks: Sinks | None = None,
-        goals: Collection[Node] = (),
+        goals: Collection[Node] | None = None,
     ) -> None:
         self.retain_graph = retain_graph
         self.create_graph = create_graph
         self.records = create_graph
         self.sinks = sinks or {}
-        self.goals = goals
-        self.is_partial = bool(sinks or goals)
+        self.goals = goals or ()
+        self.is_partial = sinks is not None or goals is not None
         self.anomaly = anomaly.current()
         self.leading: set[Node] | None = None
         self.pending: dict[Node, list[Any]] = {}

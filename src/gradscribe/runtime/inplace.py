@@ -100,6 +100,8 @@ def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwa
     if result.node is not None:
         move(target, result.node, result.index)
     target.view_of = result.view_of
+    if target.view_of is not None:
+        target.view_of.origin = "" if original.view_of is None else original.view_of.origin
     target.counter[0] += 1
     return target
 

@@ -22,8 +22,8 @@ from gradscribe.runtime.gradients import OWN, GradientAttributes
 from gradscribe.runtime.hooks import WATCHED, Hook, HookTable, RemovableHandle
 from gradscribe.runtime.inference import REQUIRED, is_inference, refuse_requiring
 from gradscribe.runtime.legacy import LegacyAttributes
-from gradscribe.runtime.modes import MODES, tangent_of, tell_detached
-from gradscribe.runtime.node import AccumulateGrad, Edge, Node
+from gradscribe.runtime.modes import MODES, tangent_of, tell_detached, tell_made
+from gradscribe.runtime.node import NO_EDGE, AccumulateGrad, Edge, Node
 from gradscribe.runtime.printing import tensor_text
 from gradscribe.runtime.size import Size, sizes
 
@@ -122,6 +122,8 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
             self.needs_grad = REQUIRED if requires_grad else None  # type: ignore[assignment]
         else:
             self.needs_grad = bool(requires_grad)
+        if self.view_of is not None:
+            self.view_of.unrecorded = False
         return self
 
     @property
@@ -192,7 +194,10 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
     @property
     def data(self) -> Tensor:
         """The same memory outside the graph; changes through it go unnoticed."""
-        return wrap(self.array)
+        result = wrap(self.array)
+        if MODES:
+            tell_made(result)
+        return result
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -333,6 +338,8 @@ def edge_of(tensor: Tensor) -> Edge:
     node = tensor.node
     if node is not None:
         return node, tensor.index
+    if tensor.view_of is not None and tensor.view_of.unrecorded:
+        return NO_EDGE
     state = tensor._leaf
     if state is None:
         state = tensor.leaf_state()

@@ -49,15 +49,18 @@ class View:
 
     origin: why neither it nor its base may be changed in place where that is recorded ("" if they
     may); a view of such a view has the same.
+    unrecorded: it was taken where nothing is recorded, of a Tensor that requires a gradient. Then
+    so does the view; but no gradient flows through it.
     """
 
-    __slots__ = ("_base", "origin", "steps", "version")
+    __slots__ = ("_base", "origin", "steps", "unrecorded", "version")
 
     def __init__(self, base: Tensor, steps: Steps, origin: str = "") -> None:
         self._base = base
         self.steps = steps
         self.version = base.counter[0]
         self.origin = origin or current_origin()
+        self.unrecorded = False
 
     @property
     def base(self) -> Tensor:

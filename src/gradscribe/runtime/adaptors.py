@@ -128,6 +128,7 @@ def reduction(
 
     refined: what is done to x where no dtype is named.
     """
+    properties.setdefault("counts_elements", callee in (np.mean, np.nanmean))
     row = Operation(node, callee, ("axis", "keepdims"), **properties)
 
     def function(
@@ -164,7 +165,7 @@ def of_bytes(function: Function) -> Function:
 def deviation(name: str, callee: Callable[..., Any], node: str) -> Function:
     """`name(x, dim=None, correction=1, keepdim=False)`: variance and standard deviation; `axis`,
     `ddof` and `keepdims` are understood, too."""
-    row = Operation(node, callee, ("axis", "ddof", "keepdims"))
+    row = Operation(node, callee, ("axis", "ddof", "keepdims"), counts_elements=True)
 
     def function(
         input: Any,

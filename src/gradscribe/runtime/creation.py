@@ -11,6 +11,7 @@ import numpy as np
 
 from gradscribe.runtime import dtypes
 from gradscribe.runtime.modes import MODES, tell_made
+from gradscribe.runtime.silence import silent
 from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Array, Tensor, legacy_array, wrap
 
@@ -23,6 +24,7 @@ __all__ = [
 # fmt: on
 
 
+@silent
 def finished(
     array: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -62,6 +64,7 @@ def tensor(
     return finished(_array_of(data, dtype), dtype, device, requires_grad)
 
 
+@silent
 def _array_of(data: Any, dtype: Any) -> Array:
     """A new array of the data; Python floats get the default floating type."""
     if isinstance(data, Tensor):
@@ -176,6 +179,7 @@ def empty_strided(
     return finished(array, None, device, requires_grad)
 
 
+@silent
 def full(
     size: Any,
     fill_value: Any,
@@ -203,6 +207,7 @@ def eye(
     return finished(np.eye(n, m, dtype=_floating(dtype)), None, device, requires_grad)
 
 
+@silent
 def arange(
     *bounds: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -232,6 +237,7 @@ def range(
     return finished(values, dtype or dtypes.default(), device, requires_grad)
 
 
+@silent
 def linspace(
     start: Any,
     end: Any,
@@ -246,6 +252,7 @@ def linspace(
     return finished(array, None, device, requires_grad)
 
 
+@silent
 def logspace(
     start: Any,
     end: Any,
@@ -261,6 +268,7 @@ def logspace(
     return finished(array, None, device, requires_grad)
 
 
+@silent
 def scalar_tensor(
     s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:

@@ -14,14 +14,14 @@ each call.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Operand, SliceOf
-from gradscribe.runtime.explaining import explained
+from gradscribe.runtime.eager_operation import Operation as Operation
+from gradscribe.runtime.eager_operation import unwarned
 from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.inference import SAVED, all_inference, is_inference
 from gradscribe.runtime.kernel import Derivatives, Kernel, signature
@@ -32,58 +32,12 @@ from gradscribe.runtime.provider import KERNELS, derivatives_of
 from gradscribe.runtime.provider import set_provider as set_provider
 from gradscribe.runtime.saved_names import saved_names
 from gradscribe.runtime.saved_values import holds_result
+from gradscribe.runtime.silence import silent
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
 from gradscribe.runtime.views import Step, View, steps_to, unlock
 
 if TYPE_CHECKING:
     from gradscribe.runtime.recorded_rules import Gradient
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Operation:
-    """One row of the table of eager operations.
-
-    name: the stem of the node's name ("Add").
-    callee: what the compiler knows, called as `callee(*operands, **static)`.
-    parameters: the callee's names of its static arguments.
-    sequence: the callee takes its operands as one tuple (np.concatenate).
-    positional: static arguments follow the first operand by position, and their integers are
-        operands for the compiler, so that it need not compile anew for each (shapes, indices).
-    view: the result may share memory with the first operand.
-    differentiable: False where the result has no derivative (comparisons, argmax).
-    wraps_numbers: numbers count among the inputs that `next_functions` tells of.
-    run: what is called where nothing is recorded, if not the callee: `run(*arrays, *static)`.
-    """
-
-    name: str
-    callee: Callable[..., Any]
-    parameters: tuple[str, ...] = ()
-    sequence: bool = False
-    positional: bool = False
-    view: bool = False
-    differentiable: bool = True
-    wraps_numbers: bool = False
-    run: Callable[..., Any] | None = None
-
-    def call(self, arrays: Sequence[Any], static: tuple[Any, ...]) -> Any:
-        """The operation on arrays; what NumPy refuses is refused in PyTorch's words."""
-        try:
-            return self._call(arrays, static)
-        except (ValueError, TypeError, IndexError) as error:
-            better = explained(error, self.name, arrays, static)
-            if better is error:
-                raise
-            raise better from None
-
-    def _call(self, arrays: Sequence[Any], static: tuple[Any, ...]) -> Any:
-        if self.run is not None:
-            return self.run(*arrays, *static)
-        if self.positional:
-            return self.callee(arrays[0], *static, *arrays[1:])
-        arguments = (arrays,) if self.sequence else arrays
-        if not static:
-            return self.callee(*arguments)
-        return self.callee(*arguments, **dict(zip(self.parameters, static, strict=False)))
 
 
 _MOST_KERNELS = 1 << 14
@@ -95,14 +49,20 @@ def apply(
     static: tuple[Any, ...] = (),
     *,
     watched: bool = True,
+    counted: bool = False,
 ) -> Tensor:
     """Run an operation on Tensors, arrays and numbers, and record it where that is wanted.
 
     static: the values of `operation.parameters`, hashable. watched: whether the modes that are
-    on are told.
+    on are told. counted: whether it is known how many elements there are to average.
     """
+    if operation.counts_elements and not counted and operation.has_too_few(operands[0], static):
+        with unwarned():
+            result = apply(operation, operands, static, watched=watched, counted=True)
+        operation.tell_of_few(operands[0], static, result)
+        return result
     if MODES and watched:
-        result = apply(operation, operands, static, watched=False)
+        result = apply(operation, operands, static, watched=False, counted=True)
         tell_finished(operation, operands, static, result)
         return result
     for operand in operands:
@@ -122,6 +82,7 @@ def apply(
     return result
 
 
+@silent
 def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ...]) -> Tensor:
     key: list[Any] = [operation, static]
     leaves: list[Any] = []
@@ -320,6 +281,7 @@ _OF_SEVERAL_RESULTS = {
 """The names of the nodes of functions that have no row, for they have several results."""
 
 
+@silent
 def apply_call(
     callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], leaves: Sequence[Any]
 ) -> tuple[Any, ...]:

@@ -29,6 +29,7 @@ from gradscribe.runtime.hooks import WATCHED, HookTable, checked_results, run_ho
 from gradscribe.runtime.in_thread import in_thread
 from gradscribe.runtime.modes import MODES, any_needs_tensors, tell_finished_gradient
 from gradscribe.runtime.node import AccumulateGrad, Edge, Node, NodeState, accumulate
+from gradscribe.runtime.silence import silent
 from gradscribe.runtime.tensor import Tensor, wrap
 
 Root = tuple[Edge, Tensor]
@@ -94,6 +95,7 @@ class Run:
         else:
             self._run(roots)
 
+    @silent
     def _run(self, roots: Sequence[Root]) -> None:
         token = enter_mode(self.records)
         outer = _current.set(self)

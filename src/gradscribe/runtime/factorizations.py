@@ -99,8 +99,7 @@ def inverse(input: Tensor) -> Tensor:
 
 def _zero_pivot(matrices: Array) -> int:
     """Which element, from 1, of the diagonal of an upper factor is zero."""
-    with np.errstate(all="ignore"):
-        factors = lu(wrap(matrices))[0].array
+    factors = lu(wrap(matrices))[0].array
     zeros = np.argwhere(np.diagonal(factors, axis1=-2, axis2=-1) == 0)
     return int(zeros[0, -1] + 1 if len(zeros) else matrices.shape[-1])
 

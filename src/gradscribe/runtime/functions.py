@@ -36,6 +36,7 @@ from gradscribe.runtime.promotion import (
     summable,
 )
 from gradscribe.runtime.shaping import permute, reshape
+from gradscribe.runtime.silence import silent
 from gradscribe.runtime.tensor import Tensor, wrap
 
 # fmt: off
@@ -370,6 +371,7 @@ def round(input: Any, *, decimals: int = 0) -> Tensor:
     return apply(_ROUND, (input,), (decimals,))
 
 
+@silent
 def to_dtype(input: Tensor, dtype: Any) -> Tensor:
     """The elements converted to a dtype; the Tensor itself if it has that already."""
     dtype = dtypes.to_dtype(dtype)

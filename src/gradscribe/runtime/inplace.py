@@ -23,6 +23,7 @@ from gradscribe.runtime.modes import MODES, tell_copied, tell_recorded, tell_sto
 from gradscribe.runtime.node import NO_EDGE, Edge, Node, next_sequence
 from gradscribe.runtime.operation import OperationNode
 from gradscribe.runtime.promotion import can_cast
+from gradscribe.runtime.silence import silent
 from gradscribe.runtime.tensor import Array, Tensor, edge_of, move, wrap
 from gradscribe.runtime.views import Step, Steps, take, take_array
 
@@ -131,6 +132,7 @@ def refuse_leaf(target: Tensor, *, of_view: bool = False) -> None:
         )
 
 
+@silent
 def assign(target: Tensor, value: Any) -> Tensor:
     """Give all elements of target this value (a Tensor, an array or a number), cast to its
     dtype."""
@@ -164,6 +166,7 @@ def _name_of(target: Tensor, value: Any) -> str:
     return "FillBackward0" if isinstance(value, Tensor) or value else "ZeroBackward0"
 
 
+@silent
 def store(target: Tensor, result: Tensor) -> None:
     """Put the elements of a Tensor of the same shape into the memory of target."""
     array, value = target.array, result.array
@@ -269,6 +272,7 @@ def _node_class(name: str) -> type[CopySlices]:
     return type(name, (CopySlices,), {"__slots__": (), "__module__": "builtins"})
 
 
+@silent
 def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
     """`target[place] = value`; step: the same index, as a step to the region."""
     recorded = is_recorded(target, (value,))

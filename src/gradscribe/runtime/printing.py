@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime import dtypes
+from gradscribe.runtime.silence import silent
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Format = Callable[[Any], str]
@@ -168,6 +169,7 @@ def _complex_format(array: Array) -> tuple[Format, int]:
     return text, real_width + imaginary_width + 1
 
 
+@silent
 def _float_format(array: Array) -> tuple[Format, int]:
     values = array[np.isfinite(array) & (array != 0)].astype(np.float64)
     whole = bool(np.all(values == np.ceil(values)))

@@ -10,6 +10,7 @@ import numpy as np
 from gradscribe.runtime import dtypes, inplace
 from gradscribe.runtime.creation import finished
 from gradscribe.runtime.size import sizes
+from gradscribe.runtime.silence import silent
 from gradscribe.runtime.tensor import Tensor, wrap
 
 # fmt: off
@@ -184,6 +185,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     return finished(drawn, count.dtype)
 
 
+@silent
 def multinomial(
     input: Tensor,
     num_samples: int,

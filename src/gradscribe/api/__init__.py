@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.api import function_calls, jacobians, transform_calls
+from gradscribe.api import function_calls, jacobians, tensor_spellings, transform_calls
 from gradscribe.api import tensor_creation as _tensor_creation
 from gradscribe.api import tensor_promotion as _tensor_promotion
 from gradscribe.api.differentiable import DifferentiableFunction, differentiable
@@ -79,6 +79,7 @@ def stop_gradient(x: Any) -> Any:
 transform_calls.enter(grad, value_and_grad)
 jacobians.enter()
 function_calls.enter()
+tensor_spellings.enter()
 register(STOP_GRADIENT, (stop_gradient,), ())
 
 del _tensor_creation, _tensor_promotion

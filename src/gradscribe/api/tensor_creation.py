@@ -18,7 +18,7 @@ from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import Ref, Static, TupleOf
 from gradscribe.ir.types import Opaque, Scalar
-from gradscribe.runtime import creation, dtypes, randomness
+from gradscribe.runtime import creation, distinct, dtypes, randomness
 
 _NONE, _FALSE = Static(None), Static(False)
 
@@ -80,6 +80,11 @@ def _arange(lowering: Lowering, node: Any, *bounds: Any, dtype: Any = _NONE) -> 
     return _finished(lowering, node, array, dtype)
 
 
+def _values(lowering: Lowering, node: Any, input: Any, name: Any, values: Any) -> Any:
+    """The different elements of a Tensor, which have no derivative."""
+    return spelled(lowering, node, subscripts.cut(lowering, values), "tensor")
+
+
 def _default_dtype(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return scope.external(
         lowering, dtypes.default(), Path(vars(dtypes), (("item", "_default"),)), "dtype"
@@ -102,6 +107,7 @@ def _source(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
 
 
 HANDLERS: dict[Any, builtins.Handler] = {
+    distinct._recorded: with_names(_values),
     creation.finished: with_names(_finished),
     creation._array_of: _array_of,
     randomness.source: _source,

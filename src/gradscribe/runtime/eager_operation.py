@@ -79,7 +79,7 @@ class Operation:
                 f"{self.name.lower()}(): degrees of freedom is <= 0. Correction should be strictly "
                 "less than the reduction factor (input numel divided by output numel).",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
 

@@ -17,6 +17,7 @@ from gradscribe.runtime import (
     activations,
     calculus,
     complex_numbers,
+    distinct,
     factorizations,
     functions,
     gathering,
@@ -32,6 +33,7 @@ from gradscribe.runtime import (
     windows,
 )
 from gradscribe.runtime.adaptors import PUBLIC_MODULE
+from gradscribe.runtime.spellings import spelled
 from gradscribe.runtime.tensor import Tensor
 
 Function = Callable[..., Any]
@@ -41,6 +43,7 @@ _TABLES = (
     activations,
     calculus,
     complex_numbers,
+    distinct,
     factorizations,
     gathering,
     ordering,
@@ -177,10 +180,12 @@ def attach() -> None:
     for name, function in chain.from_iterable(vars(module).items() for module in _TABLES):
         is_public = isinstance(function, FunctionType) and not name.startswith("_")
         if is_public and function.__module__ in own and name not in _NO_METHODS:
-            setattr(Tensor, name, function)
+            setattr(Tensor, name, spelled(function))
     attribute: object
+    for name in ("size", "stride"):
+        setattr(Tensor, name, spelled(getattr(Tensor, name)))
     for name, attribute in own_methods.METHODS.items():
-        setattr(Tensor, name, attribute)
+        setattr(Tensor, name, attribute if name.startswith("__") else spelled(attribute))
     forms = {_in_place: _IN_PLACE, _in_place_cast: _IN_PLACE_CAST, _in_place_axes: _IN_PLACE_AXES}
     for form, names in forms.items():
         for name in names:

@@ -10,6 +10,7 @@ from gradscribe.runtime import (
     calculus,
     complex_numbers,
     creation,
+    distinct,
     dtypes,
     factorizations,
     functions,
@@ -39,6 +40,7 @@ from gradscribe.runtime.anomaly import (
 from gradscribe.runtime.calculus import *
 from gradscribe.runtime.complex_numbers import *
 from gradscribe.runtime.creation import *
+from gradscribe.runtime.distinct import *
 from gradscribe.runtime.dtypes import (
     contiguous_format,
     device,
@@ -67,6 +69,7 @@ from gradscribe.runtime.scattering import *
 from gradscribe.runtime.shaping import *
 from gradscribe.runtime.size import Size
 from gradscribe.runtime.special import *
+from gradscribe.runtime.spellings import spelled
 from gradscribe.runtime.tensor import Tensor
 from gradscribe.runtime.viewing import *
 from gradscribe.runtime.windows import *
@@ -155,6 +158,7 @@ __all__ = [
 # fmt: on
 __all__ += complex_numbers.__all__
 __all__ += creation.__all__
+__all__ += distinct.__all__
 __all__ += functions.__all__
 __all__ += windows.__all__
 __all__ += scattering.__all__
@@ -175,3 +179,5 @@ __all__ += randomness.__all__
 __all__ += shaping.__all__
 __all__ += special.__all__
 __all__ += viewing.__all__
+
+globals().update({name: spelled(globals()[name]) for name in __all__})

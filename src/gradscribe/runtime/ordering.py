@@ -24,7 +24,6 @@ __all__ = [
     "aminmax", "argsort", "argwhere", "bincount", "bucketize", "cummax", "cummin", "histc",
     "histogram", "isin", "kthvalue", "max", "median", "min", "mode", "msort", "nanmedian",
     "nanquantile", "nonzero", "nonzero_static", "quantile", "searchsorted", "sort", "topk",
-    "unique", "unique_consecutive",
 ]
 # fmt: on
 
@@ -41,11 +40,11 @@ _Max, _Min, _Aminmax = returned("max"), returned("min"), returned("aminmax", ("m
 _Cummax, _Cummin = returned("cummax"), returned("cummin")
 
 
-def max(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The greatest element; with dim, `(values, indices)`; with a Tensor, `maximum`."""
+    dim = other if dim is None else dim
     if isinstance(dim, Tensor):
         return maximum(input, dim)
-    dim = axis if dim is None else dim
     if dim is None:
         return apply(MAX, (input,))
     check_filled(input, dim, "max")
@@ -53,11 +52,11 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None)
     return _chosen(_SELECT_MAX, _Max, input, index, dim, keepdim)
 
 
-def min(input: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The least element; with dim, `(values, indices)`; with a Tensor, `minimum`."""
+    dim = other if dim is None else dim
     if isinstance(dim, Tensor):
         return minimum(input, dim)
-    dim = axis if dim is None else dim
     if dim is None:
         return apply(MIN, (input,))
     check_filled(input, dim, "min")
@@ -261,34 +260,6 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Tensor:
 def argwhere(input: Any) -> Any:
     """The indices of the elements that are not zero, a row for each."""
     return nonzero(input)
-
-
-def unique(
-    input: Any,
-    sorted: bool = True,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    dim: int | None = None,
-) -> Any:
-    """The different elements (or slices along an axis), in order."""
-    options: Any = {"return_inverse": return_inverse, "return_counts": return_counts}
-    found: Any = np.unique(input.array, axis=dim, **options)
-    return tuple(map(wrap, found)) if isinstance(found, tuple) else wrap(found)
-
-
-def unique_consecutive(
-    input: Any, return_inverse: bool = False, return_counts: bool = False
-) -> Any:
-    """The elements that differ from the one before."""
-    flat = input.array.ravel()
-    starts = np.flatnonzero(np.r_[True, flat[1:] != flat[:-1]][: flat.size])
-    results = [wrap(flat[starts])]
-    counts = np.diff(np.r_[starts, flat.size])
-    if return_inverse:
-        results.append(wrap(np.repeat(np.arange(starts.size), counts).reshape(input.array.shape)))
-    if return_counts:
-        results.append(wrap(counts))
-    return tuple(results) if len(results) > 1 else results[0]
 
 
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:

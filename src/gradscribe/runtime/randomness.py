@@ -9,8 +9,8 @@ import numpy as np
 
 from gradscribe.runtime import dtypes, inplace
 from gradscribe.runtime.creation import finished
-from gradscribe.runtime.size import sizes
 from gradscribe.runtime.silence import silent
+from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Tensor, wrap
 
 # fmt: off

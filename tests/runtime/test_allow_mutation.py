@@ -98,3 +98,14 @@ def test_the_backward_must_be_run_within():
         allow_mutation_on_saved_tensors(),
     ):
         pass
+
+
+def test_the_handles_of_what_is_saved_can_be_counted():
+    with allow_mutation_on_saved_tensors() as mutations:
+        x = gs.ones(2, requires_grad=True).clone()
+        y = x**2
+        assert len(mutations.tid_to_weakhandle) == 1
+        x.sin_()
+        assert len(mutations.cloned) == 1
+        del y
+        assert len(mutations.cloned) == 0

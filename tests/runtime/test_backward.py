@@ -431,3 +431,12 @@ def test_outputs_that_are_computed_from_other_outputs_pass_their_gradients_on(or
     assert found.tolist() == expected
     autograd.backward(outputs, seeds, inputs=[x])
     assert x.grad.tolist() == expected
+
+
+def test_a_gradient_is_laid_out_as_its_leaf():
+    transposed = gs.rand(3, 2).t().requires_grad_()
+    (transposed * gs.rand(2, 3)).sum().backward()
+    assert transposed.grad.stride() == transposed.stride() == (1, 2)
+    gapped = gs.rand(4, 4)[::2, ::2].requires_grad_()
+    gapped.sum().backward()
+    assert gapped.grad.stride() == (2, 1)

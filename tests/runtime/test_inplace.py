@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
+from gradscribe import autograd
 from gradscribe.errors import UnsupportedError
 from gradscribe.runtime import namespace as gs
 
@@ -471,3 +472,16 @@ def test_what_is_drawn_in_place_of_a_result_has_no_derivative(name):
     getattr(y, name)()
     (y * x).sum().backward()
     assert x.grad.tolist() == y.tolist()
+
+
+def test_versions_may_be_preserved():
+    x = gs.ones(2, requires_grad=True)
+    y = x * 1
+    result = y * y
+    with autograd._unsafe_preserve_version_counter(y):
+        y.data.mul_(3)
+        with gs.no_grad():
+            y.mul_(2)
+    assert y._version == 0
+    result.sum().backward()
+    assert x.grad.tolist() == [12, 12]

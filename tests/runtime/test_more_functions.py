@@ -333,3 +333,18 @@ def test_what_is_nan_shares_the_gradient_of_a_nan(reduce):
     x = gs.tensor([NAN, 1.0, NAN], requires_grad=True)
     getattr(x, reduce)().backward()
     assert x.grad.tolist() == [0.5, 0, 0.5]
+
+
+def test_sgn_of_complex_numbers_is_their_direction_and_has_a_derivative():
+    z = gs.tensor([3 + 4j, 0.5 - 0.1j], requires_grad=True)
+    assert gradcheck(gs.sgn, z)
+    assert gradgradcheck(gs.abs, z)
+    zero = gs.zeros(1, dtype=gs.complex128, requires_grad=True)
+    gs.sgn(zero).sum().abs().backward()
+    assert zero.grad.tolist() == [0]
+
+
+def test_a_negative_base_has_a_derivative_by_a_complex_exponent():
+    exponent = gs.tensor([0.3 + 0.2j, 0.5 - 0.1j], requires_grad=True)
+    assert gradcheck(lambda y: gs.pow(-gs.ones(2), y), exponent)
+    assert gradcheck(lambda y: gs.pow(-1, y), exponent)

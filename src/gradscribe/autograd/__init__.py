@@ -50,6 +50,8 @@ __all__ = [
     "set_multithreading_enabled",
 ]
 
+_unsafe_preserve_version_counter = grad_mode._unsafe_preserve_version_counter
+
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> NoReturn:

@@ -7,6 +7,9 @@ from gradscribe.runtime.grad_mode import (
     set_multithreading_enabled,
 )
 from gradscribe.runtime.inference import inference_mode
+from gradscribe.runtime.inplace import preserved_versions
+
+_unsafe_preserve_version_counter = preserved_versions
 
 __all__ = [
     "enable_grad",

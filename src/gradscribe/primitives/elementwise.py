@@ -110,7 +110,7 @@ def _power_by_exponent(out, x, y):
     if known(x) and x > 0:
         return out * math.log(x)
     if np.asarray(y).dtype.kind == "c":
-        y = np.real(y)
+        x, y = x + 0j, np.real(y)  # a negative base has a logarithm
     return out * np.log(x + ((x == 0) & (y >= 0)))  # 0 ** y is constant for y > 0
 
 

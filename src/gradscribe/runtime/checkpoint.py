@@ -29,11 +29,16 @@ from gradscribe.runtime.tensor import Tensor
 _DETERMINISM_CHECKS = ["default", "none"]
 
 
+def noop_context_fn() -> tuple[Any, Any]:
+    """Two context managers that do nothing: what `context_fn` gives by default."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
     use_reentrant: bool | None = None,
-    context_fn: Callable[[], tuple[Any, Any]] | None = None,
+    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn,
     determinism_check: str = "default",
     debug: bool = False,
     early_stop: bool = True,
@@ -43,27 +48,29 @@ def checkpoint(
     """`function(*args, **kwargs)`, run again when a backward needs what it would have saved.
 
     use_reentrant: run backward within the backward; this is the older way, which differentiates
-    only with respect to args. context_fn: gives two context managers, for the first run and for
-    the second. determinism_check: "none" does not compare the two runs. debug: tell the
-    operations of both where they differ. early_stop: leave the second run when it has made all
-    values. preserve_rng_state: random numbers are the same in both runs.
+    only with respect to args, and is taken where none is named. context_fn: gives two context
+    managers, for the first run and for the second. determinism_check: "none" does not compare the
+    two runs. debug: tell the operations of both where they differ. early_stop: leave the second
+    run when it has made all values. preserve_rng_state: random numbers are the same in both runs.
     """
     if use_reentrant is None:
-        warnings.warn(_PASS_IT.format("", "calling checkpoint without"), stacklevel=2)
+        use_reentrant = True
+        text = "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an"
+        warnings.warn(_PASS_IT.format("", f"{text} exception."), stacklevel=2)
     if use_reentrant:
         if kwargs:
             raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
-        if context_fn is not None or debug:
+        if context_fn is not noop_context_fn or debug:
             raise ValueError(
                 "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
             )
-        _check_inputs(args)
+        check_backward_validity(args)
         return CheckpointFunction.apply(function, preserve_rng_state, *args)
     if determinism_check not in _DETERMINISM_CHECKS:
         raise ValueError(
             f"determinism_check should be one of {_DETERMINISM_CHECKS}, but got {determinism_check}"
         )
-    first, second = (contextlib.nullcontext(),) * 2 if context_fn is None else context_fn()
+    first, second = context_fn()
     if not is_grad_enabled():
         with first:
             return function(*args, **kwargs)
@@ -82,10 +89,10 @@ def checkpoint(
 
 
 _PASS_IT = (
-    "torch.utils.checkpoint{}: the use_reentrant parameter should be passed explicitly. Starting "
-    "in PyTorch 2.9, {} use_reentrant will raise an exception. use_reentrant=False is "
-    "recommended, and is what is done here; use_reentrant=True is the older way. Refer to docs "
-    "for more details on the differences between the two variants."
+    "torch.utils.checkpoint{}: the use_reentrant parameter should be passed explicitly. {} "
+    "use_reentrant=False is recommended, but if you need to preserve the current default "
+    "behavior, you can pass use_reentrant=True. Refer to docs for more details on the differences "
+    "between the two variants."
 )
 
 
@@ -99,9 +106,9 @@ def checkpoint_sequential(
     """Apply the functions one after the other, in so many segments, of which all but the last
     are checkpointed."""
     if use_reentrant is None:
-        use_reentrant = False
-        text = _PASS_IT.format(".checkpoint_sequential", "calling it without")
-        warnings.warn(text, stacklevel=2)
+        use_reentrant = True
+        text = "In version 2.9 we will raise an exception if use_reentrant is not passed."
+        warnings.warn(_PASS_IT.format(".checkpoint_sequential", text), stacklevel=2)
     chain = list(functions)
     size = max(1, len(chain) // segments)
 
@@ -123,7 +130,21 @@ def checkpoint_sequential(
     return run(chain[size * (segments - 1) :])(input)
 
 
-def _check_inputs(inputs: Sequence[Any]) -> None:
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The inputs, the Tensors among them as leaves that require gradients as before."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            "Only tuple of tensors is supported. Got Unsupported input type: ",
+            type(inputs).__name__,
+        )
+    return tuple(
+        value.detach().requires_grad_(value.requires_grad) if isinstance(value, Tensor) else value
+        for value in inputs
+    )
+
+
+def check_backward_validity(inputs: Sequence[Any]) -> None:
+    """Warn where no input requires a gradient."""
     if not any(isinstance(value, Tensor) and value.requires_grad for value in inputs):
         warnings.warn(
             "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3
@@ -154,8 +175,8 @@ class CheckpointFunction(Function):
                 "argument."
             )
         args = list(ctx.args)
-        for position, tensor in zip(ctx.positions, ctx.saved_tensors, strict=True):
-            args[position] = tensor.detach().requires_grad_(tensor.requires_grad)
+        for position, tensor in zip(ctx.positions, detach_variable(ctx.saved_tensors), strict=True):
+            args[position] = tensor
         with enable_grad(), random_numbers_from(ctx.state):
             outputs = ctx.function(*args)
         listed = outputs if isinstance(outputs, tuple) else (outputs,)

@@ -194,7 +194,10 @@ def added_products(x: Any, first: Any, second: Any, beta: Any, alpha: Any) -> An
 
 
 def sign(x: Any) -> Any:
-    """The sign; 0 of what is no number."""
+    """The sign; 0 of what is no number. Of complex numbers, their directions."""
+    if x.dtype.kind == "c":
+        size = np.abs(x)
+        return np.where(size == 0, 0, x / (size + (size == 0)))
     return np.sign(np.where(x == x, x, 0))
 
 

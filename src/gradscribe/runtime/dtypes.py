@@ -155,6 +155,26 @@ def c_name(dtype: Dtype | PublicDtype) -> str:
 _C_NAMES = {float64: "double", float32: "float", int64: "long", int32: "int"}
 
 
+def cpp_name(dtype: Dtype | PublicDtype) -> str:
+    """The dtype as the compiler of PyTorch's core calls it: `long int`."""
+    return _CPP_NAMES.get(to_dtype(dtype).name, c_name(dtype))
+
+
+_CPP_NAMES = {
+    "bool": "bool",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int64": "long int",
+    "uint16": "short unsigned int",
+    "uint32": "unsigned int",
+    "uint64": "long unsigned int",
+    "float16": "c10::Half",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+
+
 def type_name(dtype: Dtype | PublicDtype | None) -> str:
     """The name of Tensors of this dtype: `torch.DoubleTensor`."""
     return f"torch.{'Tensor' if dtype is None else TYPED_TENSORS.get(to_dtype(dtype), 'Tensor')}"
@@ -201,8 +221,8 @@ CPU = device("cpu")
 
 
 def check_device(device: Any) -> None:
-    """Raise the error for a device that there is not."""
-    if str(device).partition(":")[0] != "cpu":
+    """Raise the error for a device that there is not; None names none."""
+    if device is not None and str(device).partition(":")[0] != "cpu":
         raise RuntimeError(f"no such device: {device}. Tensors live on 'cpu'")
 
 

@@ -69,10 +69,10 @@ class GradientAttributes:
         wanted = None if dtype is None else dtypes.to_dtype(dtype)
         present = self._grad
         if present is not None and wanted is not None and wanted != present.array.dtype:
+            found = dtypes.cpp_name(present.array.dtype)
             raise RuntimeError(
-                f"Cannot set grad_dtype to '{dtypes.c_name(wanted)}' because there is already a "
-                f"gradient with dtype '{dtypes.c_name(present.array.dtype)}'. Set the gradient to "
-                "None first."
+                f"Cannot set grad_dtype to '{dtypes.cpp_name(wanted)}' because there is already a "
+                f"gradient with dtype '{found}'. Set the gradient to None first."
             )
         self.leaf_state().grad_dtype = wanted
 
@@ -88,7 +88,7 @@ _GRAD_OF_NON_LEAF = (
     "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
     "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
     "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
-    "github.com/pytorch/pytorch/pull/30531 for more informations."
+    "github.com/pytorch/pytorch/pull/30531 for more information."
 )
 
 
@@ -103,9 +103,12 @@ def _check_gradient(tensor: GradientAttributes, gradient: Any) -> None:
     wanted = wanted_dtype(tensor)
     if wanted is not None and gradient.array.dtype != wanted:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{dtypes.c_name(gradient.array.dtype)}' "
+            f"attempting to assign a gradient with dtype '{dtypes.cpp_name(gradient.array.dtype)}' "
             f"to a tensor with grad_dtype '{dtypes.scalar_name(wanted)}'. The gradient must match "
-            "the tensor's grad_dtype (defaults to the tensor's dtype)."
+            "the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
+            "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
+            "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
+            "downstream systems that assume they match."
         )
     if gradient.array.shape != tensor.array.shape:
         raise RuntimeError(

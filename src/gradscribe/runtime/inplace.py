@@ -9,7 +9,8 @@ of the base are taken again when they are next used (`views.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -114,6 +115,18 @@ def is_recorded(target: Tensor, args: Sequence[Any]) -> bool:
     if target.requires_grad or any(isinstance(a, Tensor) and a.requires_grad for a in args):
         return True
     return target.view_of is not None and target.view_of.base.requires_grad
+
+
+@contextlib.contextmanager
+def preserved_versions(tensors: Tensor | Sequence[Tensor]) -> Iterator[None]:
+    """Changes in place within the block go unnoticed by later backwards."""
+    counters = [t.counter for t in ([tensors] if isinstance(tensors, Tensor) else tensors)]
+    before = [counter[0] for counter in counters]
+    try:
+        yield
+    finally:
+        for counter, version in zip(counters, before, strict=True):
+            counter[0] = version
 
 
 def refuse_leaf(target: Tensor, *, of_view: bool = False) -> None:

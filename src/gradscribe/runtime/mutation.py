@@ -28,34 +28,36 @@ class _Handle:
 
 
 class Mutations(Mode):
-    """The mode, while it is on. cloned: of what is still saved, what was copied."""
+    """The mode, while it is on. cloned: of what is still saved, what was copied.
+    tid_to_weakhandle: the handles of what has not been changed since it was saved, by what tells
+    its memory."""
 
     def __init__(self) -> None:
         self.cloned: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
-        self._handles: WeakValueDictionary[int, _Handle] = WeakValueDictionary()
+        self.tid_to_weakhandle: WeakValueDictionary[int, _Handle] = WeakValueDictionary()
 
     def pack(self, tensor: Tensor) -> _Handle:
         """The handle of what is saved; one for all that save the same array as it is now."""
         key = id(tensor.array)
-        handle = self._handles.get(key)
+        handle = self.tid_to_weakhandle.get(key)
         if handle is None or handle.tensor.array is not tensor.array:
-            handle = self._handles[key] = _Handle(tensor)
+            handle = self.tid_to_weakhandle[key] = _Handle(tensor)
         return handle
 
     def unpack(self, handle: _Handle) -> Tensor:
         """What was saved."""
         if _current.get() is not self:
             raise AssertionError(
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in "
-                "which the graph was originally recorded."
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+                "in which the graph was originally recorded."
             )
         return handle.tensor
 
     def storing(self, target: Tensor) -> None:
-        for key, handle in list(self._handles.items()):
+        for key, handle in list(self.tid_to_weakhandle.items()):
             if np.may_share_memory(handle.tensor.array, target.array):
                 handle.tensor = self.cloned[handle] = wrap(handle.tensor.array.copy())
-                del self._handles[key]
+                del self.tid_to_weakhandle[key]
 
 
 _current: ContextVar[Mutations | None] = ContextVar("gradscribe_mutations", default=None)

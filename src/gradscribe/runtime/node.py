@@ -232,14 +232,37 @@ def accumulate(variable: Tensor, gradient: Any) -> None:
             if wanted is not None and gradient.array.dtype != wanted:
                 gradient = gradient.to(wanted)
             if present is None:
-                variable.grad = assign(wrap(np.empty_like(gradient.array)), gradient)
+                place = _empty_for(variable.array, gradient.array.dtype)
+                variable.grad = assign(wrap(place), gradient)
             else:
                 variable.grad = present + gradient
         elif present is None:
-            variable.grad = wrap(np.asarray(gradient, dtype=wanted_dtype(variable)))
+            array = np.asarray(gradient, dtype=wanted_dtype(variable))
+            variable.grad = wrap(_arranged(array, variable.array))
         else:
             np.add(present.array, gradient, out=present.array, casting="same_kind")
             present.counter[0] += 1
+
+
+def _arranged(gradient: Any, leaf: Any) -> Any:
+    """A gradient with its elements in memory as those of its leaf are."""
+    if gradient.strides == leaf.strides:
+        return gradient
+    if gradient.flags.c_contiguous and leaf.flags.c_contiguous:
+        return gradient
+    result = _empty_for(leaf, gradient.dtype)
+    result[...] = gradient
+    return result
+
+
+def _empty_for(leaf: Any, dtype: Any) -> Any:
+    """Memory for the gradient of a leaf: laid out as that is, where it has no gaps."""
+    extent = leaf.itemsize
+    for step, length in sorted(zip(leaf.strides, leaf.shape, strict=True)):
+        if length > 1 and step != extent:
+            return np.empty(leaf.shape, dtype)
+        extent *= length
+    return np.empty_like(leaf, dtype)
 
 
 FREED_GRAPH = (

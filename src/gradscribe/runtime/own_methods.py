@@ -25,6 +25,7 @@ from gradscribe.runtime import (
 )
 from gradscribe.runtime.array_methods import memory_of
 from gradscribe.runtime.backward import tensor_backward
+from gradscribe.runtime.modes import MODES, tell_made
 from gradscribe.runtime.tensor import Array, Tensor, legacy_array, wrap
 
 
@@ -182,7 +183,9 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
             "https://github.com/pytorch/pytorch/pull/103001"
         )
     copy = wrap(_copied_memory(self.array, memo))
-    copy.needs_grad = self.needs_grad
+    copy.needs_grad = self.requires_grad
+    if MODES:
+        tell_made(copy)
     memo[id(self)] = copy
     if self.grad is not None:
         copy._grad = _deepcopy(self.grad, memo)

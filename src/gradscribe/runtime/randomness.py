@@ -148,20 +148,44 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None) -> Tensor:
     return finished(means + deviations * noise, dtypes.default())
 
 
-def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def rand_like(
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
     """Uniform on [0, 1), in the shape of another Tensor."""
+    dtypes.check_device(device)
     return rand(input.array.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
-def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def randn_like(
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
     """Of the standard normal distribution, in the shape of another Tensor."""
+    dtypes.check_device(device)
     return randn(input.array.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
 
 
 def randint_like(
-    input: Tensor, low: int, high: Any = None, *, dtype: Any = None, requires_grad: bool = False
+    input: Tensor,
+    low: int,
+    high: Any = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """Integers from low (0 if only one bound is given) up to, not including, high."""
+    dtypes.check_device(device)
     if high is None:
         low, high = 0, low
     size, dtype = input.array.shape, dtype or input.dtype

@@ -269,7 +269,8 @@ _DIFFERENT = (
 
 def _metadata(kind: Any) -> str:
     shape, dtype = kind
-    return f"{{'shape': torch.Size({list(shape)}), 'dtype': torch.{dtype}, 'device': cpu}}"
+    described = f"'shape': torch.Size({list(shape)}), 'dtype': torch.{dtype}"
+    return f"{{{described}, 'device': device(type='cpu')}}"
 
 
 def random_state() -> Any:

@@ -78,6 +78,8 @@ def fitted(gradient: Tensor, shape: Sequence[int], dtype: Any) -> Tensor:
     """A gradient summed over the axes along which its operand was broadcast, and of its dtype."""
     if gradient.array.shape != tuple(shape):
         gradient = _summed_to(gradient, tuple(shape))
+    if gradient.array.dtype.kind == "c" and np.dtype(dtype).kind != "c":
+        gradient = gradient.real
     return gradient if gradient.array.dtype == dtype else gradient.to(dtype)
 
 

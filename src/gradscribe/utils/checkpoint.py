@@ -2,8 +2,11 @@
 
 from gradscribe.runtime.checkpoint import (
     CheckpointFunction,
+    check_backward_validity,
     checkpoint,
     checkpoint_sequential,
+    detach_variable,
+    noop_context_fn,
 )
 from gradscribe.runtime.recomputation import (
     CheckpointError,
@@ -16,8 +19,11 @@ __all__ = [
     "CheckpointError",
     "CheckpointFunction",
     "GraphExecGroup",
+    "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
+    "detach_variable",
+    "noop_context_fn",
     "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
 ]

@@ -21,6 +21,12 @@ Written by `python -m tests.functions` from what `gs.supported()` returns. Each 
 has both modes, reverse and forward, to any order, in compiled functions and (where NumPy hands
 its call over: not those that make arrays, as `np.array`) with Tensors. The operators, `abs`,
 `min`, `max`, `sum`, `round`, `pow` and `divmod` of Python have theirs as well.
+
+SciPy's functions are differentiated where SciPy is installed; its ufuncs also with Tensors, the
+others in compiled functions (`gs.differentiable(scipy.linalg.expm)(tensor)` is one node). By an
+order or a parameter in which no derivative is known (of `scipy.special.jv(v, z)` in `v`) a program
+that needs it is refused. Distributions have the methods `logpdf`, `pdf`, `cdf`, `logcdf`, `sf`,
+`logsf`, `ppf` and `isf`, or `logpmf` and `pmf`, with a location and a scale, also frozen.
 """
 
 
@@ -46,7 +52,7 @@ def _module(entry: Support) -> str:
 
 def _owner(name: str) -> str:
     first, second, *_ = name.split(".")
-    return f"{first}.{second}" if second in ("linalg", "fft", "lib") else first
+    return f"{first}.{second}" if first == "scipy" or second in ("linalg", "fft", "lib") else first
 
 
 def _listed(entries: list[Support]) -> str:

@@ -61,15 +61,16 @@ SAMPLES = {
 """The arrays that the forms name: vectors, matrices, indices, masks."""
 
 
-def marked_forms() -> dict[str, set[str]]:
-    """All forms, and the marks that they have in their files.
+def marked_forms(folder: str = "forms") -> dict[str, set[str]]:
+    """All forms in the files of a folder, and the marks that they have there.
 
     close: the value is NumPy's but for its dtype (eigenvalues are complex here) or the last bit.
     double: what it makes or is given is float64, whatever the arguments are.
     compiled: NumPy makes an array of its arguments, Tensors or not, or there is no gradient.
+    first: there is no second derivative.
     """
     forms = {}
-    for file in sorted((Path(__file__).parent / "forms").glob("*.txt")):
+    for file in sorted((Path(__file__).parent / folder).glob("*.txt")):
         for line in file.read_text().splitlines():
             text, _, marks = line.partition("  # ")
             if not line.startswith("#"):
@@ -87,21 +88,25 @@ for _name, _ in NAMES:
         TESTED.add(operator.attrgetter(_name)(np))
 
 
+Modules = tuple[tuple[str, Any], ...]
+NUMPY = (("np", np),)
+
+
 def without(mark: str) -> list[str]:
     return [text for text, marks in FORMS.items() if mark not in marks]
 
 
-def function_of(text: str) -> tuple[Any, list[str]]:
+def function_of(text: str, modules: Modules = NUMPY) -> tuple[Any, list[str]]:
     """The function whose body is the text, and the names of its arguments, among the samples."""
     names = [name for name in SAMPLES if re.search(rf"(?<![\w.'\"]){name}(?!\w|=[^=])", text)]
-    return function_of_text(text, names), names
+    return function_of_text(text, names, modules), names
 
 
-def function_of_text(text: str, names: list[str]) -> Any:
+def function_of_text(text: str, names: list[str], modules: Modules = NUMPY) -> Any:
     """The function of these arguments that returns the last expression of the text."""
     *statements, result = [part.strip() for part in text.split(";")]
     body = "".join(f"    {statement}\n" for statement in [*statements, f"return {result}"])
-    return _define("form", f"def form({', '.join(names)}):\n{body}", (("np", np),))
+    return _define("form", f"def form({', '.join(names)}):\n{body}", modules)
 
 
 def copies(arguments: list[Any]) -> list[Any]:
@@ -131,18 +136,22 @@ def is_floating(x: Any) -> bool:
 
 @pytest.mark.parametrize("text", FORMS)
 def test_value_and_both_modes(text: str) -> None:
-    function, names = function_of(text)
+    check_value_and_modes(*function_of(text), FORMS[text])
+
+
+def check_value_and_modes(function: Any, names: list[str], marks: set[str], order: int = 1) -> None:
+    """That the value is plain Python's, and that the modes agree with differences."""
     arguments = [SAMPLES[name] for name in names]
     expected = expected_of(function, arguments)
     value, _ = gs.vjp(function, *copies(arguments))
     for result, wanted in zip(leaves(value), leaves(expected), strict=True):
         assert result.shape == wanted.shape
-        if "close" in FORMS[text]:
-            np.testing.assert_allclose(result, wanted, rtol=1e-12)
+        if "close" in marks:
+            np.testing.assert_allclose(result, wanted, rtol=1e-12, atol=1e-12)
         else:
             assert result.dtype == wanted.dtype
             np.testing.assert_array_equal(result, wanted)
-    gs.testing.check_grad(function, *copies(arguments), order=1)
+    gs.testing.check_grad(function, *copies(arguments), order=order)
 
 
 @pytest.mark.parametrize("text", without("double"))

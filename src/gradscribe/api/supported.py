@@ -7,6 +7,8 @@ what is told here is what is there.
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Hashable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -16,6 +18,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from gradscribe.frontend.calls.builtins import BUILTINS
 from gradscribe.frontend.calls.mathematics import MATHEMATICS
+from gradscribe.primitives import optional
 from gradscribe.primitives.limits import LIMITS, WITHOUT_DERIVATIVE
 from gradscribe.primitives.registry import COMPOSITIONS, METHODS, PRIMITIVES
 
@@ -46,7 +49,8 @@ class Support:
 
 def supported() -> tuple[Support, ...]:
     """All functions of NumPy and of `math`, methods of arrays and of ufuncs that have a derivative
-    here, and those that have none, with the reason.
+    here, and those that have none, with the reason; functions of SciPy that have one, where it is
+    installed.
 
     >>> next(entry for entry in supported() if entry.name == "np.linalg.inv").modes
     ('reverse', 'forward')
@@ -58,7 +62,21 @@ def supported() -> tuple[Support, ...]:
         for name in sorted({*METHODS, *(c for c in COMPOSITIONS if isinstance(c, str))})
         if hasattr(np.ndarray, name) and (name not in METHODS or _has_rule(METHODS[name]))
     ]
-    return tuple(entries)
+    return tuple(entries + _of_scipy())
+
+
+def _of_scipy() -> list[Support]:
+    """The functions of SciPy, and the methods of its distributions, that have a derivative."""
+    entries = []
+    for library in optional.enter_all():
+        module = sys.modules[library]
+        for name, value in sorted(vars(module).items()):
+            if name.startswith("_") or not isinstance(value, Hashable):
+                continue
+            known = value not in PRIMITIVES or _has_rule(PRIMITIVES[value])
+            if callable(value) and known and (value in PRIMITIVES or value in COMPOSITIONS):
+                entries.append(Support(f"{library}.{name}", ("reverse", "forward")))
+    return entries
 
 
 def public_functions() -> list[tuple[str, Any]]:

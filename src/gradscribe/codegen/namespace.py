@@ -101,15 +101,15 @@ def _own_name(value: Any) -> str:
 @functools.lru_cache(maxsize=4096)
 def _library_path(value: Any) -> tuple[str, ...] | None:
     """Where a library's function or class is found: ("numpy", "linalg", "norm")."""
-    name = getattr(value, "__name__", "")
+    name = str(getattr(value, "__name__", None) or getattr(value, "name", ""))
     module = getattr(value, "__module__", None) or _module_of_ufunc(value, name)
     if module.partition(".")[0] not in LIBRARIES:
         return None
-    root = module.partition(".")[0]
-    for candidate in (root, module):
-        found = sys.modules.get(candidate)
+    packages = module.split(".")
+    for candidate in (packages[: n + 1] for n in range(len(packages))):
+        found = sys.modules.get(".".join(candidate))
         if found is not None and getattr(found, name, None) is value:
-            path = (*candidate.split("."), name)
+            path = (*candidate, name)
             return path if not any(part.startswith("_") for part in path) else None
     return None
 

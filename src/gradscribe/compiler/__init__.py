@@ -18,7 +18,7 @@ import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, cast
 
 from gradscribe.compiler.derivatives import Derivatives
 from gradscribe.compiler.eager_calls import function_of_call
@@ -28,7 +28,8 @@ from gradscribe.compiler.signatures import bound
 from gradscribe.compiler.variadic import calling, spread
 from gradscribe.errors import ArgumentError, GradscribeError, SourceNotFoundError
 from gradscribe.ir.core import Operand
-from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.primitives import optional
+from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 
 __all__ = ["Derivatives", "Primal", "Target", "argument_numbers", "derivatives", "target_of"]
 
@@ -114,6 +115,9 @@ def argument_numbers(argnums: Any) -> tuple[int, ...]:
 def target_of(function: Callable[..., Any]) -> Target:
     """What is compiled when `function` is: its own code, a method's with `self` before the
     arguments, a callable object's `__call__`."""
+    known = _function_of_library(function)
+    if known is not None:
+        return target_of(known)
     if isinstance(function, FunctionType):
         program = program_of(function)
         return Target(function, program, program.binder.of(function))
@@ -142,6 +146,22 @@ def target_of(function: Callable[..., Any]) -> Target:
         f"`{name}` is no Python function, so there is no source to differentiate",
         f"wrap it in one, for example `lambda x: {name}(x)`",
     )
+
+
+def _function_of_library(function: Any) -> FunctionType | None:
+    """A function with source that calls a function of NumPy or SciPy which is made of others, or
+    has a rule and Python's own source."""
+    module = getattr(function, "__module__", None) or ""
+    if module.partition(".")[0] not in ("numpy", "scipy") or not isinstance(function, Hashable):
+        return None
+    optional.enter_imported()
+    if function in COMPOSITIONS:
+        return calling(function, cast(FunctionType, COMPOSITIONS[function]), 0)
+    if function in PRIMITIVES and isinstance(function, MethodType):
+        return calling(function, cast(FunctionType, function.__func__), 1)
+    if function in PRIMITIVES and isinstance(function, FunctionType):
+        return calling(function, cast(FunctionType, inspect.unwrap(function)), 0)
+    return None
 
 
 def _is_primitive(function: Any) -> bool:

@@ -54,6 +54,8 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.core import Parameter, Value
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree, flatten
 from gradscribe.ir.types import Opaque
+from gradscribe.primitives import optional
+from gradscribe.primitives.registry import DISTRIBUTIONS
 
 _RESOLVED = (
     types.FunctionType,
@@ -190,6 +192,10 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     if isinstance(value, _CALLABLES) or (callable(value) and not hasattr(value, "__dict__")):
         depend(lowering, path, value)
         return Static(value)
+    if _is_of_scipy(value) or _is_of_scipy(getattr(value, "__self__", None)):
+        depend(lowering, path, value)
+        optional.enter_imported()
+        return Static(DISTRIBUTIONS.get(type(value), value))
     if isinstance(value, types.MethodType):
         depend(lowering, _below(path, "attribute", "__func__"), value.__func__)
         receiver = external(lowering, value.__self__, _below(path, "attribute", "__self__"), name)
@@ -199,6 +205,12 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
         return partial_of(lowering, value, path, name)
     found = ObjectRef(value, path, name=name)
     return opened(lowering, found) if hasattr(type(value), "_fields") else found
+
+
+def _is_of_scipy(value: Any) -> bool:
+    """Whether this is an object of SciPy's that is called: a distribution, a transform."""
+    modules = (getattr(value, "__module__", None) or "", type(value).__module__)
+    return callable(value) and any(module.partition(".")[0] == "scipy" for module in modules)
 
 
 def _is_constant(value: Any) -> bool:

@@ -35,12 +35,12 @@ from gradscribe.primitives.typing import like_first, result_of
 # -- of symmetric matrices -----------------------------------------------------------------------
 
 
-def _values_type(facts, callee, a, UPLO="L"):
+def values_type(facts, callee, a, UPLO="L"):
     return real_type(like_first(result_of(np.linalg.eigvalsh, a), square_dims(facts, a)[:-1], a))
 
 
 def _eigh_type(facts, callee, a, UPLO="L"):
-    return Tuple((_values_type(facts, callee, a), square_type(facts, np.linalg.inv, a)))
+    return Tuple((values_type(facts, callee, a), square_type(facts, np.linalg.inv, a)))
 
 
 def _eigh_tangent(out, a, UPLO="L", *, d_a):
@@ -62,7 +62,7 @@ def _eigvalsh_tangent(out, a, UPLO="L", *, d_a):
     return real_part(np.sum(conjugated(v) * (hermitian_of(d_a, UPLO) @ v), axis=-2))
 
 
-@adjoint(np.linalg.eigvalsh, type=_values_type, tangent=_eigvalsh_tangent, static=("UPLO",))
+@adjoint(np.linalg.eigvalsh, type=values_type, tangent=_eigvalsh_tangent, static=("UPLO",))
 def eigvalsh(out, a, UPLO="L", *, d_out):
     _, v = np.linalg.eigh(a, UPLO)
     return of_triangle((v * d_out[..., None, :]) @ conjugate_transposed(v), UPLO)

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 
-FAMILIES = {"scipy.special": "gradscribe.primitives.scipy_special"}
-"""The module that enters the functions of a module of a library."""
+_PACKAGE = "gradscribe.primitives.scipy"
+
+FAMILIES = {
+    "scipy.special": ("gamma", "special", "distributions", "bessel", "polynomials", "sums"),
+    "scipy.linalg": ("linalg", "solving", "matrix_functions"),
+    "scipy.fft": ("fft",),
+    "scipy.signal": ("signal",),
+    "scipy.integrate": ("integrate",),
+    "scipy.stats": ("stats", "multivariate"),
+}
+"""The modules that enter the functions of a module of a library."""
 
 
 def enter_imported() -> None:
     """Enter the families of the libraries that the program has imported."""
-    for library, family in FAMILIES.items():
-        if library in sys.modules and family not in sys.modules:
-            importlib.import_module(family)
+    for library, families in FAMILIES.items():
+        if library in sys.modules and f"{_PACKAGE}.{families[0]}" not in sys.modules:
+            for family in families:
+                importlib.import_module(f"{_PACKAGE}.{family}")
+
+
+def enter_all() -> list[str]:
+    """Import the libraries that are installed, and enter their families: the names of those."""
+    for library in FAMILIES:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(library)
+    enter_imported()
+    return [library for library in FAMILIES if library in sys.modules]

@@ -15,13 +15,14 @@ named functions are bound. Rules are never run by the compiler; they are lowered
 What a rule returns is aligned with these parameters: a tuple of as many results, or the one
 result for the first. (An `adjoint` rule may leave out results at the end.) The result for a
 parameter that is a tuple of operands (np.stack) is a tuple itself, inside the outer one.
-`None` stands for no derivative. A cotangent may still have the axes and the dtype that
-broadcasting gave it: the compiler sums and casts. That of a number may be an array of rank 0,
-and conversely.
+`None` stands for no derivative, `UNKNOWN` for one that is not known. A cotangent may still have
+the axes and the dtype that broadcasting gave it: the compiler sums and casts. That of a number may
+be an array of rank 0, and conversely.
 """
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 from collections.abc import Callable
@@ -32,6 +33,17 @@ import numpy as np
 from gradscribe.ir.core import Linearity, Primitive
 from gradscribe.ir.types import Type
 from gradscribe.primitives.typing import elementwise_type
+
+
+class Partial(enum.Enum):
+    """What a rule may give for an operand in place of a derivative."""
+
+    UNKNOWN = enum.auto()
+
+
+UNKNOWN = Partial.UNKNOWN
+"""The derivative by an operand that has one, which nobody knows: a program that needs it is
+refused."""
 
 LINEAR = Linearity.LINEAR
 BILINEAR = Linearity.BILINEAR
@@ -47,6 +59,12 @@ COMPOSITIONS: dict[Any, Callable[..., Any]] = {}
 
 VARIANTS: dict[Any, Callable[..., Any]] = {}
 """Of functions that are primitives, what calls with further arguments are made of."""
+
+HOLOMORPHIC: set[Primitive] = set()
+"""Operations of optional families whose rules are right for complex numbers, once conjugated."""
+
+DISTRIBUTIONS: dict[type, Any] = {}
+"""The distributions of SciPy that have derivatives, by their classes: a frozen one has a copy."""
 
 NAMED = frozenset(getattr(np.linalg, name) for name in ("eig", "eigh", "svd", "qr", "slogdet"))
 """Functions of matrices whose several results are a namedtuple."""

@@ -8,18 +8,20 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
-from gradscribe.primitives import scipy_special
+from gradscribe.primitives import optional
+
+optional.enter_imported()
 
 erf, erfc, erfinv = sp.erf, sp.erfc, sp.erfinv
 lgamma, digamma, i0 = sp.gammaln, sp.psi, sp.i0
-igamma, igammac = scipy_special.lower_gamma, scipy_special.upper_gamma
+igamma, igammac = sp.gammainc, sp.gammaincc
 
 
 def polygamma(x: Any, n: int) -> Any:
     """The n-th derivative of digamma: (-1)^(n+1) n! zeta(n + 1, x)."""
     if n == 0:
         return sp.psi(x)
-    return (-1.0) ** (n + 1) * math.factorial(n) * scipy_special.hurwitz_zeta(n + 1, x)
+    return (-1.0) ** (n + 1) * math.factorial(n) * sp.zeta(n + 1, x)
 
 
 def mvlgamma(x: Any, p: int) -> Any:

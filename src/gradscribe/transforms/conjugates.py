@@ -23,9 +23,9 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import Linearity, Operation, Value
+from gradscribe.ir.core import Linearity, Operation, Primitive, Value
 from gradscribe.ir.types import is_complex
-from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.primitives.registry import HOLOMORPHIC, PRIMITIVES
 from gradscribe.transforms.cotangents import call
 
 _NOT_HOLOMORPHIC = frozenset({PRIMITIVES[np.sign]})
@@ -61,7 +61,7 @@ def check(operation: Operation) -> None:
         return
     known = primitive.elementwise and primitive not in _NOT_HOLOMORPHIC
     is_linear = primitive.tangent is Linearity.LINEAR
-    if not (known or is_linear or primitive in _HOLOMORPHIC | _GRADIENTS):
+    if not (known or is_linear or primitive in _GRADIENTS or _is_holomorphic(primitive)):
         raise UnsupportedError(
             f"`{primitive.name}` of complex numbers cannot be differentiated",
             "compute with the real and imaginary parts",
@@ -69,10 +69,14 @@ def check(operation: Operation) -> None:
         )
 
 
+def _is_holomorphic(primitive: Primitive) -> bool:
+    return primitive in _HOLOMORPHIC or primitive in HOLOMORPHIC
+
+
 def is_conjugated(operation: Operation) -> bool:
     """Whether cotangents pass through the conjugate of what the formula says."""
     primitive = operation.primitive
-    holomorphic = primitive.elementwise or primitive in _HOLOMORPHIC
+    holomorphic = primitive.elementwise or _is_holomorphic(primitive)
     return holomorphic and is_complex(operation.result.type)
 
 

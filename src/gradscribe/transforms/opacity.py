@@ -7,10 +7,13 @@ way of opaque values.
 
 from __future__ import annotations
 
+from typing import Any
+
 from gradscribe.errors import NoDerivativeError
 from gradscribe.ir.core import Function, Method, Operation, Value, walk
 from gradscribe.ir.types import Opaque, is_differentiable
 from gradscribe.primitives.control import EFFECT, RUN
+from gradscribe.primitives.registry import UNKNOWN
 from gradscribe.transforms.activity import has_zero_derivative, pairs_of, reachable
 
 _OPAQUE = frozenset({EFFECT, RUN})
@@ -34,6 +37,16 @@ def refuse_opaque(function: Function, active_leaves: frozenset[int]) -> None:
     for call in calls:
         if call.result in useful and not varied.isdisjoint(call.operands):
             _refuse(call)
+
+
+def check_known(operation: Operation, partial: Any) -> None:
+    """Refuse to differentiate by an operand by which no derivative is known."""
+    if partial is UNKNOWN:
+        raise NoDerivativeError(
+            f"the derivative of `{operation.primitive.name}` by this argument is not known",
+            "hold the argument constant: `gs.stop_gradient(…)` around it, or not in `argnums`",
+            operation.location,
+        )
 
 
 def _pairs(operation: Operation) -> list[tuple[Value, Value]]:

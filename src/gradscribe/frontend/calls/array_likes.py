@@ -20,6 +20,8 @@ from gradscribe.ir.types import Scalar, Sequence, Tuple
 _STRUCTURES = frozenset({"arrays", "operands"})
 """Parameters that are a tuple or list of arrays, not one of their items."""
 
+_LIBRARIES = ("numpy", "scipy")
+
 _COUNTED = (np.choose, np.column_stack, np.linalg.multi_dot)
 """Functions that have to know how many arrays they are given."""
 
@@ -117,9 +119,9 @@ def _counted_arrays(lowering: Lowering, node: Any, item: Any) -> Any:
 
 
 def _takes_arrays(callee: Any) -> bool:
-    """Whether this is a function of NumPy that takes arrays, or a method of an array."""
+    """Whether this is a function of NumPy or SciPy that takes arrays, or a method of an array."""
     if callee is np.array:
         return False
     module = getattr(callee, "__module__", None) or ""
     callee = getattr(callee, "__self__", callee)  # of a method of a ufunc, the ufunc
-    return isinstance(callee, (np.ufunc, Method)) or module.partition(".")[0] == "numpy"
+    return isinstance(callee, (np.ufunc, Method)) or module.partition(".")[0] in _LIBRARIES

@@ -33,7 +33,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives import optional
-from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
+from gradscribe.primitives.registry import COMPOSITIONS, DISTRIBUTIONS, PRIMITIVES
 from gradscribe.primitives.static import STATIC
 
 _UNBOUND = (np.ndarray, list, dict)
@@ -124,7 +124,9 @@ def _call_object(
         return special
     if primitive is not None and not _is_known(arguments, keywords):
         return application.apply_primitive(lowering, node, primitive, callee, arguments, keywords)
-    if composition is not None and not _is_static(arguments, keywords):
+    if composition is not None and not (
+        _is_static(arguments, keywords) and type(callee) not in DISTRIBUTIONS
+    ):
         return inlining.compose(lowering, node, callee, composition, arguments, keywords)
     if objects.can_instantiate(callee):
         return objects.instantiate(lowering, node, callee, arguments, keywords)

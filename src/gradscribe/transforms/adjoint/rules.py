@@ -24,6 +24,7 @@ from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms import conjugates
 from gradscribe.transforms.adjoint.scopes import Scope
 from gradscribe.transforms.cotangents import call, constant, project
+from gradscribe.transforms.opacity import check_known
 from gradscribe.transforms.storage import derived
 from gradscribe.transforms.templates import Renewal, Template, Templates, template_of
 
@@ -49,6 +50,8 @@ def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Temp
     if key not in templates:
         numbers = [_known_number(scope, operand) for operand in operation.operands]
         templates[key] = template_of(operation, numbers, d_out, scope.builder.facts)
+    for i in wanted:
+        check_known(operation, templates[key].results[i])
     instance = _Instance(scope, operation, templates[key], wanted, d_out)
     positions: dict[Value, list[int]] = {}
     for i in wanted:

@@ -56,7 +56,7 @@ from gradscribe.transforms.absence import absences
 from gradscribe.transforms.activity import STRUCTURAL, active_values
 from gradscribe.transforms.calls import tangent_call
 from gradscribe.transforms.cotangents import call, constant, name_of, same_lengths, zero_if_there
-from gradscribe.transforms.opacity import refuse_opaque
+from gradscribe.transforms.opacity import check_known, refuse_opaque
 from gradscribe.transforms.storage import store_at
 from gradscribe.transforms.tangent.fitting import fit
 from gradscribe.transforms.tangent.regions import recorded_values, tangent_if, tangent_loop
@@ -294,8 +294,9 @@ class Tangent:
         if len(arguments) == 1 and not isinstance(partials, tuple):
             partials = (partials,)
         total: Value | None = None
-        for argument, partial in zip(arguments.values(), partials, strict=True):
+        for argument, partial in _paired(tuple(arguments.values()), partials):
             if isinstance(argument, Value) and argument in self._tangents and partial is not None:
+                check_known(operation, partial)
                 tangent = self._tangents[argument]
                 if conjugates.is_modulus(operation):
                     partial = conjugates.conjugate(self.builder, partial)
@@ -395,3 +396,12 @@ _VISITORS: dict[Primitive, Callable[[Tangent, Operation], None]] = {
     LOOP: tangent_loop,
     CALL: tangent_call,
 }
+
+
+def _paired(arguments: tuple[Any, ...], partials: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
+    """The arguments of a rule with their partial derivatives, also those in tuples of arguments."""
+    for argument, partial in zip(arguments, partials, strict=True):
+        if isinstance(argument, tuple):
+            yield from _paired(argument, partial)
+        else:
+            yield argument, partial

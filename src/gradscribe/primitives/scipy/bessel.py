@@ -1,0 +1,246 @@
+"""Functions of Bessel, Struve and Kelvin.
+
+Formulas: Abramowitz & Stegun, 9.1.27, 9.6.26, 9.9.1, 10.1.20, 12.1.11 and 12.2.5. A derivative is
+a mean of neighbours, which has all further derivatives at zero, too. By the order none is known.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.special as sp
+
+from gradscribe.primitives.registry import UNKNOWN, composition, elementwise
+
+# -- of order 0 and 1 ----------------------------------------------------------------------------
+
+
+@elementwise(sp.j0)
+def j0(out, x):
+    return -sp.j1(x)
+
+
+@elementwise(sp.j1)
+def j1(out, x):
+    return (sp.j0(x) - sp.jv(2, x)) / 2
+
+
+@elementwise(sp.y0)
+def y0(out, x):
+    return -sp.y1(x)
+
+
+@elementwise(sp.y1)
+def y1(out, x):
+    return sp.y0(x) - out / x
+
+
+@elementwise(sp.i0)
+def i0(out, x):
+    return sp.i1(x)
+
+
+@elementwise(sp.i0e)
+def i0e(out, x):
+    return sp.i1e(x) - np.sign(x) * out
+
+
+@elementwise(sp.i1)
+def i1(out, x):
+    return (sp.i0(x) + sp.iv(2, x)) / 2
+
+
+@elementwise(sp.i1e)
+def i1e(out, x):
+    return (sp.i0e(x) + sp.ive(2, x)) / 2 - np.sign(x) * out
+
+
+@elementwise(sp.k0)
+def k0(out, x):
+    return -sp.k1(x)
+
+
+@elementwise(sp.k0e)
+def k0e(out, x):
+    return out - sp.k1e(x)
+
+
+@elementwise(sp.k1)
+def k1(out, x):
+    return -sp.k0(x) - out / x
+
+
+@elementwise(sp.k1e)
+def k1e(out, x):
+    return out - sp.k0e(x) - out / x
+
+
+# -- of any order --------------------------------------------------------------------------------
+
+
+@elementwise(sp.jv)
+def jv(out, v, z):
+    return UNKNOWN, (sp.jv(v - 1, z) - sp.jv(v + 1, z)) / 2
+
+
+@elementwise(sp.yn)
+def yn(out, n, x):
+    return UNKNOWN, (sp.yn(n - 1, x) - sp.yn(n + 1, x)) / 2
+
+
+@elementwise(sp.yv)
+def yv(out, v, z):
+    return UNKNOWN, (sp.yv(v - 1, z) - sp.yv(v + 1, z)) / 2
+
+
+@elementwise(sp.iv)
+def iv(out, v, z):
+    return UNKNOWN, (sp.iv(v - 1, z) + sp.iv(v + 1, z)) / 2
+
+
+@elementwise(sp.kn)
+def kn(out, n, x):
+    return UNKNOWN, -(sp.kn(np.abs(n - 1), x) + sp.kn(n + 1, x)) / 2
+
+
+@elementwise(sp.kv)
+def kv(out, v, z):
+    return UNKNOWN, -(sp.kv(v - 1, z) + sp.kv(v + 1, z)) / 2
+
+
+@elementwise(sp.ive)
+def ive(out, v, z):
+    return UNKNOWN, (sp.ive(v - 1, z) + sp.ive(v + 1, z)) / 2 - np.sign(z) * out
+
+
+@elementwise(sp.kve)
+def kve(out, v, z):
+    return UNKNOWN, out - (sp.kve(v - 1, z) + sp.kve(v + 1, z)) / 2
+
+
+@elementwise(sp.hankel1)
+def hankel1(out, v, z):
+    return UNKNOWN, (sp.hankel1(v - 1, z) - sp.hankel1(v + 1, z)) / 2
+
+
+@elementwise(sp.hankel2)
+def hankel2(out, v, z):
+    return UNKNOWN, (sp.hankel2(v - 1, z) - sp.hankel2(v + 1, z)) / 2
+
+
+# -- their derivatives, and spherical functions --------------------------------------------------
+
+
+def _repeated(function, v, z, n, sign):
+    """The n-th derivative of a function whose first is half of that of the order below, and of
+    that of the order above with this sign (A&S 9.1.31)."""
+    total, factor = function(v - n, z), 1.0
+    for i in range(1, n + 1):
+        factor = factor * sign * (n - i + 1) / i
+        total = total + factor * function(v - n + 2 * i, z)
+    return total / 2.0**n
+
+
+@composition(sp.jvp)
+def jvp(v, z, n=1):
+    return _repeated(sp.jv, v, z, n, -1)
+
+
+@composition(sp.yvp)
+def yvp(v, z, n=1):
+    return _repeated(sp.yv, v, z, n, -1)
+
+
+@composition(sp.ivp)
+def ivp(v, z, n=1):
+    return _repeated(sp.iv, v, z, n, 1)
+
+
+@composition(sp.kvp)
+def kvp(v, z, n=1):
+    return (-1) ** n * _repeated(sp.kv, v, z, n, 1)
+
+
+@elementwise(sp.spherical_jn)
+def spherical_jn(out, n, z, derivative=False):
+    return UNKNOWN, _spherical_slope(sp.spherical_jn, out, n, z, derivative, -1), None
+
+
+@elementwise(sp.spherical_yn)
+def spherical_yn(out, n, z, derivative=False):
+    return UNKNOWN, _spherical_slope(sp.spherical_yn, out, n, z, derivative, -1), None
+
+
+@elementwise(sp.spherical_in)
+def spherical_in(out, n, z, derivative=False):
+    return UNKNOWN, _spherical_slope(sp.spherical_in, out, n, z, derivative, 1), None
+
+
+@elementwise(sp.spherical_kn)
+def spherical_kn(out, n, z, derivative=False):
+    return UNKNOWN, _spherical_slope(sp.spherical_kn, out, n, z, derivative, 1), None
+
+
+def _spherical_slope(function, out, n, z, derivative, sign):
+    """The derivative of a spherical function; of its derivative, by the equation that it solves."""
+    if not derivative:
+        return function(n, z, True)
+    return (sign + n * (n + 1) / (z * z)) * function(n, z) - 2 / z * out
+
+
+# -- Struve and Kelvin ---------------------------------------------------------------------------
+
+
+@elementwise(sp.struve)
+def struve(out, v, x):
+    return UNKNOWN, (sp.struve(v - 1, x) - sp.struve(v + 1, x) + _struve_term(v, x)) / 2
+
+
+@elementwise(sp.modstruve)
+def modstruve(out, v, x):
+    return UNKNOWN, (sp.modstruve(v - 1, x) + sp.modstruve(v + 1, x) + _struve_term(v, x)) / 2
+
+
+def _struve_term(v, x):
+    return (x / 2) ** v * sp.rgamma(v + 1.5) / math.sqrt(math.pi)
+
+
+@elementwise(sp.ber)
+def ber(out, x):
+    return sp.berp(x)
+
+
+@elementwise(sp.bei)
+def bei(out, x):
+    return sp.beip(x)
+
+
+@elementwise(sp.berp)
+def berp(out, x):
+    return -sp.bei(x) - out / x
+
+
+@elementwise(sp.beip)
+def beip(out, x):
+    return sp.ber(x) - out / x
+
+
+@elementwise(sp.ker)
+def ker(out, x):
+    return sp.kerp(x)
+
+
+@elementwise(sp.kei)
+def kei(out, x):
+    return sp.keip(x)
+
+
+@elementwise(sp.kerp)
+def kerp(out, x):
+    return -sp.kei(x) - out / x
+
+
+@elementwise(sp.keip)
+def keip(out, x):
+    return sp.ker(x) - out / x

@@ -1,0 +1,285 @@
+"""What the methods of all distributions of `scipy.stats` have in common.
+
+A distribution gives the partial derivatives of its log density, in its standard form, by the
+number and by the parameters of its shape. Of that the rules of all its methods are made: those of
+densities, of distribution functions (whose derivative is the density), and of their inverses. A
+call with a location and a scale is the call of the standard form that SciPy makes of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradscribe.ir.core import Primitive
+from gradscribe.primitives.registry import COMPOSITIONS, DISTRIBUTIONS, UNKNOWN, VARIANTS, register
+from gradscribe.primitives.typing import elementwise_type
+
+
+class _Standard(inspect.Signature):
+    """The signature of a method in its standard form: of a number and as many shapes."""
+
+    __slots__ = ("shapes",)
+    shapes: int
+
+    def bind(self, /, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
+        if kwargs or len(args) != 1 + self.shapes:
+            raise TypeError("it has a location, a scale or names of its arguments")
+        return super().bind(*args)
+
+
+def _type(facts, callee, x, shapes=()):
+    return elementwise_type(facts, callee, x=x, **{f"shape_{i}": s for i, s in enumerate(shapes)})
+
+
+def enter(method: Any, rule: Callable[..., Any], variant: Callable[..., Any]) -> None:
+    """Enter a method of a distribution: its rule in the standard form, and its other calls.
+
+    rule: gives the partial derivatives by the number, and by the shapes as a tuple.
+    """
+    names = _shapes(method)
+    x = inspect.Parameter("x", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    signature = _Standard([x, inspect.Parameter("shapes", inspect.Parameter.VAR_POSITIONAL)])
+    signature.shapes = len(names)
+    name = f"{method.__self__.name}.{method.__name__}"
+    primitive = Primitive(name, _type, signature, adjoint=rule, elementwise=True, callee=method)
+    register(primitive, (method,), ())
+    VARIANTS[method] = variant
+
+
+def _shapes(method: Any) -> tuple[str, ...]:
+    """The names of the parameters of a distribution's shape."""
+    return tuple(
+        (method.__self__.shapes or "").replace(" ", "").split(",")[: method.__self__.numargs]
+    )
+
+
+def continuous(distribution: Any, by_shapes: Any = None) -> Callable[[Any], Any]:
+    """Enter the methods of a continuous distribution, by the derivatives of its log density.
+
+    by_shapes: the derivatives of the distribution function by the shapes, where they are known.
+    """
+
+    def decorator(score: Any) -> Any:
+        located = functools.partial(_entered, distribution)
+        bounded = np.isfinite(distribution.a) or np.isfinite(distribution.b)
+        located("logpdf", _log_density(score, bounded), _less_log_scale)
+        located("pdf", _density(score), _by_scale)
+        located("cdf", _distribution(distribution.pdf, 1, by_shapes), _at)
+        located("sf", _distribution(distribution.pdf, -1, by_shapes), _at)
+        located("logcdf", _log_distribution(distribution.logpdf, 1, by_shapes), _at)
+        located("logsf", _log_distribution(distribution.logpdf, -1, by_shapes), _at)
+        located("ppf", _inverse(distribution.pdf, 1, by_shapes), _moved)
+        located("isf", _inverse(distribution.pdf, -1, by_shapes), _moved)
+        return score
+
+    return decorator
+
+
+def discrete(distribution: Any) -> Callable[[Any], Any]:
+    """Enter the methods of a discrete distribution, by the derivatives of its log probability by
+    its parameters."""
+
+    def decorator(score: Any) -> Any:
+        _entered(distribution, "logpmf", _of_parameters(_log_density, score), _shifted)
+        _entered(distribution, "pmf", _of_parameters(_density, score), _shifted)
+        return score
+
+    return decorator
+
+
+def _entered(distribution: Any, name: str, rule: Any, form: Any) -> None:
+    method = getattr(distribution, name)
+    enter(method, rule, form(method))
+    DISTRIBUTIONS[type(distribution)] = distribution
+    COMPOSITIONS[distribution] = _freezing(distribution)
+
+
+# -- distributions with given parameters ---------------------------------------------------------
+
+
+class Frozen:
+    """What the call of a distribution gives: its methods with these shapes, location and scale."""
+
+    def __init__(self, distribution, args, named):
+        self.distribution, self.args, self.named = distribution, args, named
+
+    def logpdf(self, x):
+        return self.distribution.logpdf(x, *self.args, **self.named)
+
+    def pdf(self, x):
+        return self.distribution.pdf(x, *self.args, **self.named)
+
+    def logpmf(self, k):
+        return self.distribution.logpmf(k, *self.args, **self.named)
+
+    def pmf(self, k):
+        return self.distribution.pmf(k, *self.args, **self.named)
+
+    def cdf(self, x):
+        return self.distribution.cdf(x, *self.args, **self.named)
+
+    def logcdf(self, x):
+        return self.distribution.logcdf(x, *self.args, **self.named)
+
+    def sf(self, x):
+        return self.distribution.sf(x, *self.args, **self.named)
+
+    def logsf(self, x):
+        return self.distribution.logsf(x, *self.args, **self.named)
+
+    def ppf(self, q):
+        return self.distribution.ppf(q, *self.args, **self.named)
+
+    def isf(self, q):
+        return self.distribution.isf(q, *self.args, **self.named)
+
+
+def _freezing(distribution):
+    def frozen(*args, **named):
+        return Frozen(distribution, args, named)
+
+    return frozen
+
+
+# -- rules of the standard form ------------------------------------------------------------------
+
+
+def _log_density(score, bounded=True):
+    def rule(out, x, shapes):
+        by_x, *by_shapes = score(x, *shapes)
+        if not bounded:
+            return by_x, tuple(by_shapes)
+        inside = out > -np.inf
+        return _inside(inside, by_x), tuple(_inside(inside, p) for p in by_shapes)
+
+    return rule
+
+
+def _inside(inside, partial):
+    if partial is None or partial is UNKNOWN:
+        return partial
+    return np.where(inside, partial, 0)
+
+
+def _density(score):
+    def rule(out, x, shapes):
+        by_x, *by_shapes = score(x, *shapes)
+        return _times(out, by_x), tuple(_times(out, p) for p in by_shapes)
+
+    return rule
+
+
+def _times(out, partial):
+    if partial is None or partial is UNKNOWN:
+        return partial
+    return out * np.where(out == 0, 0, partial)
+
+
+def _of_parameters(made, score):
+    def by_all(x, *shapes):
+        return None, *score(x, *shapes)
+
+    return made(by_all)
+
+
+def _unknown(x, *shapes):
+    return (UNKNOWN,) * len(shapes)
+
+
+def _distribution(density, sign, by_shapes):
+    partials = by_shapes or _unknown
+
+    def rule(out, x, shapes):
+        by_all = tuple(_scaled(p, sign) for p in partials(x, *shapes))
+        return sign * density(x, *shapes), by_all
+
+    return rule
+
+
+def _scaled(partial, factor):
+    return UNKNOWN if partial is UNKNOWN else factor * partial
+
+
+def _log_distribution(log_density, sign, by_shapes):
+    partials = by_shapes or _unknown
+
+    def rule(out, x, shapes):
+        by_all = tuple(_scaled(p, sign * np.exp(-out)) for p in partials(x, *shapes))
+        return sign * np.exp(log_density(x, *shapes) - out), by_all
+
+    return rule
+
+
+def _inverse(density, sign, by_shapes):
+    partials = by_shapes or _unknown
+
+    def rule(out, x, shapes):
+        slope = 1 / density(out, *shapes)
+        by_all = tuple(_scaled(p, -slope) for p in partials(out, *shapes))
+        return sign * slope, by_all
+
+    return rule
+
+
+# -- calls with a location and a scale -----------------------------------------------------------
+
+
+def _parted(names, args, named):
+    """The shapes, the location and the scale among the arguments of a call."""
+    given = dict(zip((*names, "loc", "scale"), args, strict=False)) | named
+    return [given[name] for name in names], given.get("loc", 0), given.get("scale", 1)
+
+
+def _at(method):
+    names = _shapes(method)
+
+    def variant(x, *args, **named):
+        shapes, loc, scale = _parted(names, args, named)
+        return method((x - loc) / scale, *shapes)
+
+    return variant
+
+
+def _by_scale(method):
+    names = _shapes(method)
+
+    def variant(x, *args, **named):
+        shapes, loc, scale = _parted(names, args, named)
+        return method((x - loc) / scale, *shapes) / scale
+
+    return variant
+
+
+def _less_log_scale(method):
+    names = _shapes(method)
+
+    def variant(x, *args, **named):
+        shapes, loc, scale = _parted(names, args, named)
+        return method((x - loc) / scale, *shapes) - np.log(scale)
+
+    return variant
+
+
+def _moved(method):
+    names = _shapes(method)
+
+    def variant(q, *args, **named):
+        shapes, loc, scale = _parted(names, args, named)
+        return method(q, *shapes) * scale + loc
+
+    return variant
+
+
+def _shifted(method):
+    names = _shapes(method)
+
+    def variant(k, *args, **named):
+        shapes, loc, _ = _parted(names, args, named)
+        return method(k - loc, *shapes)
+
+    return variant

@@ -1,0 +1,144 @@
+"""The gamma and beta functions, those that are incomplete, zeta, and numbers of choices.
+
+Formulas: Abramowitz & Stegun, chapters 6 and 26; the derivative of an inverse function is one over
+that of the function at the result. By the parameters of the incomplete functions no derivative is
+known in terms of other functions.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.special as sp
+
+from gradscribe.primitives.registry import UNKNOWN, composition, elementwise
+
+# -- the gamma and the beta function -------------------------------------------------------------
+
+
+@elementwise(sp.gammaln)
+def gammaln(out, x):
+    return sp.psi(x)
+
+
+@elementwise(sp.loggamma)
+def loggamma(out, z):
+    return sp.psi(z)
+
+
+@elementwise(sp.gamma)
+def gamma(out, z):
+    return out * sp.psi(z)
+
+
+@elementwise(sp.rgamma)
+def rgamma(out, z):
+    return -out * sp.psi(z)
+
+
+@elementwise(sp.gammasgn)
+def gammasgn(out, x):
+    return None
+
+
+@elementwise(sp.psi)
+def psi(out, z):
+    return sp.zeta(2, z)
+
+
+@elementwise(sp.poch)
+def poch(out, z, m):
+    by_m = out * sp.psi(z + m)
+    return by_m - out * sp.psi(z), by_m
+
+
+@elementwise(sp.beta)
+def beta(out, a, b):
+    total = sp.psi(a + b)
+    return out * (sp.psi(a) - total), out * (sp.psi(b) - total)
+
+
+@elementwise(sp.betaln)
+def betaln(out, a, b):
+    total = sp.psi(a + b)
+    return sp.psi(a) - total, sp.psi(b) - total
+
+
+@elementwise(sp.binom)
+def binom(out, n, k):
+    rest = sp.psi(n - k + 1)
+    return out * (sp.psi(n + 1) - rest), out * (rest - sp.psi(k + 1))
+
+
+@elementwise(sp.zeta)
+def zeta(out, x, q=None):
+    """Of Hurwitz: the sum of (q + k) ** -x over k = 0, 1, …; of Riemann, where q is 1."""
+    return UNKNOWN, None if q is None else -x * sp.zeta(x + 1, q)
+
+
+@composition(sp.polygamma)
+def polygamma(n, x):
+    n, x = np.asarray(n), np.asarray(x)
+    others = (-1.0) ** (n + 1) * sp.gamma(n + 1.0) * sp.zeta(n + 1, x)
+    return np.where(n == 0, sp.psi(x), others)
+
+
+@composition(sp.multigammaln)
+def multigammaln(a, d):
+    a = np.asarray(a)
+    parts = [sp.gammaln(a - (j - 1.0) / 2) for j in range(1, d + 1)]
+    return d * (d - 1) * 0.25 * math.log(math.pi) + np.sum(parts, axis=0)
+
+
+# -- incomplete functions ------------------------------------------------------------------------
+
+
+def gamma_density(a, x):
+    """The derivative of `gammainc(a, x)` by x."""
+    return np.exp(sp.xlogy(a - 1, x) - x - sp.gammaln(a))
+
+
+def beta_density(a, b, x):
+    """The derivative of `betainc(a, b, x)` by x."""
+    return np.exp(sp.xlogy(a - 1, x) + sp.xlog1py(b - 1, -x) - sp.betaln(a, b))
+
+
+@elementwise(sp.gammainc)
+def gammainc(out, a, x):
+    return UNKNOWN, gamma_density(a, x)
+
+
+@elementwise(sp.gammaincc)
+def gammaincc(out, a, x):
+    return UNKNOWN, -gamma_density(a, x)
+
+
+@elementwise(sp.gammaincinv)
+def gammaincinv(out, a, y):
+    return UNKNOWN, 1 / gamma_density(a, out)
+
+
+@elementwise(sp.gammainccinv)
+def gammainccinv(out, a, y):
+    return UNKNOWN, -1 / gamma_density(a, out)
+
+
+@elementwise(sp.betainc)
+def betainc(out, a, b, x):
+    return UNKNOWN, UNKNOWN, beta_density(a, b, x)
+
+
+@elementwise(sp.betaincc)
+def betaincc(out, a, b, x):
+    return UNKNOWN, UNKNOWN, -beta_density(a, b, x)
+
+
+@elementwise(sp.betaincinv)
+def betaincinv(out, a, b, y):
+    return UNKNOWN, UNKNOWN, 1 / beta_density(a, b, out)
+
+
+@elementwise(sp.betainccinv)
+def betainccinv(out, a, b, y):
+    return UNKNOWN, UNKNOWN, -1 / beta_density(a, b, out)

@@ -1,0 +1,237 @@
+"""Functions of `scipy.linalg` that NumPy has, too, factorizations, and matrices of a pattern.
+
+Rules are those of NumPy's functions. Options that say how much is checked, and what may be
+overwritten, are left out; where SciPy calls another routine, the last bit may differ.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg as sl
+
+from gradscribe.ir.types import Tuple
+from gradscribe.primitives.eigenvalues import values_type
+from gradscribe.primitives.matrices import (
+    conjugate_transposed,
+    gaps_of,
+    hermitian_of,
+    identity_like,
+    of_triangle,
+    square_dims,
+)
+from gradscribe.primitives.registry import PRIMITIVES, adjoint, composition, register, variant
+from gradscribe.primitives.typing import like_first, result_of
+
+for _name in ("inv", "det", "svd", "svdvals", "solve"):
+    register(PRIMITIVES[getattr(np.linalg, _name)], (getattr(sl, _name),), ())
+
+
+@variant(sl.inv)
+def inv(a, overwrite_a=False, check_finite=True, *, assume_a=None, lower=False):
+    return sl.inv(_read(a, assume_a, lower))
+
+
+@variant(sl.det)
+def det(a, overwrite_a=False, check_finite=True):
+    return sl.det(a)
+
+
+@variant(sl.svd)
+def svd(
+    a,
+    full_matrices=True,
+    compute_uv=True,
+    overwrite_a=False,
+    check_finite=True,
+    lapack_driver="gesdd",
+):
+    return sl.svd(a, full_matrices, compute_uv)
+
+
+@variant(sl.svdvals)
+def svdvals(a, overwrite_a=False, check_finite=True):
+    return sl.svdvals(a)
+
+
+@variant(sl.solve)
+def solve(
+    a,
+    b,
+    lower=False,
+    overwrite_a=False,
+    overwrite_b=False,
+    check_finite=True,
+    assume_a=None,
+    transposed=False,
+):
+    a = _read(a, assume_a, lower)
+    return sl.solve(np.swapaxes(a, -1, -2) if transposed else a, b)
+
+
+def _read(a, assume_a, lower):
+    """The matrix that is meant where a part of it is read: a triangle, the diagonal."""
+    if assume_a in ("sym", "symmetric", "her", "hermitian", "pos", "positive definite"):
+        return hermitian_of(a, "L" if lower else "U")
+    if assume_a in ("upper triangular", "lower triangular"):
+        return np.triu(a) if assume_a == "upper triangular" else np.tril(a)
+    return a * identity_like(a) if assume_a == "diagonal" else a
+
+
+@composition(sl.norm)
+def norm(a, ord=None, axis=None, keepdims=False, check_finite=True):
+    return np.linalg.norm(a, ord, axis, keepdims)
+
+
+@composition(sl.pinv)
+def pinv(a, *, rtol=None, check_finite=True):
+    return np.linalg.pinv(a) if rtol is None else np.linalg.pinv(a, rtol)
+
+
+@composition(sl.pinvh)
+def pinvh(a, rtol=None, lower=True, check_finite=True):
+    return np.linalg.pinv(hermitian_of(a, "L" if lower else "U"), hermitian=True)
+
+
+# -- factorizations ------------------------------------------------------------------------------
+
+
+@composition(sl.cholesky)
+def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
+    return np.linalg.cholesky(a) if lower else np.linalg.cholesky(a, upper=True)
+
+
+@composition(sl.cho_factor)
+def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
+    """The other triangle, in which SciPy leaves anything, is zero."""
+    return np.linalg.cholesky(a) if lower else np.linalg.cholesky(a, upper=True), lower
+
+
+@composition(sl.cho_solve)
+def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
+    c, lower = c_and_lower
+    c = c if lower else conjugate_transposed(c)
+    return sl.solve_triangular(conjugate_transposed(c), sl.solve_triangular(c, b, lower=True))
+
+
+@composition(sl.qr)
+def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True):
+    if pivoting:
+        raise TypeError("of a factorization with pivots no derivative is known")
+    if mode == "r":
+        return (np.linalg.qr(a, "complete")[1],)
+    q, r = np.linalg.qr(a, "reduced" if mode == "economic" else "complete")
+    return q, r
+
+
+@composition(sl.polar)
+def polar(a, side="right"):
+    w, s, vh = sl.svd(a, full_matrices=False)
+    if side == "right":
+        return w @ vh, (conjugate_transposed(vh) * s) @ vh
+    return w @ vh, (w * s) @ conjugate_transposed(w)
+
+
+@composition(sl.eig)
+def eig(a):
+    w, v = np.linalg.eig(a)
+    return w, v
+
+
+@composition(sl.eigvals)
+def eigvals(a):
+    return np.linalg.eigvals(a)
+
+
+# -- symmetric eigenvalue problems ---------------------------------------------------------------
+
+
+def _eigh_type(facts, callee, a, b=None, lower=True, eigvals_only=False):
+    dims = square_dims(facts, a)
+    values = values_type(facts, np.linalg.eigvalsh, a)
+    if eigvals_only:
+        return values
+    return Tuple((values, like_first(result_of(np.linalg.inv, a), dims, a)))
+
+
+def _with_vectors(out, a, b, lower, eigvals_only):
+    return sl.eigh(a, b, lower=lower) if eigvals_only else out
+
+
+def _eigh_tangent(out, a, b=None, lower=True, eigvals_only=False, *, d_a, d_b=None):
+    """With v.T @ b @ v = 1: the parts of the change along the vectors."""
+    half = "L" if lower else "U"
+    w, v = _with_vectors(out, a, b, lower, eigvals_only)
+    change, turn = 0.0, 0.0
+    if d_a is not None:
+        change = change + conjugate_transposed(v) @ hermitian_of(d_a, half) @ v
+    if d_b is not None:
+        scaled = conjugate_transposed(v) @ hermitian_of(d_b, half) @ v
+        change = change - scaled * w
+        turn = -0.5 * scaled * identity_like(scaled)
+    d_w = np.real(np.sum(change * identity_like(change), axis=-1))
+    return d_w if eigvals_only else (d_w, v @ (gaps_of(w) * change + turn))
+
+
+@adjoint(sl.eigh, type=_eigh_type, tangent=_eigh_tangent, static=("lower", "eigvals_only"))
+def eigh(out, a, b=None, lower=True, eigvals_only=False, *, d_out):
+    half = "L" if lower else "U"
+    w, v = _with_vectors(out, a, b, lower, eigvals_only)
+    inner, lengths = d_out * identity_like(v) if eigvals_only else 0.0, 0.0
+    if not eigvals_only:
+        along = conjugate_transposed(v) @ d_out[1]
+        inner = gaps_of(w) * along + d_out[0] * identity_like(v)
+        lengths = 0.5 * along * identity_like(v)
+    d_a = of_triangle(v @ inner @ conjugate_transposed(v), half)
+    if b is None:
+        return d_a
+    return d_a, of_triangle(-v @ (inner * w + lengths) @ conjugate_transposed(v), half)
+
+
+@composition(sl.eigvalsh)
+def eigvalsh(a, b=None, *, lower=True, overwrite_a=False, overwrite_b=False, check_finite=True):
+    return sl.eigh(a, b, lower=lower, eigvals_only=True)
+
+
+# -- matrices of a pattern -----------------------------------------------------------------------
+
+
+@composition(sl.block_diag)
+def block_diag(*arrs):
+    arrays = [np.atleast_2d(a) for a in arrs]
+    rows, columns = sum([a.shape[0] for a in arrays]), sum([a.shape[1] for a in arrays])
+    whole = np.zeros((rows, columns), dtype=np.result_type(*[a.dtype for a in arrays]))
+    i, j = 0, 0
+    for a in arrays:
+        whole[i : i + a.shape[0], j : j + a.shape[1]] = a
+        i, j = i + a.shape[0], j + a.shape[1]
+    return whole
+
+
+@composition(sl.toeplitz)
+def toeplitz(c, r=None):
+    c = np.asarray(c)
+    r = np.conjugate(c) if r is None else np.asarray(r)
+    values = np.concatenate((c[::-1], r[1:]))
+    places = np.arange(c.shape[0] - 1, -1, -1)[:, None] + np.arange(r.shape[0])
+    return values[places]
+
+
+@composition(sl.hankel)
+def hankel(c, r=None):
+    c = np.asarray(c)
+    r = np.zeros_like(c) if r is None else np.asarray(r)
+    values = np.concatenate((c, r[1:]))
+    return values[np.arange(c.shape[0])[:, None] + np.arange(r.shape[0])]
+
+
+@composition(sl.circulant)
+def circulant(c):
+    c = np.asarray(c)
+    n = c.shape[0]
+    return c[(np.arange(n)[:, None] - np.arange(n)) % n]
+
+
+@composition(sl.khatri_rao)
+def khatri_rao(a, b):
+    products = a[:, None, :] * b[None, :, :]
+    return np.reshape(products, (-1, a.shape[1]))

@@ -1,0 +1,58 @@
+"""Functions of matrices: exponentials, logarithms, roots, trigonometric functions.
+
+The derivative of f at A along E is the upper right block of f([[A, E], [0, A]]) (Higham,
+"Functions of Matrices", 2008, theorem 3.6), and its transpose that of the transposed matrix. Where
+the value is complex for a real matrix, the derivative is that of a real one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg as sl
+
+from gradscribe.primitives.matrices import square_type, transposed
+from gradscribe.primitives.registry import HOLOMORPHIC, PRIMITIVES, adjoint, composition
+
+
+def _along(function, a, direction):
+    """The derivative of a function of a matrix along a direction."""
+    n = a.shape[-1]
+    above = np.concatenate((a, direction), axis=-1)
+    below = np.concatenate((np.zeros_like(a), a), axis=-1)
+    return function(np.concatenate((above, below), axis=-2))[..., :n, n:]
+
+
+def _enter(function):
+    def tangent(out, a, *, d_a):
+        return _along(function, a, d_a)
+
+    def rule(out, a, *, d_out):
+        return _along(function, transposed(a), d_out)
+
+    rule.__name__ = function.__name__
+    adjoint(function, type=square_type, tangent=tangent)(rule)
+    HOLOMORPHIC.add(PRIMITIVES[function])
+
+
+for _function in (sl.expm, sl.logm, sl.sqrtm, sl.cosm, sl.sinm, sl.tanm):
+    _enter(_function)
+for _function in (sl.coshm, sl.sinhm, sl.tanhm):
+    _enter(_function)
+
+
+def _power_tangent(out, a, t, *, d_a):
+    def power(matrix):
+        return sl.fractional_matrix_power(matrix, t)
+
+    return _along(power, a, d_a)
+
+
+@adjoint(sl.fractional_matrix_power, type=square_type, tangent=_power_tangent, static=("t",))
+def fractional_matrix_power(out, a, t, *, d_out):
+    return _power_tangent(out, transposed(a), t, d_a=d_out)
+
+
+@composition(sl.expm_frechet)
+def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
+    along = _along(sl.expm, A, E)
+    return (sl.expm(A), along) if compute_expm else along

@@ -1,0 +1,94 @@
+"""The multivariate normal and the Dirichlet distribution of `scipy.stats`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.special as sp
+from scipy import stats
+
+from gradscribe.primitives.matrices import hermitian_of, of_triangle
+from gradscribe.primitives.registry import adjoint, composition
+from gradscribe.primitives.typing import TypeRuleError, dims_of, like_first, number_type, result_of
+
+
+def _normal_type(facts, callee, x, mean=None, cov=1, allow_singular=False):
+    x, cov = number_type(x), number_type(cov)
+    if not dims_of(x) or (mean is None and not dims_of(cov)):
+        raise TypeRuleError("the numbers are of one dimension here", "use `scipy.stats.norm`")
+    rows = dims_of(x)[:-1]
+    of = result_of(np.sum, x)
+    return like_first(result_of(np.sin, x), rows, x) if rows else of
+
+
+def _matrix(cov, length):
+    """The covariance as a matrix: of one number, or of the variances."""
+    if np.ndim(cov) == 2:
+        return hermitian_of(cov, "L")
+    return cov * np.eye(length) if np.ndim(cov) == 0 else np.diag(cov)
+
+
+def _weighted(x, mean, cov, allow_singular):
+    """The inverse of the covariance, and its product with the deviations."""
+    deviations = x if mean is None else x - mean
+    matrix = _matrix(cov, x.shape[-1])
+    inverse = np.linalg.pinv(matrix, hermitian=True) if allow_singular else np.linalg.inv(matrix)
+    return inverse, deviations @ inverse
+
+
+def _normal_tangent(
+    out, x, mean=None, cov=1, allow_singular=False, *, d_x=None, d_mean=None, d_cov=None
+):
+    inverse, weighted = _weighted(x, mean, cov, allow_singular)
+    change = 0.0
+    if d_x is not None:
+        change = change - np.sum(weighted * d_x, axis=-1)
+    if d_mean is not None:
+        change = change + np.sum(weighted * d_mean, axis=-1)
+    if d_cov is not None:
+        moved = _matrix(d_cov, x.shape[-1])
+        change = (
+            change + (np.sum(weighted @ moved * weighted, axis=-1) - np.sum(inverse * moved)) / 2
+        )
+    return change
+
+
+@adjoint(
+    stats.multivariate_normal.logpdf,
+    type=_normal_type,
+    tangent=_normal_tangent,
+    static=("allow_singular",),
+)
+def multivariate_normal(out, x, mean=None, cov=1, allow_singular=False, *, d_out):
+    inverse, weighted = _weighted(x, mean, cov, allow_singular)
+    d_mean = np.expand_dims(d_out, -1) * weighted
+    rows = np.reshape(weighted, (-1, x.shape[-1]))
+    d_matrix = (np.reshape(d_mean, rows.shape).T @ rows - np.sum(d_out) * inverse) / 2
+    if np.ndim(cov) == 2:
+        return -d_mean, d_mean, of_triangle(d_matrix, "L")
+    return -d_mean, d_mean, np.trace(d_matrix) if np.ndim(cov) == 0 else np.diagonal(d_matrix)
+
+
+@composition(stats.multivariate_normal.pdf)
+def multivariate_normal_pdf(x, mean=None, cov=1, allow_singular=False):
+    return np.exp(stats.multivariate_normal.logpdf(x, mean, cov, allow_singular))
+
+
+@composition(stats.multivariate_normal.entropy)
+def multivariate_normal_entropy(mean=None, cov=1):
+    matrix = np.asarray(cov)
+    _, log = np.linalg.slogdet(_matrix(matrix, 1 if mean is None else np.size(mean)))
+    return 0.5 * (matrix.shape[-1] * (math.log(2 * math.pi) + 1) + log)
+
+
+@composition(stats.dirichlet.logpdf)
+def dirichlet(x, alpha):
+    x, alpha = np.asarray(x), np.asarray(alpha)
+    log_beta = np.sum(sp.gammaln(alpha)) - sp.gammaln(np.sum(alpha))
+    return -log_beta + np.sum(sp.xlogy(alpha - 1, x.T).T, 0)
+
+
+@composition(stats.dirichlet.pdf)
+def dirichlet_pdf(x, alpha):
+    return np.exp(dirichlet(x, alpha))

@@ -1,0 +1,119 @@
+"""Hypergeometric functions and orthogonal polynomials.
+
+Formulas: Abramowitz & Stegun, chapters 13, 15 and 22 (22.5, 22.8): the derivative of such a
+function is one of the same kind with other parameters, by which themselves no derivative is known.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.special as sp
+
+from gradscribe.primitives.registry import UNKNOWN, elementwise
+
+# -- hypergeometric functions --------------------------------------------------------------------
+
+
+@elementwise(sp.hyp0f1)
+def hyp0f1(out, v, z):
+    return UNKNOWN, sp.hyp0f1(v + 1, z) / v
+
+
+@elementwise(sp.hyp1f1)
+def hyp1f1(out, a, b, x):
+    return UNKNOWN, UNKNOWN, a / b * sp.hyp1f1(a + 1, b + 1, x)
+
+
+@elementwise(sp.hyp2f1)
+def hyp2f1(out, a, b, c, z):
+    return UNKNOWN, UNKNOWN, UNKNOWN, a * b / c * sp.hyp2f1(a + 1, b + 1, c + 1, z)
+
+
+@elementwise(sp.hyperu)
+def hyperu(out, a, b, x):
+    return UNKNOWN, UNKNOWN, -a * sp.hyperu(a + 1, b + 1, x)
+
+
+@elementwise(sp.wright_bessel)
+def wright_bessel(out, a, b, x):
+    return UNKNOWN, UNKNOWN, sp.wright_bessel(a, a + b, x)
+
+
+# -- polynomials ---------------------------------------------------------------------------------
+
+
+@elementwise(sp.eval_jacobi)
+def eval_jacobi(out, n, alpha, beta, x):
+    slope = (n + alpha + beta + 1) / 2 * sp.eval_jacobi(n - 1, alpha + 1, beta + 1, x)
+    return UNKNOWN, UNKNOWN, UNKNOWN, slope
+
+
+@elementwise(sp.eval_gegenbauer)
+def eval_gegenbauer(out, n, alpha, x):
+    return UNKNOWN, UNKNOWN, 2 * alpha * sp.eval_gegenbauer(n - 1, alpha + 1, x)
+
+
+@elementwise(sp.eval_legendre)
+def eval_legendre(out, n, x):
+    return UNKNOWN, (n + 1) / 2 * sp.eval_jacobi(n - 1, 1, 1, x)
+
+
+@elementwise(sp.eval_sh_legendre)
+def eval_sh_legendre(out, n, x):
+    return UNKNOWN, (n + 1) * sp.eval_jacobi(n - 1, 1, 1, 2 * x - 1)
+
+
+@elementwise(sp.eval_chebyt)
+def eval_chebyt(out, n, x):
+    return UNKNOWN, n * sp.eval_chebyu(n - 1, x)
+
+
+@elementwise(sp.eval_sh_chebyt)
+def eval_sh_chebyt(out, n, x):
+    return UNKNOWN, 2 * n * sp.eval_chebyu(n - 1, 2 * x - 1)
+
+
+@elementwise(sp.eval_chebyu)
+def eval_chebyu(out, n, x):
+    return UNKNOWN, 2 * sp.eval_gegenbauer(n - 1, 2, x)
+
+
+@elementwise(sp.eval_sh_chebyu)
+def eval_sh_chebyu(out, n, x):
+    return UNKNOWN, 4 * sp.eval_gegenbauer(n - 1, 2, 2 * x - 1)
+
+
+@elementwise(sp.eval_chebyc)
+def eval_chebyc(out, n, x):
+    return UNKNOWN, n * sp.eval_chebyu(n - 1, x / 2)
+
+
+@elementwise(sp.eval_chebys)
+def eval_chebys(out, n, x):
+    return UNKNOWN, sp.eval_gegenbauer(n - 1, 2, x / 2)
+
+
+@elementwise(sp.eval_hermite)
+def eval_hermite(out, n, x):
+    return UNKNOWN, 2 * n * sp.eval_hermite(np.maximum(n - 1, 0), x)
+
+
+@elementwise(sp.eval_hermitenorm)
+def eval_hermitenorm(out, n, x):
+    return UNKNOWN, n * sp.eval_hermitenorm(np.maximum(n - 1, 0), x)
+
+
+@elementwise(sp.eval_laguerre)
+def eval_laguerre(out, n, x):
+    return UNKNOWN, -sp.eval_genlaguerre(n - 1, 1, x)
+
+
+@elementwise(sp.eval_genlaguerre)
+def eval_genlaguerre(out, n, alpha, x):
+    return UNKNOWN, UNKNOWN, -sp.eval_genlaguerre(n - 1, alpha + 1, x)
+
+
+@elementwise(sp.lpmv)
+def lpmv(out, m, v, x):
+    slope = ((v + m) * sp.lpmv(m, v - 1, x) - v * x * out) / ((1 - x) * (1 + x))
+    return UNKNOWN, UNKNOWN, slope

@@ -1,0 +1,124 @@
+"""Convolutions and filters of `scipy.signal`."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import signal
+
+from gradscribe.primitives.matrices import conjugated
+from gradscribe.primitives.registry import (
+    BILINEAR,
+    HOLOMORPHIC,
+    PRIMITIVES,
+    adjoint,
+    composition,
+    register,
+    variant,
+)
+from gradscribe.primitives.typing import TypeRuleError, dims_of, like_first, result_of
+
+# -- convolution ---------------------------------------------------------------------------------
+
+
+def _convolve_type(facts, callee, in1, in2, mode="full"):
+    first, second = dims_of(in1), dims_of(in2)
+    if len(first) != len(second) or not first:
+        raise TypeRuleError("the arrays have as many axes as each other, one at least")
+    if mode == "same":
+        dims = first
+    elif mode == "valid":
+        dims = tuple(_valid(facts, a, b) for a, b in zip(first, second, strict=True))
+    else:
+        dims = tuple(a + b + -1 for a, b in zip(first, second, strict=True))
+    return like_first(result_of(callee, in1, in2), dims, in1, in2)
+
+
+def _valid(facts, a, b):
+    longer = facts.at_least(a - b, 0)
+    if longer is None:
+        return facts.maximum(a, b) - facts.minimum(a, b) + 1
+    return a - b + 1 if longer else b - a + 1
+
+
+def _full(d_out, in1, in2, mode):
+    """The cotangent of the full convolution, of which d_out is that of the part that was given."""
+    if mode == "full":
+        return d_out
+    widths = ()
+    for n, m, k in zip(in1.shape, in2.shape, d_out.shape, strict=True):
+        before = (m - 1) // 2 if mode == "same" else np.minimum(n, m) - 1
+        widths = (*widths, (before, n + m - 1 - k - before))
+    return np.pad(d_out, widths)
+
+
+def _correlated(d_full, other):
+    return signal.convolve(d_full, np.flip(other), "valid")
+
+
+@adjoint(signal.convolve, type=_convolve_type, tangent=BILINEAR, static=("mode",))
+def convolve(out, in1, in2, mode="full", *, d_out):
+    d_full = _full(d_out, in1, in2, mode)
+    return _correlated(d_full, in2), _correlated(d_full, in1)
+
+
+HOLOMORPHIC.add(PRIMITIVES[signal.convolve])
+for _function in (signal.fftconvolve, signal.oaconvolve, signal.convolve2d):
+    register(PRIMITIVES[signal.convolve], (_function,), ())
+
+
+@variant(signal.convolve)
+def convolve_by(in1, in2, mode="full", method="auto"):
+    return signal.convolve(in1, in2, mode)
+
+
+@variant(signal.convolve2d)
+def convolve2d_in(in1, in2, mode="full", boundary="fill", fillvalue=0):
+    if boundary != "fill" or fillvalue != 0:
+        raise TypeError("with a boundary other than zeros it has no rule: pad the array by np.pad")
+    return signal.convolve2d(in1, in2, mode)
+
+
+@composition(signal.correlate)
+def correlate(in1, in2, mode="full", method="auto"):
+    return signal.convolve(in1, conjugated(np.flip(in2)), mode)
+
+
+@composition(signal.correlate2d)
+def correlate2d(in1, in2, mode="full"):
+    return signal.convolve(in1, conjugated(np.flip(in2)), mode)
+
+
+# -- filters -------------------------------------------------------------------------------------
+
+
+def _filter_type(facts, callee, b, a, x, axis=-1):
+    return like_first(result_of(np.multiply, result_of(np.multiply, b, a), x), dims_of(x), x)
+
+
+def _filter_tangent(out, b, a, x, axis=-1, *, d_b, d_a, d_x):
+    change = 0.0
+    if d_x is not None:
+        change = change + signal.lfilter(b, a, d_x, axis)
+    if d_b is not None:
+        change = change + signal.lfilter(d_b, a, x, axis)
+    if d_a is not None:
+        change = change - signal.lfilter(d_a, a, out, axis)
+    return change
+
+
+def _delayed(d_out, filtered, count, axis):
+    """For each delay, the sum of d_out with what was filtered so much earlier."""
+    late = np.moveaxis(d_out, axis, -1)
+    early = np.moveaxis(filtered, axis, -1)
+    n = early.shape[-1]
+    sums = [np.sum(late[..., k:] * early[..., : np.maximum(n - k, 0)]) for k in range(count)]
+    return np.array(sums)
+
+
+@adjoint(signal.lfilter, type=_filter_type, tangent=_filter_tangent)
+def lfilter(out, b, a, x, axis=-1, *, d_out):
+    one = np.ones(1, dtype=out.dtype)
+    d_x = np.flip(signal.lfilter(b, a, np.flip(d_out, axis), axis), axis)
+    d_b = _delayed(d_out, signal.lfilter(one, a, x, axis), b.shape[0], axis)
+    d_a = _delayed(d_out, signal.lfilter(one, a, out, axis), a.shape[0], axis)
+    return d_b, -d_a, d_x

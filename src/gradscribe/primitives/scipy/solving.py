@@ -1,0 +1,211 @@
+"""Systems of linear equations: triangular ones, by triangular factors, and those of Sylvester.
+
+Formulas: Giles, "An extended collection of matrix derivative results" (2008), section 2.2; of the
+factors de Hoog, Anderssen and Lukas, "Differentiation of matrix functionals using triangular
+factorization" (2011), of square matrices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg as sl
+
+from gradscribe.ir.types import Array, Tuple
+from gradscribe.primitives.matrices import (
+    conjugate_transposed,
+    square_dims,
+    square_type,
+    transposed,
+)
+from gradscribe.primitives.registry import (
+    HOLOMORPHIC,
+    PRIMITIVES,
+    adjoint,
+    available,
+    composition,
+    variant,
+)
+from gradscribe.primitives.typing import (
+    TypeRuleError,
+    dims_of,
+    like_first,
+    matrix_dims,
+    result_of,
+    same_length,
+)
+
+# -- triangular systems --------------------------------------------------------------------------
+
+
+def _triangular_type(facts, callee, a, b, trans=0, lower=False, unit_diagonal=False):
+    dims, right = square_dims(facts, a), dims_of(b)
+    if len(dims) != 2 or not right:
+        raise TypeRuleError("it takes one matrix, and a right side of one axis or two")
+    if trans in (2, "C") and "c" in np.dtype(a.dtype).kind:
+        raise TypeRuleError("`trans` is a transposition here", "conjugate the matrix, and use 'T'")
+    same_length(facts, dims[0], right[0], "matrix and right side")
+    return like_first(result_of(callee, a, b), right, a, b)
+
+
+def _triangle(a, lower, unit_diagonal):
+    return np.tril(a, -int(unit_diagonal)) if lower else np.triu(a, int(unit_diagonal))
+
+
+def _is_plain(trans):
+    return trans in (0, "N")
+
+
+def _triangular_tangent(out, a, b, trans=0, lower=False, unit_diagonal=False, *, d_a, d_b):
+    change = 0.0 if d_b is None else d_b
+    if d_a is not None:
+        moved = _triangle(d_a, lower, unit_diagonal)
+        change = change - (moved if _is_plain(trans) else moved.T) @ out
+    return sl.solve_triangular(a, change, trans, lower, unit_diagonal)
+
+
+@adjoint(
+    sl.solve_triangular,
+    type=_triangular_type,
+    tangent=_triangular_tangent,
+    static=("trans", "lower", "unit_diagonal"),
+)
+def solve_triangular(out, a, b, trans=0, lower=False, unit_diagonal=False, *, d_out):
+    d_b = sl.solve_triangular(a, d_out, 1 if _is_plain(trans) else 0, lower, unit_diagonal)
+    rows, columns = (d_b, out) if _is_plain(trans) else (out, d_b)
+    d_a = np.outer(rows, columns) if np.ndim(out) == 1 else rows @ columns.T
+    return -_triangle(d_a, lower, unit_diagonal), d_b
+
+
+@variant(sl.solve_triangular)
+def solve_triangular_unchecked(
+    a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True
+):
+    return sl.solve_triangular(a, b, trans, lower, unit_diagonal)
+
+
+# -- triangular factors --------------------------------------------------------------------------
+
+
+def _lu_type(facts, callee, a):
+    matrix = square_type(facts, np.linalg.inv, a)
+    return Tuple((like_first(Array("float64", ()), matrix.dims, a), matrix, matrix))
+
+
+def _inner(left, right, a):
+    """left^-1 @ a @ right^-1, of a unit lower and an upper triangular matrix."""
+    a = sl.solve_triangular(left, a, lower=True, unit_diagonal=True)
+    return sl.solve_triangular(right, a.T, 1).T
+
+
+def _lu_tangent(out, a, *, d_a):
+    p, left, right = out
+    inner = _inner(left, right, p.T @ d_a)
+    return np.zeros_like(p), left @ np.tril(inner, -1), np.triu(inner) @ right
+
+
+@adjoint(sl.lu, type=_lu_type, tangent=_lu_tangent)
+def lu(out, a, *, d_out):
+    (p, left, right), (_, d_left, d_right) = out, d_out
+    return p @ _lu_cotangent(left, right, d_left, d_right)
+
+
+def _lu_cotangent(left, right, d_left, d_right):
+    inner = np.tril(left.T @ d_left, -1) + np.triu(d_right @ right.T)
+    inner = sl.solve_triangular(left, inner, 1, True, True)
+    return sl.solve_triangular(right, inner.T).T
+
+
+@variant(sl.lu)
+def lu_of_form(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
+    p, left, right = sl.lu(a)
+    if permute_l:
+        return p @ left, right
+    return (np.argmax(p, axis=1), left, right) if p_indices else (p, left, right)
+
+
+def _lu_factor_type(facts, callee, a):
+    matrix = square_type(facts, np.linalg.inv, a)
+    return Tuple((matrix, like_first(Array("int32", ()), matrix.dims[:1], a)))
+
+
+def _split(packed):
+    identity = np.eye(packed.shape[0], dtype=packed.dtype)
+    return np.tril(packed, -1) + identity, np.triu(packed)
+
+
+def _order(pivots):
+    """The permutation that the exchanges of rows make."""
+    order = np.arange(pivots.shape[0])
+    for i in range(pivots.shape[0]):
+        kept = order[i]
+        order[i] = order[pivots[i]]
+        order[pivots[i]] = kept
+    return order
+
+
+def _lu_factor_tangent(out, a, *, d_a):
+    left, right = _split(out[0])
+    inner = _inner(left, right, d_a[_order(out[1])])
+    return left @ np.tril(inner, -1) + np.triu(inner) @ right, np.zeros_like(out[1])
+
+
+@adjoint(sl.lu_factor, type=_lu_factor_type, tangent=_lu_factor_tangent)
+def lu_factor(out, a, *, d_out):
+    left, right = _split(out[0])
+    d_ordered = _lu_cotangent(left, right, np.tril(d_out[0], -1), np.triu(d_out[0]))
+    return d_ordered[np.argsort(_order(out[1]))]
+
+
+@variant(sl.lu_factor)
+def lu_factor_unchecked(a, overwrite_a=False, check_finite=True):
+    return sl.lu_factor(a)
+
+
+@composition(sl.lu_solve)
+def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
+    packed, pivots = lu_and_piv
+    if trans == 0:
+        y = sl.solve_triangular(packed, b[_order(pivots)], lower=True, unit_diagonal=True)
+        return sl.solve_triangular(packed, y)
+    y = sl.solve_triangular(packed, b, 1)
+    return sl.solve_triangular(packed, y, 1, True, True)[np.argsort(_order(pivots))]
+
+
+# -- Sylvester and Lyapunov ----------------------------------------------------------------------
+
+
+def _sylvester_type(facts, callee, a, b, q):
+    square_dims(facts, a)
+    square_dims(facts, b)
+    return like_first(result_of(np.matmul, result_of(np.matmul, a, q), b), matrix_dims(q), a, b, q)
+
+
+def _sylvester_tangent(out, a, b, q, *, d_a, d_b, d_q):
+    change = 0.0 if d_q is None else d_q
+    if d_a is not None:
+        change = change - d_a @ out
+    if d_b is not None:
+        change = change - out @ d_b
+    return sl.solve_sylvester(a, b, change)
+
+
+@adjoint(sl.solve_sylvester, type=_sylvester_type, tangent=_sylvester_tangent)
+def solve_sylvester(out, a, b, q, *, d_out):
+    d_q = sl.solve_sylvester(transposed(a), transposed(b), d_out)
+    return -(d_q @ transposed(out)), -(transposed(out) @ d_q), d_q
+
+
+@composition(sl.solve_continuous_lyapunov, *available(sl, "solve_lyapunov"))
+def solve_continuous_lyapunov(a, q):
+    return sl.solve_sylvester(a, conjugate_transposed(a), q)
+
+
+@composition(sl.solve_discrete_lyapunov)
+def solve_discrete_lyapunov(a, q, method=None):
+    n = a.shape[0]
+    system = np.eye(n * n) - np.kron(a, np.conjugate(a))
+    return np.reshape(np.linalg.solve(system, np.reshape(q, (-1,))), (n, n))
+
+
+for _function in (sl.solve_triangular, sl.lu, sl.lu_factor, sl.solve_sylvester):
+    HOLOMORPHIC.add(PRIMITIVES[_function])

@@ -1,0 +1,289 @@
+"""Error functions, logistic functions, entropies, losses, and other elementary functions.
+
+Formulas: Abramowitz & Stegun, chapters 5 and 7. Quotients that are 0/0 at a point are written as
+hypergeometric functions, which have all derivatives there: log(1 + t) / t = F(1, 1; 2; -t), and
+(exp(t) - 1) / t = M(1, 2, t).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.special as sp
+
+from gradscribe.primitives.registry import UNKNOWN, available, composition, elementwise
+
+_ROOT_PI = math.sqrt(math.pi)
+
+# -- error functions -----------------------------------------------------------------------------
+
+
+@elementwise(sp.erf)
+def erf(out, z):
+    return 2 / _ROOT_PI * np.exp(-z * z)
+
+
+@elementwise(sp.erfc)
+def erfc(out, x):
+    return -2 / _ROOT_PI * np.exp(-x * x)
+
+
+@elementwise(sp.erfcx)
+def erfcx(out, x):
+    return 2 * x * out - 2 / _ROOT_PI
+
+
+@elementwise(sp.erfi)
+def erfi(out, z):
+    return 2 / _ROOT_PI * np.exp(z * z)
+
+
+@elementwise(sp.erfinv)
+def erfinv(out, y):
+    return _ROOT_PI / 2 * np.exp(out * out)
+
+
+@elementwise(sp.erfcinv)
+def erfcinv(out, y):
+    return -_ROOT_PI / 2 * np.exp(out * out)
+
+
+@elementwise(sp.dawsn)
+def dawsn(out, x):
+    return 1 - 2 * x * out
+
+
+@elementwise(sp.wofz)
+def wofz(out, z):
+    return 2j / _ROOT_PI - 2 * z * out
+
+
+# -- logistic functions --------------------------------------------------------------------------
+
+
+@elementwise(sp.expit)
+def expit(out, x):
+    return out * (1 - out)
+
+
+@elementwise(sp.logit)
+def logit(out, x):
+    return 1 / (x * (1 - x))
+
+
+@elementwise(sp.log_expit)
+def log_expit(out, x):
+    return sp.expit(-x)
+
+
+@composition(*available(sp, "softplus"))
+def softplus(x):
+    return np.logaddexp(0, x)
+
+
+# -- entropies and losses ------------------------------------------------------------------------
+
+
+@elementwise(sp.entr)
+def entr(out, x):
+    return -np.log(x) - 1
+
+
+@elementwise(sp.rel_entr)
+def rel_entr(out, x, y):
+    return np.log(x / y) + 1, -x / y
+
+
+@elementwise(sp.kl_div)
+def kl_div(out, x, y):
+    return np.log(x / y), 1 - x / y
+
+
+@elementwise(sp.xlogy)
+def xlogy(out, x, y):
+    return np.log(np.where(x == 0, 1, y)), _of_factor(x, y)
+
+
+@elementwise(sp.xlog1py)
+def xlog1py(out, x, y):
+    return np.log1p(np.where(x == 0, 0, y)), _of_factor(x, 1 + y)
+
+
+def _of_factor(x, y):
+    """x / y, and zero where x is: there the product is zero whatever y is."""
+    return x / np.where((x == 0) & (y == 0), 1, y)
+
+
+@elementwise(sp.huber)
+def huber(out, delta, r):
+    return np.maximum(np.abs(r) - delta, 0), np.clip(r, -delta, delta)
+
+
+@elementwise(sp.pseudo_huber)
+def pseudo_huber(out, delta, r):
+    slope = r / np.hypot(1, r / delta)
+    return 2 * out / delta - slope * r / delta, slope
+
+
+# -- powers, exponentials and logarithms ---------------------------------------------------------
+
+
+@elementwise(sp.exprel)
+def exprel(out, x):
+    return sp.hyp1f1(2, 3, x) / 2
+
+
+@elementwise(sp.exp10)
+def exp10(out, x):
+    return math.log(10) * out
+
+
+@elementwise(sp.exp2)
+def exp2(out, x):
+    return math.log(2) * out
+
+
+@elementwise(sp.expm1)
+def expm1(out, x):
+    return out + 1
+
+
+@elementwise(sp.log1p)
+def log1p(out, x):
+    return 1 / (1 + x)
+
+
+@elementwise(sp.cbrt)
+def cbrt(out, x):
+    return 1 / (3 * out * out)
+
+
+@elementwise(sp.cosm1)
+def cosm1(out, x):
+    return -np.sin(x)
+
+
+@elementwise(sp.powm1)
+def powm1(out, x, y):
+    return y * x ** (y - 1), (out + 1) * np.log(x)
+
+
+@elementwise(sp.boxcox)
+def boxcox(out, x, lmbda):
+    log = np.log(x)
+    return x ** (lmbda - 1), log * log * (sp.hyp1f1(2, 3, lmbda * log) / 2)
+
+
+@elementwise(sp.boxcox1p)
+def boxcox1p(out, x, lmbda):
+    log = np.log1p(x)
+    return (1 + x) ** (lmbda - 1), log * log * (sp.hyp1f1(2, 3, lmbda * log) / 2)
+
+
+@elementwise(sp.inv_boxcox)
+def inv_boxcox(out, y, lmbda):
+    return out ** (1 - lmbda), out * _log_by_exponent(y, lmbda)
+
+
+@elementwise(sp.inv_boxcox1p)
+def inv_boxcox1p(out, y, lmbda):
+    return (1 + out) ** (1 - lmbda), (1 + out) * _log_by_exponent(y, lmbda)
+
+
+def _log_by_exponent(y, lmbda):
+    """The derivative of log(1 + lmbda y) / lmbda by lmbda."""
+    return -y * y * (sp.hyp2f1(2, 2, 3, -lmbda * y) / 2)
+
+
+@elementwise(sp.wrightomega)
+def wrightomega(out, z):
+    return out / (1 + out)
+
+
+# -- angles in degrees ---------------------------------------------------------------------------
+
+_DEGREE = math.pi / 180
+
+
+@elementwise(sp.sindg)
+def sindg(out, x):
+    return _DEGREE * sp.cosdg(x)
+
+
+@elementwise(sp.cosdg)
+def cosdg(out, x):
+    return -_DEGREE * sp.sindg(x)
+
+
+@elementwise(sp.tandg)
+def tandg(out, x):
+    return _DEGREE * (1 + out * out)
+
+
+@elementwise(sp.cotdg)
+def cotdg(out, x):
+    return -_DEGREE * (1 + out * out)
+
+
+@elementwise(sp.radian)
+def radian(out, d, m, s):
+    return _DEGREE, _DEGREE / 60, _DEGREE / 3600
+
+
+@elementwise(sp.round)
+def round(out, x):
+    return None
+
+
+# -- integrals -----------------------------------------------------------------------------------
+
+
+@elementwise(sp.exp1)
+def exp1(out, z):
+    return -np.exp(-z) / z
+
+
+@elementwise(sp.expi)
+def expi(out, x):
+    return np.exp(x) / x
+
+
+@elementwise(sp.expn)
+def expn(out, n, x):
+    """By the recurrence of A&S 5.1.14, which E(n - 1) has at n = 0, too."""
+    return UNKNOWN, ((n - 1) * out - np.exp(-x)) / x
+
+
+@elementwise(sp.spence)
+def spence(out, z):
+    return -sp.hyp2f1(1, 1, 2, 1 - z)
+
+
+@elementwise(sp.ellipk)
+def ellipk(out, m):
+    return math.pi / 8 * sp.hyp2f1(1.5, 1.5, 2, m)
+
+
+@elementwise(sp.ellipkm1)
+def ellipkm1(out, p):
+    return -math.pi / 8 * sp.hyp2f1(1.5, 1.5, 2, 1 - p)
+
+
+@elementwise(sp.ellipe)
+def ellipe(out, m):
+    return -math.pi / 8 * sp.hyp2f1(0.5, 1.5, 2, m)
+
+
+@elementwise(sp.ellipkinc)
+def ellipkinc(out, phi, m):
+    sine = np.sin(phi)
+    height = np.sqrt(1 - m * sine * sine)
+    by_m = (sp.ellipeinc(phi, m) / (1 - m) - out) / (2 * m)
+    return 1 / height, by_m - sine * np.cos(phi) / (2 * (1 - m) * height)
+
+
+@elementwise(sp.ellipeinc)
+def ellipeinc(out, phi, m):
+    sine = np.sin(phi)
+    return np.sqrt(1 - m * sine * sine), (out - sp.ellipkinc(phi, m)) / (2 * m)

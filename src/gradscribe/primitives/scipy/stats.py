@@ -1,0 +1,219 @@
+"""Distributions of `scipy.stats`: the derivatives of their log densities in the standard form.
+
+Each function gives the derivative by x (of discrete distributions, which have none, only those by
+the parameters), then those by the shapes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.special as sp
+from scipy import stats
+
+from gradscribe.primitives.scipy.distributed import continuous, discrete
+
+# -- without shapes ------------------------------------------------------------------------------
+
+
+@continuous(stats.norm)
+def norm(x):
+    return (-x,)
+
+
+@continuous(stats.uniform)
+def uniform(x):
+    return (np.zeros_like(x),)
+
+
+@continuous(stats.expon)
+def expon(x):
+    return (-np.ones_like(x),)
+
+
+@continuous(stats.laplace)
+def laplace(x):
+    return (-np.sign(x),)
+
+
+@continuous(stats.logistic)
+def logistic(x):
+    return (-np.tanh(x / 2),)
+
+
+@continuous(stats.cauchy)
+def cauchy(x):
+    return (-2 * x / (1 + x * x),)
+
+
+@continuous(stats.halfnorm)
+def halfnorm(x):
+    return (-x,)
+
+
+@continuous(stats.halfcauchy)
+def halfcauchy(x):
+    return (-2 * x / (1 + x * x),)
+
+
+@continuous(stats.halflogistic)
+def halflogistic(x):
+    return (-np.tanh(x / 2),)
+
+
+@continuous(stats.gumbel_r)
+def gumbel_r(x):
+    return (np.exp(-x) - 1,)
+
+
+@continuous(stats.gumbel_l)
+def gumbel_l(x):
+    return (1 - np.exp(x),)
+
+
+@continuous(stats.hypsecant)
+def hypsecant(x):
+    return (-np.tanh(x),)
+
+
+@continuous(stats.rayleigh)
+def rayleigh(x):
+    return (1 / x - x,)
+
+
+@continuous(stats.maxwell)
+def maxwell(x):
+    return (2 / x - x,)
+
+
+@continuous(stats.levy)
+def levy(x):
+    return (0.5 / (x * x) - 1.5 / x,)
+
+
+# -- with shapes ---------------------------------------------------------------------------------
+
+
+@continuous(stats.gamma)
+def gamma(x, a):
+    return (a - 1) / x - 1, np.log(x) - sp.psi(a)
+
+
+@continuous(stats.invgamma)
+def invgamma(x, a):
+    return 1 / (x * x) - (a + 1) / x, -np.log(x) - sp.psi(a)
+
+
+@continuous(stats.chi2)
+def chi2(x, df):
+    return (df / 2 - 1) / x - 0.5, (np.log(x / 2) - sp.psi(df / 2)) / 2
+
+
+@continuous(stats.chi)
+def chi(x, df):
+    return (df - 1) / x - x, np.log(x) - (math.log(2) + sp.psi(df / 2)) / 2
+
+
+@continuous(stats.beta)
+def beta(x, a, b):
+    whole = sp.psi(a + b)
+    by_x = (a - 1) / x - (b - 1) / (1 - x)
+    return by_x, np.log(x) - sp.psi(a) + whole, np.log1p(-x) - sp.psi(b) + whole
+
+
+@continuous(stats.t)
+def t(x, df):
+    square = x * x
+    powers = (df + 1) * square / (df * (df + square)) - np.log1p(square / df)
+    by_df = (sp.psi((df + 1) / 2) - sp.psi(df / 2) - 1 / df + powers) / 2
+    return -(df + 1) * x / (df + square), by_df
+
+
+@continuous(stats.f)
+def f(x, dfn, dfd):
+    part, whole = dfn * x + dfd, dfn + dfd
+    same = sp.psi(whole / 2) - np.log(part)
+    by_dfn = (same - sp.psi(dfn / 2) + np.log(dfn * x) + 1 - whole * x / part) / 2
+    by_dfd = (same - sp.psi(dfd / 2) + np.log(dfd) + 1 - whole / part) / 2
+    return (dfn / 2 - 1) / x - whole * dfn / (2 * part), by_dfn, by_dfd
+
+
+def _lognorm_shapes(x, s):
+    z = np.log(x) / s
+    return (-stats.norm.pdf(z) * z / s,)
+
+
+@continuous(stats.lognorm, _lognorm_shapes)
+def lognorm(x, s):
+    z = np.log(x) / s
+    return -(1 + z / s) / x, (z * z - 1) / s
+
+
+def _weibull_shapes(x, c):
+    power = x**c
+    return (np.exp(-power) * power * np.log(x),)
+
+
+@continuous(stats.weibull_min, _weibull_shapes)
+def weibull_min(x, c):
+    slope = 1 - x**c
+    return (c * slope - 1) / x, 1 / c + np.log(x) * slope
+
+
+def _pareto_shapes(x, b):
+    return (np.where(x > 1, np.log(x) * x**-b, 0),)
+
+
+@continuous(stats.pareto, _pareto_shapes)
+def pareto(x, b):
+    return -(b + 1) / x, 1 / b - np.log(x)
+
+
+@continuous(stats.powerlaw)
+def powerlaw(x, a):
+    return (a - 1) / x, 1 / a + np.log(x)
+
+
+@continuous(stats.invgauss)
+def invgauss(x, mu):
+    gap = x - mu
+    by_x = -1.5 / x - gap * (x + mu) / (2 * mu * mu * x * x)
+    return by_x, gap / (mu * mu * mu)
+
+
+@continuous(stats.gennorm)
+def gennorm(x, beta):
+    size = np.abs(x)
+    power = size**beta
+    by_beta = 1 / beta + sp.psi(1 / beta) / (beta * beta) - sp.xlogy(power, size)
+    return -beta * np.sign(x) * size ** (beta - 1), by_beta
+
+
+# -- discrete distributions ----------------------------------------------------------------------
+
+
+@discrete(stats.poisson)
+def poisson(k, mu):
+    return (k / mu - 1,)
+
+
+@discrete(stats.bernoulli)
+def bernoulli(k, p):
+    return ((k - p) / (p * (1 - p)),)
+
+
+@discrete(stats.geom)
+def geom(k, p):
+    return (1 / p - (k - 1) / (1 - p),)
+
+
+@discrete(stats.binom)
+def binom(k, n, p):
+    by_n = sp.psi(n + 1) - sp.psi(n - k + 1) + np.log1p(-p)
+    return by_n, (k - n * p) / (p * (1 - p))
+
+
+@discrete(stats.nbinom)
+def nbinom(k, n, p):
+    return sp.psi(k + n) - sp.psi(n) + np.log(p), n / p - k / (1 - p)

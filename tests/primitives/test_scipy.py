@@ -1,0 +1,165 @@
+"""SciPy's functions in the forms of their calls: values, both modes, second order, Tensors."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.primitives import optional
+from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
+from tests.primitives.test_forms import SAMPLES, check_value_and_modes, function_of, marked_forms
+
+special = pytest.importorskip("scipy.special")
+fft = pytest.importorskip("scipy.fft")
+integrate = pytest.importorskip("scipy.integrate")
+linalg = pytest.importorskip("scipy.linalg")
+signal = pytest.importorskip("scipy.signal")
+stats = pytest.importorskip("scipy.stats")
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+MODULES = (
+    ("np", np),
+    ("sp", special),
+    ("fft", fft),
+    ("integrate", integrate),
+    ("linalg", linalg),
+    ("signal", signal),
+    ("stats", stats),
+)
+X = np.array([0.3, 0.7, 0.9])
+
+
+def is_there(text: str) -> bool:
+    """Whether this SciPy has the function: some are new."""
+    name = re.match(r"(?:np\.\w+\()?(\w+)\.(\w+)", text)
+    assert name
+    return hasattr(dict(MODULES)[name[1]], name[2])
+
+
+FORMS = {text: marks for text, marks in marked_forms("forms/scipy").items() if is_there(text)}
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_value_and_both_modes_to_second_order(text: str) -> None:
+    order = 1 if "first" in FORMS[text] else 2
+    check_value_and_modes(*function_of(text, MODULES), FORMS[text], order)
+
+
+def test_every_function_is_tested() -> None:
+    """In one of its spellings; of distributions, one method."""
+    optional.enter_imported()
+    named = [re.findall(r"\b([a-z]\w*)\.(\w+)(?:\.(\w+))?", text) for text in FORMS]
+    tested = {name for found in named for names in found for name in names if name}
+    missing = [
+        callee
+        for callee, entry in (*PRIMITIVES.items(), *COMPOSITIONS.items())
+        if ".primitives.scipy." in (getattr(entry, "adjoint", None) or entry).__module__
+        and tested.isdisjoint({_name_of(callee), _name_of(getattr(callee, "__self__", None))})
+    ]
+    assert not missing
+
+
+def _name_of(callee: Any) -> str:
+    return str(getattr(callee, "__name__", None) or getattr(callee, "name", ""))
+
+
+UFUNCS = [
+    text
+    for text in FORMS
+    if (called := re.fullmatch(r"sp\.(\w+)\([^()]*\)", text))
+    and isinstance(getattr(special, called[1], None), np.ufunc)
+]
+
+
+@pytest.mark.parametrize("text", UFUNCS)
+def test_eager_tensors_give_the_same(text: str) -> None:
+    function, names = function_of(text, MODULES)
+    arguments = [SAMPLES[name] for name in names]
+    value, pullback = gs.vjp(function, *arguments)
+    given = [gs.tensor(x, requires_grad=True) for x in arguments]
+    result = function(*given)
+    np.testing.assert_allclose(result.detach().numpy(), value, rtol=1e-12)
+    gradients = gs.autograd.grad(result, given, gs.tensor(value))
+    for gradient, wanted in zip(gradients, pullback(value), strict=True):
+        np.testing.assert_allclose(gradient.numpy(), wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize("text", ["sp.gammaln(x)", "sp.j1(x)", "sp.softmax(x)", "sp.boxcox(x, 2)"])
+def test_single_precision_stays_single(text: str) -> None:
+    function, _ = function_of(text.replace("x)", "v)").replace("x,", "v,"), MODULES)
+    x = X.astype(np.float32)
+    value, pullback = gs.vjp(function, x)
+    assert value.dtype == pullback(value)[0].dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (lambda a, x: special.gammainc(a, x), (1.5, 0.7)),
+        (lambda v, x: special.jv(v, x), (1.5, 0.7)),
+        (lambda b, x: stats.beta.cdf(x, 1.5, b), (1.5, 0.7)),
+    ],
+)
+def test_a_derivative_that_is_not_known_is_refused_and_not_zero(
+    function: Any, arguments: tuple[float, float]
+) -> None:
+    with pytest.raises(gs.errors.NoDerivativeError, match="by this argument is not known"):
+        gs.grad(function)(*arguments)
+    with pytest.raises(gs.errors.NoDerivativeError, match="by this argument is not known"):
+        gs.jvp(function, arguments, (1.0, 0.0))
+    assert np.isfinite(gs.grad(function, argnums=1)(*arguments))
+
+
+AT_ZERO = [
+    ("sp.j1(v)", [0.5, 0, -0.375]),
+    ("sp.i1(v)", [0.5, 0, 0.375]),
+    ("sp.exprel(v)", [1 / 2, 1 / 3, 1 / 4]),
+    ("sp.ellipk(v)", [np.pi / 8, 9 * np.pi / 64, 75 * np.pi / 256]),
+    ("sp.spence(1 + v)", [-1, 0.5, -2 / 3]),
+]
+
+
+@pytest.mark.parametrize(("text", "derivatives"), AT_ZERO)
+def test_derivatives_at_zero_to_third_order(text: str, derivatives: list[float]) -> None:
+    derivative, _ = function_of(text.replace("v", "a"), MODULES)
+    for wanted in derivatives:
+        derivative = gs.grad(derivative)
+        np.testing.assert_allclose(derivative(0.0), wanted, atol=1e-14)
+
+
+def test_distributions_by_name_and_with_given_parameters() -> None:
+    from scipy.stats import norm
+
+    frozen = norm(1.0, 2.0)
+    for function in (
+        lambda x: np.sum(norm.logpdf(x, 1.0, 2.0)),
+        lambda x: np.sum(norm(1.0, scale=2.0).logpdf(x)),
+        lambda x: np.sum(frozen.logpdf(x)),
+    ):
+        np.testing.assert_allclose(gs.grad(function)(X), (1 - X) / 4)
+
+
+def test_outside_of_the_support_a_density_does_not_change() -> None:
+    x = np.array([-1.0, 0.5, 2.0])
+    assert gs.grad(lambda x: np.sum(stats.beta.pdf(x, 2.0, 3.0)))(x)[::2].tolist() == [0.0, 0.0]
+    assert gs.grad(lambda x: np.sum(stats.gamma.pdf(x, 2.0)))(x)[0] == 0.0
+
+
+def test_a_function_of_scipy_on_tensors_is_one_node() -> None:
+    x = gs.tensor(np.eye(2), requires_grad=True)
+    y = gs.differentiable(linalg.expm)(x)
+    assert "ExpmBackward" in repr(y)
+    y.sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), np.e)
+
+
+def test_a_gradient_names_the_functions_by_their_module() -> None:
+    found = gs.differentiable(lambda x: np.sum(special.gammaln(x))).specialize(X)
+    assert "scipy.special.psi(x)" in found.gradient_source
+    found = gs.differentiable(lambda x: np.sum(stats.norm.cdf(x))).specialize(X)
+    assert "scipy.stats.norm.pdf(x)" in found.gradient_source

@@ -298,3 +298,13 @@ def test_hooks_may_be_given_as_a_dictionary():
     y._backward_hooks = {"double": lambda g: g * 2}
     y.backward()
     assert x.grad.tolist() == [12]
+
+
+def test_a_tensor_keeps_attributes_of_the_user():
+    x = gs.ones(2, requires_grad=True)
+    x.note = ["a"]
+    for twin in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert twin.note == ["a"]
+        assert twin.note is not x.note
+    with pytest.raises(AttributeError, match="has no attribute 'other'"):
+        x.other

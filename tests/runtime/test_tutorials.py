@@ -1,4 +1,4 @@
-"""The code of the tutorials (pytorch-book chapter 3 and notes on it), with their results."""
+"""The code of the tutorials, with their results; see `test_seed_documents.py` for their names."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from gradscribe.autograd import Function, Variable
 from gradscribe.runtime import namespace as t
 
 
-def test_requires_grad_in_three_ways():
+def test_book_3_2_1_requires_grad_in_three_ways():
     a = t.randn(3, 4, requires_grad=True)
     b = t.randn(3, 4).requires_grad_()
     c = t.randn(3, 4)
@@ -16,7 +16,7 @@ def test_requires_grad_in_three_ways():
     assert a.requires_grad and b.requires_grad and c.requires_grad
 
 
-def test_sum_of_a_sum():
+def test_book_3_2_1_sum_of_a_sum():
     a = t.randn(3, 4, requires_grad=True)
     b = t.zeros(3, 4).requires_grad_()
     c = a.add(b)
@@ -29,7 +29,7 @@ def test_sum_of_a_sum():
     assert c.grad is None
 
 
-def test_x_squared_times_exp_equals_the_hand_derivative():
+def test_book_3_2_1_x_squared_times_exp_equals_the_hand_derivative():
     def f(x):
         return x**2 * t.exp(x)
 
@@ -42,7 +42,7 @@ def test_x_squared_times_exp_equals_the_hand_derivative():
     assert x.grad.array == pytest.approx(gradf(x).detach().array)
 
 
-def test_graph_of_w_x_plus_b():
+def test_book_3_2_2_graph_of_w_x_plus_b():
     x = t.ones(1)
     b = t.rand(1, requires_grad=True)
     w = t.rand(1, requires_grad=True)
@@ -59,7 +59,7 @@ def test_graph_of_w_x_plus_b():
     assert w.grad.tolist() == [2]
 
 
-def test_abs_with_a_branch():
+def test_book_3_2_2_abs_with_a_branch():
     def abs(x):
         if x.data[0] > 0:
             return x
@@ -77,7 +77,7 @@ def test_abs_with_a_branch():
     assert x.grad.tolist() == [-1]
 
 
-def test_product_of_the_positive():
+def test_book_3_2_2_product_of_the_positive():
     def f(x):
         result = 1
         for ii in x:
@@ -91,7 +91,7 @@ def test_product_of_the_positive():
     assert repr(x.grad) == "tensor([0., 0., 0., 6., 3., 2.])"
 
 
-def test_set_grad_enabled_for_good():
+def test_book_3_2_2_set_grad_enabled_for_good():
     t.set_grad_enabled(False)
     x = t.ones(1)
     w = t.rand(1, requires_grad=True)
@@ -100,7 +100,7 @@ def test_set_grad_enabled_for_good():
     t.set_grad_enabled(True)
 
 
-def test_data_is_independent_of_the_graph():
+def test_book_3_2_2_data_is_independent_of_the_graph():
     a = t.ones(3, 4, requires_grad=True)
     b = t.ones(3, 4, requires_grad=True)
     a * b
@@ -114,7 +114,7 @@ def test_data_is_independent_of_the_graph():
     )
 
 
-def test_detach_and_statistics():
+def test_book_3_2_2_detach_and_statistics():
     a = t.ones(3, 4, requires_grad=True)
     b = t.ones(3, 4, requires_grad=True)
     c = a * b
@@ -126,7 +126,7 @@ def test_detach_and_statistics():
         c.sum().backward()
 
 
-def test_gradients_of_intermediate_results_by_grad_and_by_hook(capsys):
+def test_book_3_2_2_gradients_of_intermediate_results_by_grad_and_by_hook(capsys):
     x = t.ones(3, requires_grad=True)
     w = t.rand(3, requires_grad=True)
     y = x * w
@@ -145,7 +145,7 @@ def test_gradients_of_intermediate_results_by_grad_and_by_hook(capsys):
     assert y.grad is None
 
 
-def test_grad_variables_are_the_chain_rule():
+def test_book_3_2_2_grad_variables_are_the_chain_rule():
     x = t.arange(0, 3, requires_grad=True)
     y = x**2 + x * 2
     z = y.sum()
@@ -157,7 +157,7 @@ def test_grad_variables_are_the_chain_rule():
     assert x.grad.tolist() == [2, 4, 6]
 
 
-def test_second_derivative_of_x_squared():
+def test_book_3_2_3_second_derivative_of_x_squared():
     x = t.tensor([5], requires_grad=True)
     y = x**2
     grad_x = autograd.grad(y, x, create_graph=True)
@@ -165,7 +165,7 @@ def test_second_derivative_of_x_squared():
     assert repr(autograd.grad(grad_x[0], x)) == "(tensor([2.]),)"
 
 
-def test_a_function_with_a_flag():
+def test_book_3_2_3_a_function_with_a_flag():
     class Mul(Function):
         @staticmethod
         def forward(ctx, w, x, b, x_requires_grad=True):
@@ -186,7 +186,7 @@ def test_a_function_with_a_flag():
     assert w.grad.tolist() == [2]
 
 
-def test_three_sigmoids_agree():
+def test_book_3_2_3_three_sigmoids_agree():
     class Sigmoid(Function):
         @staticmethod
         def forward(ctx, x):
@@ -210,7 +210,7 @@ def test_three_sigmoids_agree():
     assert gradients[0] == pytest.approx(gradients[2])
 
 
-def test_linear_regression():
+def test_book_3_2_4_linear_regression():
     t.manual_seed(1000)
 
     def get_fake_data(batch_size=8):
@@ -242,7 +242,7 @@ def test_linear_regression():
     assert losses[-50:].mean() < losses[:5].mean()
 
 
-def test_notes_sum_of_two_matrices():
+def test_basics_autograd_sum_of_two_matrices():
     x = t.rand(5, 5, requires_grad=True)
     y = t.rand(5, 5, requires_grad=True)
     z = t.sum(x + y)
@@ -251,7 +251,7 @@ def test_notes_sum_of_two_matrices():
     assert repr(x.grad).startswith("tensor([[1., 1., 1., 1., 1.],\n")
 
 
-def test_notes_walk_to_the_leaf():
+def test_basics_analysis_walk_to_the_leaf():
     x = t.rand(5, 5, requires_grad=True)
     y = t.rand(5, 5, requires_grad=True)
     z = x**2 + y**3
@@ -269,7 +269,7 @@ def test_notes_walk_to_the_leaf():
         assert name in names
 
 
-def test_notes_variables():
+def test_notes_variable_attributes():
     var_ex = Variable(t.randn((4, 3)))
     assert not var_ex.requires_grad
     w = Variable(t.ones(1, 1), requires_grad=True)

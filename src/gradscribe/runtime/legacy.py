@@ -20,6 +20,22 @@ class LegacyAttributes:
         def __getattr__(self, name: str) -> NoReturn:
             raise absent_from_tensor(name)
 
+    def __div__(self: Any, other: Any) -> Any:
+        return self / other
+
+    def __rdiv__(self: Any, other: Any) -> Any:
+        return other / self
+
+    def __idiv__(self: Any, other: Any) -> Any:
+        self /= other
+        return self
+
+    def __nonzero__(self) -> bool:
+        return bool(self)
+
+    def __long__(self: Any) -> int:
+        return int(self)
+
     @property
     def volatile(self) -> bool:
         """Always False."""

@@ -4,6 +4,7 @@ elements, protocols of Python."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -189,6 +190,7 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     memo[id(self)] = copy
     if self.grad is not None:
         copy._grad = _deepcopy(self.grad, memo)
+    copy.__dict__.update(deepcopy(self.__dict__, memo))
     return copy
 
 
@@ -214,7 +216,7 @@ def _rebuild(array: Any, requires_grad: bool) -> Tensor:
 
 
 def _reduce(self: Tensor) -> Any:
-    return _rebuild, (self.array, self.requires_grad)
+    return _rebuild, (self.array, self.requires_grad), self.__dict__ or None
 
 
 def _apply_(self: Tensor, function: Callable[..., Any], *others: Tensor, name: str) -> Tensor:

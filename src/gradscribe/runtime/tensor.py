@@ -51,6 +51,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
     """An array that operations on it may be recorded for. See `gs.tensor` to make one."""
 
     __slots__ = (
+        "__dict__",  # attributes of the user's
         "__weakref__",
         "_leaf",
         "array",

@@ -3,6 +3,7 @@
 import pytest
 
 import gradscribe as gs
+from gradscribe import autograd
 from gradscribe.autograd import Function
 
 
@@ -158,3 +159,44 @@ def test_hooks_of_a_view_have_nothing_to_do_with_changes_through_it():
     view.mul_(3)
     a.sum().backward()
     assert (seen, view.grad) == ([], None)
+
+
+PARTS = {
+    "real": lambda z: z.real,
+    "imag": lambda z: z.imag,
+    "view_as_real": gs.view_as_real,
+    "view_as_complex": lambda z: gs.view_as_complex(gs.view_as_real(z)),
+    "a slice of the real part": lambda z: z.real[1:],
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_parts_of_complex_numbers_are_views(name, recorded):
+    def change_of_the_base(z):
+        z = z * 1
+        part = PARTS[name](z)
+        z.mul_(2 + 1j)
+        return (part * part).sum()
+
+    def change_of_the_part(z):
+        z = z * 1
+        PARTS[name](z).mul_(3)
+        return (z * z).sum()
+
+    z = gs.tensor([1 + 2j, 3 - 1j], requires_grad=True)
+    for function in (change_of_the_base, change_of_the_part):
+        check = autograd.gradgradcheck if recorded else autograd.gradcheck
+        assert check(function, (z,))
+
+
+def test_masked_elements_of_a_real_part_are_stored_in_the_complex_numbers():
+    def stored(z, value):
+        z = z * 1
+        z.real[gs.tensor([True, False, True])] = value
+        return (z * z * (1 + 1j)).sum()
+
+    z = gs.tensor([1 + 2j, 3 - 1j, 2 + 1j], requires_grad=True)
+    value = gs.tensor([0.5, 0.25], requires_grad=True)
+    assert autograd.gradcheck(stored, (z, value))
+    assert autograd.gradgradcheck(stored, (z, value))

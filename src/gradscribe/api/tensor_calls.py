@@ -28,6 +28,7 @@ from gradscribe.ir.types import Array
 from gradscribe.primitives.shaping import respelled
 from gradscribe.runtime import (
     adaptors,
+    any_form,
     calculus,
     composites,
     dtypes,
@@ -125,6 +126,11 @@ def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if not operation.differentiable:
         result = subscripts.cut(lowering, result)
     return spelled(lowering, node, result, "tensor")
+
+
+def _apply_of_any_form(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    callee, operands, _ = arguments
+    return calls.call(lowering, node, callee, unpacking.unpacked(lowering, node, operands), {})
 
 
 def _update(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -337,6 +343,7 @@ _STATE = ("requires_grad", "is_leaf", "grad", "grad_fn", "output_nr", "retains_g
 
 HANDLERS: dict[Any, builtins.Handler] = {
     eager.apply: _apply,
+    any_form.apply_of_any_form: _apply_of_any_form,
     inplace.update: _update,
     inplace.assign: _assign,
     wrap: _as_tensor,

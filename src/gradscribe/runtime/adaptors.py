@@ -6,12 +6,14 @@ serves as `gs.name(x, ...)` and as the method `x.name(...)` alike.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime.any_form import apply_of_any_form
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.explaining import out_of_range
 from gradscribe.runtime.grad_mode import grad_enabled
@@ -166,6 +168,21 @@ def deviation(name: str, callee: Callable[..., Any], node: str) -> Function:
     """`name(x, dim=None, correction=1, keepdim=False)`: variance and standard deviation; `axis`,
     `ddof` and `keepdims` are understood, too."""
     row = Operation(node, callee, ("axis", "ddof", "keepdims"), counts_elements=True)
+    enter_row(row)
+    return _deviating(name, callee, functools.partial(apply, row))
+
+
+def deviation_with_mean(name: str, callee: Callable[..., Any]) -> Function:
+    """`deviation`, and the mean: two outputs of one node."""
+
+    def run(operands: tuple[Any, ...], static: tuple[Any, ...]) -> Any:
+        return apply_of_any_form(callee, (*operands, *static), {})
+
+    return _deviating(name, callee, run)
+
+
+def _deviating(name: str, callee: Callable[..., Any], run: Callable[..., Any]) -> Function:
+    """run: called with the operand, and with axes, correction and whether the axes are kept."""
 
     def function(
         input: Any,
@@ -177,7 +194,7 @@ def deviation(name: str, callee: Callable[..., Any], node: str) -> Function:
         axis: Any = None,
         ddof: int | None = None,
         keepdims: bool | None = None,
-    ) -> Tensor:
+    ) -> Any:
         input = only_floating(input, "std and var only support floating point and complex dtypes")
         if isinstance(dim, bool):
             dim, unbiased = None, dim
@@ -185,9 +202,8 @@ def deviation(name: str, callee: Callable[..., Any], node: str) -> Function:
             correction = (1 if unbiased else 0) if ddof is None else ddof
         kept = keepdim if keepdims is None else keepdims
         named = axes_of(input, axis if dim is None else dim)
-        return apply(row, (input,), (named, correction, kept))
+        return run((input,), (named, correction, kept))
 
-    enter_row(row)
     return named(function, name, callee)
 
 

@@ -58,6 +58,18 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
     return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
 
 
+def var_mean(x: Any, axis: Any, ddof: Any, keepdims: bool) -> Any:
+    """The variance and the mean."""
+    variance = np.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
+    return variance, np.mean(x, axis=axis, keepdims=keepdims)
+
+
+def std_mean(x: Any, axis: Any, ddof: Any, keepdims: bool) -> Any:
+    """The standard deviation and the mean."""
+    deviation = np.std(x, axis=axis, ddof=ddof, keepdims=keepdims)
+    return deviation, np.mean(x, axis=axis, keepdims=keepdims)
+
+
 def flip(x: Any, axis: Any) -> Any:
     """A copy with these axes in the other direction."""
     return np.copy(np.flip(x, axis))
@@ -98,6 +110,16 @@ def least(x: Any) -> Any:
 def _missing(x: Any) -> Any:
     missing = x != x
     return np.sum(np.where(missing, x, 0)) / np.sum(missing, dtype=x.dtype)
+
+
+def parts_of_complex(x: Any) -> Any:
+    """The real and imaginary parts along a last axis."""
+    return np.stack((np.real(x), np.imag(x)), axis=-1)
+
+
+def complex_of_parts(x: Any) -> Any:
+    """The complex numbers of the parts along the last axis."""
+    return x[..., 0] + 1j * x[..., 1]
 
 
 def taken_flat(x: Any, positions: Any) -> Any:

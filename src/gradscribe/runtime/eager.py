@@ -20,6 +20,7 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Operand, SliceOf
+from gradscribe.runtime import composites
 from gradscribe.runtime.eager_operation import Operation as Operation
 from gradscribe.runtime.eager_operation import unwarned
 from gradscribe.runtime.grad_mode import grad_enabled
@@ -262,6 +263,15 @@ def mark_view(
             result.needs_grad = result.view_of.unrecorded = True
 
 
+def apply_as_view(operation: Operation, input: Tensor, static: tuple[Any, ...] = ()) -> Tensor:
+    """A view by an operation whose compiled forward makes a copy."""
+    result = apply(operation, (input,), static)
+    if result.view_of is None:
+        result.array = operation.call((input.array,), static)
+        mark_view(result, operation, (input,), static)
+    return result
+
+
 def compiled_kernel(
     derivatives: Derivatives, inputs: tuple[int, ...], arity: int, node: str = ""
 ) -> Kernel:
@@ -277,7 +287,7 @@ def compiled_kernel(
 _OF_SEVERAL_RESULTS = {
     getattr(np.linalg, name): f"Linalg{name.title()}Backward0"
     for name in ("eigh", "lstsq", "qr", "slogdet", "svd")
-}
+} | {composites.var_mean: "VarMeanBackward0", composites.std_mean: "StdMeanBackward0"}
 """The names of the nodes of functions that have no row, for they have several results."""
 
 

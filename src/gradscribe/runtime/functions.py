@@ -18,6 +18,7 @@ from gradscribe.runtime.adaptors import (
     axes_of,
     binary,
     deviation,
+    deviation_with_mean,
     enter_row,
     of_bytes,
     quotient,
@@ -167,6 +168,8 @@ nansum = reduction("nansum", np.nansum, "Nansum", summable)
 nanmean = reduction("nanmean", np.nanmean, "Nanmean", averageable)
 var = deviation("var", np.var, "Var")
 std = deviation("std", np.std, "Std")
+var_mean = deviation_with_mean("var_mean", composites.var_mean)
+std_mean = deviation_with_mean("std_mean", composites.std_mean)
 logsumexp = reduction("logsumexp", composites.logsumexp, "Logsumexp", floating)
 all = of_bytes(reduction("all", np.all, "All", differentiable=False))
 any = of_bytes(reduction("any", np.any, "Any", differentiable=False))
@@ -325,18 +328,6 @@ def nan_to_num(
 def diff(input: Any, n: int = 1, dim: int = -1) -> Tensor:
     """The differences of neighbours along an axis, taken n times."""
     return apply(_DIFF, (input,), (n, dim))
-
-
-def var_mean(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Any:
-    """The variance and the mean."""
-    averages = mean(input, dim, keepdim)
-    return var(input, dim, correction=correction, keepdim=keepdim), averages
-
-
-def std_mean(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Any:
-    """The standard deviation and the mean."""
-    averages = mean(input, dim, keepdim)
-    return std(input, dim, correction=correction, keepdim=keepdim), averages
 
 
 def norm(

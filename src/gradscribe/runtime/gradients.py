@@ -58,21 +58,23 @@ class GradientAttributes:
         """The dtype that the gradient of this leaf has: that of the leaf unless it was set; None
         where any is allowed."""
         if not self.is_leaf:
-            raise RuntimeError("grad_dtype can only be accessed on leaf tensors")
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
         found = wanted_dtype(self)
         return None if found is None else dtypes.PublicDtype(found)
 
     @grad_dtype.setter
     def grad_dtype(self, dtype: Any) -> None:
         if not self.is_leaf:
-            raise RuntimeError("grad_dtype can only be set on leaf tensors")
+            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
         wanted = None if dtype is None else dtypes.to_dtype(dtype)
         present = self._grad
         if present is not None and wanted is not None and wanted != present.array.dtype:
             found = dtypes.cpp_name(present.array.dtype)
             raise RuntimeError(
-                f"Cannot set grad_dtype to '{dtypes.cpp_name(wanted)}' because there is already a "
-                f"gradient with dtype '{found}'. Set the gradient to None first."
+                f"Cannot set grad_dtype to '{dtypes.scalar_name(wanted)}' because there is already "
+                f"a gradient with dtype '{found}'. Please clear the "
+                "gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype "
+                "matches the existing gradient's dtype."
             )
         self.leaf_state().grad_dtype = wanted
 

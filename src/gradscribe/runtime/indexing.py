@@ -7,7 +7,6 @@ integers, `SliceOf`, and `Operand(k)` for the k-th operand (an array of integers
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.inplace import setitem as store_at
 from gradscribe.runtime.tensor import Array, Tensor
-from gradscribe.runtime.views import MULTIPLE, Step
+from gradscribe.runtime.views import Step
 
 
 def _run(array: Any, *rest: Any) -> Any:
@@ -25,12 +24,13 @@ def _run(array: Any, *rest: Any) -> Any:
     return array[plain_index(index, (array, *operands))]
 
 
-def _taking(name: str) -> Operation:
+def taking(name: str) -> Operation:
+    """A row for reads, recorded under this name."""
     return Operation(name, operator.getitem, ("index",), positional=True, view=True, run=_run)
 
 
-GETITEM, SELECT, SLICE = map(_taking, ("Index", "Select", "Slice"))
-PIECES = {name: _taking(name) for name in ("Unbind", "Split")}
+GETITEM, SELECT, SLICE = map(taking, ("Index", "Select", "Slice"))
+_OF_ITEMS = {int: SELECT, type(None): taking("Unsqueeze")}
 
 
 def getitem(tensor: Tensor, index: Any) -> Tensor:
@@ -45,16 +45,6 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
     except (IndexError, UnsupportedError):
         explain(tensor.array.shape, static, operands)
         raise
-
-
-def pieces(tensor: Tensor, indices: Iterable[Any], name: str) -> tuple[Tensor, ...]:
-    """Several views of a Tensor, which may not be changed in place; name: of their nodes."""
-    operation = PIECES[name]
-    views = tuple(apply(operation, (tensor,), (normalized(index)[0],)) for index in indices)
-    for view in views:
-        if view.view_of is not None:
-            view.view_of.origin = view.view_of.origin or MULTIPLE
-    return views
 
 
 def explain(shape: tuple[int, ...], index: tuple[Any, ...], operands: tuple[Any, ...]) -> None:
@@ -143,10 +133,14 @@ _WHOLE = SliceOf(None, None, None)
 
 
 def operation_of(static: tuple[Any, ...], operands: tuple[Any, ...]) -> Operation:
-    """Which of the names of PyTorch's nodes fits the index."""
+    """Which of the names of PyTorch's nodes fits the index: that of the last of its items which
+    does something."""
     if operands:
         return GETITEM
-    return SELECT if any(type(item) is int for item in static) else SLICE
+    done = [item for item in static if item is not Ellipsis and item != _WHOLE]
+    if not done:
+        return SLICE
+    return _OF_ITEMS.get(type(done[-1]), SLICE)
 
 
 def normalized(index: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -229,7 +223,7 @@ _PLAIN: dict[type, Any] = {
 def taken(tensor: Tensor, index: Any, name: str) -> Tensor:
     """`tensor[index]`, recorded under a name of its own."""
     static, operands = normalized(index)
-    operation = _NAMED.setdefault(name, _taking(name))
+    operation = _NAMED.setdefault(name, taking(name))
     try:
         return apply(operation, (tensor, *operands), (static,))
     except (IndexError, UnsupportedError):

@@ -10,6 +10,7 @@ of the base are taken again when they are next used (`views.py`).
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -250,6 +251,10 @@ class CopySlices(Node):
         self.sequence_nr = next_sequence()
         self.own_hooks = None
 
+    def name(self) -> str:
+        name = super().name()
+        return f"torch::autograd::{name}" if name.startswith("Copy") else name
+
     @property
     def output_types(self) -> Sequence[Any]:
         return [(self.shape, self.dtype)]
@@ -264,20 +269,30 @@ class CopySlices(Node):
             d_value = np.array(region)
             region[...] = 0
             return rest, d_value
-        positions = self._positions()
-        d_value = rest.reshape(-1)[positions]
-        rest.reshape(-1)[positions] = 0
+        whole = take_array(rest, self.steps[:-1])
+        positions = self._positions(whole.shape)
+        d_value = whole.ravel()[positions]
+        np.put(whole, positions, 0)
         return rest, d_value
 
-    def _positions(self) -> Any:
-        """Where in the flat base each element of the region stands."""
-        count = int(np.prod(self.shape))
-        return take_array(np.arange(count).reshape(self.shape), self.steps)
+    def _positions(self, shape: tuple[int, ...]) -> Any:
+        """Where, in a flat array of this shape, the elements of the region stand that the last
+        step gives a copy of."""
+        return self.steps[-1].on_array(np.arange(math.prod(shape)).reshape(shape))
 
     def _backward_recorded(self, d_base: Tensor) -> Sequence[Any]:
-        outside = np.ones(self.shape, d_base.array.dtype)
-        outside.reshape(-1)[self._positions()] = 0
-        return d_base * wrap(outside), take(d_base * 1, self.steps)
+        if not self.steps:
+            return wrap(np.zeros(self.shape, self.dtype)), d_base.clone()
+        rest = d_base.clone()
+        region = take(rest, self.steps)
+        if region.view_of is not None:
+            region.zero_()
+        else:
+            whole = take(rest, self.steps[:-1])
+            outside = np.ones(whole.array.shape, whole.array.dtype)
+            outside.reshape(-1)[self._positions(whole.array.shape)] = 0
+            whole.mul_(wrap(outside))
+        return rest, take(d_base, self.steps).clone()
 
 
 @cache
@@ -301,7 +316,9 @@ def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
     if MODES:
         tell_stored(target, place, value)
     if recorded:
-        overwrite(target, _value_edge(value, target.array[place]), (step,))
+        is_put = step.operands and target.view_of is None
+        name = "IndexPutBackward0" if is_put else "CopySlices"
+        overwrite(target, _value_edge(value, target.array[place]), (step,), name)
 
 
 def _does_not_fit(region: Any, value: Any) -> Exception:

@@ -14,18 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.ir.core import Operand
 from gradscribe.primitives.registry import (
     COMPOSITIONS,
     NAMED,
     PRIMITIVES,
     VARIANTS,
-    class_of_results,
 )
 from gradscribe.runtime.adaptors import BY_CALLEE
-from gradscribe.runtime.eager import Operation, apply, apply_call
-from gradscribe.runtime.inplace import is_recorded
-from gradscribe.runtime.modes import MODES, tell_called
+from gradscribe.runtime.any_form import apply_of_any_form
+from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.tensor import Tensor, wrap
 
 
@@ -36,7 +33,7 @@ def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwar
     if method != "__call__" or kwargs or ufunc.nout != 1:
         callee = ufunc if method == "__call__" else getattr(ufunc, method)
         known = "out" not in kwargs and (callee in COMPOSITIONS or callee in PRIMITIVES)
-        return _apply_compiled(callee, inputs, kwargs) if known else NotImplemented
+        return apply_of_any_form(callee, inputs, kwargs) if known else NotImplemented
     row = BY_CALLEE.get(ufunc)
     numbers = [i.item() if isinstance(i, np.generic) else i for i in inputs]
     return apply(_row(ufunc) if row is None else row, numbers)
@@ -61,7 +58,7 @@ def array_function(
     if function is np.nonzero:
         return tuple(map(wrap, np.nonzero(*map(_array, args))))
     if function in COMPOSITIONS or function not in PRIMITIVES or function in _OF_FORMS:
-        return _apply_compiled(function, args, kwargs)
+        return apply_of_any_form(function, args, kwargs)
     bound = _signature(function).bind(*args, **kwargs)
     operands: list[Any] = []
     names: list[str] = []
@@ -72,7 +69,7 @@ def array_function(
             names.append(name)
         elif _is_sequence_of_arrays(value):
             if operands:
-                return _apply_compiled(function, args, kwargs)
+                return apply_of_any_form(function, args, kwargs)
             return _apply_to_sequence(function, value, bound.arguments, name)
         else:
             static[_NEW_NAMES.get((function, name), name)] = _hashable(value)
@@ -80,54 +77,9 @@ def array_function(
     if names != first and function is np.where:
         return _apply_in_order(function, bound.arguments)
     if names != first:
-        return _apply_compiled(function, args, kwargs)
+        return apply_of_any_form(function, args, kwargs)
     row = _row(function, tuple(static))
     return apply(row, operands, tuple(static.values()))
-
-
-def _apply_compiled(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """A call of any form and any number of results, as one node."""
-    leaves: list[Any] = []
-
-    def abstracted(item: Any) -> Any:
-        if isinstance(item, (tuple, list)):
-            return type(item)(map(abstracted, item))
-        if not isinstance(item, (Tensor, np.ndarray)):
-            return item
-        leaves.append(item)
-        return Operand(len(leaves) - 1)
-
-    call = tuple(map(abstracted, args)), {name: abstracted(v) for name, v in kwargs.items()}
-    if any(is_recorded(leaf, ()) for leaf in leaves if isinstance(leaf, Tensor)):
-        given = apply_call(function, *call, leaves)
-        result = given[0] if len(given) == 1 else given
-        if function in NAMED and len(given) > 1:
-            result = class_of_results(function)(*given)
-    else:
-        plain = {k: _arrays(v) for k, v in kwargs.items()}
-        result = _wrapped(function(*_arrays(args), **plain))
-    if MODES:
-        results = result if isinstance(result, (tuple, list)) else (result,)
-        tell_called(lambda varied: apply_call(function, *call, varied), leaves, results)
-    return result
-
-
-def _arrays(item: Any) -> Any:
-    """Arguments without Tensors in them."""
-    if isinstance(item, (tuple, list)):
-        return type(item)(map(_arrays, item))
-    return _array(item)
-
-
-def _wrapped(result: Any) -> Any:
-    """The arrays and numbers of a result as Tensors."""
-    if isinstance(result, (tuple, list)):
-        return (
-            type(result)(*map(_wrapped, result))
-            if hasattr(result, "_fields")
-            else type(result)(map(_wrapped, result))
-        )
-    return wrap(np.asarray(result))
 
 
 _OF_FORMS = (

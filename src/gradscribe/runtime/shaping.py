@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime import composites, dtypes, indexing
+from gradscribe.runtime import composites, dtypes
 from gradscribe.runtime.adaptors import axes, enter_row, joined
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.explaining import out_of_range
+from gradscribe.runtime.pieces import pieces
 from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Tensor, wrap
 
@@ -194,16 +195,19 @@ stack = joined("stack", np.stack, "Stack")
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along an axis."""
     axis = axis_of(dim, input.array.ndim)
-    places = [(*(slice(None),) * axis, i) for i in range(input.array.shape[axis])]
-    return indexing.pieces(input, places, "Unbind")
+    return pieces(input, axis, range(input.array.shape[axis]), "Unbind")
 
 
 def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Pieces along an axis, of one size (the last may be smaller) or of these sizes."""
     axis = axis_of(dim, input.array.ndim)
     bounds = _bounds_of_pieces(input.array.shape[axis], split_size, axis)
-    places = [(*(slice(None),) * axis, slice(start, stop)) for start, stop in bounds]
-    return indexing.pieces(input, places, "Split")
+    places = [slice(start, stop) for start, stop in bounds]
+    shape = input.array.shape
+    if isinstance(split_size, int):
+        return pieces(input, axis, places, "Split", split_size=split_size, self_sym_sizes=shape)
+    lengths = tuple(split_size)
+    return pieces(input, axis, places, "SplitWithSizes", split_sizes=lengths, self_sym_sizes=shape)
 
 
 def _bounds_of_pieces(

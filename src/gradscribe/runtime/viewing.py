@@ -13,7 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from gradscribe.errors import UnsupportedError
 from gradscribe.runtime import composites, indexing, shaping
 from gradscribe.runtime.adaptors import enter_row
-from gradscribe.runtime.eager import Operation, apply, mark_view
+from gradscribe.runtime.eager import Operation, apply, apply_as_view
 from gradscribe.runtime.shaping import axis_of, permute
 from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Tensor
@@ -111,12 +111,7 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
             "`as_strided` beyond the elements of a Tensor, or of one that is not contiguous",
             "take it of the contiguous Tensor that has all the elements",
         )
-    static = tuple(size), tuple(stride), first
-    result = apply(_AS_STRIDED, (input,), static)
-    if result.view_of is None:  # recorded, it is a copy
-        result.array = _strided(input.array, *static)
-        mark_view(result, _AS_STRIDED, (input,), static)
-    return result
+    return apply_as_view(_AS_STRIDED, input, (tuple(size), tuple(stride), first))
 
 
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
@@ -125,8 +120,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     if isinstance(indices_or_sections, Tensor):
         indices_or_sections = indices_or_sections.tolist()
     bounds = bounds_between(input.array.shape[axis], indices_or_sections)
-    places = [(*(slice(None),) * axis, slice(start, stop)) for start, stop in bounds]
-    return indexing.pieces(input, places, "Split")
+    return tuple(indexing.at_axis(input, axis, slice(start, stop)) for start, stop in bounds)
 
 
 def bounds_between(length: int, ends: Any) -> list[tuple[int, int | None]]:

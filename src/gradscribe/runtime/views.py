@@ -36,8 +36,10 @@ class Step:
 
     def on_tensor(self, tensor: Tensor) -> Tensor:
         """The view of a Tensor, recorded."""
-        from gradscribe.runtime.eager import apply
+        from gradscribe.runtime.eager import apply, apply_as_view
 
+        if not self.operands:
+            return apply_as_view(self.operation, tensor, self.static)
         return apply(self.operation, [tensor, *self.operands], self.static)
 
 

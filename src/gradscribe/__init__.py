@@ -8,10 +8,13 @@
     gs.grad(loss)(w, x, y)
 
 `gs.grad` and its kind take and return plain values; `gs.tensor` and the functions beside it are
-the Tensor API that PyTorch users know. `gs.testing`, `gs.autograd` and `gs.errors` are modules.
+the Tensor API that PyTorch users know. `gs.testing`, `gs.autograd` and `gs.errors` are modules;
+`gs.nn` is one, too, imported when it is first named.
 """
 
-from typing import TYPE_CHECKING, NoReturn
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from gradscribe import autograd, cuda, errors, testing, utils
 from gradscribe.api import (
@@ -52,6 +55,7 @@ __all__ = [
     "jacobian",
     "jacrev",
     "jvp",
+    "nn",
     "primitive",
     "stop_gradient",
     "supported",
@@ -63,7 +67,14 @@ __all__ = [
 ]
 __all__ += _runtime_names
 
-if not TYPE_CHECKING:  # which would take every name for granted
+_WHEN_NAMED = frozenset({"nn"})
+"""Modules that are imported when they are first named."""
 
-    def __getattr__(name: str) -> NoReturn:
+if TYPE_CHECKING:
+    from gradscribe import nn
+else:  # a type checker would take every name for granted
+
+    def __getattr__(name: str) -> ModuleType:
+        if name in _WHEN_NAMED:
+            return importlib.import_module(f"gradscribe.{name}")
         raise absent_from_module(name)

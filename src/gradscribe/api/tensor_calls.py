@@ -27,6 +27,7 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array
 from gradscribe.primitives.shaping import respelled
 from gradscribe.runtime import (
+    activations,
     adaptors,
     any_form,
     calculus,
@@ -41,6 +42,7 @@ from gradscribe.runtime import (
     inplace,
     matrix_composites,
     own_methods,
+    products,
     queries,
     shaping,
     size,
@@ -347,6 +349,7 @@ HANDLERS: dict[Any, builtins.Handler] = {
     inplace.update: _update,
     inplace.assign: _assign,
     wrap: _as_tensor,
+    composites.cut: _cut,
     functions._plain: same,
     queries._array: same,
     functions.matmul: _as(np.matmul),
@@ -405,6 +408,11 @@ for _name in _STATE:
 tensors.CLASSES.append(Tensor)
 tensors.ARRAY_MODULES |= {composites.__name__, matrix_composites.__name__}
 tensors.ARRAY_MODULES.add("gradscribe.runtime.special_composites")
+tensors.TENSOR_PACKAGES += [
+    "gradscribe.nn.functional.",
+    *(module.__name__ for module in (activations, calculus, factorizations, products)),
+]
+tensors.AS_TENSOR.append(_as_tensor)
 attributes.ARRAY_OF.append(_as_array)
 enter_array_class(Tensor, lambda tensor: tensor.array, spelling="tensor")
 

@@ -189,5 +189,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         raise RuntimeError("expected common dtype to be floating point, yet common dtype is Long")
     if x1.array.dtype.kind == "c":
         raise UnsupportedError("`cosine_similarity` of complex numbers", "take the real parts")
-    lengths = [functions.norm(x, 2, dim, True).clamp_min(eps) for x in (x1, x2)]
-    return functions.sum(x1 / lengths[0] * (x2 / lengths[1]), dim)
+    shape = np.broadcast_shapes(x1.array.shape, x2.array.shape)
+    first, second = (shaping.expand(x, shape) for x in (x1, x2))
+    lengths = [functions.norm(x, 2, dim, True).clamp_min(eps) for x in (first, second)]
+    return functions.sum(first / lengths[0] * (second / lengths[1]), dim)

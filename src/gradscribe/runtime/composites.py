@@ -37,24 +37,34 @@ def rsqrt(x: Any) -> Any:
     return 1.0 / np.sqrt(x)
 
 
+def cut(x: Any) -> Any:
+    """x itself; compiled code takes no derivative of it. For what a result does not depend on."""
+    return x
+
+
+def highest(x: Any, axis: Any) -> Any:
+    """The greatest element along an axis, which is kept; it may have no elements."""
+    return cut(np.max(x, axis=axis, keepdims=True, initial=-np.inf))
+
+
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """log(sum(exp(x))), shifted by the maximum."""
-    highest = np.max(x, axis=axis, keepdims=True)
-    highest = np.where(np.isfinite(highest), highest, 0)
-    total = np.sum(np.exp(x - highest), axis=axis, keepdims=True)
-    result = np.log(total) + highest
+    shift = highest(x, axis)
+    shift = np.where(np.isfinite(shift), shift, 0)
+    total = np.sum(np.exp(x - shift), axis=axis, keepdims=True)
+    result = np.log(total) + shift
     return result if keepdims else np.squeeze(result, axis=axis)
 
 
 def softmax(x: Any, axis: Any = None) -> Any:
     """exp(x) / sum(exp(x))."""
-    powers = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    powers = np.exp(x - highest(x, axis))
     return powers / np.sum(powers, axis=axis, keepdims=True)
 
 
 def log_softmax(x: Any, axis: Any = None) -> Any:
     """log(softmax(x))."""
-    shifted = x - np.max(x, axis=axis, keepdims=True)
+    shifted = x - highest(x, axis)
     return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
 
 

@@ -30,3 +30,8 @@ def mvlgamma(x: Any, p: int) -> Any:
     for i in range(p):
         total = total + sp.gammaln(x - 0.5 * i)
     return total
+
+
+def gelu(x: Any) -> Any:
+    """x times the distribution function of the normal distribution."""
+    return x * (0.5 * (1 + sp.erf(x * math.sqrt(0.5))))

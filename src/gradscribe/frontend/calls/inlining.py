@@ -12,7 +12,7 @@ from typing import Any
 from gradscribe.errors import SourceNotFoundError
 from gradscribe.frontend import scope
 from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.calls import destinations
+from gradscribe.frontend.calls import destinations, tensors
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Path
@@ -92,6 +92,7 @@ def call_function(
     keywords: dict[str, Any],
 ) -> Any:
     source = _source(lowering, node, function)
+    arguments, keywords = tensors.given(lowering, node, function, arguments, keywords)
     if not scope.is_library(function):
         scope.depend(lowering, Path(function, (("attribute", "__code__"),)), function.__code__)
     names = _bind(lowering, node, source, _defaults(lowering, function), arguments, keywords)

@@ -29,9 +29,38 @@ ARRAY_MODULES: set[str] = set()
 """Modules whose functions are written over arrays (entered by the layers above): there methods
 mean NumPy's, whatever they are given."""
 
+TENSOR_PACKAGES: list[str] = []
+"""Packages and modules whose functions are written over Tensors (entered by the layers above): the
+arrays that a program gives them have the methods of Tensors there."""
+
+AS_TENSOR: list[Callable[..., Any]] = []
+"""What makes an array a Tensor to the program (entered by the layers above)."""
+
 PROMOTIONS: dict[Any, Callable[..., Any]] = {}
 """What is done to the operands of an operator, one of which is a Tensor, so that the result has
 the dtype that the operator has for Tensors (entered by the layers above)."""
+
+
+def given(
+    lowering: Lowering,
+    node: Any,
+    function: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call: Tensors, where a program calls a function over Tensors."""
+    if not _is_over_tensors(function) or _is_over_tensors(lowering.frame.function):
+        return arguments, keywords
+    (as_tensor,) = AS_TENSOR
+    return (
+        tuple(as_tensor(lowering, node, (item,), {}) for item in arguments),
+        {name: as_tensor(lowering, node, (item,), {}) for name, item in keywords.items()},
+    )
+
+
+def _is_over_tensors(function: Any) -> bool:
+    module = function.__module__ or ""
+    return module not in ARRAY_MODULES and module.startswith(tuple(TENSOR_PACKAGES))
 
 
 def promoted(lowering: Lowering, node: Any, operator: Any, *operands: Any) -> tuple[Any, ...]:

@@ -1,0 +1,47 @@
+"""`gs.nn.functional`: the functions that models are made of, by PyTorch's names and arguments.
+
+Each is a Python function over Tensors; what it computes is a formula over arrays that eager
+Tensors record as one node (`gradscribe.nn.formulas`), so that compiled functions may call it, too.
+"""
+
+# ruff: noqa: F403
+from gradscribe.nn.functional import (
+    activations,
+    attention,
+    blocks,
+    convolution,
+    dropouts,
+    greatest,
+    losses,
+    margins,
+    means,
+    normalization,
+    padding,
+    resampling,
+)
+from gradscribe.nn.functional.activations import *
+from gradscribe.nn.functional.attention import *
+from gradscribe.nn.functional.blocks import *
+from gradscribe.nn.functional.convolution import *
+from gradscribe.nn.functional.dropouts import *
+from gradscribe.nn.functional.greatest import *
+from gradscribe.nn.functional.losses import *
+from gradscribe.nn.functional.margins import *
+from gradscribe.nn.functional.means import *
+from gradscribe.nn.functional.normalization import *
+from gradscribe.nn.functional.padding import *
+from gradscribe.nn.functional.resampling import *
+
+__all__: list[str] = []
+__all__ += activations.__all__
+__all__ += attention.__all__
+__all__ += blocks.__all__
+__all__ += convolution.__all__
+__all__ += dropouts.__all__
+__all__ += greatest.__all__
+__all__ += losses.__all__
+__all__ += margins.__all__
+__all__ += means.__all__
+__all__ += normalization.__all__
+__all__ += padding.__all__
+__all__ += resampling.__all__

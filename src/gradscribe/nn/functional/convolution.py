@@ -1,0 +1,231 @@
+"""Convolutions and their adjoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradscribe.nn.formulas import convolution as formulas
+from gradscribe.nn.functional.windows import deep, triple
+from gradscribe.runtime import shaping
+from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.promotion import alike
+from gradscribe.runtime.tensor import Tensor
+
+# fmt: off
+__all__ = [
+    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+]
+# fmt: on
+
+_STATIC = ("stride", "before", "after", "dilation", "groups", "sizes")
+_CONVOLUTION = Operation("Convolution", formulas.convolution, _STATIC)
+_TRANSPOSED = Operation("Convolution", formulas.transposed_convolution, _STATIC)
+
+
+def _check(input: Tensor, weight: Tensor, rank: int, channels: int, groups: int) -> None:
+    """Raise PyTorch's errors for shapes that do not go together."""
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    if len(weight.shape) not in (rank + 1, rank + 2) or len(weight.shape) < 3:
+        raise RuntimeError("weight should have at least three dimensions")
+    if len(weight.shape) != rank + 2:
+        given = len(weight.shape)
+        raise RuntimeError(
+            f"Expected {given}-dimensional input for {given}-dimensional weight"
+            f"{list(weight.shape)}, but got {len(input.shape)}-dimensional input of size "
+            f"{list(input.shape)} instead"
+        )
+    if weight.shape[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but "
+            f"got weight of size {list(weight.shape)} instead"
+        )
+    if weight.shape[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
+            f"but got weight of size {list(weight.shape)} instead"
+        )
+    if len(input.shape) not in (rank + 1, rank + 2):
+        raise RuntimeError(
+            f"Expected {rank + 1}D (unbatched) or {rank + 2}D (batched) input to conv{rank}d, but "
+            f"got input of size: {list(input.shape)}"
+        )
+    found = input.shape[-rank - 1]
+    if found != channels:
+        raise RuntimeError(
+            f"Given groups={groups}, weight of size {list(weight.shape)}, expected "
+            f"input{list(input.shape)} to have {channels} channels, but got {found} channels "
+            "instead"
+        )
+
+
+def _margins(padding: Any, kernel: Any, stride: Any, dilation: Any, rank: int) -> Any:
+    """How much is added before and after along each axis."""
+    if padding == "valid":
+        return (0, 0, 0), (0, 0, 0)
+    if padding == "same":
+        if max(stride) > 1:
+            raise RuntimeError("padding='same' is not supported for strided convolutions")
+        whole = tuple(d * (k - 1) for d, k in zip(dilation, kernel, strict=True))
+        before = tuple(total // 2 for total in whole)
+        return before, tuple(total - left for total, left in zip(whole, before, strict=True))
+    if isinstance(padding, str):
+        raise RuntimeError(f"Invalid padding string: '{padding}'")
+    margin = triple(padding, rank, 0)
+    return margin, margin
+
+
+def _convolved(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    rank: int,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
+) -> Tensor:
+    steps, spread = triple(stride, rank, 1), triple(dilation, rank, 1)
+    if min(steps) <= 0:
+        raise RuntimeError("non-positive stride is not supported")
+    if not isinstance(padding, str) and min(triple(padding, rank, 0)) < 0:
+        raise RuntimeError("negative padding is not supported")
+    if min(spread) <= 0:
+        raise RuntimeError("dilation should be greater than zero")
+    _check(input, weight, rank, weight.shape[1] * groups, groups)
+    kernel = deep(weight.shape[2:])
+    before, after = _margins(padding, kernel, steps, spread, rank)
+    batch = input if len(input.shape) == rank + 2 else shaping.unsqueeze(input, 0)
+    size = deep(batch.shape[2:])
+    reach = tuple(d * (k - 1) + 1 for d, k in zip(spread, kernel, strict=True))
+    whole = tuple(n + p + q for n, p, q in zip(size, before, after, strict=True))
+    if any(n < r for n, r in zip(whole, reach, strict=True)):
+        seen = " x ".join(str(n) for n in whole[3 - rank :])
+        wanted = " x ".join(str(k) for k in reach[3 - rank :])
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({seen}). Kernel size: ({wanted}). Kernel "
+            "size can't be greater than actual input size"
+        )
+    counts = tuple((n - r) // s + 1 for n, r, s in zip(whole, reach, steps, strict=True))
+    operands = alike((batch, weight) if bias is None else (batch, weight, bias))
+    static = (steps, before, after, spread, groups, (kernel, counts))
+    result = apply(_CONVOLUTION, operands, static)
+    return result if len(input.shape) == rank + 2 else shaping.squeeze(result, 0)
+
+
+def _transposed(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    rank: int,
+    stride: Any,
+    padding: Any,
+    output_padding: Any,
+    groups: int,
+    dilation: Any,
+) -> Tensor:
+    _check(input, weight, rank, weight.shape[0], groups)
+    kernel = deep(weight.shape[2:])
+    steps, spread = triple(stride, rank, 1), triple(dilation, rank, 1)
+    margin, more = triple(padding, rank, 0), triple(output_padding, rank, 0)
+    if any(extra >= max(s, d) for extra, s, d in zip(more, steps, spread, strict=True)):
+        raise RuntimeError("output padding must be smaller than either stride or dilation")
+    batch = input if len(input.shape) == rank + 2 else shaping.unsqueeze(input, 0)
+    counts = deep(batch.shape[2:])
+    size = tuple(
+        (n - 1) * s + d * (k - 1) + 1
+        for n, s, d, k in zip(counts, steps, spread, kernel, strict=True)
+    )
+    before = tuple(-m for m in margin)
+    after = tuple(e - m for e, m in zip(more, margin, strict=True))
+    operands = alike((batch, weight) if bias is None else (batch, weight, bias))
+    static = (steps, before, after, spread, groups, (kernel, counts, size))
+    result = apply(_TRANSPOSED, operands, static)
+    return result if len(input.shape) == rank + 2 else shaping.squeeze(result, 0)
+
+
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
+    """The sums of the input (batch, channels, length) times the weight (channels of
+    the result, channels in a group, *kernel) at each position of the kernel. padding: numbers,
+    "valid" or "same"."""
+    return _convolved(input, weight, bias, 1, stride, padding, dilation, groups)
+
+
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
+    """The sums of the input (batch, channels, height, width) times the weight (channels of
+    the result, channels in a group, *kernel) at each position of the kernel. padding: numbers,
+    "valid" or "same"."""
+    return _convolved(input, weight, bias, 2, stride, padding, dilation, groups)
+
+
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
+    """The sums of the input (batch, channels, depth, height, width) times the weight (channels of
+    the result, channels in a group, *kernel) at each position of the kernel. padding: numbers,
+    "valid" or "same"."""
+    return _convolved(input, weight, bias, 3, stride, padding, dilation, groups)
+
+
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Tensor:
+    """The adjoint of `conv1d`. weight: (channels, channels of the result in a group, *kernel)."""
+    return _transposed(input, weight, bias, 1, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Tensor:
+    """The adjoint of `conv2d`. weight: (channels, channels of the result in a group, *kernel)."""
+    return _transposed(input, weight, bias, 2, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Tensor:
+    """The adjoint of `conv3d`. weight: (channels, channels of the result in a group, *kernel)."""
+    return _transposed(input, weight, bias, 3, stride, padding, output_padding, groups, dilation)

@@ -1,0 +1,135 @@
+"""Zeros for elements, or for whole channels, by chance."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime import functions
+from gradscribe.runtime import inplace as changes
+from gradscribe.runtime.randomness import Generator, source
+from gradscribe.runtime.tensor import Tensor, wrap
+
+# fmt: off
+__all__ = [
+    "alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout",
+]
+# fmt: on
+
+_LEAST = -1.7580993408473766
+"""What SELU goes to at minus infinity: -scale * alpha."""
+
+
+def _kept(input: Tensor, p: float, rank: int, generator: Generator | None) -> Any:
+    """1 for what is kept, 0 for the rest: for each element, or for the first axes."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    shape = input.array.shape
+    shape = shape if rank < 0 else shape[:rank] + (1,) * (len(shape) - rank)
+    return np.asarray(source(generator).random(shape) >= p, input.array.dtype)
+
+
+def _times(input: Tensor, factor: Any, inplace: bool) -> Tensor:
+    if inplace:
+        return changes.update(input, functions.mul, wrap(factor))
+    return functions.mul(input, wrap(factor))
+
+
+def _dropped(
+    input: Tensor, p: float, training: bool, inplace: bool, generator: Generator | None, rank: int
+) -> Tensor:
+    """Zeros for elements (rank -1), or along all axes but the first `rank`."""
+    kept = _kept(input, p, rank, generator)
+    if not training or p == 0:
+        return input
+    return _times(input, kept * np.asarray(1 / (1 - p) if p < 1 else 0, kept.dtype), inplace)
+
+
+def dropout(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Zeros with probability p, and the other elements over 1 - p, when training."""
+    return _dropped(input, p, training, inplace, generator, -1)
+
+
+def dropout1d(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """`dropout` of whole channels, (batch, channels, length)."""
+    rank = 1 if len(input.shape) == 2 else 2
+    return _dropped(input, p, training, inplace, generator, rank)
+
+
+def dropout2d(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """`dropout` of whole channels, (batch, channels, height, width)."""
+    return _dropped(input, p, training, inplace, generator, 2)
+
+
+def dropout3d(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """`dropout` of whole channels, (batch, channels, depth, height, width)."""
+    return _dropped(input, p, training, inplace, generator, 2)
+
+
+def _alpha(input: Tensor, kept: Any, p: float, inplace: bool) -> Tensor:
+    """What is not kept set to the least value of SELU; then of the same mean and variance."""
+    if p == 1:
+        return _times(input, np.asarray(0, input.array.dtype), inplace)
+    scale = 1 / math.sqrt((1 - p) * (1 + p * _LEAST**2))
+    shift = (1 - kept) * np.asarray(_LEAST * scale, kept.dtype)
+    shift = shift + np.asarray(-scale * p * _LEAST, kept.dtype)
+    scaled = _times(input, kept * np.asarray(scale, kept.dtype), inplace)
+    if inplace:
+        return changes.update(scaled, functions.add, wrap(shift))
+    return functions.add(scaled, wrap(shift))
+
+
+def alpha_dropout(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = False,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """`dropout` that keeps mean and variance of what comes from SELU (Klambauer et al., 2017)."""
+    kept = _kept(input, p, -1, generator)
+    return _alpha(input, kept, p, inplace) if training and p > 0 else input
+
+
+def feature_alpha_dropout(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = False,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """`alpha_dropout` of whole channels."""
+    kept = _kept(input, p, 2, generator)
+    return _alpha(input, kept, p, inplace) if training and p > 0 else input

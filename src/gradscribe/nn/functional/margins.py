@@ -1,0 +1,231 @@
+"""Loss functions that ask for a margin between what belongs together and what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gradscribe.nn.formulas import losses as formulas
+from gradscribe.nn.functional.losses import check_classes, reduction_of
+from gradscribe.runtime import calculus, creation, functions, shaping
+from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.promotion import alike
+from gradscribe.runtime.tensor import Tensor
+
+# fmt: off
+__all__ = [
+    "cosine_embedding_loss", "hinge_embedding_loss", "margin_ranking_loss", "multi_margin_loss",
+    "multilabel_margin_loss", "multilabel_soft_margin_loss", "soft_margin_loss",
+    "triplet_margin_loss", "triplet_margin_with_distance_loss",
+]
+# fmt: on
+
+_R = ("reduction",)
+_HINGE = Operation("HingeEmbeddingLoss", formulas.hinge_embedding, (*_R, "margin"))
+_RANKING = Operation("MarginRankingLoss", formulas.margin_ranking, (*_R, "margin"))
+_SOFT_MARGIN = Operation("SoftMarginLoss", formulas.soft_margin, _R)
+_TRIPLET = Operation("TripletMarginLoss", formulas.triplet, (*_R, "margin"))
+_COSINE = Operation("CosineEmbeddingLoss", formulas.cosine_embedding, (*_R, "margin"))
+_MULTI_MARGIN = Operation("MultiMarginLoss", formulas.multi_margin, (*_R, "p", "margin"))
+_MULTILABEL_MARGIN = Operation("MultilabelMarginLoss", formulas.multilabel_margin, _R)
+_MULTILABEL_SOFT = Operation("MultilabelSoftMarginLoss", formulas.multilabel_soft_margin, _R)
+
+
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """input where the target is 1, how much is missing to the margin where it is -1."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    return apply(_HINGE, alike((input, target)), (reduction, margin))
+
+
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """How much is missing for input1 to be greater (target 1) or smaller (-1) by a margin."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    ranks = [len(each.shape) for each in (input1, input2, target)]
+    if not ranks[0] == ranks[1] == ranks[2]:
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
+        )
+    return apply(_RANKING, alike((input1, input2, target)), (reduction, margin))
+
+
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """log(1 + exp(-target * input))."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    return apply(_SOFT_MARGIN, alike((input, target)), (reduction,))
+
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """1 - cosine where the target is 1, how much it is above the margin where it is -1."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    products_ = functions.sum(functions.mul(input1, input2), -1)
+    first = functions.add(functions.sum(functions.square(input1), -1), 1e-12)
+    second = functions.add(functions.sum(functions.square(input2), -1), 1e-12)
+    cosine = functions.div(products_, functions.sqrt(functions.mul(first, second)))
+    return apply(_COSINE, alike((cosine, target)), (reduction, margin))
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """How much the negative is nearer to the anchor than the positive, plus a margin."""
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+
+    ranks = [len(each.shape) for each in (anchor, positive, negative)]
+    if not ranks[0] == ranks[1] == ranks[2]:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of "
+            f"dimensions, but got: anchor {ranks[0]}D, positive {ranks[1]}D, and negative "
+            f"{ranks[2]}D inputs"
+        )
+
+    def distance(first: Tensor, second: Tensor) -> Tensor:
+        return calculus.pairwise_distance(first, second, p, eps)
+
+    return triplet_margin_with_distance_loss(
+        anchor,
+        positive,
+        negative,
+        distance_function=distance,
+        margin=margin,
+        swap=swap,
+        reduction=reduction_of(size_average, reduce, reduction),
+    )
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """`triplet_margin_loss` with a distance of one's own. swap: the negative may also be near to
+    the positive."""
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    distance = calculus.pairwise_distance if distance_function is None else distance_function
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = functions.minimum(far, distance(positive, negative))
+    return apply(_TRIPLET, (near, far), (reduction_of(None, None, reduction), margin))
+
+
+def _check_rows(rows: Tensor) -> None:
+    """Raise PyTorch's error for rows without elements."""
+    if len(rows.shape) != 2 or rows.shape[1] == 0:
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(rows.shape)}"
+        )
+
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """For each class but the target: how much is missing for the target's score to be greater by a
+    margin."""
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    reduction = reduction_of(size_average, reduce, reduction)
+    is_single = len(input.shape) < 2
+    rows = shaping.reshape(input, (1, -1)) if is_single else input
+    classes = shaping.reshape(target, -1)
+    _check_rows(rows)
+    if classes.shape[0] != rows.shape[0] or len(target.shape) > 1:
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
+            f"samples (batch size). Expected target size [{rows.shape[0]}], but got "
+            f"{list(target.shape)}"
+        )
+    check_classes(classes, rows.shape[1], rows.shape[1])
+    weights = () if weight is None else (weight,)
+    losses = apply(_MULTI_MARGIN, (rows, classes, *weights), (reduction, p, margin))
+    return shaping.squeeze(losses, 0) if is_single and reduction == "none" else losses
+
+
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """For each pair of a target class and another: how much is missing to a margin of 1. target:
+    classes in each row, up to the first -1."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    is_single = len(input.shape) < 2
+    rows = shaping.reshape(input, (1, -1)) if is_single else input
+    classes = shaping.reshape(target, (1, -1)) if is_single else target
+    _check_rows(rows)
+    if classes.shape != rows.shape:
+        raise RuntimeError(
+            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
+        )
+    counted = functions.eq(functions.cumsum(functions.lt(classes, 0), 1), 0)
+    places = functions.where(counted, classes, 0)
+    is_target = creation.zeros_like(rows.detach()).scatter_add(1, places, counted.to(rows.dtype))
+    losses = apply(_MULTILABEL_MARGIN, (rows, classes, is_target), (reduction,))
+    return shaping.squeeze(losses, 0) if is_single and reduction == "none" else losses
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The binary cross entropies of logits, averaged over the last axis."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    weights = () if weight is None else (weight,)
+    return apply(_MULTILABEL_SOFT, alike((input, target, *weights)), (reduction,))

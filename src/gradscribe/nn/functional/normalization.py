@@ -1,0 +1,216 @@
+"""Normalization of batches, layers, groups and instances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from gradscribe.nn.formulas import normalization as formulas
+from gradscribe.nn.functional import padding
+from gradscribe.runtime import dtypes, functions, grad_mode, inplace, shaping
+from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.size import sizes
+from gradscribe.runtime.tensor import Tensor
+
+# fmt: off
+__all__ = [
+    "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize",
+    "rms_norm",
+]
+# fmt: on
+
+_AFFINE = ("axes", "eps", "shape", "has_weight")
+_LAYER_NORM = Operation("NativeLayerNorm", formulas.normalized, _AFFINE)
+_BATCH_NORM = Operation("NativeBatchNorm", formulas.normalized, _AFFINE)
+_BATCH_NORM_EVAL = Operation(
+    "NativeBatchNorm", formulas.standardized, ("eps", "shape", "has_weight")
+)
+_GROUP_NORM = Operation("NativeGroupNorm", formulas.grouped, ("groups", "eps", "has_weight"))
+_RMS_NORM = Operation("FusedRmsNorm", formulas.root_mean_square, ("axes", "eps", "shape"))
+
+
+def _parameters(*tensors: Tensor | None) -> tuple[Tensor, ...]:
+    """Those that are given."""
+    return tuple(tensor for tensor in tensors if tensor is not None)
+
+
+def _trailing(input: Tensor, normalized_shape: Sequence[int]) -> tuple[int, ...]:
+    """The last axes, of which `normalized_shape` has the lengths; raises PyTorch's error."""
+    shape = sizes((normalized_shape,))
+    rank = len(input.shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            f"element, but got normalized_shape = {list(shape)}"
+        )
+    if rank < len(shape) or tuple(input.shape[rank - len(shape) :]) != shape:
+        stars = ", ".join(map(str, shape))
+        stars = f", {stars}" if stars else ""
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*{stars}], but got "
+            f"input of size{list(input.shape)}"
+        )
+    return tuple(range(rank - len(shape), rank))
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Of mean 0 and variance 1 over the last axes, times a weight, plus a bias."""
+    axes = _trailing(input, normalized_shape)
+    shape = tuple(input.shape[axes[0] :])
+    operands = (input, *_parameters(weight, bias))
+    return apply(_LAYER_NORM, operands, (axes, eps, shape, weight is not None))
+
+
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
+    """Over the root of the mean of the squares over the last axes, times a weight."""
+    axes = _trailing(input, normalized_shape)
+    if weight is not None and tuple(weight.shape) != tuple(input.shape[axes[0] :]):
+        raise RuntimeError(
+            "Expected weight to be of same shape as normalized_shape, but got weight of shape "
+            f"{list(weight.shape)} and normalized_shape = {list(input.shape[axes[0] :])}"
+        )
+    small = float(dtypes.finfo(input.dtype).eps) if eps is None else eps
+    shape = tuple(input.shape[axes[0] :])
+    return apply(_RMS_NORM, (input, *_parameters(weight)), (axes, small, shape))
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Of mean 0 and variance 1 in each group of channels of a sample."""
+    rank = len(input.shape)
+    if rank < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {rank}")
+    channels = input.shape[1]
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    if channels % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of "
+            f"shape {list(input.shape)} and num_groups={num_groups}"
+        )
+    operands = (input, *_parameters(weight, bias))
+    return apply(_GROUP_NORM, operands, (num_groups, eps, weight is not None))
+
+
+def _moved(running: Tensor | None, found: Tensor, momentum: float) -> None:
+    """Move a running average towards what was found."""
+    if running is not None:
+        with grad_mode.no_grad():
+            old = functions.mul(running, 1 - momentum)
+            inplace.assign(running, functions.add(old, functions.mul(found, momentum)))
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Of mean 0 and variance 1 in each channel: of this batch when training, else of the running
+    averages."""
+    rank = len(input.shape)
+    if rank < 2:
+        raise RuntimeError(f"batch_norm: expected input of at least 2 dimensions, got {rank}")
+    axes = (0, *range(2, rank))
+    shape = (-1, *(1,) * (rank - 2))
+    parameters = _parameters(weight, bias)
+    if not training:
+        if running_mean is None or running_var is None:
+            raise RuntimeError(
+                "Expected running_mean and running_var to be defined when training=False"
+            )
+        operands = (input, running_mean, running_var, *parameters)
+        return apply(_BATCH_NORM_EVAL, operands, (eps, shape, weight is not None))
+    count = math.prod(input.shape) // max(input.shape[1], 1)
+    if count == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {input.shape}"
+        )
+    if running_mean is not None or running_var is not None:
+        plain = input.detach()
+        _moved(running_mean, functions.mean(plain, axes), momentum)
+        _moved(running_var, functions.var(plain, axes), momentum)
+    static = (axes, eps, shape, weight is not None)
+    return apply(_BATCH_NORM, (input, *parameters), static)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Of mean 0 and variance 1 in each channel of each sample."""
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    rank = len(input.shape)
+    axes = tuple(range(2, rank))
+    if math.prod(input.shape[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 spatial element when training, got input size {input.shape}"
+        )
+    if running_mean is not None or running_var is not None:
+        plain = input.detach()
+        _moved(running_mean, functions.mean(plain, (0, *axes)), momentum)
+        _moved(running_var, functions.mean(functions.var(plain, axes), 0), momentum)
+    static = (axes, eps, (-1, *(1,) * (rank - 2)), weight is not None)
+    return apply(_BATCH_NORM, (input, *_parameters(weight, bias)), static)
+
+
+def normalize(
+    input: Tensor,
+    p: float = 2.0,
+    dim: Any = 1,
+    eps: float = 1e-12,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Over the p-norm along an axis, or over eps where that is greater."""
+    size = functions.norm(input, p, dim, True)
+    result = functions.div(input, shaping.expand_as(functions.clamp_min(size, eps), input))
+    return result if out is None else inplace.assign(out, result)
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """Over a power of the mean square of neighbouring channels (Krizhevsky et al., 2012)."""
+    rank = len(input.shape)
+    if rank < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality                          input (got {rank} "
+            "dimensions)"
+        )
+    squares = functions.square(input)
+    before, after = size // 2, (size - 1) // 2
+    whole = padding.pad(squares, (0, 0) * (rank - 2) + (before, after))
+    channels = input.shape[1]
+    total = whole[:, :channels]
+    for shift in range(1, size):
+        total = functions.add(total, whole[:, shift : shift + channels])
+    scale = functions.add(functions.mul(functions.div(total, size), alpha), k)
+    return functions.div(input, functions.pow(scale, beta))

@@ -1,0 +1,192 @@
+"""Images in another size, and channels that become space."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gradscribe.nn.formulas import resampling as formulas
+from gradscribe.nn.functional import means
+from gradscribe.runtime import shaping
+from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.tensor import Tensor, wrap
+
+# fmt: off
+__all__ = [
+    "channel_shuffle", "interpolate", "pixel_shuffle", "pixel_unshuffle", "upsample",
+    "upsample_bilinear", "upsample_nearest",
+]
+# fmt: on
+
+_RESAMPLED = Operation("Upsample", formulas.resampled)
+_PICKED = Operation("UpsampleNearest", formulas.picked)
+_RANKS = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2}
+
+
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """The input (batch, channels, axes of space) in another size, or scaled by a factor. mode:
+    "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear" or "area"."""
+    rank = len(input.shape) - 2
+    if antialias:
+        raise NotImplementedError("interpolate() with antialias=True: use avg_pool first")
+    if align_corners is not None and mode not in _RANKS:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear "
+            "| bicubic | trilinear"
+        )
+    if rank not in (1, 2, 3) or _RANKS.get(mode, rank) != rank:
+        raise NotImplementedError(
+            "Input Error: Only 3D, 4D and 5D input Tensors supported (got "
+            f"{rank + 2}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area "
+            f"| nearest-exact (got {mode})"
+        )
+    space = tuple(input.shape[2:])
+    counts, scales = _sizes(space, size, scale_factor)
+    if recompute_scale_factor:
+        scales = (None,) * rank
+    if mode == "area":
+        return means.part_means(input, rank, counts)
+    if mode in ("nearest", "nearest-exact"):
+        is_exact = mode == "nearest-exact"
+        places = tuple(
+            wrap(formulas.nearest_places(n, count, scale, is_exact))
+            for n, count, scale in zip(space, counts, scales, strict=True)
+        )
+        return apply(_PICKED, (input, *places))
+    if mode not in _RANKS:
+        raise NotImplementedError(f"unknown mode of interpolation: {mode}")
+    weights = formulas.cubic_weights if mode == "bicubic" else formulas.linear_weights
+    matrices = tuple(
+        wrap(weights(n, count, scale, bool(align_corners)).astype(input.array.dtype))
+        for n, count, scale in zip(space, counts, scales, strict=True)
+    )
+    return apply(_RESAMPLED, (input, *matrices))
+
+
+def _sizes(space: Any, size: Any, scale_factor: Any) -> tuple[Any, Any]:
+    """The lengths of the result, and the factors that were given."""
+    rank = len(space)
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is not None:
+        counts = tuple(size) if isinstance(size, (tuple, list)) else (size,) * rank
+        if len(counts) != rank:
+            raise ValueError(
+                "Input and output must have the same number of spatial dimensions, but got input "
+                f"with spatial dimensions of {list(space)} and output size of {size}. Please "
+                "provide input tensor in (N, C, d1, d2, ...,dK) format and output size in (o1, o2, "
+                "...,oK) format."
+            )
+        return counts, (None,) * rank
+    if scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    many = isinstance(scale_factor, (tuple, list))
+    scales = tuple(scale_factor) if many else (scale_factor,) * rank
+    if len(scales) != rank:
+        raise ValueError(
+            "Input and scale_factor must have the same number of spatial dimensions, but got input "
+            f"with spatial dimensions of {list(space)} and scale_factor of shape {scale_factor}. "
+            "Please provide input tensor in (N, C, d1, d2, ...,dK) format and scale_factor in (s1, "
+            "s2, ...,sK) format."
+        )
+    return tuple(math.floor(n * scale) for n, scale in zip(space, scales, strict=True)), scales
+
+
+def upsample(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """`interpolate`."""
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """`interpolate` by copies of the nearest elements."""
+    return interpolate(input, size, scale_factor, "nearest")
+
+
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """`interpolate` by lines between the elements; corners stay corners."""
+    return interpolate(input, size, scale_factor, "bilinear", True)
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """Each group of factor² channels as blocks of an image that much greater."""
+    factor = upscale_factor
+    if len(input.shape) < 3:
+        raise RuntimeError(
+            "pixel_shuffle expects input to have at least 3 dimensions, but got input with "
+            f"{len(input.shape)} dimension(s)"
+        )
+    if factor <= 0:
+        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {factor}")
+    *free, channels, height, width = input.shape
+    if channels % factor**2:
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
+            f"of upscale_factor, but input.size(-3)={channels} is not divisible by {factor**2}"
+        )
+    parts = shaping.reshape(input, (*free, channels // factor**2, factor, factor, height, width))
+    n = len(free)
+    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
+    shape = (*free, channels // factor**2, height * factor, width * factor)
+    return shaping.reshape(shaping.permute(parts, order), shape)
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """The inverse of `pixel_shuffle`."""
+    factor = downscale_factor
+    if len(input.shape) < 3:
+        raise RuntimeError(
+            "pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
+            f"{len(input.shape)} dimension(s)"
+        )
+    if factor <= 0:
+        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {factor}")
+    *free, channels, height, width = input.shape
+    if height % factor or width % factor:
+        name, length = ("height", height) if height % factor else ("width", width)
+        place = -2 if height % factor else -1
+        raise RuntimeError(
+            f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
+            f"input.size({place})={length} is not divisible by {factor}"
+        )
+    parts = shaping.reshape(
+        input, (*free, channels, height // factor, factor, width // factor, factor)
+    )
+    n = len(free)
+    order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
+    shape = (*free, channels * factor**2, height // factor, width // factor)
+    return shaping.reshape(shaping.permute(parts, order), shape)
+
+
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """The channels of all groups in turn."""
+    if len(input.shape) < 3:
+        raise RuntimeError(
+            "channel_shuffle expects input with > 2 dims, but got input with sizes "
+            f"{list(input.shape)}"
+        )
+    batch, channels, *space = input.shape
+    if groups <= 0:
+        raise RuntimeError(
+            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
+        )
+    if channels % groups:
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {channels} channels and "
+            f"{groups} groups."
+        )
+    parts = shaping.reshape(input, (batch, groups, channels // groups, *space))
+    return shaping.reshape(shaping.transpose(parts, 1, 2), (batch, channels, *space))

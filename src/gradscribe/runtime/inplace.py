@@ -10,7 +10,6 @@ of the base are taken again when they are next used (`views.py`).
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -23,11 +22,12 @@ from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.kernel import as_array
 from gradscribe.runtime.modes import MODES, tell_copied, tell_recorded, tell_stored, tell_storing
 from gradscribe.runtime.node import NO_EDGE, Edge, Node, next_sequence
-from gradscribe.runtime.operation import OperationNode
+from gradscribe.runtime.node_names import named_in_place
+from gradscribe.runtime.operation import OperationNode, node_class
 from gradscribe.runtime.promotion import can_cast
 from gradscribe.runtime.silence import silent
 from gradscribe.runtime.tensor import Array, Tensor, edge_of, move, wrap
-from gradscribe.runtime.views import Step, Steps, take, take_array
+from gradscribe.runtime.views import Step, Steps, positions, take, take_array
 
 LEAF_IN_PLACE = "a leaf Variable that requires grad is being used in an in-place operation."
 
@@ -101,11 +101,14 @@ def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwa
         tell_copied(result, target)
     target.array = result.array
     if result.node is not None:
+        result.node.__class__ = node_class(named_in_place(result.node.name()))
         move(target, result.node, result.index)
     target.view_of = result.view_of
+    target.counter[0] += 1
     if target.view_of is not None:
         target.view_of.origin = "" if original.view_of is None else original.view_of.origin
-    target.counter[0] += 1
+        target.view_of.is_of_itself = original.view_of is None or original.view_of.is_of_itself
+        target.view_of.version = target.counter[0]
     return target
 
 
@@ -140,10 +143,9 @@ def refuse_leaf(target: Tensor, *, of_view: bool = False) -> None:
     if target.view_of is not None:
         target.view_of.refuse(target)
         base = target.view_of.base
-    if base.requires_grad and base.node is None:
-        raise RuntimeError(
-            f"a view of {LEAF_IN_PLACE}" if of_view or base is not target else LEAF_IN_PLACE
-        )
+    if base.node is None and target.requires_grad:
+        is_view = of_view or target._is_view()
+        raise RuntimeError(f"a view of {LEAF_IN_PLACE}" if is_view else LEAF_IN_PLACE)
 
 
 @silent
@@ -278,7 +280,7 @@ class CopySlices(Node):
     def _positions(self, shape: tuple[int, ...]) -> Any:
         """Where, in a flat array of this shape, the elements of the region stand that the last
         step gives a copy of."""
-        return self.steps[-1].on_array(np.arange(math.prod(shape)).reshape(shape))
+        return positions(shape, self.steps[-1:])
 
     def _backward_recorded(self, d_base: Tensor) -> Sequence[Any]:
         if not self.steps:

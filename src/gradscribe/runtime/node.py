@@ -192,7 +192,7 @@ class AccumulateGrad(Node):
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         (gradient,) = cotangents
-        if gradient is not None:
+        if gradient is not None and self.variable.needs_grad:
             accumulate(self.variable, gradient)
             for hook in tuple(self.variable.leaf_state().post_accumulate.values()):
                 if hook(self.variable) is not None:

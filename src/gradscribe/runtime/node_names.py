@@ -61,3 +61,19 @@ _FORMS: dict[str, Form] = {
     "Clamp": _clamp,
     "Squeeze": _squeeze,
 }
+
+
+_IN_PLACE = {
+    "AsStridedBackward0": "AsStridedBackward1",
+    "SqueezeBackward0": "SqueezeBackward3",
+    "SqueezeBackward1": "SqueezeBackward4",
+    "SqueezeBackward2": "SqueezeBackward5",
+    "TBackward0": "TBackward1",
+    "TransposeBackward0": "TransposeBackward1",
+    "UnsqueezeBackward0": "UnsqueezeBackward1",
+}
+
+
+def named_in_place(name: str) -> str:
+    """The name of the node of a Tensor whose axes were changed in place."""
+    return _IN_PLACE.get(name, name)

@@ -225,7 +225,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
 
     def detach_(self) -> Tensor:
         """Take this Tensor itself out of the graph."""
-        if self.view_of is not None:
+        if self._is_view():
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using "
                 "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set "
@@ -233,7 +233,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
                 "called on these gradients. To fix this error, please refer to the "
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
-        self.node, self.index, self.needs_grad = None, 0, False
+        self.node, self.index, self.needs_grad, self.view_of = None, 0, False, None
         if MODES:
             tell_detached(self, self)
         return self
@@ -250,10 +250,10 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
 
     @property
     def _base(self) -> Tensor | None:
-        return None if self.view_of is None else self.view_of.base
+        return self.view_of.base if self.view_of is not None and self._is_view() else None
 
     def _is_view(self) -> bool:
-        return self.view_of is not None
+        return self.view_of is not None and not self.view_of.is_of_itself
 
     @property
     def _backward_hooks(self) -> HookTable:

@@ -8,9 +8,12 @@ taken again, lazily, so its `grad_fn` leads through the change.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradscribe.runtime.grad_mode import enter_mode, grad_enabled, leave_mode
 from gradscribe.runtime.inference import is_inference_mode_enabled
@@ -49,16 +52,18 @@ Steps = tuple[Step, ...]
 class View:
     """What a view knows of its origin. version: that of the memory when it was last taken.
 
+    is_of_itself: the base stands for what the Tensor itself was, before its axes were changed.
     origin: why neither it nor its base may be changed in place where that is recorded ("" if they
     may); a view of such a view has the same.
     unrecorded: it was taken where nothing is recorded, of a Tensor that requires a gradient. Then
     so does the view; but no gradient flows through it.
     """
 
-    __slots__ = ("_base", "origin", "steps", "unrecorded", "version")
+    __slots__ = ("_base", "is_of_itself", "origin", "steps", "unrecorded", "version")
 
     def __init__(self, base: Tensor, steps: Steps, origin: str = "") -> None:
         self._base = base
+        self.is_of_itself = False
         self.steps = steps
         self.version = base.counter[0]
         self.origin = origin or current_origin()
@@ -91,11 +96,18 @@ class View:
 
         token = enter_mode(True)
         try:
-            again = take(self.base, self.steps)
+            move(view, *self._taken_again(view))
         finally:
             leave_mode(token)
-        assert again.node is not None
-        move(view, again.node, again.index)
+
+    def _taken_again(self, view: Tensor) -> tuple[Any, int]:
+        """The new place in the graph of a view whose base has changed."""
+        from gradscribe.runtime.regions import AsStridedBackward0
+
+        if not any(step.operation.name in _OF_PARTS for step in self.steps):
+            return AsStridedBackward0(self.base, self.steps, view.array), 0
+        again = take(self.base, self.steps)
+        return again.node, again.index
 
     def refuse(self, view: Tensor, changed: str = "is being") -> None:
         """Raise the error for a recorded change in place, where the view does not allow it.
@@ -120,6 +132,9 @@ class View:
             return f"{output} is a view of a view which was created in {mode} and {changed}"
         return f"A view was created in {mode} and {changed}"
 
+
+_OF_PARTS = frozenset({"Real", "Imag", "ViewAsReal", "ViewAsComplex"})
+"""View operations that change the dtype."""
 
 NO_GRAD, INFERENCE, CUSTOM, MULTIPLE = "no_grad", "inference", "custom", "multiple"
 _MODE_NAMES = {NO_GRAD: "no_grad mode", INFERENCE: "inference mode"}
@@ -175,20 +190,30 @@ def take_array(array: Any, steps: Steps) -> Any:
     return array
 
 
+def positions(shape: tuple[int, ...], steps: Steps) -> Any:
+    """Where, in a flat array of this shape, the elements stand that the steps lead to."""
+    return take_array(np.arange(math.prod(shape)).reshape(shape), steps)
+
+
 def unlock(view: Any, original: Any) -> None:
     """Let a view be stored to that NumPy made read-only, if no two elements share memory."""
     flags = getattr(view, "flags", None)
-    if flags is None or flags.writeable or not original.flags.writeable:
+    if flags is None or flags.writeable or not original.flags.writeable or overlaps(view):
         return
-    reach = view.itemsize
-    for step, length in sorted(
-        (abs(step), n) for step, n in zip(view.strides, view.shape, strict=True) if n > 1
-    ):
-        if step < reach:
-            return
-        reach += step * (length - 1)
     with contextlib.suppress(ValueError):
         view.flags.writeable = True
+
+
+def overlaps(array: Any) -> bool:
+    """Whether two elements of an array may share memory."""
+    reach = array.itemsize
+    for step, length in sorted(
+        (abs(step), n) for step, n in zip(array.strides, array.shape, strict=True) if n > 1
+    ):
+        if step < reach:
+            return True
+        reach += step * (length - 1)
+    return False
 
 
 def _array(operand: Any) -> Any:

@@ -172,6 +172,7 @@ def test_single_precision_stays_single(text: str) -> None:
     [text for text in without("compiled") if text.startswith("np.") and ";" not in text],
 )
 def test_eager_tensors_give_the_same(text: str) -> None:
+    """Also where the gradients are recorded, and so computed by other operations."""
     function, names = function_of(text)
     arguments = [SAMPLES[name] for name in names]
     expected_of(function, arguments)
@@ -184,11 +185,13 @@ def test_eager_tensors_give_the_same(text: str) -> None:
         if tensor.requires_grad:
             seeded.append((tensor, gs.tensor(wanted)))
     inputs = [x for x in given if isinstance(x, gs.Tensor)]
-    gradients = gs.autograd.grad(
-        [tensor for tensor, _ in seeded], inputs, [seed for _, seed in seeded], allow_unused=True
-    )
+    outputs, seeds = [tensor for tensor, _ in seeded], [seed for _, seed in seeded]
     pairs = zip(given, pullback(value), strict=True)
     cotangents = [d for x, d in pairs if isinstance(x, gs.Tensor)]
-    for gradient, wanted in zip(gradients, cotangents, strict=True):
-        found = np.zeros(np.shape(wanted)) if gradient is None else gradient.numpy()
-        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-10)
+    for create_graph in (True, False):
+        gradients = gs.autograd.grad(
+            outputs, inputs, seeds, create_graph=create_graph, allow_unused=True
+        )
+        for gradient, wanted in zip(gradients, cotangents, strict=True):
+            found = np.zeros(np.shape(wanted)) if gradient is None else gradient.detach().numpy()
+            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-10)

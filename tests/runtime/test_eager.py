@@ -23,6 +23,7 @@ class Asked:
 
         class Zeros:
             name, outputs, record_inputs, record_outputs, linear = "Zeros", (0,), (), (), True
+            by_operations = None
             keeps_values = False
 
             def __init__(self):

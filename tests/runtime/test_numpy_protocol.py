@@ -66,6 +66,7 @@ def test_joining_without_grad():
 def test_choices_between_numbers_and_tensors():
     c = gs.tensor([True, False])
     assert np.where(c, 0.0, gs.ones(2)).tolist() == [0, 1]
+    assert np.where(c, gs.ones(2), 0.0).tolist() == [1, 0]
 
 
 def test_comparisons_with_arrays(x):

@@ -230,6 +230,7 @@ class ListDerivatives:
         self.linear = inner.linear
         self.keeps_values = inner.keeps_values
         self.locate = inner.locate
+        self.by_operations = None
         self.active = tuple(
             i for leaf in inner.active for i in self._spans[leaf] if _requires_grad(items[i])
         )

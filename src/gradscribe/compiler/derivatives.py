@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.compiler.adjoint_by_operations import AdjointByOperations
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.leaves import flattener
 from gradscribe.compiler.stages import Stages, flat
@@ -94,6 +95,12 @@ class Derivatives:
             function = Generated(lambda: self._stages.order(n)).callable
             self._orders[n] = function
         return function
+
+    @cached_property
+    def by_operations(self) -> AdjointByOperations | None:
+        """The adjoint as single operations, where it can be run so."""
+        adjoint = AdjointByOperations(self._stages, keeps_result=bool(self.record_outputs))
+        return adjoint if adjoint.is_possible else None
 
     def primal_call(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function itself as generated code, and its arguments."""

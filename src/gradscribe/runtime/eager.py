@@ -14,7 +14,7 @@ each call.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from gradscribe.runtime.eager_operation import Operation as Operation
 from gradscribe.runtime.eager_operation import unwarned
 from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.inference import SAVED, all_inference, is_inference
-from gradscribe.runtime.kernel import Derivatives, Kernel, signature
+from gradscribe.runtime.kernel import AdjointByOperations, Derivatives, Kernel, signature
 from gradscribe.runtime.modes import MODES, tell_finished, tell_recorded
 from gradscribe.runtime.node_names import node_name
 from gradscribe.runtime.operation import node_class
@@ -36,10 +36,6 @@ from gradscribe.runtime.saved_values import holds_result
 from gradscribe.runtime.silence import silent
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
 from gradscribe.runtime.views import Step, View, steps_to, unlock
-
-if TYPE_CHECKING:
-    from gradscribe.runtime.recorded_rules import Gradient
-
 
 _MOST_KERNELS = 1 << 14
 
@@ -122,7 +118,7 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
         raise
     if not kernel.converters:
         kernel.learn((out,), record, leaves)
-        if kernel.rule is not None and kernel.stand_ins is None:
+        if kernel.by_operations is not None and kernel.stand_ins is None:
             kernel.stand_ins = _stand_ins(leaves, _unread(kernel, record, leaves))
     edges = [edge_of(operands[position]) for position in kernel.active]
     if kernel.stand_ins is not None:
@@ -179,7 +175,7 @@ def _new_kernel(
         _stand_ins(leaves, active) if derivatives.linear else None,
     )
     kernel.call = operation, static
-    kernel.rule = _rule_of(operation, static, leaves[: len(operands)])
+    kernel.by_operations = _by_operations(operation, static, derivatives)
     if any(p in kernel.checked and is_inference(operands[p]) for p in tensors):
         raise RuntimeError(SAVED)
     if len(KERNELS) >= _MOST_KERNELS:
@@ -199,21 +195,25 @@ def _told(operation: Operation, operands: Sequence[Any]) -> tuple[int, ...]:
     )
 
 
-def _rule_of(
-    operation: Operation, static: tuple[Any, ...], leaves: Sequence[Any]
-) -> Gradient | None:
-    from gradscribe.runtime.recorded_rules import rule_of
+def _by_operations(
+    operation: Operation, static: tuple[Any, ...], derivatives: Derivatives
+) -> AdjointByOperations | None:
+    from gradscribe.runtime.recorded_composites import backward_of
 
-    return rule_of(operation, static, leaves)
+    return backward_of(operation, static) or derivatives.by_operations
 
 
 def _unread(kernel: Kernel, record: Any, leaves: Sequence[Any]) -> Collection[int]:
-    """The positions of the arrays that neither the adjoint nor the kernel's rule reads: the rule
-    reads what PyTorch saves, and a result that is not in the record is made of all operands."""
+    """The positions of the arrays that no derivative reads, and PyTorch does not save: a result
+    that is not in the record is made of all operands."""
+    derivative = kernel.by_operations
+    assert derivative is not None
     names = saved_names(kernel.node_class.__name__).values()
-    if not names or ("result" in names and not holds_result(kernel, record, leaves)):
+    reads_result = derivative.reads_result or "result" in names
+    if not names or (reads_result and not holds_result(kernel, record, leaves)):
         return ()
-    read = {int(place[1:]) for place in names if place.startswith("=")} | {*kernel.checked}
+    saved = {int(place[1:]) for place in names if place.startswith("=")}
+    read = {*kernel.checked, *derivative.reads, *saved}
     return {i for i, leaf in enumerate(leaves) if isinstance(leaf, np.ndarray)} - read
 
 

@@ -10,9 +10,39 @@ import numpy as np
 if TYPE_CHECKING:
     from gradscribe.runtime.eager import Operation
     from gradscribe.runtime.operation import OperationNode
-    from gradscribe.runtime.recorded_rules import Gradient
 
 Convert = Callable[[Any], Any]
+
+
+class Point(Protocol):
+    """Where a derivative is taken: values that are fetched when they are first read."""
+
+    def operand(self, position: int) -> Any:
+        """The leaf of the arguments at a position."""
+
+    def result(self) -> Any:
+        """The result."""
+
+    def operand_like(self, position: int) -> Any:
+        """An array of the shape and dtype of that leaf."""
+
+    def result_like(self) -> Any:
+        """An array of the shape and dtype of the result."""
+
+
+class AdjointByOperations(Protocol):
+    """The adjoint of an operation that can be run on Tensors.
+
+    reads: the positions of the leaves whose elements it reads; reads_result: whether it reads
+    those of the result.
+    """
+
+    @property
+    def reads(self) -> Collection[int]: ...
+    @property
+    def reads_result(self) -> bool: ...
+    def gradients(self, point: Point, cotangents: Sequence[Any]) -> list[Any]:
+        """The gradients of the active leaves."""
 
 
 class Derivatives(Protocol):
@@ -55,6 +85,10 @@ class Derivatives(Protocol):
         """Whether the adjoint reads nothing that depends on an active leaf. Then no derivative
         of second or higher order reads more of an active leaf than its type and shape."""
 
+    @property
+    def by_operations(self) -> AdjointByOperations | None:
+        """The adjoint as single operations, where it can be run so."""
+
     def forward(self, *leaves: Any) -> tuple[tuple[Any, ...], Any]:
         """(out leaves, record). For an operation the out leaf is what the operation itself
         returns, a view where that is one; for a function no out leaf shares memory with a leaf."""
@@ -84,7 +118,7 @@ class Kernel:
     stand_ins: what is kept in place of each leaf (None: the leaf itself); None: keep all.
     converters: for each output, what makes a cotangent of the type that the code expects.
     call: of an eager operation, the operation and its static arguments.
-    rule: the gradients of an eager operation in operations on Tensors, if they are known so.
+    by_operations: of an eager operation, its adjoint as operations on Tensors, where it can be.
     checked: the positions, among the leaves and then the outputs, whose memory is recorded.
     """
 
@@ -92,6 +126,7 @@ class Kernel:
         "_kept",
         "active",
         "adjoint",
+        "by_operations",
         "call",
         "checked",
         "checks_outputs",
@@ -103,7 +138,6 @@ class Kernel:
         "node_class",
         "outputs",
         "records",
-        "rule",
         "shapes",
         "stand_ins",
         "stem",
@@ -130,7 +164,7 @@ class Kernel:
         self.constants = constants
         self.stand_ins = stand_ins
         self.call: tuple[Operation, tuple[Any, ...]] | None = None
-        self.rule: Gradient | None = None
+        self.by_operations: AdjointByOperations | None = None
         self._kept: tuple[int, ...] | None = None
         outputs = (arity + position for position in derivatives.record_outputs)
         self.checked = (*derivatives.record_inputs, *outputs)

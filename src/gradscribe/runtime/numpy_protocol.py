@@ -74,7 +74,7 @@ def array_function(
         else:
             static[_NEW_NAMES.get((function, name), name)] = _hashable(value)
     first = list(_signature(function).parameters)[: len(names)]
-    if names != first and function is np.where:
+    if function is np.where and static:
         return _apply_in_order(function, bound.arguments)
     if names != first:
         return apply_of_any_form(function, args, kwargs)

@@ -2,7 +2,7 @@
 
 An `OperationNode` is the node of a function f, whose backward is the adjoint of f, computed from
 the record of the forward run. Where that backward is recorded, its results come from operations on
-Tensors, for an eager operation with a rule (`recorded_rules.py`), or are outputs of a `HigherNode`
+Tensors, for an eager operation (`recorded_backward.py`), or are outputs of a `HigherNode`
 (`higher_node.py`).
 """
 
@@ -29,7 +29,7 @@ from gradscribe.runtime.node import (
     next_sequence,
 )
 from gradscribe.runtime.saved import Known, PackedRecord, Packing, stand_in, unpacked
-from gradscribe.runtime.tensor import Tensor, wrap, wrap_result
+from gradscribe.runtime.tensor import wrap, wrap_result
 from gradscribe.runtime.trace import Graph, traced
 
 
@@ -103,8 +103,8 @@ class OperationNode(Node):
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         record = self.record
         kernel = self.kernel
-        if create_graph and kernel.rule is not None:
-            return self._backward_by_rule(cotangents[0])
+        if create_graph and kernel.by_operations is not None:
+            return self._backward_by_operations(cotangents)
         known: Known = {}
         if type(record) in _KEPT:
             record = record.get(known)
@@ -116,13 +116,13 @@ class OperationNode(Node):
             return kernel.adjoint(record, kernel.converters[0](cotangents[0]))
         return kernel.adjoint(record, *converted(cotangents, kernel.converters, self.shapes))
 
-    def _backward_by_rule(self, cotangent: Tensor) -> Sequence[Any]:
+    def _backward_by_operations(self, cotangents: Sequence[Any]) -> Sequence[Any]:
         """The backward as operations on Tensors."""
         from gradscribe.runtime.recorded_backward import recorded_gradients
 
         if isinstance(self.record, Freed):
             raise RuntimeError(FREED_GRAPH)
-        return recorded_gradients(self, cotangent)
+        return recorded_gradients(self, cotangents)
 
     def _backward_recorded(
         self, record: Any, leaves: list[Any], cotangents: list[Any]

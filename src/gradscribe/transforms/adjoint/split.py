@@ -64,8 +64,8 @@ def cut(joined: Joined) -> tuple[Function, Function]:
     seeds = {leaf for seed in joined.seeds for leaf in seed.leaves}
     packed = pack_records(simplify_joined(joined.function, joined.seeds))
     both = choose_shape_sources(packed, seeds)
-    first = [operation for operation in both.body.operations if not _is_adjoint(operation)]
-    second = [operation for operation in both.body.operations if _is_adjoint(operation)]
+    first = [operation for operation in both.body.operations if not is_adjoint(operation)]
+    second = [operation for operation in both.body.operations if is_adjoint(operation)]
     gradients = both.body.yields[len(joined.results) :]
     first, second = _move_lengths(first, second, gradients)
     undefined = possibly_undefined(both)
@@ -110,7 +110,8 @@ def _move_lengths(
     return [*first, *moved], [operation for operation in second if operation not in moved]
 
 
-def _is_adjoint(operation: Operation) -> bool:
+def is_adjoint(operation: Operation) -> bool:
+    """Whether an operation of a joined function belongs to the reverse sweep."""
     return operation.location is not None and operation.location.role == "adjoint"
 
 

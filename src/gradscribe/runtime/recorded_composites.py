@@ -1,0 +1,63 @@
+"""Backwards of operations that are made of others, as one operation on the cotangent and the result.
+
+What compiled code makes of their parts would be recorded as a graph of parts; these are the nodes
+that PyTorch users know. The formulas are the parts' derivatives in terms of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime import composites
+from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.kernel import Point
+
+
+class BackwardOfResult:
+    """A backward that reads the cotangent and the result alone."""
+
+    reads: frozenset[int] = frozenset()
+    reads_result = True
+
+    def __init__(self, operation: Operation, static: tuple[Any, ...]) -> None:
+        self._operation = operation
+        self._static = static
+
+    def gradients(self, point: Point, cotangents: Sequence[Any]) -> list[Any]:
+        return [apply(self._operation, (cotangents[0], point.result()), self._static)]
+
+
+def backward_of(operation: Operation, static: tuple[Any, ...]) -> BackwardOfResult | None:
+    """The backward of a call of an operation, if it has one here."""
+    own = _BACKWARDS.get(operation.callee)
+    if own is None or own.parameters != operation.parameters[: len(static)]:
+        return None
+    return BackwardOfResult(own, static)
+
+
+def _sigmoid_backward(d_out: Any, out: Any) -> Any:
+    return d_out * (1 - out) * out
+
+
+def _threshold_backward(d_out: Any, out: Any) -> Any:
+    return np.where(out <= 0, 0, d_out)
+
+
+def _softmax_backward(d_out: Any, out: Any, axis: Any) -> Any:
+    weighted = d_out * out
+    return weighted - out * np.sum(weighted, axis=axis, keepdims=True)
+
+
+def _log_softmax_backward(d_out: Any, out: Any, axis: Any) -> Any:
+    return d_out - np.exp(out) * np.sum(d_out, axis=axis, keepdims=True)
+
+
+_BACKWARDS: dict[Callable[..., Any], Operation] = {
+    composites.sigmoid: Operation("SigmoidBackward", _sigmoid_backward, ()),
+    composites.relu: Operation("ThresholdBackward", _threshold_backward, ()),
+    composites.softmax: Operation("SoftmaxBackwardData", _softmax_backward, ("axis",)),
+    composites.log_softmax: Operation("LogSoftmaxBackwardData", _log_softmax_backward, ("axis",)),
+}

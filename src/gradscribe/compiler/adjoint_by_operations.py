@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from inspect import Parameter
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -28,28 +28,13 @@ _OF_SHAPES = frozenset(
 """Operations that read no element of their first operand."""
 
 
-class Point(Protocol):
-    """Where a derivative is taken: values of one class, fetched when they are first read."""
-
-    def operand(self, position: int) -> Any:
-        """The leaf of the arguments at a position."""
-
-    def result(self) -> Any:
-        """The result."""
-
-    def operand_like(self, position: int) -> Any:
-        """An array of the shape and dtype of that leaf."""
-
-    def result_like(self) -> Any:
-        """An array of the shape and dtype of the result."""
-
-
 class AdjointByOperations:
     """The adjoint of an operation.
 
     is_possible: whether it is made of calls, without branches, loops and stores, and of nothing
-    that the operation itself had to compute on its way to the result. reads: the positions of the leaves whose elements it reads; reads_result: whether it reads those of the
-    result (of an operation with one).
+    that the operation itself had to compute on its way to the result. reads: the positions of the
+    leaves whose elements it reads; reads_result: whether it reads those of the result (of an
+    operation with one).
     """
 
     def __init__(self, stages: Stages, *, keeps_result: bool) -> None:
@@ -82,12 +67,17 @@ class AdjointByOperations:
     def _is_given(self, value: Value) -> bool:
         return value in self._operands or value is self._result
 
-    def gradients(self, point: Point, cotangents: Sequence[Any]) -> list[Any]:
-        """The gradients of the active leaves."""
+    def gradients(self, point: Any, cotangents: Sequence[Any]) -> list[Any]:
+        """The gradients of the active leaves.
+
+        point: where they are taken, values of one class that are fetched when they are first
+            read: `operand(position)`, `result()`, and of their shape and dtype alone,
+            `operand_like(position)` and `result_like()`.
+        """
         known: dict[Value, Any] = dict(zip(self._seeds, cotangents, strict=True))
         return [self._value(value, point, known) for value in self._gradients]
 
-    def _value(self, value: Value, point: Point, known: dict[Value, Any]) -> Any:
+    def _value(self, value: Value, point: Any, known: dict[Value, Any]) -> Any:
         if value in known:
             return known[value]
         if value in self._operands:
@@ -103,9 +93,7 @@ class AdjointByOperations:
         known[value] = found
         return found
 
-    def _operands_of(
-        self, operation: Operation, point: Point, known: dict[Value, Any]
-    ) -> list[Any]:
+    def _operands_of(self, operation: Operation, point: Any, known: dict[Value, Any]) -> list[Any]:
         first, *rest = operation.operands or (None,)
         others = [self._value(operand, point, known) for operand in rest]
         if first is None:

@@ -1,4 +1,4 @@
-"""Backwards of operations that are made of others, as one operation on the cotangent and the result.
+"""Backwards of operations that are made of others, as one operation on cotangent and result.
 
 What compiled code makes of their parts would be recorded as a graph of parts; these are the nodes
 that PyTorch users know. The formulas are the parts' derivatives in terms of the result.

@@ -306,3 +306,42 @@ def test_out_is_refused_where_there_is_a_tangent():
         for first, out in ((plain, dual), (dual, plain)):
             with pytest.raises(NotImplementedError, match="forward AD with add_out"):
                 gs.add(first, plain, out=out)
+
+
+@gs.differentiable
+def filled(x, factor):
+    out = np.empty(2)
+    for i in range(2):
+        out[i] = x[i] * x[i] * factor
+    return out, np.sum(out)
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_a_compiled_function_passes_tangents_on(requires_grad):
+    x = gs.tensor([1.0, 2.0], requires_grad=requires_grad)
+    with forward_ad.dual_level():
+        array, total = filled(forward_ad.make_dual(x, gs.tensor([1.0, 10.0])), 3.0)
+        assert tangent_of(array).tolist() == [6, 120]
+        assert tangent_of(total).tolist() == 126
+        assert total.requires_grad == requires_grad
+        if requires_grad:
+            assert gs.autograd.grad(total, x, retain_graph=True)[0].tolist() == [6, 12]
+            assert gs.autograd.grad(tangent_of(total), x)[0].tolist() == [6, 60]
+        with gs.no_grad():
+            _, unrecorded = filled(forward_ad.make_dual(x, gs.ones(2)), 3.0)
+        assert (tangent_of(unrecorded).tolist(), unrecorded.requires_grad) == (18, False)
+
+
+def test_a_compiled_function_of_what_has_no_tangent_runs_once():
+    runs = []
+
+    @gs.differentiable
+    def f(x):
+        runs.append(1)
+        return np.sin(x)
+
+    with forward_ad.dual_level():
+        assert tangent_of(f(gs.ones(1))) is None
+        assert len(runs) == 1
+        assert tangent_of(f(forward_ad.make_dual(gs.zeros(1), gs.ones(1)))).tolist() == [1]
+        assert len(runs) == 2

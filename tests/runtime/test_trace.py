@@ -99,3 +99,16 @@ def test_a_run_after_a_change_in_place_is_refused():
         x.add_(1)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.grad_fn.run()
+
+
+def test_what_a_recursive_call_did_stands_below_the_statement_that_calls():
+    def power(x, n):
+        if n == 0:
+            return 1.0
+        return x * power(x, n - 1)
+
+    run = str(gs.trace(lambda x: power(x, 2) + 1.0, 3.0))
+    lines = [line.rstrip() for line in run.splitlines()]
+    depths = [(len(line) - len(line.lstrip())) // 4 for line in lines if "power_1(" in line]
+    assert depths == [0, 2, 4]
+    assert [line.split("  ")[-1].strip() for line in lines if "power_1(" in line] == ["float"] * 3

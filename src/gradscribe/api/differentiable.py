@@ -15,11 +15,12 @@ from typing import Any, overload
 
 import numpy as np
 
-from gradscribe.api.recorded_call import recorded_call
+from gradscribe.api.recorded_call import has_tangent, recorded_call
 from gradscribe.compiler import Target, argument_numbers, target_of, type_strings
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.errors import ArgumentError, NotSpecializedError
 from gradscribe.runtime.grad_mode import grad_enabled
+from gradscribe.runtime.modes import MODES
 from gradscribe.runtime.tensor import Tensor
 
 Argnums = int | tuple[int, ...] | None
@@ -44,7 +45,7 @@ class DifferentiableFunction:
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if grad_enabled() and self._meets_tensor(args, keywords):
+        if (MODES or grad_enabled()) and self._meets_tensor(args, keywords):
             target = self._target.of_call(len(args))
             values = target.values(args, keywords)
             plain = functools.partial(self.__gradscribe_function__, *args, **keywords)
@@ -64,7 +65,8 @@ class DifferentiableFunction:
         return bound
 
     def _meets_tensor(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-        """Whether a Tensor that requires a gradient is in the arguments, or captured."""
+        """Whether a Tensor that requires a gradient (or has a tangent) is in the arguments, or
+        captured."""
         if any(arg.__class__ not in _PLAIN and has_tensor(arg) for arg in args):
             return True
         if keywords and has_tensor(keywords):
@@ -153,10 +155,10 @@ def _numbers(target: Target, argnums: Argnums) -> tuple[int, ...] | None:
 
 
 def has_tensor(value: Any, depth: int = 4) -> bool:
-    """Whether a value holds a Tensor that requires a gradient: in containers, and in the
-    attributes of objects."""
+    """Whether a value holds a Tensor that requires a gradient, or has a tangent: in containers,
+    and in the attributes of objects."""
     if isinstance(value, Tensor):
-        return value.requires_grad
+        return value.requires_grad or (bool(MODES) and has_tangent(value))
     if value.__class__ in _PLAIN or depth == 0 or isinstance(value, (type, ModuleType)):
         return False
     if isinstance(value, (tuple, list)):

@@ -21,8 +21,9 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.ir.trees import Tree, count_leaves, flatten, unflatten
 from gradscribe.ir.types import Array, Opaque, Type
 from gradscribe.ir.types import Sequence as SequenceType
+from gradscribe.runtime.dual import call_with_tangents
 from gradscribe.runtime.eager import apply_compiled, compiled_kernel
-from gradscribe.runtime.grad_mode import no_grad
+from gradscribe.runtime.grad_mode import grad_enabled, no_grad
 from gradscribe.runtime.inplace import as_it_was
 from gradscribe.runtime.modes import MODES, tangent_of
 from gradscribe.runtime.operation import Kernel
@@ -42,7 +43,9 @@ def recorded_call(
     plain: runs the user's own function, for calls in which none of these requires a gradient.
     note: is told of the specialization that a call makes.
     """
-    if MODES and any(_has_tangent(leaf) for leaf in flatten(values)[1]):
+    if MODES and any(map(has_tangent, flatten(values)[1])):
+        return _call_with_tangents(target, values, argnums, plain, note)
+    if not grad_enabled():
         return plain()
     while True:
         primal, matched = target.program.find(values)
@@ -61,7 +64,33 @@ def recorded_call(
         return call(matched, leaves)
 
 
-def _has_tangent(leaf: Any) -> bool:
+def _call_with_tangents(
+    target: Target,
+    values: Values,
+    argnums: tuple[int, ...] | None,
+    plain: Callable[[], Any],
+    note: Callable[[Specialization], None],
+) -> Any:
+    """The result of a call where arguments have tangents, with its tangents. What changes its
+    arguments runs as it is, operation by operation."""
+    lowered = target.program.find(values)[0].lowered
+    if lowered.changes or lowered.attributes:
+        return plain()
+    tree, leaves = flatten(values)
+    trees: list[Tree] = []
+
+    def call(varied: Sequence[Any]) -> Sequence[Any]:
+        result = recorded_call(target, unflatten(tree, iter(varied)), argnums, plain, note)
+        of_result, found = flatten(result)
+        trees.append(of_result)
+        return found
+
+    results = call_with_tangents(call, leaves)
+    return unflatten(trees[0], iter(results))
+
+
+def has_tangent(leaf: Any) -> bool:
+    """Whether a leaf is a Tensor with a tangent in the dual level that is on."""
     return isinstance(leaf, Tensor) and tangent_of(leaf) is not None
 
 

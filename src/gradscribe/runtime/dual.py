@@ -1,8 +1,7 @@
 """Forward mode on Tensors: `forward_ad`'s dual levels.
 
 A dual level knows the tangent of each Tensor that has one, and gives a tangent to the result of
-each operation on such. The tangent of an operation is taken from its adjoint: J^T u is linear in
-u, and its derivative by u along v is J v. So tangents can be differentiated by a backward, too.
+each operation on such; `tangents.py` computes those.
 """
 
 from __future__ import annotations
@@ -16,15 +15,18 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 
 from gradscribe.runtime import dtypes, shaping
-from gradscribe.runtime.backward import grad
 from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.engine import current_run, reached_from
-from gradscribe.runtime.grad_mode import enter_mode, grad_enabled, leave_mode
+from gradscribe.runtime.engine import reached_from
 from gradscribe.runtime.modes import MODES, Call, Mode
-from gradscribe.runtime.node import NO_EDGE, Node
+from gradscribe.runtime.node import Node
 from gradscribe.runtime.operation import OperationNode
-from gradscribe.runtime.saved import unpacked
-from gradscribe.runtime.tensor import Tensor, wrap, wrap_result
+from gradscribe.runtime.tangents import (
+    is_recorded,
+    tangent_of_result,
+    tangents_of_gradients,
+    tangents_of_results,
+)
+from gradscribe.runtime.tensor import Tensor, wrap
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -68,7 +70,7 @@ class _Level(Mode):
     ) -> None:
         tangents = [self.tangent(operand) for operand in operands]
         if any(tangent is not None for tangent in tangents):
-            tangent = _tangent_of_result(operation, operands, static, out, tangents)
+            tangent = tangent_of_result(operation, operands, static, out, tangents)
             if tangent is not None:
                 self.attach(out, tangent)
             if out.node is not None:
@@ -79,7 +81,7 @@ class _Level(Mode):
         if all(tangent is None for tangent in tangents):
             return
         with self.paused():
-            found = _tangents_of_results(call, leaves, tangents)
+            found = tangents_of_results(call, leaves, tangents)
         for result, tangent in zip(results, found, strict=True):
             if tangent is not None:
                 self.attach(result, tangent)
@@ -255,124 +257,23 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     return UnpackedDualTensor(primal, tangent)
 
 
-def _tangent_of_result(
-    operation: Operation,
-    operands: Sequence[Any],
-    static: tuple[Any, ...],
-    out: Tensor,
-    tangents: Sequence[Tensor | None],
-) -> Tensor | None:
-    """The tangent of an operation's result; None where it has no derivative."""
-    if not operation.differentiable or not dtypes.is_differentiable(out.array.dtype):
-        return None
-    if operation.view and tangents[0] is not None:
-        return apply(operation, (tangents[0], *operands[1:]), static, watched=False)
-    (tangent,) = _tangents_of_results(
-        lambda varied: (apply(operation, varied, static, watched=False),), operands, tangents
-    )
-    return tangent
+def call_with_tangents(call: Call, leaves: Sequence[Any]) -> list[Any]:
+    """The results of a call that is recorded as a whole, with the tangents that those of its
+    leaves give them. call: is given Tensors that require gradients in place of those leaves."""
+    level = current_level()
+    assert level is not None
+    tangents = [level.tangent(leaf) for leaf in leaves]
+    results: list[Any] = []
 
+    def run(varied: Sequence[Any]) -> Sequence[Any]:
+        results.extend(call(varied))
+        return results
 
-def _tangents_of_results(
-    call: Call, operands: Sequence[Any], tangents: Sequence[Tensor | None]
-) -> list[Tensor | None]:
-    """The tangents of what a call gives; None for a result without derivative."""
-    recording = grad_enabled() and any(
-        isinstance(value, Tensor) and value.requires_grad for value in (*operands, *tangents)
-    )
-    token = enter_mode(True)
-    try:
-        varied = [
-            operand if tangent is None else _stand_in(operand, recording)
-            for operand, tangent in zip(operands, tangents, strict=True)
-        ]
-        moving = [i for i, tangent in enumerate(tangents) if tangent is not None]
-        inputs = [varied[i] for i in moving]
-        directions = [t for t in tangents if t is not None]
-        return [
-            forward_product(result, inputs, directions, recording)
-            if isinstance(result, Tensor) and dtypes.is_differentiable(result.array.dtype)
-            else None
-            for result in call(varied)
-        ]
-    finally:
-        leave_mode(token)
-
-
-def tangents_of_gradients(
-    node: OperationNode,
-    cotangent: Tensor | None,
-    of_leaves: Sequence[Tensor | None],
-    of_cotangent: Tensor | None,
-) -> list[Tensor | None]:
-    """The tangents of what a node's backward has given of a cotangent.
-
-    The operation is recorded once more, with every operand that has a tangent as an input of its
-    own; the gradients are then functions of these and of the cotangent.
-    """
-    assert node.kernel.call is not None and cotangent is not None
-    operation, static = node.kernel.call
-    run = current_run()
-    recording = run is None or run.create_graph
-    tangents = [*of_leaves] or [None] * len(node.leaves)
-    token = enter_mode(True)
-    try:
-        varied = _operands(node, tangents, recording)
-        seed = _stand_in(cotangent, recording)
-        out = apply(operation, varied, static, watched=False)
-        wanted = [varied[position] for position in node.kernel.active]
-        rows = grad(out, wanted, seed, create_graph=True, allow_unused=True)
-        moving = [(v, t) for v, t in zip(varied, tangents, strict=True) if t is not None]
-        if of_cotangent is not None:
-            moving.append((seed, of_cotangent))
-        inputs, directions = zip(*moving, strict=True)
-        return [
-            None if row is None else forward_product(row, inputs, directions, recording)
-            for row in rows
-        ]
-    finally:
-        leave_mode(token)
-
-
-def _operands(node: OperationNode, tangents: Sequence[Tensor | None], recording: bool) -> list[Any]:
-    """The operands of a recorded operation; those that have a tangent or lead to what a gradient
-    is wanted of, each in a place of its own in the graph."""
-    leaves = unpacked(node.leaves, {})[: len(tangents)]
-    edges = dict(zip(node.kernel.active, node.next_edges, strict=True))
-    operands = []
-    for position, leaf in enumerate(leaves):
-        producer, index = edges.get(position, NO_EDGE)
-        if producer is not None:
-            operands.append(_stand_in(wrap_result(leaf, producer, index), recording))
-        else:
-            moves = tangents[position] is not None
-            operands.append(wrap(leaf).requires_grad_() if moves else leaf)
-    return operands
-
-
-def _stand_in(operand: Tensor, recording: bool) -> Tensor:
-    """A place of its own in the graph for one operand, so that derivatives by it are its alone."""
-    if recording and operand.requires_grad:
-        return apply(shaping.VIEW, (operand,), (operand.array.shape,), watched=False)
-    return operand.detach().requires_grad_()
-
-
-def forward_product(
-    out: Tensor, inputs: Sequence[Tensor], tangents: Sequence[Tensor], recording: bool
-) -> Tensor:
-    """J v for the recorded function that gave `out` of the inputs."""
-    zeros = wrap(np.zeros_like(out.array))
-    if not out.requires_grad:
-        return zeros
-    weight = wrap(np.zeros_like(out.array)).requires_grad_()
-    rows = grad(out, inputs, weight, create_graph=True, allow_unused=True)
-    pairs = [
-        (row, t)
-        for row, t in zip(rows, tangents, strict=True)
-        if row is not None and row.requires_grad
-    ]
-    if not pairs:
-        return zeros
-    reached, directions = zip(*pairs, strict=True)
-    (product,) = grad(reached, weight, directions, create_graph=recording, allow_unused=True)
-    return zeros if product is None else product
+    with level.paused():
+        found = tangents_of_results(run, leaves, tangents)
+    if not is_recorded((*leaves, *tangents)):
+        results = [r.detach() if isinstance(r, Tensor) else r for r in results]
+    for result, tangent in zip(results, found, strict=True):
+        if tangent is not None:
+            level.attach(result, tangent)
+    return results

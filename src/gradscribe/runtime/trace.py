@@ -11,8 +11,8 @@ import ast
 import functools
 import itertools
 import linecache
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -147,9 +147,10 @@ def traced(function: Callable[..., Any], arguments: Sequence[Any]) -> Graph:
     filename = function.__code__.co_filename
     tree = ast.parse("".join(linecache.getlines(filename)))
     notes = _Notes()
+    functions = {d.name for d in tree.body if isinstance(d, ast.FunctionDef)}
     for definition in tree.body:
         if isinstance(definition, ast.FunctionDef):
-            definition.body = _Noting(notes.places).block(definition.body, 0)
+            definition.body = _Noting(notes.places, functions).block(definition.body, 0)
     namespace = {**function.__globals__, _NOTES: notes}
     exec(compile(ast.fix_missing_locations(tree), filename, "exec"), namespace)
     for definition in tree.body:
@@ -167,15 +168,33 @@ class _Notes:
     places: list[Step] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     base: int = -1
+    under_way: list[int] = field(default_factory=list)
+    """The steps of statements that call one of the functions, and have not come to their end."""
 
     def call(self, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-        """A call of one of the functions: deeper than what calls."""
-        before = self.base
-        self.base = self.steps[-1].depth + 1 if self.steps else 0
+        """A call of one of the functions: below the statement that calls."""
+        before, calling = self.base, len(self.under_way)
+        self.base = self.steps[self.under_way[-1]].depth + 1 if calling else 0
         try:
             return function(*arguments, **keywords)
         finally:
             self.base = before
+            del self.under_way[calling:]
+
+    def calls(self, place: int) -> None:
+        self.under_way.append(len(self.steps))
+        self._add(place)
+
+    def called(self, place: int, *values: Any) -> None:
+        """The end of a statement that calls: what it gave stands where it began."""
+        position = self.under_way.pop()
+        detail = ", ".join(map(_type_text, values))
+        self.steps[position] = replace(self.steps[position], detail=detail)
+
+    def gives(self, place: int, value: Any) -> Any:
+        """The end of a `return` that calls."""
+        self.called(place, value)
+        return value
 
     def _add(self, place: int, detail: str = "") -> None:
         step = self.places[place]
@@ -212,10 +231,11 @@ class _Notes:
 
 
 class _Noting:
-    """Puts notes into blocks of statements."""
+    """Puts notes into blocks of statements. functions: those whose calls are shown, too."""
 
-    def __init__(self, places: list[Step]) -> None:
+    def __init__(self, places: list[Step], functions: Collection[str]) -> None:
         self._places = places
+        self._functions = functions
 
     def block(self, statements: Sequence[ast.stmt], depth: int) -> list[ast.stmt]:
         """The statements with notes between them."""
@@ -272,8 +292,22 @@ class _Noting:
 
     def _return(self, node: ast.Return, depth: int) -> list[ast.stmt]:
         step = self._statement(node, depth)
-        node.value = self._note("returns", node, step, node.value or ast.Constant(None))
+        value = node.value or ast.Constant(None)
+        if self._calls(node):
+            start = ast.Expr(self._note("calls", node, step))
+            node.value = self._note("gives", node, step, value)
+            return [start, node]
+        node.value = self._note("returns", node, step, value)
         return [node]
+
+    def _calls(self, node: ast.stmt) -> bool:
+        """Whether a statement calls one of the functions."""
+        return any(
+            isinstance(n, ast.Call)
+            and isinstance(n.func, ast.Name)
+            and n.func.id in self._functions
+            for n in ast.walk(node)
+        )
 
     def _leaving(self, node: ast.stmt, depth: int) -> list[ast.stmt]:
         """`break`, `continue`, `raise`: the note comes first."""
@@ -284,6 +318,9 @@ class _Noting:
         results = [ast.Name(name, ast.Load()) for name in step.writes]
         if isinstance(node, (ast.Delete, ast.Pass)):
             results = []
+        if self._calls(node):
+            start = ast.Expr(self._note("calls", node, step))
+            return [start, node, ast.Expr(self._note("called", node, step, *results))]
         return [node, ast.Expr(self._note("did", node, step, *results))]
 
     def _statement(self, node: ast.stmt, depth: int) -> Step:

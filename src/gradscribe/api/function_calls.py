@@ -16,7 +16,7 @@ import numpy as np
 
 from gradscribe.api.tensor_calls import refused, spelled
 from gradscribe.errors import NoDerivativeError, UnsupportedError
-from gradscribe.frontend import scope
+from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import builtins, inlining, opaque, own_rules, unpacking
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import iteration_prelude as prelude
@@ -121,7 +121,7 @@ def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     receiver, *inputs = arguments
     function: type[Function] = receiver.value
     for name in ("forward", "backward", "setup_context"):
-        scope.depend(lowering, Path(function, (("attribute", name),)), getattr(function, name))
+        dependencies.depend(lowering, Path(function).attribute(name), getattr(function, name))
     needed = tuple(_is_differentiable(lowering, item) for item in inputs)
     flags = TupleOf(tuple(map(Static, needed)))
     context = calls.call(lowering, node, Static(Context), (flags,), {})

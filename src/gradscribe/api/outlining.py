@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gradscribe.frontend import scope
+from gradscribe.frontend import inputs
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.instances import new_instance
 from gradscribe.frontend.data.results import result_tree
@@ -58,7 +58,7 @@ def outline(
         types = tuple(leaf.type for leaf in leaves)
         given = leaves[0].name if isinstance(tree, Leaf) else ""
         name = unused(given or f"argument_{number}", taken)
-        parameter, inner = scope.bind(lowering, Argument(name, tree, types))
+        parameter, inner = inputs.bind(lowering, Argument(name, tree, types))
         spans.append(range(len(operands), len(operands) + len(leaves)))
         parameters.append(parameter)
         operands += leaves

@@ -24,7 +24,7 @@ from gradscribe.api.differentiable import differentiable, has_tensor
 from gradscribe.api.directional import vjp
 from gradscribe.compiler.eager_calls import function_of_call
 from gradscribe.errors import ArgumentError
-from gradscribe.frontend import scope
+from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import application, builtins, own_rules
 from gradscribe.frontend.calls.own_rules import Adjoint, OwnRules, Tangent
 from gradscribe.frontend.calls.trials import type_by_trial
@@ -137,7 +137,7 @@ def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     callee, *given = arguments
     operation: OwnOperation = callee.value
     primitive = operation._primitive
-    scope.depend(lowering, Path(operation, (("attribute", "_primitive"),)), primitive)
+    dependencies.depend(lowering, Path(operation).attribute("_primitive"), primitive)
     return application.apply_primitive(lowering, node, primitive, operation, tuple(given), keywords)
 
 

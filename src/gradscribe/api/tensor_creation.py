@@ -10,7 +10,7 @@ import numpy as np
 
 from gradscribe.api.tensor_calls import same, spelled, with_names
 from gradscribe.compiler.keys import KEYS
-from gradscribe.frontend import scope
+from gradscribe.frontend import outside
 from gradscribe.frontend.calls import application, builtins, opaque, tensors
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data import subscripts
@@ -86,8 +86,8 @@ def _values(lowering: Lowering, node: Any, input: Any, name: Any, values: Any) -
 
 
 def _default_dtype(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return scope.external(
-        lowering, dtypes.default(), Path(vars(dtypes), (("item", "_default"),)), "dtype"
+    return outside.external(
+        lowering, dtypes.default(), Path(vars(dtypes)).item("_default"), "dtype"
     )
 
 
@@ -149,5 +149,5 @@ builtins.BUILTINS[isinstance] = _isinstance
 builtins.BUILTINS.update(HANDLERS)
 for _class in creation.TYPED_CONSTRUCTORS.values():
     builtins.BUILTINS[_class] = _typed(_class)
-scope.STANDS_FOR[dtypes.PublicDtype] = dtypes.to_dtype
+outside.STANDS_FOR[dtypes.PublicDtype] = dtypes.to_dtype
 KEYS[dtypes.PublicDtype] = dtypes.to_dtype

@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend import scope
+from gradscribe.frontend import inputs
 from gradscribe.frontend.calls import (
     callables,
     iterating,
@@ -73,7 +73,7 @@ def lower(
     names: dict[str, Any] = {}
     parameters = []
     for position, argument in enumerate(arguments):
-        parameter, found = scope.bind(lowering, argument, given.get(argument.name), position)
+        parameter, found = inputs.bind(lowering, argument, given.get(argument.name), position)
         parameters.append(parameter)
         names[argument.name] = found
     objects = list(given_by(parameters, tuple(names.values()), lowering.contents))

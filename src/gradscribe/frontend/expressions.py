@@ -11,7 +11,8 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend import scope
+from gradscribe.frontend import outside, scope
+from gradscribe.frontend.bindings import dotted
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import inlining, iterator_tools, keyed_dicts, tensors, unpacking
 from gradscribe.frontend.control import comprehensions
@@ -23,7 +24,6 @@ from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import BINARY, UNARY, compare, operate, truth
 from gradscribe.frontend.refusals import refused
-from gradscribe.frontend.source import dotted
 from gradscribe.frontend.splitting import for_each_kind, resolved
 from gradscribe.frontend.values import BoundMethod, DictRef, Either, Static, TupleOf, Unbound
 from gradscribe.ir.types import Scalar
@@ -205,7 +205,7 @@ def _dict(lowering: Lowering, node: Any) -> Any:
     pairs: list[tuple[Any, Any]] = []
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
-            other = scope.opened(lowering, expression(lowering, value))
+            other = outside.opened(lowering, expression(lowering, value))
             if not isinstance(other, DictRef):
                 lowering.unsupported(
                     node,
@@ -331,7 +331,7 @@ def _call(lowering: Lowering, node: Any) -> Any:
         item = expression(lowering, keyword.value)
         if keyword.arg is not None:
             keywords[keyword.arg] = item
-        elif isinstance(item := scope.opened(lowering, item), DictRef):
+        elif isinstance(item := outside.opened(lowering, item), DictRef):
             keywords |= lowering.contents[item.storage]
         else:
             lowering.unsupported(

@@ -62,12 +62,20 @@ class Path:
 
     root: the number of an argument (an int), or an object that lives as long as the function:
     the namespace of a module (`function.__globals__`), a closure cell, a class.
-    `self.W` is Path(0, (("attribute", "W"),)); a global `np` Path(globals, (("item", "np"),));
-    a captured variable Path(cell, (("attribute", "cell_contents"),)).
+    `self.W` is Path(0).attribute("W"); a global `np` Path(globals).item("np"); a captured variable
+    Path(cell).attribute("cell_contents").
     """
 
     root: Any
     steps: tuple[Step, ...] = ()
+
+    def attribute(self, name: str) -> Path:
+        """The path to an attribute of what this one leads to."""
+        return Path(self.root, (*self.steps, ("attribute", name)))
+
+    def item(self, key: Any) -> Path:
+        """The path to an item of what this one leads to."""
+        return Path(self.root, (*self.steps, ("item", key)))
 
     @property
     def place(self) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from gradscribe.frontend import scope, wording
+from gradscribe.frontend import outside, wording
 from gradscribe.frontend.calls import (
     application,
     array_likes,
@@ -90,7 +90,7 @@ _COMPARISONS = frozenset(COMPARE.values())
 
 def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
     """An operator on frontend values: folded if static, on tuples and lists as Python does."""
-    operands = tuple(scope.opened(lowering, resolved(lowering, operand)) for operand in operands)
+    operands = tuple(outside.opened(lowering, resolved(lowering, operand)) for operand in operands)
     if all(isinstance(o, Static) for o in operands) and _folds(callee, operands):
         try:
             return Static(callee(*(o.value for o in operands)))
@@ -240,7 +240,7 @@ def truth(lowering: Lowering, item: Any) -> bool | Value:
     if isinstance(item, Either):
         found = for_each_kind(lowering, None, (item,), lambda one: _flag(lowering, one))
         return truth(lowering, found)
-    item = scope.opened(lowering, item)
+    item = outside.opened(lowering, item)
     if isinstance(item, Static):
         return bool(item.value)
     if isinstance(item, TupleOf):
@@ -277,7 +277,7 @@ def compare(lowering: Lowering, node: Any, op: Any, left: Any, right: Any) -> An
     if isinstance(op, (gast.Is, gast.IsNot)):
         return _identity(lowering, node, isinstance(op, gast.Is), left, right)
     if isinstance(op, (gast.In, gast.NotIn)):
-        right = scope.opened(lowering, taken(lowering, node, right))
+        right = outside.opened(lowering, taken(lowering, node, right))
         return membership(lowering, node, isinstance(op, gast.In), left, right)
     return operate(lowering, node, COMPARE[type(op)], left, right)
 

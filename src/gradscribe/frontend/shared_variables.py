@@ -19,6 +19,8 @@ from typing import Any
 
 import gast
 
+from gradscribe.frontend.bindings import assigned_names
+
 _FUNCTIONS = (gast.FunctionDef, gast.Lambda)
 _COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
@@ -93,8 +95,6 @@ def _parameters(function: Any) -> set[str]:
 
 def own_names(function: Any) -> set[str]:
     """The names of a function (gast) that are neither global nor those of a function around."""
-    from gradscribe.frontend.source import assigned_names
-
     body = function.body if isinstance(function.body, list) else [function.body]
     outer = _declared(function, gast.Nonlocal) | _declared(function, gast.Global)
     return _parameters(function) | (assigned_names(body) - outer)
@@ -159,8 +159,6 @@ class _Rewriter:
 
     def _class(self, node: Any, shared: frozenset[str]) -> Any:
         """What the body of a class binds is the class's own; its methods do not see that."""
-        from gradscribe.frontend.source import assigned_names
-
         own = shared - assigned_names(node.body)
         node.body = [
             self.rewritten(below, shared if isinstance(below, gast.FunctionDef) else own)

@@ -15,7 +15,7 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend import scope
+from gradscribe.frontend import outside
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import inlining, tensors, unpacking
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError
@@ -292,7 +292,7 @@ def _augmented_value(lowering: Lowering, node: Any, callee: Any, current: Any) -
 
 
 def _augmented_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: Any) -> Any:
-    current = scope.opened(lowering, current)
+    current = outside.opened(lowering, current)
     if not isinstance(current, (Ref, ListRef)):
         tensors.refuse_shared_number(lowering, node, current)
     return _changed_by(lowering, node, callee, current, item)
@@ -331,7 +331,7 @@ def _augment_item_by(
         view = part_of(owner, step_of(lowering, node, place))
         augment(lowering, node, view, callee, item)
         return Static(None)
-    old = scope.opened(lowering, old)
+    old = outside.opened(lowering, old)
     if not isinstance(old, (Ref, ListRef)):
         tensors.refuse_shared_number(lowering, node, old, owner)
     changed = _changed_by(lowering, node, callee, old, item)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import scope, wording
+from gradscribe.frontend import outside, wording
 from gradscribe.frontend.calls import array_likes, destinations, inlining, prelude
 from gradscribe.frontend.contiguity import is_contiguous
 from gradscribe.frontend.data.subscripts import cut
@@ -173,7 +173,7 @@ def _argument(
     lowering: Lowering, node: Any, primitive: Primitive, callee: Any, name: str, item: Any
 ) -> Any:
     """One bound argument as an attribute tree with IR values in it."""
-    item = scope.opened(lowering, item)
+    item = outside.opened(lowering, item)
     if isinstance(item, Static):
         has_no_rule = primitive.adjoint is None and not isinstance(primitive.tangent, Linearity)
         runs_static = has_no_rule or primitive is PRIMITIVES[np.arange]  # literals tell its length

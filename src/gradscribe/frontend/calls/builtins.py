@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import scope
+from gradscribe.frontend import dependencies, outside, outside_kinds
 from gradscribe.frontend.calls import (
     application,
     array_changes,
@@ -114,7 +114,7 @@ def call_method(
 ) -> Any:
     """`receiver.name(...)`."""
     receiver, name, given = method.receiver, method.name, (*arguments, *keywords)
-    receiver = scope.opened(lowering, receiver)
+    receiver = outside.opened(lowering, receiver)
     if name not in _KEEPING:
         arguments = tuple(iterators.taken(lowering, node, item) for item in arguments)
     if isinstance(receiver, ObjectRef) and name not in ("__init__", "__setattr__"):
@@ -130,7 +130,7 @@ def call_method(
             return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
     if opaque.is_opaque(receiver):
         cls = receiver.type.cls
-        if cls is not None and issubclass(cls, scope.RandomGenerator):
+        if cls is not None and issubclass(cls, outside_kinds.RandomGenerator):
             callee, given = Method(name), (receiver, *arguments)
             return randomness.draw(lowering, node, cls, callee, given, keywords)
         if run_time_sets.is_set(receiver):
@@ -289,7 +289,7 @@ def _ndim(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    accepted = scope.opened(lowering, arguments[1])
+    accepted = outside.opened(lowering, arguments[1])
     is_tuple = isinstance(accepted, (TupleOf, ObjectRef))
     classes = unpacking.unpacked(lowering, node, accepted) if is_tuple else (accepted,)
     if opaque.is_opaque(arguments[0]):
@@ -306,8 +306,10 @@ def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
         return found is not None
     if isinstance(item, Static):
         is_known = hasattr(item.value, name)
-        if isinstance(item.value, scope.HOLDERS) and not scope.is_library(item.value):
-            scope.depend(lowering, Path(item.value), name, "present" if is_known else "absent")
+        if isinstance(item.value, dependencies.HOLDERS) and not dependencies.is_library(item.value):
+            dependencies.depend(
+                lowering, Path(item.value), name, "present" if is_known else "absent"
+            )
         return is_known
     if isinstance(item, ObjectRef):
         return hasattr(item.target, name)

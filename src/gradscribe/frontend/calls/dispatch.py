@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import scope
+from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import (
     application,
     destinations,
@@ -64,7 +64,7 @@ def call(
         given = (*callee.arguments, *arguments)
         return call(lowering, node, callee.function, given, callee.keywords | keywords)
     if isinstance(callee, ObjectRef) and type(callee.target) in known.OBJECTS:
-        scope.depend(lowering, callee.path, callee.target)
+        dependencies.depend(lowering, callee.path, callee.target)
         return _call_object(lowering, node, callee.target, arguments, keywords)
     special = objects.method(lowering, callee, "__call__")
     if special is not None:

@@ -15,9 +15,9 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls import generators, recursion
 from gradscribe.frontend.calls.definitions import FoundOnStackError
 from gradscribe.frontend.control.branches import branch
+from gradscribe.frontend.dependencies import is_library
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import NOT_RETURNED, RETURN_VALUE, Lowering
-from gradscribe.frontend.scope import is_library
 from gradscribe.frontend.values import Static, Unbound
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))

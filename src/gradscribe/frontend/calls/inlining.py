@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from gradscribe.errors import SourceNotFoundError
-from gradscribe.frontend import scope
+from gradscribe.frontend import dependencies, outside
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import destinations, tensors
 from gradscribe.frontend.calls.frames import run_frame
@@ -93,8 +93,8 @@ def call_function(
 ) -> Any:
     source = _source(lowering, node, function)
     arguments, keywords = tensors.given(lowering, node, function, arguments, keywords)
-    if not scope.is_library(function):
-        scope.depend(lowering, Path(function, (("attribute", "__code__"),)), function.__code__)
+    if not dependencies.is_library(function):
+        dependencies.depend(lowering, Path(function).attribute("__code__"), function.__code__)
     names = _bind(lowering, node, source, _defaults(lowering, function), arguments, keywords)
     return run_frame(lowering, node, Frame(source, function, names))
 
@@ -133,17 +133,17 @@ def _defaults(lowering: Lowering, function: types.FunctionType) -> dict[str, Any
 def _default(
     lowering: Lowering, function: types.FunctionType, name: str, where: str, key: Any
 ) -> Any:
-    path = Path(function, (("attribute", where),))
+    path = Path(function).attribute(where)
     held = getattr(function, where)
-    scope.depend(lowering, path, held)
-    return default_value(lowering, held[key], Path(function, (*path.steps, ("item", key))), name)
+    dependencies.depend(lowering, path, held)
+    return default_value(lowering, held[key], path.item(key), name)
 
 
 def default_value(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     """A default: a number is what it is now, anything else is found at its place."""
     if isinstance(value, PLAIN_NUMBERS):
         return Static(value)
-    return scope.external(lowering, value, path, name)
+    return outside.external(lowering, value, path, name)
 
 
 def _bind(

@@ -6,7 +6,7 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend import scope
+from gradscribe.frontend import outside
 from gradscribe.frontend.calls import application, inlining, iterators, opaque, texts, unpacking
 from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.data import instances, objects, protocols, run_time_sets, subscripts
@@ -31,7 +31,7 @@ from gradscribe.primitives.control import RUN
 
 def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
     """What a `for` over this value runs over."""
-    item = scope.opened(lowering, iterators.taken(lowering, node, resolved(lowering, item)))
+    item = outside.opened(lowering, iterators.taken(lowering, node, resolved(lowering, item)))
     if isinstance(item, Iteration):
         return item
     if instances.is_object(item):
@@ -213,7 +213,7 @@ def reversed_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
 
 
 def _backwards(lowering: Lowering, node: Any, item: Any) -> Iteration:
-    item = scope.opened(lowering, item)
+    item = outside.opened(lowering, item)
     found = protocols.call(lowering, node, item, "__reversed__")
     if found is not None:
         return over(lowering, node, found)

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import gast
 
-from gradscribe.frontend import scope
+from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import inlining
 from gradscribe.frontend.calls.folding import known_object
@@ -67,7 +67,7 @@ def define(lowering: Lowering, node: Any) -> None:
         lowering.raises(node, error, f"this class cannot be made: {error}")
     for method in body.methods:
         method.cls = cls
-    scope.LOCAL_CLASSES.add(cls)
+    dependencies.LOCAL_CLASSES.add(cls)
     lowering.frame.names[node.name] = Static(cls)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import scope
+from gradscribe.frontend import dependencies, outside
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import inlining, iteration_prelude, iterators, prelude, reducing
@@ -24,7 +24,6 @@ from gradscribe.frontend.data import (
 from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.instances import class_of, is_object, new_instance
 from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import (
     DictRef,
@@ -130,15 +129,15 @@ def _deeply(lowering: Lowering, node: Any, item: Any, convert: known.Handler) ->
 
 
 def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    item = scope.opened(lowering, arguments[0])
+    item = outside.opened(lowering, arguments[0])
     if isinstance(item, InstanceRef):
         cells = {n: c for n, c in item.cells.items() if c in lowering.contents}
         fields = {name: lowering.contents[cell][name] for name, cell in cells.items()}
         return new_instance(lowering, item.cls, fields)
     if isinstance(item, ObjectRef) and isinstance(getattr(item.target, "__dict__", None), dict):
         names = tuple(vars(item.target))
-        path = Path(item.path.root, (*item.path.steps, ("attribute", "__dict__")))
-        scope.depend(lowering, path, names, "keys")
+        path = item.path.attribute("__dict__")
+        dependencies.depend(lowering, path, names, "keys")
         known_fields = {name: attribute(lowering, node, item, name) for name in names}
         return new_instance(lowering, type(item.target), known_fields)
     if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], Value):

@@ -157,7 +157,7 @@ def argument_of(lowering: Lowering, item: Any) -> Any:
         if isinstance(contents, dict):
             return {key: argument_of(lowering, below) for key, below in contents.items()}
     if isinstance(item, ObjectRef):
-        from gradscribe.frontend.scope import captured_object
+        from gradscribe.frontend.inputs import captured_object
 
         return captured_object(lowering, item)
     return lowering.value(item)

@@ -15,7 +15,7 @@ from gradscribe.frontend.calls import opaque
 from gradscribe.frontend.data.attributes import shape_of
 from gradscribe.frontend.data.subscripts import read_item, store
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.scope import RandomGenerator
+from gradscribe.frontend.outside_kinds import RandomGenerator
 from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Method

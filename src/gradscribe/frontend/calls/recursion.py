@@ -203,7 +203,7 @@ class Given:
 
 def _captured(lowering: Lowering, variables: Iterable[tuple[Any, Path, str]]) -> list[Opened]:
     """Variables from outside that a recursive function reads, as its caller has them."""
-    from gradscribe.frontend.scope import captured_variable
+    from gradscribe.frontend.inputs import captured_variable
 
     return [opened(lowering, None, captured_variable(lowering, *where)) for where in variables]
 

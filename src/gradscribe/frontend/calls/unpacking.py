@@ -6,7 +6,7 @@ import enum
 import operator
 from typing import Any
 
-from gradscribe.frontend import scope
+from gradscribe.frontend import outside
 from gradscribe.frontend.calls import application, iterators, opaque
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.data import instances, protocols, ranges, sequences
@@ -23,7 +23,7 @@ from gradscribe.primitives.registry import PRIMITIVES
 
 def length(lowering: Lowering, item: Any) -> Any:
     """`len(item)`."""
-    item = scope.opened(lowering, item)
+    item = outside.opened(lowering, item)
     special = protocols.call(lowering, None, item, "__len__")
     if special is not None:
         return special
@@ -58,7 +58,7 @@ def unpacked(
 ) -> tuple[Any, ...]:
     """The items of a value whose number of items is known, or expected: then it is compared at run
     time."""
-    item = scope.opened(lowering, iterators.taken(lowering, node, item))
+    item = outside.opened(lowering, iterators.taken(lowering, node, item))
     if instances.is_object(item):
         return unpacked(lowering, node, iterations.over(lowering, node, item))
     if isinstance(item, TupleOf):

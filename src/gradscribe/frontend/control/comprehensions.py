@@ -18,11 +18,12 @@ from typing import Any
 
 import gast
 
+from gradscribe.frontend.bindings import assigned_names, read_places
 from gradscribe.frontend.calls import frames, iterators, keyed_dicts
 from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.source import Source, assigned_names, read_places
+from gradscribe.frontend.source import Source
 from gradscribe.frontend.values import LocalFunction, Static
 
 _ITEMS, _FIRST, _END = ".items", ".0", ".end"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradscribe.frontend.bindings import assigned_names
 from gradscribe.frontend.calls import tensors
 from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.control import first_and_rest, list_lengths
@@ -25,7 +26,6 @@ from gradscribe.frontend.lowering import (
     Lowering,
     State,
 )
-from gradscribe.frontend.source import assigned_names
 from gradscribe.frontend.splitting import split_expression
 from gradscribe.frontend.values import (
     Either,

@@ -13,7 +13,7 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend import scope
+from gradscribe.frontend import outside
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import opaque, unpacking
 from gradscribe.frontend.control.branches import branch, conditional
@@ -48,7 +48,7 @@ def match_statement(
     from gradscribe.frontend.expressions import expression
     from gradscribe.frontend.statements import statements
 
-    subject = scope.opened(lowering, resolved(lowering, expression(lowering, node.subject)))
+    subject = outside.opened(lowering, resolved(lowering, expression(lowering, node.subject)))
     falls_through = not any(_is_irrefutable(case) for case in node.cases)
     staying = [case for case in node.cases if not leaves(case.body)]
     with_rest = len(staying) + falls_through <= 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import scope, wording
+from gradscribe.frontend import dependencies, outside, wording
 from gradscribe.frontend.calls import application, opaque, tensors
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
@@ -64,14 +64,14 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
     if objects.is_stored(lowering, owner, name):
         return objects.read(lowering, node, ObjectRef(owner, Path(owner)), name)
     value = getattr(owner, name)
-    is_fixed = not isinstance(owner, scope.HOLDERS) or scope.is_library(owner)
-    if isinstance(owner, type) and (not is_fixed or owner in scope.LOCAL_CLASSES):
+    is_fixed = not isinstance(owner, dependencies.HOLDERS) or dependencies.is_library(owner)
+    if isinstance(owner, type) and (not is_fixed or owner in dependencies.LOCAL_CLASSES):
         kind = inspect.getattr_static(owner, name, None)
         if isinstance(kind, (staticmethod, classmethod)):
             return objects.of_static_class(lowering, node, owner, name, kind)
     if is_fixed:
         return Static(value)
-    return scope.external(lowering, value, Path(owner, (("attribute", name),)), name)
+    return outside.external(lowering, value, Path(owner).attribute(name), name)
 
 
 def _namedtuple_attribute(lowering: Lowering, node: Any, owner: TupleOf, name: str) -> Any:

@@ -48,7 +48,7 @@ def initialize_dataclass(
         if field.init and field.name in items:
             item = items[field.name]
         elif field.default is not dataclasses.MISSING:
-            path = Path(field, (("attribute", "default"),))
+            path = Path(field).attribute("default")
             item = inlining.default_value(lowering, field.default, path, field.name)
         elif field.default_factory is not dataclasses.MISSING:
             item = calls.call(lowering, node, Static(field.default_factory), (), {})

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.frontend import scope
+from gradscribe.frontend import outside
 from gradscribe.frontend.calls import unpacking
 from gradscribe.frontend.data import keyed, protocols
 from gradscribe.frontend.data.containers import LIST_METHODS
@@ -61,7 +61,7 @@ def keys_with(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
 def _enter(lowering: Lowering, node: Any, made: Any, source: Any) -> None:
     """Enter the items of a dict, or of an iterable of pairs, one by one."""
     is_dict = isinstance(source, DictRef)
-    pairs = scope.view_of(lowering, source, "items") if is_dict else source
+    pairs = outside.view_of(lowering, source, "items") if is_dict else source
     for pair in unpacking.unpacked(lowering, node, pairs):
         key, item = unpacking.unpacked(lowering, node, pair)
         store_item(lowering, node, made, key, item)
@@ -87,7 +87,7 @@ def delete_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> None:
 
 def _view(kind: str) -> Handler:
     """`keys`, `values` and `items`."""
-    return lambda lowering, node, arguments, keywords: scope.view_of(lowering, arguments[0], kind)
+    return lambda lowering, node, arguments, keywords: outside.view_of(lowering, arguments[0], kind)
 
 
 def _get(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

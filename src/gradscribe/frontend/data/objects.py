@@ -14,7 +14,7 @@ import types
 from dataclasses import replace
 from typing import Any
 
-from gradscribe.frontend import scope
+from gradscribe.frontend import dependencies, outside, scope
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data import subscripts
 from gradscribe.frontend.data.instances import (
@@ -110,16 +110,15 @@ def is_data_descriptor(kind: Any) -> bool:
 def _depend_on_absence(lowering: Lowering, owner: ObjectRef, name: str) -> None:
     """An object from outside does not hold this attribute itself, and must not at each call."""
     if hasattr(owner.target, "__dict__"):
-        steps = (*owner.path.steps, ("attribute", "__dict__"))
-        scope.depend(lowering, Path(owner.path.root, steps), name, "without")
+        dependencies.depend(lowering, owner.path.attribute("__dict__"), name, "without")
     elif isinstance(inspect.getattr_static(owner.target, name, None), types.MemberDescriptorType):
-        scope.depend(lowering, owner.path, name, "absent")
+        dependencies.depend(lowering, owner.path, name, "absent")
 
 
 def _is_missing(lowering: Lowering, cls: type, name: str, kind: Any) -> bool:
     """Whether a class has nothing under a name; then it must stay so."""
-    if kind is _MISSING and not scope.is_library(cls) and not hasattr(cls, name):
-        scope.depend(lowering, Path(cls), name, "absent")
+    if kind is _MISSING and not dependencies.is_library(cls) and not hasattr(cls, name):
+        dependencies.depend(lowering, Path(cls), name, "absent")
     return kind is _MISSING
 
 
@@ -139,7 +138,7 @@ def _own(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
         return None
     if name not in getattr(owner.target, "__dict__", ()) and not _is_slot(owner.target, name):
         return None
-    return scope.attribute_of_object(lowering, node, owner, name)
+    return outside.attribute_of_object(lowering, node, owner, name)
 
 
 def _is_slot(target: Any, name: str) -> bool:
@@ -180,9 +179,9 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
         return None
     value = getattr(cls, name)
     base = next((base for base in cls.__mro__ if name in base.__dict__), cls)
-    if base in scope.LOCAL_CLASSES and isinstance(value, PLAIN_NUMBERS):
+    if base in dependencies.LOCAL_CLASSES and isinstance(value, PLAIN_NUMBERS):
         return Static(value)
-    return scope.external(lowering, value, Path(cls, (("attribute", name),)), name)
+    return outside.external(lowering, value, Path(cls).attribute(name), name)
 
 
 def _call_descriptor(
@@ -195,7 +194,7 @@ def _call_descriptor(
     if not isinstance(function, types.FunctionType):
         error = AttributeError(special)
         return lowering.raises(node, error, f"the descriptor `{name}` has no `{special}`")
-    scope.depend(lowering, place, kind)
+    dependencies.depend(lowering, place, kind)
     _depend_on_class(lowering, type(kind), special, function)
     descriptor = ObjectRef(kind, place)
     return calls.call(lowering, node, Static(function), (descriptor, *arguments), {})
@@ -205,30 +204,30 @@ def _partial_method(
     lowering: Lowering, owner: Any, cls: type, name: str, kind: functools.partialmethod[Any]
 ) -> PartialOf:
     place = _place_in_class(cls, name)
-    scope.depend(lowering, place, kind)
-    partial = scope.partial_of(lowering, kind, place, name)
+    dependencies.depend(lowering, place, kind)
+    partial = outside.partial_of(lowering, kind, place, name)
     return replace(partial, arguments=(owner, *partial.arguments))
 
 
 def _place_in_class(cls: type, name: str) -> Path:
     """Where a class, or a base of it, holds what it has under a name."""
     base = next(base for base in cls.__mro__ if name in base.__dict__)
-    return Path(base, (("attribute", "__dict__"), ("item", name)))
+    return Path(base).attribute("__dict__").item(name)
 
 
 def of_static_class(lowering: Lowering, node: Any, cls: type, name: str, kind: Any) -> Any:
     """`cls.name` for a static or class method."""
-    path = Path(cls, (("attribute", name),))
+    path = Path(cls).attribute(name)
     if isinstance(kind, staticmethod):
-        return scope.external(lowering, kind.__func__, path, name)
+        return outside.external(lowering, kind.__func__, path, name)
     function = kind.__func__
-    scope.depend(lowering, Path(cls, (*path.steps, ("attribute", "__func__"))), function)
+    dependencies.depend(lowering, path.attribute("__func__"), function)
     return BoundMethod(Static(cls), name, function)
 
 
 def _depend_on_class(lowering: Lowering, cls: type, name: str, kind: Any) -> None:
-    if not scope.is_library(cls):
-        scope.depend(lowering, Path(cls, (("attribute", name),)), kind)
+    if not dependencies.is_library(cls):
+        dependencies.depend(lowering, Path(cls).attribute(name), kind)
 
 
 def method(lowering: Lowering, owner: Any, name: str) -> BoundMethod | None:
@@ -253,7 +252,7 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
             continue
         kind = base.__dict__[name]
         function = getattr(kind, "__func__", kind)
-        scope.depend(lowering, Path(base, (("attribute", "__dict__"), ("item", name))), kind)
+        dependencies.depend(lowering, Path(base).attribute("__dict__").item(name), kind)
         if isinstance(kind, property):
             return calls.call(lowering, node, Static(kind.fget), (receiver,), {})
         if isinstance(kind, classmethod) and not isinstance(receiver, Static):
@@ -264,7 +263,7 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
             return BoundMethod(receiver, name, function)
         if base is object:
             return BoundMethod(receiver, name, kind)
-        return scope.external(lowering, kind, Path(base, (("attribute", name),)), name)
+        return outside.external(lowering, kind, Path(base).attribute(name), name)
     return lowering.unsupported(
         node, f"`super()` has no attribute `{name}`", "define it in a base class"
     )

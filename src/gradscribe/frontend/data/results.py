@@ -6,7 +6,7 @@ from collections import deque
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend import scope
+from gradscribe.frontend import dependencies, outside
 from gradscribe.frontend.data.standard_classes import class_in_python
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
 from gradscribe.frontend.values import DictRef, Either, InstanceRef, ListRef, Static, TupleOf
@@ -30,7 +30,7 @@ def result_tree(lowering: Lowering, item: Any) -> tuple[Tree, list[Value]]:
     if isinstance(item, TupleOf):
         keys = getattr(item.cls, "_fields", None)
         return _node(lowering, item.cls, item.items, keys)
-    item = scope.opened(lowering, item)
+    item = outside.opened(lowering, item)
     cls = class_in_python(item)
     if cls is not None:
         what = "dict whose keys are computed" if cls is dict else f"`{cls.__name__}`"
@@ -39,7 +39,7 @@ def result_tree(lowering: Lowering, item: Any) -> tuple[Tree, list[Value]]:
             f"return its items: `list({'d' if cls is deque else 'd.values()'})`",
             lowering.builder.location,
         )
-    if isinstance(item, InstanceRef) and item.cls in scope.LOCAL_CLASSES:
+    if isinstance(item, InstanceRef) and item.cls in dependencies.LOCAL_CLASSES:
         raise UnsupportedError(
             f"an object of `{item.cls.__name__}`, a class that the function defines, is returned",
             "define the class outside",

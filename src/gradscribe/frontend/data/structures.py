@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import gast
 import numpy as np
 
+from gradscribe.frontend.bindings import assigned_names, read_places
 from gradscribe.frontend.data import places
 from gradscribe.frontend.data.instances import new_instance, set_attribute
 from gradscribe.frontend.data.structure_parts import (
@@ -35,7 +36,6 @@ from gradscribe.frontend.data.structure_parts import (
 )
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
-from gradscribe.frontend.source import assigned_names, read_places
 from gradscribe.frontend.values import (
     BoundMethod,
     DictRef,

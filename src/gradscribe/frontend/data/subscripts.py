@@ -14,7 +14,7 @@ import gast
 import numpy as np
 
 from gradscribe.errors import AliasingError
-from gradscribe.frontend import scope, wording
+from gradscribe.frontend import outside, wording
 from gradscribe.frontend.calls import opaque, tensors, texts
 from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.data import index_tricks, places, protocols, ranges, sequences
@@ -47,7 +47,7 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
     if isinstance(owner, ObjectRef) and (
         id(owner.target) in lowering.opened or not isinstance(index, Static)
     ):
-        owner = scope.opened(lowering, owner)
+        owner = outside.opened(lowering, owner)
     special = index_tricks.joined(lowering, node, owner, index)
     if special is None:
         special = protocols.call(lowering, node, owner, "__getitem__", _as_argument(index))
@@ -74,7 +74,7 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
             return _read_items(lowering, node, owner, contents, index)
         return _read_sequence(lowering, node, owner, index)
     if isinstance(owner, ObjectRef) and isinstance(index, Static):
-        return scope.item_of_object(lowering, node, owner, index.value)
+        return outside.item_of_object(lowering, node, owner, index.value)
     if isinstance(owner, Static) and isinstance(index, Static):
         try:
             return Static(owner.value[index.value])
@@ -200,7 +200,7 @@ def _raise_for_empty(lowering: Lowering) -> NoReturn:
 
 def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any) -> None:
     """`owner[index] = item`."""
-    owner = scope.opened(lowering, owner)
+    owner = outside.opened(lowering, owner)
     if protocols.call(lowering, node, owner, "__setitem__", _as_argument(index), item) is not None:
         return
     if isinstance(owner, Ref):

@@ -1,0 +1,39 @@
+"""What a specialization takes for granted of the objects outside the function."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+from weakref import WeakSet
+
+from gradscribe.frontend.interface import (
+    Dependency,
+    DependencyKind,
+    Path,
+)
+from gradscribe.frontend.lowering import Lowering
+
+HOLDERS = (type, types.ModuleType, types.FunctionType)
+"""Static objects of these classes have attributes that may change."""
+
+_LIBRARIES = frozenset({"numpy", "scipy", "cupy", "gradscribe"})
+
+LOCAL_CLASSES: WeakSet[type] = WeakSet()
+"""Classes that compiled functions define, and that nobody else has."""
+
+
+def is_library(owner: Any) -> bool:
+    """Whether a module, class or function is part of Python, of an installed numerical library or
+    of the function that is compiled: its attributes do not change."""
+    if isinstance(owner, type) and owner in LOCAL_CLASSES:
+        return all(map(is_library, owner.__mro__[1:]))
+    name = owner.__name__ if isinstance(owner, types.ModuleType) else owner.__module__
+    top = (name or "").partition(".")[0]
+    return top in _LIBRARIES or (top in sys.stdlib_module_names and top != "__main__")
+
+
+def depend(lowering: Lowering, path: Path, value: Any, kind: DependencyKind = "identity") -> None:
+    """Note that the path must lead to this value (of this class, …) in each call."""
+    names = value if kind in ("present", "absent", "without") else None
+    lowering.dependencies[path.place, kind, names] = Dependency(path, value, kind)

@@ -1,0 +1,195 @@
+"""Values outside the function, as the frontend sees them.
+
+They are either resolved now, and then a `Dependency` of the specialization (functions, modules,
+flags), or an implicit input, read anew at each call (arrays, numbers, and the attributes of objects
+that hold them). Containers of known structure are opened when their items are needed.
+"""
+
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import types
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.frontend import inputs
+from gradscribe.frontend.dependencies import depend
+from gradscribe.frontend.interface import Path
+from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
+from gradscribe.frontend.outside_kinds import (
+    CALLABLES,
+    RESOLVED,
+    is_constant,
+    is_input,
+    is_of_scipy,
+    is_transformed,
+)
+from gradscribe.frontend.values import (
+    BoundMethod,
+    DictRef,
+    ListRef,
+    ObjectRef,
+    PartialOf,
+    Static,
+    Storage,
+    TupleOf,
+    ViewOf,
+)
+from gradscribe.primitives import optional
+from gradscribe.primitives.registry import DISTRIBUTIONS
+
+STANDS_FOR: dict[type, Callable[[Any], Any]] = {}
+"""Classes of the layers above whose objects stand for one that the frontend knows."""
+
+
+def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
+    """The frontend value of an object found at a path outside the function."""
+    if type(value) in STANDS_FOR:
+        value = STANDS_FOR[type(value)](value)
+    if isinstance(value, (*RESOLVED, enum.Enum)) or is_transformed(value):
+        depend(lowering, path, value)
+        return Static(value)
+    if value is None or isinstance(value, (str, bytes, bool, np.dtype)) or value is Ellipsis:
+        depend(lowering, path, value, "equality")
+        return Static(value)
+    if isinstance(value, (set, frozenset)) and not lowering.as_objects and is_constant(value):
+        depend(lowering, path, type(value)(value), "equality")
+        return Static(frozenset(value))
+    if lowering.as_objects and isinstance(value, (list, dict, set, collections.deque)):
+        lowering.grown.add(id(value))
+        if id(value) in lowering.opened:
+            refuse_changed(lowering, name)
+        return ObjectRef(value, path, name, grown=True)
+    if is_input(value):
+        return inputs.captured_variable(lowering, value, path, name)
+    if isinstance(value, CALLABLES) or (callable(value) and not hasattr(value, "__dict__")):
+        depend(lowering, path, value)
+        return Static(value)
+    if is_of_scipy(value) or is_of_scipy(getattr(value, "__self__", None)):
+        depend(lowering, path, value)
+        optional.enter_imported()
+        return Static(DISTRIBUTIONS.get(type(value), value))
+    if isinstance(value, types.MethodType):
+        depend(lowering, path.attribute("__func__"), value.__func__)
+        receiver = external(lowering, value.__self__, path.attribute("__self__"), name)
+        return BoundMethod(receiver, value.__name__, value.__func__)
+    depend(lowering, path, type(value), "class")
+    if isinstance(value, functools.partial):
+        return partial_of(lowering, value, path, name)
+    found = ObjectRef(value, path, name=name)
+    return opened(lowering, found) if hasattr(type(value), "_fields") else found
+
+
+def partial_of(
+    lowering: Lowering,
+    value: functools.partial[Any] | functools.partialmethod[Any],
+    path: Path,
+    name: str,
+) -> PartialOf:
+    """A partial from outside: the arrays and numbers that it holds are inputs."""
+    given, named = (path.attribute(step) for step in ("args", "keywords"))
+    depend(lowering, given, len(value.args), "length")
+    depend(lowering, named, tuple(value.keywords), "keys")
+    function = external(lowering, value.func, path.attribute("func"), name)
+    arguments = tuple(
+        external(lowering, item, given.item(number), f"{name}_{number}")
+        for number, item in enumerate(value.args)
+    )
+    keywords = {
+        key: external(lowering, item, named.item(key), f"{name}_{key}")
+        for key, item in value.keywords.items()
+    }
+    return PartialOf(function, arguments, keywords)
+
+
+def opened(lowering: Lowering, item: Any) -> Any:
+    """A list, tuple or dict from outside as one of known structure, and a view of a dict as it is
+    now; other values as they are."""
+    if isinstance(item, ViewOf):
+        return view_of(lowering, item.owner, item.kind)
+    if not isinstance(item, ObjectRef) or item.grown:
+        return item
+    if not isinstance(item.target, (list, tuple, dict)):
+        return item
+    target, path = item.target, item.path
+    if id(target) in lowering.opened:
+        return lowering.opened[id(target)]
+    if id(target) in lowering.grown:
+        refuse_changed(lowering, item.name)
+    is_dict = isinstance(target, dict)
+    keys = tuple(target) if isinstance(target, dict) else tuple(range(len(target)))
+    depend(lowering, path, keys if is_dict else len(keys), "keys" if is_dict else "length")
+    items = [
+        external(lowering, target[key], path.item(key), _name_of_item(item, key)) for key in keys
+    ]
+    found: Any
+    if isinstance(target, tuple):
+        found = TupleOf(tuple(items), type(target))
+    else:
+        storage = Storage(item.name)
+        contents = dict(zip(keys, items, strict=True)) if is_dict else tuple(items)
+        lowering.entered[storage] = lowering.contents[storage] = contents
+        found = DictRef(storage) if is_dict else ListRef(storage)
+    lowering.opened[id(target)] = found
+    return found
+
+
+def view_of(lowering: Lowering, owner: DictRef, kind: str) -> ViewOf:
+    """`owner.keys()`, `owner.values()` or `owner.items()`."""
+    contents = lowering.contents[owner.storage]
+    items: Any = tuple(map(Static, contents)) if kind == "keys" else tuple(contents.values())
+    if kind == "items":
+        items = tuple(TupleOf((Static(key), item)) for key, item in contents.items())
+    return ViewOf(items, owner=owner, kind=kind)
+
+
+def _name_of_item(owner: ObjectRef, key: Any) -> str:
+    """What an item of a container from outside is called."""
+    name = f"{owner.name or 'item'}_{key}"
+    return name if name.isidentifier() else owner.name or "item"
+
+
+def attribute_of_object(lowering: Lowering, node: Any, owner: ObjectRef, name: str) -> Any:
+    """What an object itself holds under a name: an implicit input or a static object."""
+    path = owner.path.attribute(name)
+    return external(lowering, getattr(owner.target, name), path, name_along(lowering, path))
+
+
+def name_along(lowering: Lowering, path: Path) -> str:
+    """What a value is called that is found along this path: by the steps that can be part of a
+    name (keys may be any strings); "" where none can."""
+    steps = [str(step) for _, step in path.steps if step != "cell_contents"]
+    if isinstance(path.root, int):
+        steps.insert(0, lowering.parameters[path.root])
+    while steps and not steps[0].isidentifier():
+        del steps[0]
+    return "_".join(step for step in steps if f"_{step}".isidentifier())
+
+
+def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) -> Any:
+    """`owner[key]` of a container that is read at each call (`CONFIG["rate"]`)."""
+    try:
+        value = owner.target[key]
+    except (TypeError, LookupError) as error:
+        what = f"this item cannot be read: {error}"
+        lowering.raises(node, error, what, "pass it as an argument")
+    if not isinstance(key, (str, bytes, *PLAIN_NUMBERS)):
+        lowering.unsupported(
+            node, "only numbers and strings are supported as keys here", "pass the item instead"
+        )
+    path = owner.path.item(key)
+    return external(lowering, value, path, _name_of_item(owner, key))
+
+
+def refuse_changed(lowering: Lowering, name: str) -> NoReturn:
+    """Refuse a container from outside whose items are read, and to which others are added."""
+    raise UnsupportedError(
+        f"`{name}` from outside is both read and changed",
+        "pass it as an argument",
+        lowering.builder.location,
+    )

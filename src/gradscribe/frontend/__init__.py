@@ -23,8 +23,8 @@ from gradscribe.frontend.calls import (
 )
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError, EverOtherTypesError
 from gradscribe.frontend.calls.frames import run_frame
-from gradscribe.frontend.data.objects import identities
 from gradscribe.frontend.data.results import result_tree
+from gradscribe.frontend.dependencies import identities
 from gradscribe.frontend.effects import Attribute, Given, attributes_of, effects_of, given_by
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered, Path, Place

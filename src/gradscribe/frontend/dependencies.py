@@ -7,12 +7,9 @@ import types
 from typing import Any
 from weakref import WeakSet
 
-from gradscribe.frontend.interface import (
-    Dependency,
-    DependencyKind,
-    Path,
-)
+from gradscribe.frontend.interface import Dependency, DependencyKind, Path
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import ObjectRef
 
 HOLDERS = (type, types.ModuleType, types.FunctionType)
 """Static objects of these classes have attributes that may change."""
@@ -37,3 +34,17 @@ def depend(lowering: Lowering, path: Path, value: Any, kind: DependencyKind = "i
     """Note that the path must lead to this value (of this class, …) in each call."""
     names = value if kind in ("present", "absent", "without") else None
     lowering.dependencies[path.place, kind, names] = Dependency(path, value, kind)
+
+
+def identities(lowering: Lowering) -> None:
+    """Make it a condition of each call that objects of which it matters are, or are not, one."""
+    for target in lowering.compared:
+        first, *others = lowering.met[target].values()
+        pairs: list[tuple[DependencyKind, ObjectRef]] = [("same", other) for other in others]
+        for number, places in lowering.met.items():
+            other = next(iter(places.values()))
+            if number != target and type(other.target) is type(first.target):
+                pairs.append(("other", other))
+        for kind, other in pairs:
+            key = (kind, first.path.place, other.path.place)
+            lowering.dependencies[key] = Dependency(other.path, first.path, kind)

@@ -27,7 +27,7 @@ from gradscribe.frontend.control.contexts import with_statement
 from gradscribe.frontend.control.exceptions import try_statement
 from gradscribe.frontend.control.loops import for_loop, while_loop
 from gradscribe.frontend.control.raising import assert_statement, raise_known, raise_statement
-from gradscribe.frontend.data import containers, dicts, objects, protocols
+from gradscribe.frontend.data import class_attributes, containers, dicts, object_stores, protocols
 from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.indices import step_of
 from gradscribe.frontend.data.sequences import new_list
@@ -199,7 +199,7 @@ def _store_attribute(lowering: Lowering, target: Any, owner: Any, item: Any) -> 
         part = attribute(lowering, target, owner, target.attr)
         store_item(lowering, target, part, Static(...), item)
     else:
-        objects.store(lowering, target, owner, target.attr, item)
+        object_stores.store(lowering, target, owner, target.attr, item)
 
 
 def _assigned(lowering: Lowering, target: Any, item: Any) -> Static:
@@ -273,8 +273,8 @@ def _augmented(lowering: Lowering, node: Any) -> None:
         owner, name = expression(lowering, target.value), target.attr
         current = attribute(lowering, target, owner, name)
         changed = _augmented_value(lowering, node, callee, current)
-        if changed is not current or objects.is_computed(owner, name):
-            objects.store(lowering, target, owner, name, changed)
+        if changed is not current or class_attributes.is_computed(owner, name):
+            object_stores.store(lowering, target, owner, name, changed)
         return
     read = gast.Name(target.id, gast.Load(), None, None)
     current = expression(lowering, gast.copy_location(read, target))
@@ -347,7 +347,7 @@ def _delete(lowering: Lowering, node: Any) -> None:
             continue
         if isinstance(target, gast.Attribute):
             owner = expression(lowering, target.value)
-            objects.delete(lowering, target, owner, target.attr)
+            object_stores.delete(lowering, target, owner, target.attr)
             continue
         owner = expression(lowering, target.value) if isinstance(target, gast.Subscript) else None
         place = None if owner is None else index(lowering, target.slice)

@@ -37,6 +37,7 @@ from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.array_changes import METHODS as CHANGES
 from gradscribe.frontend.calls.iterators import iterator, taking
 from gradscribe.frontend.data import (
+    construction,
     dicts,
     instances,
     objects,
@@ -120,7 +121,7 @@ def call_method(
     if isinstance(receiver, ObjectRef) and name not in ("__init__", "__setattr__"):
         return opaque.method(lowering, node, receiver, name, arguments, keywords)
     if instances.is_object(receiver):
-        return objects.call_builtin_method(lowering, node, method, arguments)
+        return construction.call_builtin_method(lowering, node, method, arguments)
     if isinstance(receiver, TupleOf) and name in NAMEDTUPLE_METHODS:
         handler = NAMEDTUPLE_METHODS[name]
         return handler(lowering, node, (receiver, *arguments), keywords)

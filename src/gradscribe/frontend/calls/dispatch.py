@@ -19,7 +19,7 @@ from gradscribe.frontend.calls import (
     randomness,
 )
 from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.data import dataclass_methods, objects, protocols
+from gradscribe.frontend.data import class_attributes, construction, dataclass_methods, protocols
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import plain_function
 from gradscribe.frontend.values import (
@@ -66,7 +66,7 @@ def call(
     if isinstance(callee, ObjectRef) and type(callee.target) in known.OBJECTS:
         dependencies.depend(lowering, callee.path, callee.target)
         return _call_object(lowering, node, callee.target, arguments, keywords)
-    special = objects.method(lowering, callee, "__call__")
+    special = class_attributes.method(lowering, callee, "__call__")
     if special is not None:
         return call(lowering, node, special, arguments, keywords)
     if isinstance(callee, TupleOf):
@@ -128,8 +128,8 @@ def _call_object(
         _is_static(arguments, keywords) and type(callee) not in DISTRIBUTIONS
     ):
         return inlining.compose(lowering, node, callee, composition, arguments, keywords)
-    if objects.can_instantiate(callee):
-        return objects.instantiate(lowering, node, callee, arguments, keywords)
+    if construction.can_instantiate(callee):
+        return construction.instantiate(lowering, node, callee, arguments, keywords)
     if dataclass_methods.dataclass_of_init(callee):
         return dataclass_methods.initialize_dataclass(lowering, node, callee, arguments, keywords)
     if dataclass_methods.is_dataclass_comparison(callee):

@@ -9,7 +9,13 @@ import gast
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import application, inlining, iterators, opaque, texts, unpacking
 from gradscribe.frontend.calls import iteration_prelude as prelude
-from gradscribe.frontend.data import instances, objects, protocols, run_time_sets, subscripts
+from gradscribe.frontend.data import (
+    class_attributes,
+    instances,
+    protocols,
+    run_time_sets,
+    subscripts,
+)
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.source import source_of
 from gradscribe.frontend.splitting import resolved
@@ -84,7 +90,7 @@ def raise_for_number(lowering: Lowering, node: Any, item: Any) -> None:
 def _object_iteration(lowering: Lowering, node: Any, item: Any) -> Iteration:
     """An iteration over an object of a user's class."""
     found = iter_of(lowering, node, item)
-    following = objects.method(lowering, found, "__next__")
+    following = class_attributes.method(lowering, found, "__next__")
     if following is not None:
         _check_end(lowering, node, following)
         found = inlining.inline(lowering, node, prelude.taken, (found,))
@@ -112,7 +118,7 @@ def _asks_for_next(node: Any) -> bool:
 def _counted(lowering: Lowering, node: Any, item: Any) -> Iteration:
     """The items that an object gives by number."""
     count = protocols.call(lowering, node, item, "__len__")
-    if objects.method(lowering, item, "__getitem__") is None or count is None:
+    if class_attributes.method(lowering, item, "__getitem__") is None or count is None:
         lowering.unsupported(
             node,
             "this object cannot be iterated over",

@@ -9,7 +9,7 @@ from typing import Any
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import inlining, opaque
 from gradscribe.frontend.control.branches import branch
-from gradscribe.frontend.data import objects, places
+from gradscribe.frontend.data import construction, places
 from gradscribe.frontend.data.keyed import KeyedItems, put
 from gradscribe.frontend.data.subscripts import check_store, store_item
 from gradscribe.frontend.lowering import Lowering
@@ -55,7 +55,7 @@ def new_dict(lowering: Lowering, node: Any, pairs: Iterable[tuple[Any, Any]] = (
     where = lowering.location(node)
     place = where.filename, where.line, where.column
     if place in lowering.keyed:
-        made: Any = objects.instantiate(lowering, node, KeyedItems, (), {})
+        made: Any = construction.instantiate(lowering, node, KeyedItems, (), {})
     else:
         made = DictRef(Storage(place=place))
         lowering.contents[made.storage] = {}

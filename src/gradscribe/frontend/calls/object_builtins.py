@@ -15,7 +15,9 @@ from gradscribe.frontend.calls import inlining, iteration_prelude, iterators, pr
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.data import (
-    objects,
+    class_attributes,
+    construction,
+    object_stores,
     protocols,
     sequences,
     standard_classes,
@@ -61,7 +63,7 @@ def _super(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 def _setattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     owner, name, item = arguments
-    objects.store(lowering, node, owner, known.static_value(lowering, node, name), item)
+    object_stores.store(lowering, node, owner, known.static_value(lowering, node, name), item)
     return Static(None)
 
 
@@ -73,7 +75,9 @@ def _set_plainly(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -
             "the attributes of this value cannot be stored",
             "keep what changes in an object of your own, or return it",
         )
-    objects.store_plainly(lowering, node, owner, known.static_value(lowering, node, name), item)
+    object_stores.store_plainly(
+        lowering, node, owner, known.static_value(lowering, node, name), item
+    )
     return Static(None)
 
 
@@ -189,14 +193,14 @@ def _iter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return item
     if is_object(item):
         item = iterations.iter_of(lowering, node, item)
-    if objects.method(lowering, item, "__next__") is not None:
+    if class_attributes.method(lowering, item, "__next__") is not None:
         return item
     return iterations.started(lowering, node, item)
 
 
 def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     item, *default = arguments
-    if objects.method(lowering, item, "__next__") is not None:
+    if class_attributes.method(lowering, item, "__next__") is not None:
         if default:
             return inlining.inline(lowering, node, iteration_prelude.next_or, arguments)
         return protocols.call(lowering, node, item, "__next__")
@@ -239,7 +243,7 @@ known.NAMEDTUPLE_METHODS.update(_replace=_replace_fields, _asdict=_fields_as_dic
 
 
 def _instance_of(cls: type) -> known.Handler:
-    return lambda lowering, node, arguments, keywords: objects.instantiate(
+    return lambda lowering, node, arguments, keywords: construction.instantiate(
         lowering, node, cls, arguments, keywords
     )
 

@@ -21,21 +21,11 @@ from gradscribe.frontend.control.carried_fixed_point import FirstTripError
 from gradscribe.frontend.control.loop_columns import columns_of
 from gradscribe.frontend.control.loop_operation import TestWithEffectsError, after, run_loop
 from gradscribe.frontend.control.rewritten_loops import by_next, by_place, with_test_inside
-from gradscribe.frontend.data import instances, objects, sequences
+from gradscribe.frontend.data import class_attributes, instances, sequences
 from gradscribe.frontend.data.containers import ChangedInLoopError
 from gradscribe.frontend.interface import RunTimeKeyError
-from gradscribe.frontend.lowering import (
-    NOT_BROKEN,
-    NOT_CONTINUED,
-    Lowering,
-)
-from gradscribe.frontend.values import (
-    Iteration,
-    ListRef,
-    Static,
-    Storage,
-    ViewOf,
-)
+from gradscribe.frontend.lowering import NOT_BROKEN, NOT_CONTINUED, Lowering
+from gradscribe.frontend.values import Iteration, ListRef, Static, Storage, ViewOf
 from gradscribe.ir.core import Value
 
 
@@ -47,7 +37,7 @@ def for_loop(lowering: Lowering, node: Any) -> None:
     over = expression(lowering, node.iter)
     if instances.is_object(over):
         over = iterations.iter_of(lowering, node.iter, over)
-    if objects.method(lowering, over, "__next__") is not None:
+    if class_attributes.method(lowering, over, "__next__") is not None:
         _run_rewritten(lowering, *by_next(lowering, node, over))
         return
     iteration, taken = _iteration(lowering, node, over)

@@ -11,7 +11,13 @@ from gradscribe.frontend import dependencies, outside, wording
 from gradscribe.frontend.calls import application, opaque, tensors
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.data import carried_by_exceptions, instances, objects
+from gradscribe.frontend.data import (
+    carried_by_exceptions,
+    class_attributes,
+    instances,
+    object_stores,
+    objects,
+)
 from gradscribe.frontend.data.subscripts import cut
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering, is_number
@@ -31,7 +37,7 @@ def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
     if instances.is_object(owner):
         return objects.read(lowering, node, owner, name)
     if isinstance(owner, Super):
-        return objects.read_super(lowering, node, owner, name)
+        return class_attributes.read_super(lowering, node, owner, name)
     if isinstance(owner, TupleOf) and issubclass(owner.cls, tuple):
         found = _namedtuple_attribute(lowering, node, owner, name)
         if found is not None:
@@ -61,14 +67,14 @@ def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
         said = getattr(owner, "__name__", repr(owner))
         what = f"`{said}` has no attribute `{name}`"
         lowering.raises(node, AttributeError(what), what, wording.near(name, dir(owner)))
-    if objects.is_stored(lowering, owner, name):
+    if object_stores.is_stored(lowering, owner, name):
         return objects.read(lowering, node, ObjectRef(owner, Path(owner)), name)
     value = getattr(owner, name)
     is_fixed = not isinstance(owner, dependencies.HOLDERS) or dependencies.is_library(owner)
     if isinstance(owner, type) and (not is_fixed or owner in dependencies.LOCAL_CLASSES):
         kind = inspect.getattr_static(owner, name, None)
         if isinstance(kind, (staticmethod, classmethod)):
-            return objects.of_static_class(lowering, node, owner, name, kind)
+            return class_attributes.of_static_class(lowering, node, owner, name, kind)
     if is_fixed:
         return Static(value)
     return outside.external(lowering, value, Path(owner).attribute(name), name)
@@ -81,7 +87,7 @@ def _namedtuple_attribute(lowering: Lowering, node: Any, owner: TupleOf, name: s
         return owner.items[fields.index(name)]
     if name in vars(tuple) or name in known.NAMEDTUPLE_METHODS or name == "_make":
         return None
-    return objects.of_class(lowering, node, owner, owner.cls, name)
+    return class_attributes.of_class(lowering, node, owner, owner.cls, name)
 
 
 def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import inlining
-from gradscribe.frontend.data import objects
+from gradscribe.frontend.data import class_attributes, object_stores, objects
 from gradscribe.frontend.data.instances import class_of, is_object
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
@@ -57,8 +57,8 @@ def initialize_dataclass(
         if field._field_type is _INIT_ONLY:
             later.append(item)
         else:
-            objects.store_plainly(lowering, node, owner, field.name, item)
-    after = objects.method(lowering, owner, "__post_init__")
+            object_stores.store_plainly(lowering, node, owner, field.name, item)
+    after = class_attributes.method(lowering, owner, "__post_init__")
     if after is not None:
         calls.call(lowering, node, after, tuple(later), {})
     return Static(None)

@@ -11,7 +11,7 @@ import operator
 from typing import Any
 
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.data import instances, objects
+from gradscribe.frontend.data import class_attributes, instances
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import ObjectRef, Static
 
@@ -161,5 +161,5 @@ def augment(lowering: Lowering, node: Any, callee: Any, owner: Any, item: Any) -
 
 def call(lowering: Lowering, node: Any, owner: Any, name: str, *arguments: Any) -> Any:
     """`owner.name(*arguments)` for a special method, or None where the class has none."""
-    found = objects.method(lowering, owner, name)
+    found = class_attributes.method(lowering, owner, name)
     return None if found is None else calls.call(lowering, node, found, arguments, {})

@@ -9,7 +9,7 @@ from typing import Any
 from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import object_order, opaque, reducing
 from gradscribe.frontend.calls.iterators import taking
-from gradscribe.frontend.data import objects
+from gradscribe.frontend.data import construction
 from gradscribe.frontend.data.run_time_sets import check_items, is_set, place_of
 from gradscribe.frontend.data.standard_classes import DistinctItems
 from gradscribe.frontend.lowering import Lowering
@@ -21,7 +21,7 @@ def new_set(lowering: Lowering, node: Any, items: Any) -> Any:
     """A new set of the items of a list."""
     place = lowering.builder.location and place_of(lowering.builder.location)
     if place in lowering.keyed or object_order.holds_objects(lowering, items):
-        return objects.instantiate(lowering, node, DistinctItems, (items,), {})
+        return construction.instantiate(lowering, node, DistinctItems, (items,), {})
     if not lowering.frame.source.changes_sets and _is_known(lowering, items):
         return _known(lowering, node, items)
     given = () if lowering.contents[items.storage] == () else (items,)

@@ -1,0 +1,145 @@
+"""Stores to the attributes of objects, and their deletion.
+
+An attribute of an object from outside that is stored to gets a storage from then on; the object
+itself is never changed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from typing import Any
+
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.data import subscripts
+from gradscribe.frontend.data.class_attributes import (
+    call_descriptor,
+    depend_on_class,
+    is_data_descriptor,
+    method,
+)
+from gradscribe.frontend.data.instances import Object, cell_of, class_of, is_object, set_attribute
+from gradscribe.frontend.data.objects import depend_on_absence, own_attribute
+from gradscribe.frontend.interface import Path
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.shared_variables import Variables
+from gradscribe.frontend.values import Cell, ObjectRef, Static, Unbound
+
+
+def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> None:
+    """`owner.name = item`."""
+    if isinstance(owner, Static) and isinstance(owner.value, types.FunctionType):
+        owner = ObjectRef(owner.value, Path(owner.value))
+    if not is_object(owner):
+        lowering.unsupported(
+            node,
+            f"the attribute `{name}` of this value cannot be stored",
+            "use `reshape`"
+            if name == "shape"
+            else "keep what changes in an object of your own, or return it",
+        )
+    cls = class_of(owner)
+    kind = inspect.getattr_static(cls, name, None)
+    if isinstance(kind, property):
+        _call_property(lowering, node, owner, name, kind.fset, "setter", (item,))
+        return
+    if is_data_descriptor(kind):
+        call_descriptor(lowering, node, owner, name, "__set__", owner, item)
+        return
+    own_store = inspect.getattr_static(cls, "__setattr__")
+    depend_on_class(lowering, cls, "__setattr__", own_store)
+    if is_frozen(cls):
+        lowering.unsupported(
+            node,
+            f"cannot assign to field `{name}`: `{cls.__name__}` is frozen",
+            f"make a new one: `dataclasses.replace(…, {name}=…)`",
+        )
+    if isinstance(own_store, types.FunctionType):
+        calls.call(lowering, node, Static(own_store), (owner, Static(name), item), {})
+        return
+    store_plainly(lowering, node, owner, name, item)
+
+
+def _call_property(
+    lowering: Lowering, node: Any, owner: Any, name: str, function: Any, what: str, given: Any
+) -> None:
+    """Call the setter or deleter of a property."""
+    cls = class_of(owner)
+    depend_on_class(lowering, cls, name, inspect.getattr_static(cls, name))
+    if function is None:
+        said = f"property '{name}' of '{cls.__name__}' object has no {what}"
+        lowering.raises(node, AttributeError(said), f"the property `{name}` has no {what}")
+    calls.call(lowering, node, Static(function), (owner, *given), {})
+
+
+def is_stored(lowering: Lowering, target: Any, name: str) -> bool:
+    """Whether an attribute of an object from outside was stored."""
+    return (id(target), name) in lowering.fields
+
+
+def is_frozen(cls: type) -> bool:
+    parameters = getattr(cls, "__dataclass_params__", None)
+    return parameters is not None and bool(parameters.frozen)
+
+
+def store_plainly(lowering: Lowering, node: Any, owner: Object, name: str, item: Any) -> None:
+    """`object.__setattr__(owner, name, item)`."""
+    _refuse_other_slots(lowering, node, class_of(owner), name)
+    if class_of(owner) is Variables:
+        item = lowering.named(item, name)
+    if isinstance(owner, ObjectRef):
+        _take_over(lowering, node, owner, name)
+    cell = cell_of(lowering, owner, name)
+    if cell is not None and cell in lowering.contents:
+        subscripts.check_store(lowering, node, cell, memory=False)
+    set_attribute(lowering, owner, name, item)
+
+
+def _refuse_other_slots(lowering: Lowering, node: Any, cls: type, name: str) -> None:
+    """Objects of a class with `__slots__` have no other attributes."""
+    kind = inspect.getattr_static(cls, name, None)
+    if cls.__dictoffset__ or isinstance(kind, types.MemberDescriptorType):
+        return
+    what = f"'{cls.__name__}' object has no attribute '{name}'"
+    lowering.raises(node, AttributeError(what), what)
+
+
+def _take_over(lowering: Lowering, node: Any, owner: ObjectRef, name: str) -> None:
+    """Give an attribute of an object from outside a storage, which holds at first what is there
+    at each call."""
+    key = (id(owner.target), name)
+    if key in lowering.fields:
+        return
+    lowering.meet(owner, compared=True)
+    before = own_attribute(lowering, node, owner, name)
+    if before is None:
+        depend_on_absence(lowering, owner, name)
+    cell = lowering.fields[key] = Cell(name)
+    lowering.owners[cell] = owner.path
+    contents = {name: Unbound("") if before is None else before}
+    lowering.entered[cell] = contents
+    lowering.contents[cell] = contents
+
+
+def delete(lowering: Lowering, node: Any, owner: Any, name: str) -> None:
+    """`del owner.name`."""
+    if not is_object(owner):
+        lowering.unsupported(
+            node,
+            f"the attribute `{name}` of this value cannot be deleted",
+            "keep what changes in an object of your own",
+        )
+    cls = class_of(owner)
+    kind = inspect.getattr_static(cls, name, None)
+    own_delete = method(lowering, owner, "__delattr__")
+    if own_delete is not None:
+        calls.call(lowering, node, own_delete, (Static(name),), {})
+    elif isinstance(kind, property):
+        _call_property(lowering, node, owner, name, kind.fdel, "deleter", ())
+    elif is_data_descriptor(kind):
+        call_descriptor(lowering, node, owner, name, "__delete__", owner)
+    elif own_attribute(lowering, node, owner, name) is None:
+        what = f"`{cls.__name__}` has no attribute `{name}`"
+        lowering.raises(node, AttributeError(name), what)
+    else:
+        store_plainly(lowering, node, owner, name, Unbound(""))

@@ -17,8 +17,8 @@ import numpy as np
 from gradscribe.api.tensor_calls import refused, spelled
 from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.frontend import dependencies
-from gradscribe.frontend.calls import builtins, inlining, opaque, own_rules, unpacking
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import handlers, inlining, opaque, own_rules, unpacking
 from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.calls.own_rules import Conforming
 from gradscribe.frontend.data import instances
@@ -343,6 +343,6 @@ def _zero(lowering: Lowering, out: Any) -> Any:
 def enter() -> None:
     """Make `Function.apply` known to the frontend."""
     apply: Any = Function.__dict__["apply"].__func__
-    builtins.BUILTINS[apply] = _apply
-    builtins.BUILTINS[Context.mark_dirty] = refused("`mark_dirty`", "return a new Tensor")
-    builtins.OBJECTS.update({Pull: _pull, Push: _push})
+    handlers.FUNCTIONS[apply] = _apply
+    handlers.FUNCTIONS[Context.mark_dirty] = refused("`mark_dirty`", "return a new Tensor")
+    handlers.OBJECTS.update({Pull: _pull, Push: _push})

@@ -23,8 +23,8 @@ from gradscribe.api.transform_calls import (
 )
 from gradscribe.compiler.stages import Stages, flat, only_results, tangent_only
 from gradscribe.errors import ArgumentError
-from gradscribe.frontend.calls import builtins
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static, TupleOf
 from gradscribe.ir.affine import Affine
@@ -67,7 +67,7 @@ class _Push:
     along: Resumed
 
 
-def make(mode: Mode) -> builtins.Handler:
+def make(mode: Mode) -> handlers.Handler:
     """The handler of `gs.jacobian` and its kind."""
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -266,4 +266,4 @@ def _is_number(value: Value) -> bool:
 
 def enter() -> None:
     """Make the callables known to the frontend."""
-    builtins.OBJECTS.update({Derivative: call_derivative, _Pullback: _pull, _Push: _pushed})
+    handlers.OBJECTS.update({Derivative: call_derivative, _Pullback: _pull, _Push: _pushed})

@@ -21,7 +21,7 @@ from gradscribe.api.transform import Plan, Transform, prepared
 from gradscribe.compiler import Primal, Target, argument_numbers, target_of
 from gradscribe.compiler.generated import Generated
 from gradscribe.errors import ArgumentError
-from gradscribe.frontend.calls import builtins
+from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
 from gradscribe.transforms.simplify import simplify
@@ -112,8 +112,8 @@ def _hessian(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
 def enter() -> None:
     """Make the transforms known to the frontend."""
     jacobian_calls.enter()
-    builtins.OBJECTS[Jacobian] = _call
-    builtins.BUILTINS.update(
+    handlers.OBJECTS[Jacobian] = _call
+    handlers.FUNCTIONS.update(
         {
             jacobian: jacobian_calls.make("auto"),
             jacfwd: jacobian_calls.make("forward"),

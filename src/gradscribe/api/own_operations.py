@@ -25,7 +25,7 @@ from gradscribe.api.directional import vjp
 from gradscribe.compiler.eager_calls import function_of_call
 from gradscribe.errors import ArgumentError
 from gradscribe.frontend import dependencies
-from gradscribe.frontend.calls import application, builtins, own_rules
+from gradscribe.frontend.calls import application, handlers, own_rules
 from gradscribe.frontend.calls.own_rules import Adjoint, OwnRules, Tangent
 from gradscribe.frontend.calls.trials import type_by_trial
 from gradscribe.frontend.interface import Path
@@ -142,4 +142,4 @@ def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 own_rules.PULLBACKS.append(vjp)
-builtins.OBJECTS[OwnOperation] = _call
+handlers.OBJECTS[OwnOperation] = _call

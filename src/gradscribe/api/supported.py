@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from gradscribe.frontend.calls.builtins import BUILTINS
+from gradscribe.frontend.calls.handlers import FUNCTIONS
 from gradscribe.frontend.calls.mathematics import MATHEMATICS
 from gradscribe.primitives import optional
 from gradscribe.primitives.limits import LIMITS, WITHOUT_DERIVATIVE
@@ -105,7 +105,7 @@ def _of_function(name: str, function: Any) -> tuple[tuple[str, ...], str] | None
     if reason is not None:
         return (), reason
     primitive = PRIMITIVES.get(function)
-    table = BUILTINS if primitive is None else MATHEMATICS
+    table = FUNCTIONS if primitive is None else MATHEMATICS
     has_rule = primitive is not None and _has_rule(primitive)
     if has_rule or function in COMPOSITIONS or function in table:
         return ("reverse", "forward"), LIMITS.get(name, "")

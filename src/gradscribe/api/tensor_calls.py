@@ -17,7 +17,13 @@ from typing import Any
 import numpy as np
 
 from gradscribe.compiler.signatures import enter_array_class
-from gradscribe.frontend.calls import application, builtins, tensors, unpacking
+from gradscribe.frontend.calls import (
+    application,
+    handlers,
+    static_values,
+    tensors,
+    unpacking,
+)
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.control import contexts
 from gradscribe.frontend.data import attributes, single_items, subscripts
@@ -154,7 +160,7 @@ def _assign(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     return target
 
 
-def _as(callee: Any, *left_out: str) -> builtins.Handler:
+def _as(callee: Any, *left_out: str) -> handlers.Handler:
     """A Tensor function that is one of NumPy's, with the same positional arguments."""
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -192,7 +198,7 @@ def _axes(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return TupleOf(static) if static else Static(None)
 
 
-def _folded(function: Callable[..., Any]) -> builtins.Handler:
+def _folded(function: Callable[..., Any]) -> handlers.Handler:
     """A helper that is run when the function is compiled: integers in it become known."""
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -208,7 +214,7 @@ def known_value(lowering: Lowering, node: Any, item: Any) -> Any:
         return tuple(
             known_value(lowering, node, i) for i in unpacking.unpacked(lowering, node, item)
         )
-    return builtins.static_value(lowering, node, item)
+    return static_values.object_of(lowering, node, item)
 
 
 def _numel(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -311,7 +317,7 @@ def _masked_select(lowering: Lowering, node: Any, input: Any, mask: Any) -> Any:
     return subscripts.read_item(lowering, node, input, mask)
 
 
-def with_names(function: Callable[..., Any]) -> builtins.Handler:
+def with_names(function: Callable[..., Any]) -> handlers.Handler:
     signature = inspect.signature(function)
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -328,7 +334,7 @@ def with_names(function: Callable[..., Any]) -> builtins.Handler:
 # -- what there is not ---------------------------------------------------------------------------
 
 
-def refused(what: str, advice: str) -> builtins.Handler:
+def refused(what: str, advice: str) -> handlers.Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return lowering.unsupported(node, f"{what} inside of compiled code", advice)
 
@@ -343,7 +349,7 @@ _GRAPH = (
 _LAYOUT = ("stride", "is_contiguous", "data_ptr", "dim_order", "is_set_to")
 _STATE = ("requires_grad", "is_leaf", "grad", "grad_fn", "output_nr", "retains_grad", "_version")
 
-HANDLERS: dict[Any, builtins.Handler] = {
+HANDLERS: dict[Any, handlers.Handler] = {
     eager.apply: _apply,
     any_form.apply_of_any_form: _apply_of_any_form,
     inplace.update: _update,
@@ -391,20 +397,20 @@ HANDLERS: dict[Any, builtins.Handler] = {
     Tensor.cpu: same,
 }
 
-builtins.BUILTINS.update(HANDLERS)
-builtins.BUILTINS[inplace.rearrange] = refused(
+handlers.FUNCTIONS.update(HANDLERS)
+handlers.FUNCTIONS[inplace.rearrange] = refused(
     "exchanging axes in place", "use the form without underscore, and assign its result"
 )
 for _name in _GRAPH:
-    builtins.BUILTINS[vars(Tensor)[_name]] = refused(f"`{_name}`", _OUTSIDE)
+    handlers.FUNCTIONS[vars(Tensor)[_name]] = refused(f"`{_name}`", _OUTSIDE)
 for _name in _LAYOUT:
-    builtins.BUILTINS[getattr(Tensor, _name)] = refused(
+    handlers.FUNCTIONS[getattr(Tensor, _name)] = refused(
         f"`{_name}`, the layout of memory,", _OUTSIDE
     )
 for _function in (factorizations.lu, factorizations.geqrf):
-    builtins.BUILTINS[_function] = refused(f"`{_function.__name__}`", _OUTSIDE)
+    handlers.FUNCTIONS[_function] = refused(f"`{_function.__name__}`", _OUTSIDE)
 for _name in _STATE:
-    builtins.BUILTINS[inspect.getattr_static(Tensor, _name).fget] = refused(f"`{_name}`", _OUTSIDE)
+    handlers.FUNCTIONS[inspect.getattr_static(Tensor, _name).fget] = refused(f"`{_name}`", _OUTSIDE)
 tensors.CLASSES.append(Tensor)
 tensors.ARRAY_MODULES |= {composites.__name__, matrix_composites.__name__}
 tensors.ARRAY_MODULES.add("gradscribe.runtime.special_composites")
@@ -416,7 +422,7 @@ tensors.AS_TENSOR.append(_as_tensor)
 attributes.ARRAY_OF.append(_as_array)
 enter_array_class(Tensor, lambda tensor: tensor.array, spelling="tensor")
 
-builtins.BUILTINS[grad_mode.no_grad] = contexts.mode(False)
-builtins.BUILTINS[grad_mode.enable_grad] = contexts.mode(True)
-builtins.BUILTINS[grad_mode.set_grad_enabled] = contexts.mode(None)
-builtins.BUILTINS[grad_mode.GradMode] = contexts.mode(None)
+handlers.FUNCTIONS[grad_mode.no_grad] = contexts.mode(False)
+handlers.FUNCTIONS[grad_mode.enable_grad] = contexts.mode(True)
+handlers.FUNCTIONS[grad_mode.set_grad_enabled] = contexts.mode(None)
+handlers.FUNCTIONS[grad_mode.GradMode] = contexts.mode(None)

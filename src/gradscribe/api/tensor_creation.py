@@ -11,7 +11,13 @@ import numpy as np
 from gradscribe.api.tensor_calls import same, spelled, with_names
 from gradscribe.compiler.keys import KEYS
 from gradscribe.frontend import outside
-from gradscribe.frontend.calls import application, builtins, opaque, tensors
+from gradscribe.frontend.calls import (
+    application,
+    handlers,
+    opaque,
+    static_values,
+    tensors,
+)
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data import subscripts
 from gradscribe.frontend.interface import Path
@@ -32,14 +38,14 @@ def _finished(
     requires_grad: Any = _FALSE,
 ) -> Any:
     """A new Tensor of an array that was made for it."""
-    if builtins.static_value(lowering, node, requires_grad):
+    if static_values.object_of(lowering, node, requires_grad):
         lowering.unsupported(
             node,
             "a Tensor with `requires_grad=True` that is made inside of compiled code",
             "make it outside, and pass it or capture it",
         )
     array = subscripts.cut(lowering, array)
-    if builtins.static_value(lowering, node, dtype) is not None:
+    if static_values.object_of(lowering, node, dtype) is not None:
         wanted = _dtype(lowering, node, (dtype,), {})
         if getattr(lowering.value(array).type, "dtype", "") != wanted.value.name:
             array = application.apply_method(lowering, node, array, "astype", (wanted,), {})
@@ -54,7 +60,7 @@ def _array_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
         return _number_of(lowering, node, data)
     array = calls.call(lowering, node, Static(np.array), (data,), {})
     default = _default_dtype(lowering, node, (), {})
-    if is_array or builtins.static_value(lowering, node, dtype) is not None:
+    if is_array or static_values.object_of(lowering, node, dtype) is not None:
         return array
     type_ = lowering.value(array).type
     if getattr(type_, "dtype", None) == "float64" != default.value.name:
@@ -93,7 +99,7 @@ def _default_dtype(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
 
 def _dtype(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     _default_dtype(lowering, node, (), {})
-    return Static(dtypes.to_dtype(builtins.static_value(lowering, node, arguments[0])))
+    return Static(dtypes.to_dtype(static_values.object_of(lowering, node, arguments[0])))
 
 
 def _source(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -106,7 +112,7 @@ def _source(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     return opaque.emit(lowering, randomness.source, (), {}, type_)
 
 
-HANDLERS: dict[Any, builtins.Handler] = {
+HANDLERS: dict[Any, handlers.Handler] = {
     distinct._recorded: with_names(_values),
     creation.finished: with_names(_finished),
     creation._array_of: _array_of,
@@ -119,7 +125,7 @@ HANDLERS: dict[Any, builtins.Handler] = {
 }
 
 
-def _typed(made: Any) -> builtins.Handler:
+def _typed(made: Any) -> handlers.Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return calls.call(lowering, node, Static(made.make), arguments, keywords)
 
@@ -129,7 +135,7 @@ def _typed(made: Any) -> builtins.Handler:
 def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`isinstance(x, gs.FloatTensor)` asks for the dtype of a Tensor."""
     item, asked = arguments
-    classes = builtins.static_value(lowering, node, asked)
+    classes = static_values.object_of(lowering, node, asked)
     classes = classes if isinstance(classes, tuple) else (classes,)
     typed = [cls for cls in classes if isinstance(cls, creation.TypedTensor)]
     if isinstance(item, Ref) and tensors.is_tensor(lowering, item):
@@ -144,10 +150,10 @@ def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     return _isinstance_of_others(lowering, node, (item, others), {})
 
 
-_isinstance_of_others = builtins.BUILTINS[isinstance]
-builtins.BUILTINS[isinstance] = _isinstance
-builtins.BUILTINS.update(HANDLERS)
+_isinstance_of_others = handlers.FUNCTIONS[isinstance]
+handlers.FUNCTIONS[isinstance] = _isinstance
+handlers.FUNCTIONS.update(HANDLERS)
 for _class in creation.TYPED_CONSTRUCTORS.values():
-    builtins.BUILTINS[_class] = _typed(_class)
+    handlers.FUNCTIONS[_class] = _typed(_class)
 outside.STANDS_FOR[dtypes.PublicDtype] = dtypes.to_dtype
 KEYS[dtypes.PublicDtype] = dtypes.to_dtype

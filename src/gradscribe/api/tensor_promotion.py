@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.api.tensor_calls import same, spelled, with_names
-from gradscribe.frontend.calls import application, builtins, tensors
+from gradscribe.frontend.calls import application, handlers, tensors
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Ref, Static, TupleOf
@@ -100,7 +100,7 @@ def _has_tensor(lowering: Lowering, *operands: Any) -> bool:
     )
 
 
-HANDLERS: dict[Any, builtins.Handler] = {
+HANDLERS: dict[Any, handlers.Handler] = {
     promotion.promoted: with_names(_promoted),
     promotion.divisible: with_names(_divisible),
     promotion.floating: with_names(_floating),
@@ -112,7 +112,7 @@ HANDLERS: dict[Any, builtins.Handler] = {
     promotion.only_floating: same,
 }
 
-builtins.BUILTINS.update(HANDLERS)
+handlers.FUNCTIONS.update(HANDLERS)
 tensors.PROMOTIONS.update(
     dict.fromkeys(
         (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.pow),

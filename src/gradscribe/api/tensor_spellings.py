@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gradscribe.frontend.calls import builtins
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
 from gradscribe.runtime.spellings import SPELLED, respelled
 
 
-def _under_own_names(function: Callable[..., Any], names: Mapping[str, str]) -> builtins.Handler:
+def _under_own_names(function: Callable[..., Any], names: Mapping[str, str]) -> handlers.Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return calls.call(lowering, node, Static(function), arguments, respelled(keywords, names))
 
@@ -22,4 +22,4 @@ def _under_own_names(function: Callable[..., Any], names: Mapping[str, str]) -> 
 def enter() -> None:
     """Let compiled code call them, by what the functions themselves mean there."""
     for made, known in SPELLED.items():
-        builtins.BUILTINS.setdefault(made, _under_own_names(*known))
+        handlers.FUNCTIONS.setdefault(made, _under_own_names(*known))

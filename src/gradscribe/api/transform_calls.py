@@ -21,7 +21,7 @@ from gradscribe.compiler import argnums_error
 from gradscribe.compiler.stages import Stages, bind_ones, gradient_tree
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend import wording
-from gradscribe.frontend.calls import application, builtins, unpacking
+from gradscribe.frontend.calls import application, handlers, unpacking
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.lowering import Lowering, is_number
@@ -75,7 +75,7 @@ class LocalPullback:
 # -- grad, value_and_grad ------------------------------------------------------------------------
 
 
-def _grad(with_value: bool) -> builtins.Handler:
+def _grad(with_value: bool) -> handlers.Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         names = ("function", "argnums", "has_aux")
         given = {**dict(zip(names, arguments, strict=False)), **keywords}
@@ -257,7 +257,7 @@ def _hvp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 def enter(grad: Any, value_and_grad: Any) -> None:
     """Make the transforms known to the frontend."""
-    builtins.BUILTINS.update({grad: _grad(False), value_and_grad: _grad(True)})
-    builtins.BUILTINS.update({jvp: _jvp, vjp: _vjp, hvp: _hvp})
-    builtins.OBJECTS.update({Derivative: _call_derivative, Gradient: _call_gradient})
-    builtins.OBJECTS[LocalPullback] = _call_pullback
+    handlers.FUNCTIONS.update({grad: _grad(False), value_and_grad: _grad(True)})
+    handlers.FUNCTIONS.update({jvp: _jvp, vjp: _vjp, hvp: _hvp})
+    handlers.OBJECTS.update({Derivative: _call_derivative, Gradient: _call_gradient})
+    handlers.OBJECTS[LocalPullback] = _call_pullback

@@ -14,6 +14,7 @@ from typing import Any
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import inputs
 from gradscribe.frontend.calls import (
+    builtin_functions,
     callables,
     iterating,
     iterator_tools,
@@ -39,6 +40,7 @@ from gradscribe.ir.trees import LEAF, Node
 __all__ = ["Argument", "Lowered", "lower"]
 
 del (
+    builtin_functions,
     callables,
     iterating,
     iterator_tools,

@@ -6,8 +6,12 @@ import functools
 import operator
 from typing import Any
 
-from gradscribe.frontend.calls import application, iteration_prelude
-from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.calls import (
+    application,
+    handlers,
+    iteration_prelude,
+    static_values,
+)
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.subscripts import read_item, store_item
@@ -34,19 +38,19 @@ def _call_partial(lowering: Lowering, node: Any, arguments: Any, keywords: Any) 
     """A partial that is static, its arguments too."""
     callee, *rest = arguments
     partial: functools.partial[Any] = callee.value
-    given = (*map(known.static_receiver, partial.args), *rest)
-    named = {name: known.static_receiver(item) for name, item in partial.keywords.items()}
+    given = (*map(static_values.value_of, partial.args), *rest)
+    named = {name: static_values.value_of(item) for name, item in partial.keywords.items()}
     return calls.call(lowering, node, Static(partial.func), given, named | keywords)
 
 
-def _operator(callee: Any) -> known.Handler:
+def _operator(callee: Any) -> handlers.Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return operate(lowering, node, callee, *arguments)
 
     return handler
 
 
-def _truth(wanted: bool) -> known.Handler:
+def _truth(wanted: bool) -> handlers.Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         found = truth(lowering, arguments[0])
         if isinstance(found, bool):
@@ -109,14 +113,14 @@ def _call_methodcaller(lowering: Lowering, node: Any, arguments: Any, keywords: 
         given, named = (*made.args, *given), made.keywords
     name, *rest = given
     method = attribute(lowering, node, owner, name)
-    named = {key: known.static_receiver(item) for key, item in named.items()}
-    return calls.call(lowering, node, method, tuple(map(known.static_receiver, rest)), named)
+    named = {key: static_values.value_of(item) for key, item in named.items()}
+    return calls.call(lowering, node, method, tuple(map(static_values.value_of, rest)), named)
 
 
 _OPERATORS = {*BINARY.values(), *COMPARE.values(), *UNARY.values()} - {operator.not_}
 
-known.BUILTINS.update({callee: _operator(callee) for callee in _OPERATORS})
-known.BUILTINS.update(
+handlers.FUNCTIONS.update({callee: _operator(callee) for callee in _OPERATORS})
+handlers.FUNCTIONS.update(
     {
         bool: _bool,
         operator.not_: _truth(False),
@@ -129,7 +133,7 @@ known.BUILTINS.update(
         functools.update_wrapper: _update_wrapper,
     }
 )
-known.OBJECTS.update(
+handlers.OBJECTS.update(
     {
         functools.partial: _call_partial,
         operator.itemgetter: _call_itemgetter,

@@ -13,12 +13,17 @@ from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import (
     application,
     destinations,
+    folding,
+    handlers,
     inlining,
+    introspection,
+    iterators,
     local_classes,
+    methods,
     opaque,
     randomness,
+    static_values,
 )
-from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.data import class_attributes, construction, dataclass_methods, protocols
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import plain_function
@@ -59,11 +64,11 @@ def call(
         given = (callee.receiver, *arguments)
         return _call_python_function(lowering, node, callee.function, given, keywords)
     if isinstance(callee, BoundMethod):
-        return known.call_method(lowering, node, callee, arguments, keywords)
+        return methods.call_method(lowering, node, callee, arguments, keywords)
     if isinstance(callee, PartialOf):
         given = (*callee.arguments, *arguments)
         return call(lowering, node, callee.function, given, callee.keywords | keywords)
-    if isinstance(callee, ObjectRef) and type(callee.target) in known.OBJECTS:
+    if isinstance(callee, ObjectRef) and type(callee.target) in handlers.OBJECTS:
         dependencies.depend(lowering, callee.path, callee.target)
         return _call_object(lowering, node, callee.target, arguments, keywords)
     special = class_attributes.method(lowering, callee, "__call__")
@@ -71,7 +76,7 @@ def call(
         return call(lowering, node, special, arguments, keywords)
     if isinstance(callee, TupleOf):
         method = BoundMethod(callee, "__call__")
-        return known.call_method(lowering, node, method, arguments, keywords)
+        return methods.call_method(lowering, node, method, arguments, keywords)
     return lowering.unsupported(
         node,
         "this value cannot be called",
@@ -101,7 +106,7 @@ def _call_object(
         return opaque.emit(lowering, callee, arguments, keywords, Opaque(made))
     optional.enter_imported()
     try:
-        handler = known.BUILTINS.get(callee)
+        handler = handlers.FUNCTIONS.get(callee)
         primitive = PRIMITIVES.get(callee)
         composition = COMPOSITIONS.get(callee)
     except TypeError:
@@ -114,11 +119,13 @@ def _call_object(
     ufunc = destinations.ufunc_at(callee)
     if ufunc is not None:
         return destinations.change_at(lowering, node, ufunc, arguments)
-    if type(callee) in known.OBJECTS:
-        return known.OBJECTS[type(callee)](lowering, node, (Static(callee), *arguments), keywords)
+    if type(callee) in handlers.OBJECTS:
+        return handlers.OBJECTS[type(callee)](
+            lowering, node, (Static(callee), *arguments), keywords
+        )
     if inspect.isfunction(callee) and callee in STATIC:
-        plain = [known.static_value(lowering, node, a) for a in arguments]
-        return known.static_receiver(callee(*plain))
+        plain = [static_values.object_of(lowering, node, a) for a in arguments]
+        return static_values.value_of(callee(*plain))
     special = protocols.operate(lowering, node, callee, arguments)
     if special is not None:
         return special
@@ -135,7 +142,7 @@ def _call_object(
     if dataclass_methods.is_dataclass_comparison(callee):
         return dataclass_methods.compare_dataclasses(lowering, node, callee, arguments)
     if inspect.isfunction(callee) and hasattr(callee, "dispatch") and arguments:
-        chosen = callee.dispatch(known.class_of(lowering, node, arguments[0]))
+        chosen = callee.dispatch(introspection.class_of(lowering, node, arguments[0]))
         return call(lowering, node, Static(chosen), arguments, keywords)
     function = plain_function(callee)
     if function is not None and _is_opaque_function(lowering, node, function, arguments, keywords):
@@ -145,11 +152,11 @@ def _call_object(
     if isinstance(callee, types.MethodType) and opaque.is_library(type(callee.__self__)):
         return opaque.call(lowering, node, callee, arguments, keywords)
     if isinstance(callee, types.MethodType):
-        owner = known.static_receiver(callee.__self__)
+        owner = static_values.value_of(callee.__self__)
         function = plain_function(callee.__func__)
         assert function is not None
         return inlining.call_function(lowering, node, function, (owner, *arguments), keywords)
-    return known.call_unknown(lowering, node, callee, arguments, keywords)
+    return _call_unknown(lowering, node, callee, arguments, keywords)
 
 
 def _is_known(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
@@ -182,3 +189,29 @@ def _is_opaque_function(
     if any(isinstance(item, InstanceRef) for item in given):
         return False
     return node is lowering.discarded or not any(opaque.may_vary(lowering, i) for i in given)
+
+
+def _call_unknown(
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """A callable without entry: computed now if pure and static, else refused."""
+    fields = getattr(callee, "_fields", None)
+    if isinstance(callee, type) and issubclass(callee, tuple) and fields is not None:
+        bound = inspect.signature(callee).bind(*arguments, **keywords)
+        bound.apply_defaults()
+        items = [bound.arguments[f] for f in fields]
+        return TupleOf(tuple(i if _is_frontend(i) else Static(i) for i in items), callee)
+    if folding.is_pure(callee):
+        arguments = tuple(iterators.taken(lowering, node, item) for item in arguments)
+    found = folding.folded(lowering, node, callee, arguments, keywords)
+    if found is not None:
+        return found
+    return opaque.call(lowering, node, callee, arguments, keywords)
+
+
+def _is_frontend(item: Any) -> bool:
+    return type(item).__module__.startswith("gradscribe.")

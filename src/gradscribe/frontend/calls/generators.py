@@ -20,8 +20,7 @@ from typing import Any
 import gast
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.calls import iterators
+from gradscribe.frontend.calls import handlers, iterators
 from gradscribe.frontend.control.final_blocks import walk_all
 from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.frame import Frame
@@ -162,7 +161,7 @@ def _note(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return item
 
 
-known.BUILTINS[_noted] = _note
+handlers.FUNCTIONS[_noted] = _note
 
 
 # -- the body as a function that returns a list --------------------------------------------------

@@ -11,8 +11,7 @@ from typing import Any
 
 from gradscribe.errors import SourceNotFoundError
 from gradscribe.frontend import dependencies, outside
-from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.calls import destinations, tensors
+from gradscribe.frontend.calls import destinations, static_values, tensors
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Path
@@ -63,7 +62,7 @@ def inline(
 ) -> Any:
     """Call a function of our own: all of it belongs to the user's statement."""
     source = replace(source_of(function.__code__), statement=lowering.builder.location, whole=True)
-    defaults = {name: known.static_receiver(item) for name, item in _defaults_of(function).items()}
+    defaults = {name: static_values.value_of(item) for name, item in _defaults_of(function).items()}
     names = _bind(lowering, node, source, defaults, arguments, keywords or {})
     return run_frame(lowering, node, Frame(source, function, names))
 

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.calls import application, inlining, reducing, unpacking
-from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.calls import application, handlers, inlining, reducing, unpacking
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.calls import iteration_prelude as prelude
@@ -214,7 +213,7 @@ def _few(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | None:
     return None
 
 
-def _chosen(callee: Any) -> known.Handler:
+def _chosen(callee: Any) -> handlers.Handler:
     """`combinations` and the like: row by row, of few known items, else by nested loops; where
     those are not written here, of as many items as there are in the specializing call."""
 
@@ -332,7 +331,7 @@ def _from_iterator(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
     return calls.call(lowering, node, Static(np.array), given, keywords)
 
 
-known.BUILTINS.update(
+handlers.FUNCTIONS.update(
     {
         map: iterator(_map),
         filter: iterator(_filter),

@@ -10,8 +10,7 @@ import operator
 import sys
 from typing import Any
 
-from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.calls import inlining, reducing, unpacking
+from gradscribe.frontend.calls import handlers, inlining, reducing, unpacking
 from gradscribe.frontend.calls import itertools_prelude as prelude
 from gradscribe.frontend.calls.iterators import iterator, made, taking
 from gradscribe.frontend.data.subscripts import read_item
@@ -21,7 +20,7 @@ from gradscribe.frontend.values import Iteration, Static, TupleOf
 from gradscribe.ir.types import Tuple
 
 
-def _written_as(function: Any) -> known.Handler:
+def _written_as(function: Any) -> handlers.Handler:
     """Of a function written in Python, the one that makes an iterator over what it gives."""
     return iterator(
         lambda lowering, node, arguments, keywords: inlining.inline(
@@ -102,7 +101,7 @@ def _numbers() -> Iteration:
     return Iteration("range", (Static(0), Static(sys.maxsize), Static(1)))
 
 
-known.BUILTINS.update(
+handlers.FUNCTIONS.update(
     {
         itertools.takewhile: _written_as(prelude.taken_while),
         itertools.dropwhile: _written_as(prelude.dropped_while),

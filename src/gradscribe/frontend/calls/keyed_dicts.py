@@ -6,8 +6,7 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
-from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.calls import inlining, opaque
+from gradscribe.frontend.calls import handlers, inlining, opaque
 from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.data import construction, places
 from gradscribe.frontend.data.keyed import KeyedItems, put
@@ -64,4 +63,4 @@ def new_dict(lowering: Lowering, node: Any, pairs: Iterable[tuple[Any, Any]] = (
     return made
 
 
-known.BUILTINS[put] = enter
+handlers.FUNCTIONS[put] = enter

@@ -20,8 +20,7 @@ from typing import Any, ClassVar
 import gast
 
 from gradscribe.frontend import dependencies
-from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.calls import inlining
+from gradscribe.frontend.calls import handlers, inlining
 from gradscribe.frontend.calls.folding import known_object
 from gradscribe.frontend.data import sequences
 from gradscribe.frontend.frame import Frame
@@ -244,7 +243,7 @@ def _named_tuple_class(*description: Any, **options: Any) -> type:
     return collections.namedtuple(*description, **options)
 
 
-known.BUILTINS[collections.namedtuple] = _named_tuple
+handlers.FUNCTIONS[collections.namedtuple] = _named_tuple
 
 
 def call(

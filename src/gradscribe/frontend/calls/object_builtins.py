@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend import dependencies, outside
-from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import inlining, iteration_prelude, iterators, prelude, reducing
+from gradscribe.frontend.calls import (
+    handlers,
+    inlining,
+    iteration_prelude,
+    iterators,
+    methods,
+    prelude,
+    reducing,
+    static_values,
+)
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.data import (
@@ -44,7 +52,7 @@ from gradscribe.ir.core import Value
 
 def _super(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if arguments:
-        return Super(known.static_value(lowering, node, arguments[0]), arguments[1])
+        return Super(static_values.object_of(lowering, node, arguments[0]), arguments[1])
     frame: Frame | None = lowering.frame
     while frame is not None:
         if frame.cls is not None:
@@ -63,7 +71,7 @@ def _super(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 def _setattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     owner, name, item = arguments
-    object_stores.store(lowering, node, owner, known.static_value(lowering, node, name), item)
+    object_stores.store(lowering, node, owner, static_values.object_of(lowering, node, name), item)
     return Static(None)
 
 
@@ -76,7 +84,7 @@ def _set_plainly(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -
             "keep what changes in an object of your own, or return it",
         )
     object_stores.store_plainly(
-        lowering, node, owner, known.static_value(lowering, node, name), item
+        lowering, node, owner, static_values.object_of(lowering, node, name), item
     )
     return Static(None)
 
@@ -106,7 +114,9 @@ def _replace(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
 
 def _fields(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     (owner,) = arguments
-    cls: Any = class_of(owner) if is_object(owner) else known.static_value(lowering, node, owner)
+    cls: Any = (
+        class_of(owner) if is_object(owner) else static_values.object_of(lowering, node, owner)
+    )
     return TupleOf(tuple(map(Static, dataclasses.fields(cls))))
 
 
@@ -125,7 +135,7 @@ def _astuple(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     return TupleOf(tuple(_deeply(lowering, node, item, _astuple) for item in fields))
 
 
-def _deeply(lowering: Lowering, node: Any, item: Any, convert: known.Handler) -> Any:
+def _deeply(lowering: Lowering, node: Any, item: Any, convert: handlers.Handler) -> Any:
     """A copy, in which dataclasses are converted."""
     if is_object(item) and dataclasses.is_dataclass(class_of(item)):
         return convert(lowering, node, (item,), {})
@@ -239,26 +249,26 @@ def _fields_as_dict(lowering: Lowering, node: Any, arguments: Any, keywords: Any
     return DictRef(storage)
 
 
-known.NAMEDTUPLE_METHODS.update(_replace=_replace_fields, _asdict=_fields_as_dict)
+methods.NAMEDTUPLE_METHODS.update(_replace=_replace_fields, _asdict=_fields_as_dict)
 
 
-def _instance_of(cls: type) -> known.Handler:
+def _instance_of(cls: type) -> handlers.Handler:
     return lambda lowering, node, arguments, keywords: construction.instantiate(
         lowering, node, cls, arguments, keywords
     )
 
 
-def _written_as(function: Any) -> known.Handler:
+def _written_as(function: Any) -> handlers.Handler:
     return lambda lowering, node, arguments, keywords: inlining.inline(
         lowering, node, function, arguments, keywords
     )
 
 
-known.BUILTINS.update(
+handlers.FUNCTIONS.update(
     {cls: iterators.taking(_instance_of(own)) for cls, own in standard_classes.CLASSES.items()}
 )
-known.BUILTINS.update({f: _written_as(own) for f, own in standard_functions.FUNCTIONS.items()})
-known.BUILTINS.update(
+handlers.FUNCTIONS.update({f: _written_as(own) for f, own in standard_functions.FUNCTIONS.items()})
+handlers.FUNCTIONS.update(
     {
         super: _super,
         setattr: _setattr,

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import NoDerivativeError, UnsupportedError
-from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import inlining, opaque, unpacking
+from gradscribe.frontend.calls import handlers, inlining, opaque, unpacking
 from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import PartialOf, Static, TupleOf
@@ -182,4 +181,4 @@ def zero_of(lowering: Lowering, node: Any, out: Any) -> Any:
     return lowering.constant(zero.item() if type_.weak else zero)
 
 
-known.OBJECTS.update({Adjoint: _apply_adjoint, Tangent: _apply_tangent})
+handlers.OBJECTS.update({Adjoint: _apply_adjoint, Tangent: _apply_tangent})

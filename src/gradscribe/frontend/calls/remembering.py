@@ -12,8 +12,8 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend.calls import builtins as known
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import handlers, introspection
 from gradscribe.frontend.control.final_blocks import walk_all
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import Lowering
@@ -90,7 +90,7 @@ def _check_hashable(lowering: Lowering, node: Any, item: Any) -> None:
             _check_hashable(lowering, node, part)
     is_array = isinstance(item, Ref) and _is_numpy(lowering.load(item).type)
     if is_array or isinstance(item, (ListRef, DictRef)):
-        name = known.class_of(lowering, node, item)
+        name = introspection.class_of(lowering, node, item)
         shown = f"{name.__module__}.{name.__name__}".removeprefix("builtins.")
         lowering.raises(node, TypeError(f"unhashable type: '{shown}'"))
 
@@ -159,7 +159,7 @@ def _is_rebound(outer: Any, function: Any, name: str) -> bool:
     return len(bindings) > 1 or alone
 
 
-known.BUILTINS.update(
+handlers.FUNCTIONS.update(
     {
         functools.lru_cache: _cached,
         functools.cache: _cached,
@@ -167,4 +167,4 @@ known.BUILTINS.update(
         remembered: _call,
     }
 )
-known.OBJECTS[functools._lru_cache_wrapper] = _call_cached
+handlers.OBJECTS[functools._lru_cache_wrapper] = _call_cached

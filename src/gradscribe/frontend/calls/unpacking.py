@@ -11,7 +11,7 @@ from gradscribe.frontend.calls import application, iterators, opaque
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.data import instances, protocols, ranges, sequences
 from gradscribe.frontend.data.subscripts import read_item
-from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import DictRef, Iteration, ListRef, OneShot, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Value
@@ -164,3 +164,18 @@ def raise_for_length(
     numbers = length(lowering, item), Static(number)
     wrong = application.apply_primitive(lowering, node, PRIMITIVES[compare], compare, numbers, {})
     branch(lowering, wrong, lambda: raise_here(lowering, ValueError, what), lambda: None)
+
+
+def len_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`len(item)`."""
+    try:
+        result = length(lowering, arguments[0])
+    except TypeError as error:
+        lowering.raises(node, error)
+    if result is not None:
+        return result
+    what = "this value has no length"
+    advice = "take the length of an array, a list, a tuple or a dict"
+    if is_number(arguments[0]):
+        lowering.raises(node, TypeError("a number has no len()"), what, advice)
+    return lowering.unsupported(node, what, advice)

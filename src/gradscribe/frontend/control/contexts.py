@@ -17,8 +17,7 @@ import gast
 import numpy as np
 
 from gradscribe.frontend import wording
-from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.calls import handlers, opaque
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError
 from gradscribe.frontend.control.branches import RAISED
 from gradscribe.frontend.data import protocols
@@ -180,7 +179,7 @@ _KINDS: dict[str, Callable[[Lowering, Any, Manager, Body], None]] = {
 # -- calls that make managers ------------------------------------------------------------------
 
 
-def mode(enabled: bool | None) -> known.Handler:
+def mode(enabled: bool | None) -> handlers.Handler:
     """A call that makes a gradient mode (None: the one that is given)."""
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -197,7 +196,7 @@ def mode(enabled: bool | None) -> known.Handler:
     return handler
 
 
-def _kept_class(cls: Any) -> known.Handler:
+def _kept_class(cls: Any) -> handlers.Handler:
     """A call of a class whose managers are kept."""
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -211,6 +210,6 @@ def _nullcontext(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -
     return Manager("null", given[:1])
 
 
-known.BUILTINS[np.errstate] = _kept_class(np.errstate)
-known.BUILTINS[warnings.catch_warnings] = _kept_class(warnings.catch_warnings)
-known.BUILTINS[contextlib.nullcontext] = _nullcontext
+handlers.FUNCTIONS[np.errstate] = _kept_class(np.errstate)
+handlers.FUNCTIONS[warnings.catch_warnings] = _kept_class(warnings.catch_warnings)
+handlers.FUNCTIONS[contextlib.nullcontext] = _nullcontext

@@ -18,8 +18,7 @@ from typing import Any
 import gast
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.calls import handlers, opaque, static_values
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError
 from gradscribe.frontend.control.branches import attempt, branch, raise_here
 from gradscribe.frontend.control.final_blocks import final_block, walk_all
@@ -28,10 +27,7 @@ from gradscribe.frontend.operators import truth
 from gradscribe.frontend.values import Manager, Static, Storage, TupleOf, Unbound
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import BOOL
-from gradscribe.primitives.control import (
-    ATTEMPT,
-    CAUGHT,
-)
+from gradscribe.primitives.control import ATTEMPT, CAUGHT
 from gradscribe.primitives.raising import Classes, may_raise
 
 _NO_ARGUMENTS: dict[str, Any] = {"args": (), "keywords": {}}
@@ -67,7 +63,7 @@ def _handled(lowering: Lowering, node: Any) -> None:
 
 def suppressing(lowering: Lowering, node: Any, manager: Manager, body: Any) -> None:
     """`with suppress(…)`: a `try` whose handler does nothing."""
-    classes = tuple(known.static_value(lowering, node, item) for item in manager.arguments)
+    classes = tuple(static_values.object_of(lowering, node, item) for item in manager.arguments)
     if len(node.items) > 1:
         lowering.unsupported(
             node,
@@ -81,7 +77,7 @@ def _suppress(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
     return Manager("suppress", tuple(arguments))
 
 
-known.BUILTINS[contextlib.suppress] = _suppress
+handlers.FUNCTIONS[contextlib.suppress] = _suppress
 
 
 def _handler(lowering: Lowering, node: Any) -> Handler:
@@ -89,7 +85,7 @@ def _handler(lowering: Lowering, node: Any) -> Handler:
 
     classes: Any = Static(Exception) if node.type is None else expression(lowering, node.type)
     items = classes.items if isinstance(classes, TupleOf) else (classes,)
-    found = tuple(known.static_value(lowering, node, item) for item in items)
+    found = tuple(static_values.object_of(lowering, node, item) for item in items)
     if not all(isinstance(c, type) and issubclass(c, BaseException) for c in found):
         lowering.unsupported(
             node,

@@ -14,8 +14,7 @@ from typing import Any
 import gast
 
 from gradscribe.frontend import outside
-from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.calls import opaque, unpacking
+from gradscribe.frontend.calls import introspection, opaque, static_values, unpacking
 from gradscribe.frontend.control.branches import branch, conditional
 from gradscribe.frontend.data.instances import class_of, is_object
 from gradscribe.frontend.data.sequences import new_list
@@ -224,16 +223,18 @@ def _mapping(lowering: Lowering, pattern: Any, item: Any) -> Condition:
 def _keys(lowering: Lowering, pattern: Any) -> list[Any]:
     from gradscribe.frontend.expressions import expression
 
-    return [known.static_value(lowering, key, expression(lowering, key)) for key in pattern.keys]
+    return [
+        static_values.object_of(lowering, key, expression(lowering, key)) for key in pattern.keys
+    ]
 
 
 def _class(lowering: Lowering, pattern: Any, item: Any) -> Condition:
     cls = _class_of(lowering, pattern)
-    if not issubclass(known.class_of(lowering, pattern, item), cls):
+    if not issubclass(introspection.class_of(lowering, pattern, item), cls):
         return False
     parts = _attributes(lowering, pattern)
     names = [name for _, name in parts if name]
-    if not all(known.has_attribute(lowering, pattern, item, name) for name in names):
+    if not all(introspection.has_attribute(lowering, pattern, item, name) for name in names):
         return False
     return _every(lowering, pattern, _tests(lowering, item, parts, _attribute))
 

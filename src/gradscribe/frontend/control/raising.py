@@ -6,8 +6,7 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.calls import opaque, static_values
 from gradscribe.frontend.calls.definitions import AlwaysRaisesError
 from gradscribe.frontend.control.branches import RAISED
 from gradscribe.frontend.expressions import condition, expression
@@ -86,5 +85,5 @@ def assert_statement(lowering: Lowering, node: Any) -> None:
         return
     message = None
     if node.msg is not None:
-        message = known.effect_argument(lowering, expression(lowering, node.msg))
+        message = static_values.effect_argument(lowering, expression(lowering, node.msg))
     lowering.emit(ASSERT, {"condition": test, "message": message})

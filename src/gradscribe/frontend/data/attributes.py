@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend import dependencies, outside, wording
-from gradscribe.frontend.calls import application, opaque, tensors
-from gradscribe.frontend.calls import builtins as known
+from gradscribe.frontend.calls import application, handlers, introspection, methods, opaque, tensors
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data import (
     carried_by_exceptions,
@@ -33,7 +32,7 @@ def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
     if isinstance(owner, Static) and not is_number(owner):
         return _static_attribute(lowering, node, owner.value, name)
     if name == "__class__":
-        return Static(known.class_of(lowering, node, owner))
+        return Static(introspection.class_of(lowering, node, owner))
     if instances.is_object(owner):
         return objects.read(lowering, node, owner, name)
     if isinstance(owner, Super):
@@ -85,7 +84,7 @@ def _namedtuple_attribute(lowering: Lowering, node: Any, owner: TupleOf, name: s
     fields: tuple[str, ...] = getattr(owner.cls, "_fields", ())
     if name in fields:
         return owner.items[fields.index(name)]
-    if name in vars(tuple) or name in known.NAMEDTUPLE_METHODS or name == "_make":
+    if name in vars(tuple) or name in methods.NAMEDTUPLE_METHODS or name == "_make":
         return None
     return class_attributes.of_class(lowering, node, owner, owner.cls, name)
 
@@ -119,7 +118,7 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
     return BoundMethod(owner, name)
 
 
-ARRAY_OF: list[known.Handler] = []
+ARRAY_OF: list[handlers.Handler] = []
 """What `.array` of a Tensor means (entered by the layers above)."""
 
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from gradscribe.frontend.calls import builtins as known
-from gradscribe.frontend.calls import object_order, opaque, reducing
+from gradscribe.frontend.calls import handlers, object_order, opaque, reducing
 from gradscribe.frontend.calls.iterators import taking
 from gradscribe.frontend.data import construction
 from gradscribe.frontend.data.run_time_sets import check_items, is_set, place_of
@@ -58,4 +57,4 @@ def _frozen(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     return _known(lowering, node, reducing.listed(lowering, node, arguments, keywords))
 
 
-known.BUILTINS.update({set: taking(_set), frozenset: taking(_frozen)})
+handlers.FUNCTIONS.update({set: taking(_set), frozenset: taking(_frozen)})

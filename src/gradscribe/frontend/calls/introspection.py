@@ -1,0 +1,133 @@
+"""Built-in functions that ask what a value is: its class, and whether it has an attribute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend import dependencies, outside
+from gradscribe.frontend.calls import opaque, tensors, unpacking
+from gradscribe.frontend.calls.handlers import Handler
+from gradscribe.frontend.calls.static_values import object_of
+from gradscribe.frontend.data import instances, objects, standard_classes
+from gradscribe.frontend.interface import Path
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import (
+    BoundMethod,
+    DictRef,
+    InstanceRef,
+    ListRef,
+    LocalFunction,
+    ObjectRef,
+    Ref,
+    Static,
+    TupleOf,
+)
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import BOOL, Opaque, Scalar
+
+
+def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    accepted = outside.opened(lowering, arguments[1])
+    is_tuple = isinstance(accepted, (TupleOf, ObjectRef))
+    classes = unpacking.unpacked(lowering, node, accepted) if is_tuple else (accepted,)
+    if opaque.is_opaque(arguments[0]):
+        return opaque.emit(lowering, isinstance, arguments, keywords, BOOL)
+    cls = class_of(lowering, node, arguments[0])
+    return Static(issubclass(cls, tuple(c.value for c in classes)))
+
+
+def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
+    """Whether the value will have an attribute at run time."""
+    if instances.is_object(item):
+        found = objects.get(lowering, node, item, name)
+        objects.refuse_uncertain(lowering, node, name, found)
+        return found is not None
+    if isinstance(item, Static):
+        is_known = hasattr(item.value, name)
+        if isinstance(item.value, dependencies.HOLDERS) and not dependencies.is_library(item.value):
+            dependencies.depend(
+                lowering, Path(item.value), name, "present" if is_known else "absent"
+            )
+        return is_known
+    if isinstance(item, ObjectRef):
+        return hasattr(item.target, name)
+    if isinstance(item, TupleOf) and name in field_names(item.cls):
+        return True
+    return hasattr(class_of(lowering, node, item), name)
+
+
+def field_names(cls: type) -> tuple[str, ...]:
+    """The names of the items of a namedtuple."""
+    return getattr(cls, "_fields", ())
+
+
+def class_of(lowering: Lowering, node: Any, item: Any) -> type:
+    """The class that the value will have at run time."""
+    if isinstance(item, Static):
+        return type(item.value)
+    standard = standard_classes.class_in_python(item)
+    if standard is not None:
+        return standard
+    if isinstance(item, (InstanceRef, ObjectRef)):
+        return instances.class_of(item)
+    if isinstance(item, (TupleOf,)):
+        return item.cls
+    if tensors.is_tensor(lowering, item):
+        return tensors.CLASSES[0]
+    simple = {ListRef: list, DictRef: dict, Ref: np.ndarray}.get(type(item))
+    if simple is not None:
+        return simple
+    if isinstance(item, Value) and isinstance(item.type, Scalar):
+        dtype = np.dtype(item.type.dtype)
+        if not item.type.weak:
+            return dtype.type
+        return {"b": bool, "i": int, "f": float, "c": complex}[dtype.kind]
+    return lowering.unsupported(
+        node, "the class of this value is not known", "test what decides its class instead"
+    )
+
+
+def _hasattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    name = object_of(lowering, node, arguments[1])
+    return Static(has_attribute(lowering, node, arguments[0], name))
+
+
+def _getattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    from gradscribe.frontend.data.attributes import attribute
+
+    name = object_of(lowering, node, arguments[1])
+    if len(arguments) == 3 and not has_attribute(lowering, node, arguments[0], name):
+        return arguments[2]
+    return attribute(lowering, node, arguments[0], name)
+
+
+def _callable(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    item = arguments[0]
+    if isinstance(item, (BoundMethod, LocalFunction)):
+        return Static(True)
+    if isinstance(item, (Static, ObjectRef)):
+        return Static(callable(item.value if isinstance(item, Static) else item.target))
+    classes = class_of(lowering, node, item).__mro__
+    return Static(any("__call__" in vars(cls) for cls in classes))
+
+
+def _issubclass(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return Static(issubclass(*(object_of(lowering, node, a) for a in arguments)))
+
+
+def _type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    if opaque.is_opaque(arguments[0]):
+        return opaque.emit(lowering, type, arguments, keywords, Opaque(type))
+    return Static(class_of(lowering, node, arguments[0]))
+
+
+INTROSPECTION: dict[Any, Handler] = {
+    isinstance: _isinstance,
+    type: _type,
+    issubclass: _issubclass,
+    hasattr: _hasattr,
+    getattr: _getattr,
+    callable: _callable,
+}

@@ -1,0 +1,198 @@
+"""Calls of methods that no Python function of the user defines.
+
+Those of arrays and numbers are primitives, or functions of NumPy of that name; those of lists,
+dicts and namedtuples have handlers in tables.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend import outside, outside_kinds
+from gradscribe.frontend.calls import (
+    application,
+    destinations,
+    inlining,
+    iterators,
+    opaque,
+    randomness,
+    tensors,
+)
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls.array_changes import METHODS as CHANGES
+from gradscribe.frontend.calls.handlers import Handler
+from gradscribe.frontend.calls.static_values import object_of
+from gradscribe.frontend.calls.unpacking import len_of
+from gradscribe.frontend.data import (
+    construction,
+    dicts,
+    instances,
+    run_time_sets,
+    single_items,
+    subscripts,
+)
+from gradscribe.frontend.data.indices import nonzero
+from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.values import (
+    BoundMethod,
+    DictRef,
+    ListRef,
+    ObjectRef,
+    Ref,
+    Static,
+    TupleOf,
+)
+from gradscribe.ir.core import Method, Value
+from gradscribe.primitives.registry import COMPOSITIONS, METHODS, PRIMITIVES
+
+_KEEPING = frozenset({"append", "insert", "setdefault"})
+"""Methods of lists and dicts that keep an iterator, and do not take its items."""
+
+
+def call_method(
+    lowering: Lowering,
+    node: Any,
+    method: BoundMethod,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """`receiver.name(...)`."""
+    receiver, name = outside.opened(lowering, method.receiver), method.name
+    names = (*arguments, *keywords)
+    if name not in _KEEPING:
+        arguments = tuple(iterators.taken(lowering, node, item) for item in arguments)
+    if isinstance(receiver, ObjectRef) and name not in ("__init__", "__setattr__"):
+        return opaque.method(lowering, node, receiver, name, arguments, keywords)
+    if instances.is_object(receiver):
+        return construction.call_builtin_method(lowering, node, method, arguments)
+    if opaque.is_opaque(receiver):
+        return _of_opaque(lowering, node, receiver, name, arguments, keywords)
+    if tensors.spelling_of(lowering, receiver) == "either" and not tensors.agrees(name, names):
+        return lowering.unsupported(
+            node,
+            f"the method `{name}` of what is an array on one path and a Tensor on the other",
+            "use the function of that name (`np.…`), which means the same for both",
+        )
+    for kind in (_of_namedtuple, _of_tensor, _of_array, _of_container):
+        found = kind(lowering, node, receiver, name, arguments, keywords)
+        if found is not None:
+            return found
+    return lowering.unsupported(
+        node,
+        f"the method `{name}` is not supported on this value",
+        "write it with operators and NumPy functions, or call it outside and pass the result in",
+    )
+
+
+def _of_opaque(
+    lowering: Lowering, node: Any, receiver: Any, name: str, arguments: Any, keywords: Any
+) -> Any:
+    """A method of an object of the running program: a random generator, a set, any other."""
+    cls = receiver.type.cls
+    if cls is not None and issubclass(cls, outside_kinds.RandomGenerator):
+        callee, given = Method(name), (receiver, *arguments)
+        return randomness.draw(lowering, node, cls, callee, given, keywords)
+    if run_time_sets.is_set(receiver):
+        found = run_time_sets.method(lowering, node, receiver, name, arguments)
+        if found is not None:
+            return found
+    return opaque.method(lowering, node, receiver, name, arguments, keywords)
+
+
+def _of_namedtuple(
+    lowering: Lowering, node: Any, receiver: Any, name: str, arguments: Any, keywords: Any
+) -> Any:
+    """A method that makes another namedtuple, or one of the class; None if there is none."""
+    if not isinstance(receiver, TupleOf):
+        return None
+    if name in NAMEDTUPLE_METHODS:
+        return NAMEDTUPLE_METHODS[name](lowering, node, (receiver, *arguments), keywords)
+    function = inspect.getattr_static(receiver.cls, name, None)
+    if not inspect.isfunction(function):
+        return None
+    return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
+
+
+def _of_tensor(
+    lowering: Lowering, node: Any, receiver: Any, name: str, arguments: Any, keywords: Any
+) -> Any:
+    """A method that Tensors have as a Python function; None if it is not one."""
+    function = tensors.attribute_of(lowering, receiver, name)
+    if inspect.isfunction(function):
+        if name in CHANGES and node is lowering.discarded:
+            what = f"`{name}` changes an array, but gives another Tensor, which is not used here"
+            lowering.unsupported(node, what, f"store the result: `x[...] = np.{name}(x)`")
+        return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)
+    if tensors.is_tensor(lowering, receiver) and not hasattr(np.ndarray, name):
+        return lowering.unsupported(
+            node,
+            f"the Tensor method `{name}` is not supported here",
+            "use the function of that name (`np.…`)",
+        )
+    return None
+
+
+def _of_array(
+    lowering: Lowering, node: Any, receiver: Any, name: str, arguments: Any, keywords: Any
+) -> Any:
+    """A method of an array or number that is an operation; None if it is not one."""
+    if not (isinstance(receiver, (Ref, Value)) or is_number(receiver)):
+        return None
+    given = (receiver, *arguments)
+    if name == "detach":
+        return subscripts.cut(lowering, receiver)
+    if name == "item":
+        return single_items.item(lowering, node, receiver, arguments)
+    if name in CHANGES and isinstance(receiver, Ref):
+        return destinations.change(lowering, node, CHANGES[name], given, keywords)
+    if name == "nonzero" and isinstance(receiver, Ref):
+        return nonzero(lowering, node, np.nonzero, receiver)
+    if name == "astype" and "copy" in keywords:
+        return _converted(lowering, node, receiver, arguments, keywords)
+    if name in METHODS:
+        return application.apply_method(lowering, node, receiver, name, arguments, keywords)
+    if name in COMPOSITIONS:
+        return inlining.inline(lowering, node, COMPOSITIONS[name], given, keywords)
+    return None
+
+
+def _of_container(
+    lowering: Lowering, node: Any, receiver: Any, name: str, arguments: Any, keywords: Any
+) -> Any:
+    """A method of a list, dict or tuple, or of a number as an object; None if there is none."""
+    table = dicts.METHODS_OF.get(type(receiver), {})
+    if name in _OF_CONTAINERS and isinstance(receiver, (Ref, ListRef, DictRef, TupleOf)):
+        table = _OF_CONTAINERS
+    if name in table:
+        return table[name](lowering, node, (receiver, *arguments), keywords)
+    if is_number(receiver):
+        return opaque.method_of_number(lowering, receiver, name, arguments)
+    return None
+
+
+def _converted(
+    lowering: Lowering, node: Any, receiver: Any, arguments: Any, keywords: dict[str, Any]
+) -> Any:
+    """`x.astype(dtype, copy=…)`: without a copy, what `np.asarray(x, dtype)` gives."""
+    rest = {name: item for name, item in keywords.items() if name != "copy"}
+    if object_of(lowering, node, keywords["copy"]):
+        return application.apply_method(lowering, node, receiver, "astype", arguments, rest)
+    given = (receiver, *arguments)
+    return application.apply_primitive(
+        lowering, node, PRIMITIVES[np.asarray], np.asarray, given, rest
+    )
+
+
+_OF_CONTAINERS: dict[str, Handler] = {
+    "__getitem__": lambda lowering, node, arguments, keywords: subscripts.read_item(
+        lowering, node, *arguments
+    ),
+    "__len__": len_of,
+}
+"""Special methods of arrays, lists, tuples and dicts that programs hand over as functions."""
+
+NAMEDTUPLE_METHODS: dict[str, Handler] = {}
+"""The methods of namedtuples that make others (entered by `object_builtins`)."""

@@ -297,8 +297,48 @@ def test_strides_reach_into_the_memory_of_a_view():
     assert x.as_strided((2, 2), (1, 2), 1).tolist() == [[1, 3], [2, 4]]
     x.as_strided((3,), (5,)).fill_(-1)
     assert x.diagonal().tolist() == [-1, -1, -1]
-    with pytest.raises(gs.errors.UnsupportedError, match="beyond the elements of a Tensor"):
+    message = "requiring a storage size of 104 are out of bounds for storage of size 96"
+    with pytest.raises(RuntimeError, match=message):
         x.as_strided((3,), (6,))
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda y: y[1].as_strided((2, 2), (3, 1)),
+        lambda y: y.t().as_strided((2, 3), (1, 2), 1),
+        lambda y: y[0].expand(2, 3).as_strided((3,), (1,)),
+        lambda y: y[1:].as_strided((4,), (1,), 0),
+        lambda y: y.unfold(1, 2, 1).as_strided((2,), (2,)),
+    ],
+)
+def test_steps_in_the_memory_of_any_view(view):
+    def stored(x):
+        y = x * 1
+        view(y).mul_(3)
+        return y * y
+
+    x = gs.arange(12.0).reshape(4, 3).clone().requires_grad_()
+    assert view(x).tolist() == view(x.detach()).tolist()
+    assert gs.autograd.gradcheck(stored, x)
+    assert gs.autograd.gradgradcheck(stored, x)
+
+
+def test_elements_that_a_tensor_has_not_give_it_no_gradient():
+    x = gs.arange(6.0).clone().requires_grad_()
+    part = x[1:3]
+    y = part.as_strided((4,), (1,), 0)
+    assert y.tolist() == [0, 1, 2, 3]
+    (y * gs.tensor([1.0, 2.0, 3.0, 4.0])).sum().backward()
+    assert x.grad.tolist() == [0, 2, 3, 0, 0, 0]
+
+
+def test_strides_that_meet_an_element_twice_are_not_stored_to():
+    x = gs.arange(4.0)
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        x.as_strided((2, 2), (1, 1)).mul_(2)
+    with pytest.raises(RuntimeError, match="Negative strides are not supported at the moment"):
+        x.as_strided((2,), (-1,), 3)
 
 
 def test_parts_with_sizes():

@@ -42,8 +42,10 @@ class Storage:
 
 def memory_of(array: Array) -> Array:
     """The array that owns the memory of an array."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
+    base: Any = array.base
+    while base is not None:
+        array = base if isinstance(base, np.ndarray) else array
+        base = getattr(base, "base", None)  # views by strides have a base that is no array
     return array
 
 

@@ -169,13 +169,10 @@ def extreme_flat(x: Any, positions: Any, values: Any, counts: Any, is_own: Any, 
     return (total / counts).astype(x.dtype)
 
 
-def strided(x: Any, size: Any, stride: Any, offset: int) -> Any:
-    """The elements of the flat array at these steps along each axis."""
-    positions = np.full(size, offset)
-    for axis, length in enumerate(size):
-        shape = (1,) * axis + (length,) + (1,) * (len(size) - axis - 1)
-        positions = positions + stride[axis] * np.reshape(np.arange(length), shape)
-    return np.ravel(x)[positions]
+def strided(x: Any, places: Any, inside: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
+    """The elements at places of the flat array, which were found of these steps in memory; zeros
+    for those that are elsewhere."""
+    return np.where(inside, np.ravel(x)[places], 0)
 
 
 def logcumsumexp(x: Any, axis: int) -> Any:

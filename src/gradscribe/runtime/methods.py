@@ -29,6 +29,7 @@ from gradscribe.runtime import (
     scattering,
     shaping,
     special,
+    strides,
     viewing,
     windows,
 )
@@ -52,6 +53,7 @@ _TABLES = (
     scattering,
     shaping,
     special,
+    strides,
     viewing,
     windows,
 )

@@ -28,6 +28,7 @@ from gradscribe.runtime import (
     scattering,
     shaping,
     special,
+    strides,
     viewing,
     windows,
 )
@@ -70,6 +71,7 @@ from gradscribe.runtime.shaping import *
 from gradscribe.runtime.size import Size
 from gradscribe.runtime.special import *
 from gradscribe.runtime.spellings import spelled
+from gradscribe.runtime.strides import *
 from gradscribe.runtime.tensor import Tensor
 from gradscribe.runtime.viewing import *
 from gradscribe.runtime.windows import *
@@ -178,6 +180,7 @@ __all__ += queries.__all__
 __all__ += randomness.__all__
 __all__ += shaping.__all__
 __all__ += special.__all__
+__all__ += strides.__all__
 __all__ += viewing.__all__
 
 globals().update({name: spelled(globals()[name]) for name in __all__})

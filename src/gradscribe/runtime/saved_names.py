@@ -23,6 +23,7 @@ Addmv0 alpha=4 beta=3 mat=1 vec=2
 Addr0 alpha=4 beta=3 vec1=1 vec2=2
 Amax0 dim:axis* keepdim:keepdims self=0 result
 Amin0 dim:axis* keepdim:keepdims self=0 result
+AsStrided0 size:size* stride:stride* storage_offset:storage_offset
 Asin0 self=0
 Asinh0 self=0
 Atan0 self=0

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime import composites, gathering, indexing, shaping, viewing
+from gradscribe.runtime import composites, gathering, indexing, shaping, strides, viewing
 from gradscribe.runtime.adaptors import PUBLIC_MODULE
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.tensor import Array, Tensor, wrap
@@ -75,7 +75,7 @@ def detach_copy(input: Tensor) -> Tensor:
 
 
 alias_copy = _copied("alias_copy", _itself, "Alias_copy")
-as_strided_copy = _copied("as_strided_copy", viewing.as_strided, "AsStrided_copy")
+as_strided_copy = _copied("as_strided_copy", strides.as_strided, "AsStrided_copy")
 diagonal_copy = _copied("diagonal_copy", viewing.diagonal, "Diagonal_copy")
 expand_copy = _copied("expand_copy", shaping.expand, "Expand_copy")
 narrow_copy = _copied("narrow_copy", viewing.narrow, "NarrowCopy")
@@ -117,7 +117,7 @@ def _replaced(name: str, view: View, node: str) -> Callable[..., Tensor]:
     return _public(function, name, f"A copy in which what `{view.__name__}` gives is replaced.")
 
 
-as_strided_scatter = _replaced("as_strided_scatter", viewing.as_strided, "AsStridedScatter")
+as_strided_scatter = _replaced("as_strided_scatter", strides.as_strided, "AsStridedScatter")
 diagonal_scatter = _replaced("diagonal_scatter", viewing.diagonal, "DiagonalScatter")
 select_scatter = _replaced("select_scatter", viewing.select, "SelectScatter")
 slice_scatter = _replaced("slice_scatter", _slice, "SliceScatter")

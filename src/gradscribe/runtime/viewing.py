@@ -7,20 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided as numpy_strided
 from numpy.lib.stride_tricks import sliding_window_view
 
-from gradscribe.errors import UnsupportedError
 from gradscribe.runtime import composites, indexing, shaping
 from gradscribe.runtime.adaptors import enter_row
-from gradscribe.runtime.eager import Operation, apply, apply_as_view
+from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.shaping import axis_of, permute
 from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Tensor
 
 # fmt: off
 __all__ = [
-    "adjoint", "as_strided", "broadcast_tensors", "diag", "diag_embed", "diagflat", "diagonal",
+    "adjoint", "broadcast_tensors", "diag", "diag_embed", "diagflat", "diagonal",
     "dsplit", "fliplr", "flipud", "hsplit", "moveaxis", "movedim", "narrow", "repeat_interleave",
     "roll", "rot90", "select", "split_with_sizes", "tensor_split", "tile", "tril", "triu",
     "unflatten", "vsplit",
@@ -89,29 +87,6 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     if step == 1:
         return windows
     return indexing.at_axis(windows, axis, slice(None, None, step))
-
-
-def _strided(array: Any, size: Sequence[int], stride: Sequence[int], offset: int) -> Any:
-    steps = [step * array.itemsize for step in stride]
-    return numpy_strided(array.reshape(-1)[offset:], size, steps)
-
-
-_AS_STRIDED = Operation(
-    "AsStrided", composites.strided, ("size", "stride", "offset"), view=True, run=_strided
-)
-
-
-def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """The elements at these steps in memory along each axis."""
-    own = input.storage_offset()
-    first = 0 if storage_offset is None else storage_offset - own
-    last = first + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
-    if not input.is_contiguous() or first < 0 or (0 not in size and last >= input.array.size):
-        raise UnsupportedError(
-            "`as_strided` beyond the elements of a Tensor, or of one that is not contiguous",
-            "take it of the contiguous Tensor that has all the elements",
-        )
-    return apply_as_view(_AS_STRIDED, input, (tuple(size), tuple(stride), first))
 
 
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:

@@ -7,7 +7,7 @@ each operation on such; `tangents.py` computes those.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, ref
@@ -18,15 +18,16 @@ from gradscribe.runtime import dtypes, shaping
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.engine import reached_from
 from gradscribe.runtime.modes import MODES, Call, Mode
-from gradscribe.runtime.node import Node
+from gradscribe.runtime.node import Edge, Node
 from gradscribe.runtime.operation import OperationNode
 from gradscribe.runtime.tangents import (
     is_recorded,
     tangent_of_result,
+    tangents_of_compiled_gradients,
     tangents_of_gradients,
     tangents_of_results,
 )
-from gradscribe.runtime.tensor import Tensor, wrap
+from gradscribe.runtime.tensor import Tensor, edge_of, wrap
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -76,6 +77,17 @@ class _Level(Mode):
             if out.node is not None:
                 self._of_nodes[out.node] = [*tangents, tangent]
 
+    def watch(self, nodes: Iterable[Any], of_edges: dict[Edge, Tensor | None]) -> None:
+        """Know nodes of compiled functions by the tangents of what their edges lead to."""
+        for node in nodes:
+            if isinstance(node, OperationNode) and node.kernel.call is None:
+                active = dict(zip(node.kernel.active, node.next_edges, strict=True))
+                of_leaves = [
+                    of_edges.get(active[position]) if position in active else None
+                    for position in range(len(node.leaves))
+                ]
+                self._of_nodes[node] = [*of_leaves, None]
+
     def called(self, call: Call, leaves: Sequence[Any], results: Sequence[Any]) -> None:
         tangents = [self.tangent(leaf) for leaf in leaves]
         if all(tangent is None for tangent in tangents):
@@ -108,10 +120,15 @@ class _Level(Mode):
         given = [t for t in (*of_operands, *of_cotangents) if t is not None]
         if not given:
             return
-        if not isinstance(node, OperationNode) or node.kernel.call is None:
+        if not isinstance(node, OperationNode):
             raise NotImplementedError(f"forward mode through the backward of {node.name()}")
         with self.paused():
-            tangents = tangents_of_gradients(node, cotangents[0], of_operands, of_cotangents[0])
+            if node.kernel.call is None:
+                tangents = tangents_of_compiled_gradients(
+                    node, cotangents, of_operands, of_cotangents
+                )
+            else:
+                tangents = tangents_of_gradients(node, cotangents[0], of_operands, of_cotangents[0])
         for result, tangent in zip(results, tangents, strict=True):
             if result is not None and tangent is not None:
                 self.attach(result, tangent)
@@ -264,8 +281,11 @@ def call_with_tangents(call: Call, leaves: Sequence[Any]) -> list[Any]:
     assert level is not None
     tangents = [level.tangent(leaf) for leaf in leaves]
     results: list[Any] = []
+    of_edges: dict[Edge, Tensor | None] = {}
 
     def run(varied: Sequence[Any]) -> Sequence[Any]:
+        moved = [(v, t) for v, t in zip(varied, tangents, strict=True) if t is not None]
+        of_edges.update((edge_of(v), t) for v, t in moved)
         results.extend(call(varied))
         return results
 
@@ -273,6 +293,7 @@ def call_with_tangents(call: Call, leaves: Sequence[Any]) -> list[Any]:
         found = tangents_of_results(run, leaves, tangents)
     if not is_recorded((*leaves, *tangents)):
         results = [r.detach() if isinstance(r, Tensor) else r for r in results]
+    level.watch({r.node for r in results if isinstance(r, Tensor)}, of_edges)
     for result, tangent in zip(results, found, strict=True):
         if tangent is not None:
             level.attach(result, tangent)

@@ -24,7 +24,7 @@ from gradscribe.runtime import composites
 from gradscribe.runtime.eager_operation import Operation as Operation
 from gradscribe.runtime.eager_operation import unwarned
 from gradscribe.runtime.grad_mode import grad_enabled
-from gradscribe.runtime.inference import SAVED, all_inference, is_inference
+from gradscribe.runtime.inference import SAVED, Untracked, all_inference, is_inference
 from gradscribe.runtime.kernel import AdjointByOperations, Derivatives, Kernel, signature
 from gradscribe.runtime.modes import MODES, tell_finished, tell_recorded
 from gradscribe.runtime.node_names import node_name
@@ -331,6 +331,8 @@ def apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[Any, ...]:
             values.append(leaf)
             counters.append(None)
             expected.append(0)
+    if any(type(counters[p]) is Untracked for p in kernel.checked if p < len(counters)):
+        raise RuntimeError(SAVED)
     out, record = kernel.forward(*values)
     if not kernel.converters:
         kernel.learn(out, record)

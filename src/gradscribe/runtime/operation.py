@@ -158,6 +158,18 @@ class OperationNode(Node):
             tell_differentiated(self, cotangents, found)
         return found
 
+    def twin(self, edges: Sequence[Edge]) -> OperationNode:
+        """A node of the same call whose gradients go elsewhere."""
+        return type(self)(
+            self.kernel,
+            edges,
+            self.leaves,
+            self.record,
+            self.counters,
+            self.expected,
+            self.shapes,
+        )
+
     def check_versions(self, positions: Sequence[int]) -> None:
         """Raise the error for a recorded value that was changed in place since the call."""
         for position in positions:

@@ -20,7 +20,7 @@ from gradscribe.runtime.modes import Call
 from gradscribe.runtime.node import NO_EDGE
 from gradscribe.runtime.operation import OperationNode
 from gradscribe.runtime.saved import unpacked
-from gradscribe.runtime.tensor import Tensor, wrap, wrap_result
+from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
 
 
 def is_recorded(values: Sequence[Any]) -> bool:
@@ -53,7 +53,7 @@ def tangents_of_results(
     token = enter_mode(True)
     try:
         varied = [
-            operand if tangent is None else _stand_in(operand, recording)
+            operand if tangent is None else stand_in(operand, recording)
             for operand, tangent in zip(operands, tangents, strict=True)
         ]
         moving = [i for i, tangent in enumerate(tangents) if tangent is not None]
@@ -88,7 +88,7 @@ def tangents_of_gradients(
     token = enter_mode(True)
     try:
         varied = _operands(node, tangents, recording)
-        seed = _stand_in(cotangent, recording)
+        seed = stand_in(cotangent, recording)
         out = apply(operation, varied, static, watched=False)
         wanted = [varied[position] for position in node.kernel.active]
         rows = grad(out, wanted, seed, create_graph=True, allow_unused=True)
@@ -104,6 +104,37 @@ def tangents_of_gradients(
         leave_mode(token)
 
 
+def tangents_of_compiled_gradients(
+    node: OperationNode,
+    cotangents: Sequence[Tensor | None],
+    of_leaves: Sequence[Tensor | None],
+    of_cotangents: Sequence[Tensor | None],
+) -> list[Tensor | None]:
+    """`tangents_of_gradients` for the node of a compiled function, which is not run once more: a
+    twin of the node has places of their own for its operands."""
+    run = current_run()
+    recording = run is None or run.create_graph
+    token = enter_mode(True)
+    try:
+        operands = _operands(node, of_leaves or [None] * len(node.leaves), recording)
+        active = [operands[position] for position in node.kernel.active]
+        seeds = [None if c is None else stand_in(c, recording) for c in cotangents]
+        gradients = node.twin([edge_of(operand) for operand in active]).backward([*seeds], True)
+        of_active = [of_leaves[position] if of_leaves else None for position in node.kernel.active]
+        moving = [
+            (varied, tangent)
+            for varied, tangent in zip((*active, *seeds), (*of_active, *of_cotangents), strict=True)
+            if varied is not None and tangent is not None
+        ]
+        inputs, directions = zip(*moving, strict=True)
+        return [
+            None if row is None else forward_product(row, inputs, directions, recording)
+            for row in gradients
+        ]
+    finally:
+        leave_mode(token)
+
+
 def _operands(node: OperationNode, tangents: Sequence[Tensor | None], recording: bool) -> list[Any]:
     """The operands of a recorded operation; those that have a tangent or lead to what a gradient
     is wanted of, each in a place of its own in the graph."""
@@ -113,14 +144,14 @@ def _operands(node: OperationNode, tangents: Sequence[Tensor | None], recording:
     for position, leaf in enumerate(leaves):
         producer, index = edges.get(position, NO_EDGE)
         if producer is not None:
-            operands.append(_stand_in(wrap_result(leaf, producer, index), recording))
+            operands.append(stand_in(wrap_result(np.asarray(leaf), producer, index), recording))
         else:
             moves = tangents[position] is not None
             operands.append(wrap(leaf).requires_grad_() if moves else leaf)
     return operands
 
 
-def _stand_in(operand: Tensor, recording: bool) -> Tensor:
+def stand_in(operand: Tensor, recording: bool) -> Tensor:
     """A place of its own in the graph for one operand, so that derivatives by it are its alone."""
     if recording and operand.requires_grad:
         return apply(shaping.VIEW, (operand,), (operand.array.shape,), watched=False)

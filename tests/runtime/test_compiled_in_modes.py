@@ -86,7 +86,7 @@ def with_hooks(f):
     result.retain_grad()
     result.register_hook(lambda g: g * 3)
     found = autograd.grad(result, (edge, w), retain_graph=True)
-    result.backward(inputs=[w])
+    result.backward(inputs=[w], retain_graph=True)
     assert x.grad is None
     result.grad = None
     result.backward()

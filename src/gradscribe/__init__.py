@@ -9,7 +9,7 @@
 
 `gs.grad` and its kind take and return plain values; `gs.tensor` and the functions beside it are
 the Tensor API that PyTorch users know. `gs.testing`, `gs.autograd` and `gs.errors` are modules;
-`gs.nn` is one, too, imported when it is first named.
+`gs.nn`, `gs.linalg`, `gs.fft`, `gs.special` and `gs.signal` are, too, imported when first named.
 """
 
 import importlib
@@ -48,6 +48,7 @@ __all__ = [
     "cuda",
     "differentiable",
     "errors",
+    "fft",
     "grad",
     "hessian",
     "hvp",
@@ -55,8 +56,11 @@ __all__ = [
     "jacobian",
     "jacrev",
     "jvp",
+    "linalg",
     "nn",
     "primitive",
+    "signal",
+    "special",
     "stop_gradient",
     "supported",
     "testing",
@@ -67,11 +71,11 @@ __all__ = [
 ]
 __all__ += _runtime_names
 
-_WHEN_NAMED = frozenset({"nn"})
+_WHEN_NAMED = frozenset({"fft", "linalg", "nn", "signal", "special"})
 """Modules that are imported when they are first named."""
 
 if TYPE_CHECKING:
-    from gradscribe import nn
+    from gradscribe import fft, linalg, nn, signal, special
 else:  # a type checker would take every name for granted
 
     def __getattr__(name: str) -> ModuleType:

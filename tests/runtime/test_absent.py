@@ -16,7 +16,7 @@ from gradscribe import autograd
         (gs, "jit", "decorate the function with @gradscribe.differentiable"),
         (gs, "sparse_coo_tensor", "Tensors are dense"),
         (gs, "nested", "use a list of Tensors"),
-        (gs, "linalg", "numpy.linalg take Tensors"),
+        (gs, "symeig", "numpy.linalg take Tensors"),
         (gs, "save", "pickled"),
         (gs.ones(1), "bfloat16", "float"),
         (gs.ones(1), "symeig", "numpy.linalg take Tensors"),

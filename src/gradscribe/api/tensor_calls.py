@@ -415,7 +415,7 @@ tensors.CLASSES.append(Tensor)
 tensors.ARRAY_MODULES |= {composites.__name__, matrix_composites.__name__}
 tensors.ARRAY_MODULES.add("gradscribe.runtime.special_composites")
 tensors.TENSOR_PACKAGES += [
-    "gradscribe.nn.functional.",
+    *("gradscribe.nn.functional.", "gradscribe.linalg", "gradscribe.fft", "gradscribe.special"),
     *(module.__name__ for module in (activations, calculus, factorizations, products)),
 ]
 tensors.AS_TENSOR.append(_as_tensor)

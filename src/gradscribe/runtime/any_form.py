@@ -24,6 +24,8 @@ def apply_of_any_form(function: Any, args: tuple[Any, ...], kwargs: Mapping[str,
     def abstracted(item: Any) -> Any:
         if isinstance(item, (tuple, list)):
             return type(item)(map(abstracted, item))
+        if isinstance(item, np.generic):
+            return item.item()
         if not isinstance(item, (Tensor, np.ndarray)):
             return item
         leaves.append(item)

@@ -22,6 +22,7 @@ __all__ = [
 
 _linalg: Any = np.linalg  # takes Tensors, too
 _DET = enter_row(Operation("LinalgDet", np.linalg.det))
+_HERMITIAN = Operation("Hermitian", matrix_composites.hermitian)
 _INV = enter_row(Operation("LinalgInvEx", np.linalg.inv))
 _MATRIX_POWER = Operation("LinalgMatrixPower", np.linalg.matrix_power, ("n",))
 _CHOLESKY = Operation("Cholesky", matrix_composites.cholesky, ("upper",))
@@ -124,18 +125,28 @@ def matrix_exp(input: Tensor) -> Tensor:
 # --- factors ----------------------------------------------------------------------------------
 
 
-def cholesky(input: Tensor, upper: bool = False) -> Tensor:
-    """The lower (or upper) triangular factor of a positive-definite matrix."""
-    _check_square(input, "cholesky")
-    read = np.triu(input.array) if upper else np.tril(input.array)
+def _asymmetry(array: Array, upper: bool) -> Array:
+    """What one triangle, mirrored, is more than the mean of a matrix and its adjoint."""
+    read = np.triu(array) if upper else np.tril(array)
     strict = np.triu(read, 1) if upper else np.tril(read, -1)
-    whole = read + np.swapaxes(strict, -1, -2)
-    asymmetry = whole - (input.array + np.swapaxes(input.array, -1, -2)) / 2
+    whole = read + np.conj(np.swapaxes(strict, -1, -2))
+    difference: Array = whole - (array + np.conj(np.swapaxes(array, -1, -2))) / 2
+    return difference
+
+
+def hermitian(input: Tensor, upper: bool = False) -> Tensor:
+    """One triangle of a matrix, mirrored; both take part evenly in derivatives."""
+    return apply(_HERMITIAN, (input, _asymmetry(input.array, upper)))
+
+
+def cholesky(input: Tensor, upper: bool = False, *, name: str = "cholesky") -> Tensor:
+    """The lower (or upper) triangular factor of a positive-definite matrix."""
+    _check_square(input, name)
     try:
-        return apply(_CHOLESKY, (input, asymmetry), (upper,))
+        return apply(_CHOLESKY, (input, _asymmetry(input.array, upper)), (upper,))
     except np.linalg.LinAlgError:
         raise LinAlgError(
-            "cholesky: The factorization could not be completed because the input is not "
+            f"{name}: The factorization could not be completed because the input is not "
             f"positive-definite (the leading minor of order {_bad_minor(input.array)} is not "
             "positive-definite)."
         ) from None
@@ -168,7 +179,18 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
 
 def qr(input: Tensor, some: bool = True) -> Any:
     """An orthogonal matrix and an upper triangular one, of which the matrix is the product."""
-    return _Qr(*_linalg.qr(input, "reduced" if some else "complete"))
+    return _Qr(*qr_factors(input, "reduced" if some else "complete"))
+
+
+def qr_factors(input: Tensor, mode: str) -> tuple[Tensor, Tensor]:
+    """Both factors. Those of a matrix with more columns than rows are those of its first columns;
+    the other ones are multiplied by what they are made orthogonal with."""
+    rows, columns = input.array.shape[-2:]
+    if rows >= columns:
+        q, r = _linalg.qr(input, mode)
+        return q, r
+    q, r = _linalg.qr(input[..., :rows], "reduced")
+    return q, shaping.cat((r, q.mH @ input[..., rows:]), -1)
 
 
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
@@ -179,8 +201,20 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
         values: Any = _linalg.svd(input, compute_uv=False)
         left, right = (np.zeros((*array.shape[:-2], n, n), array.dtype) for n in (rows, columns))
         return _Svd(wrap(left), values, wrap(right))
-    u, s, vh = _linalg.svd(input, full_matrices=not some)
+    u, s, vh = svd_factors(input, not some)
     return _Svd(u, s, vh.mH)
+
+
+def svd_factors(input: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """The three factors; vectors beyond the singular values have no derivative."""
+    rows, columns = input.array.shape[-2:]
+    u, s, vh = _linalg.svd(input, full_matrices=False)
+    if not full_matrices or rows == columns:
+        return u, s, vh
+    left, _, right = np.linalg.svd(input.array)
+    count = min(rows, columns)
+    u = shaping.cat((u, wrap(left[..., :, count:])), -1)
+    return u, s, shaping.cat((vh, wrap(right[..., count:, :])), -2)
 
 
 def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:

@@ -12,10 +12,15 @@ import numpy as np
 
 
 def cholesky(x: Any, asymmetry: Any, upper: bool) -> Any:
-    """The lower triangular factor, or its transpose; asymmetry: what the lower triangle, mirrored,
-    is more than the mean of x and its transpose."""
-    factor = np.linalg.cholesky((x + np.swapaxes(x, -1, -2)) / 2 + asymmetry)
-    return np.swapaxes(factor, -1, -2) if upper else factor
+    """The lower triangular factor, or its transpose, of what `hermitian` gives."""
+    factor = np.linalg.cholesky(hermitian(x, asymmetry))
+    return np.conj(np.swapaxes(factor, -1, -2)) if upper else factor
+
+
+def hermitian(x: Any, asymmetry: Any) -> Any:
+    """One triangle of x mirrored, with a derivative that both share. asymmetry: what that is more
+    than the mean of x and its adjoint."""
+    return (x + np.conj(np.swapaxes(x, -1, -2))) / 2 + asymmetry
 
 
 def _lower_factor(factor: Any, unread: Any, upper: bool) -> Any:

@@ -131,8 +131,10 @@ def _has_derivative(callee: Any) -> bool:
 
 
 def _hashable(value: Any) -> Any:
-    """A static argument with tuples for its lists."""
-    return tuple(map(_hashable, value)) if isinstance(value, (list, tuple)) else value
+    """A static argument with tuples for its lists, and Python's numbers for NumPy's."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_hashable, value))
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _is_sequence_of_arrays(value: Any) -> bool:

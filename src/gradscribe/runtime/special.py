@@ -49,6 +49,11 @@ def _special(name: str, node: str, meaning: str) -> Callable[..., Tensor]:
         result = apply(_row(name, node), (floating(input),))
         return result if out is None else into(out, result, name)
 
+    return described(function, name, meaning)
+
+
+def described(function: Callable[..., Tensor], name: str, meaning: str) -> Callable[..., Tensor]:
+    """The function under its public name."""
     function.__name__ = function.__qualname__ = name
     function.__module__ = PUBLIC_MODULE
     function.__doc__ = meaning

@@ -52,6 +52,16 @@ def _kaiser(place: Array, beta: float = 12.0) -> Array:
     return window
 
 
+SHAPES: dict[str, Callable[..., Array]] = {
+    "bartlett": _bartlett,
+    "blackman": _blackman,
+    "hamming": _hamming,
+    "hann": _hann,
+    "kaiser": _kaiser,
+}
+"""The windows at places from 0 to 1, by name."""
+
+
 def _window(name: str, shape: Callable[..., Array]) -> Callable[..., Tensor]:
     """`name(length, periodic=True)`. shape: the window at places from 0 to 1."""
 

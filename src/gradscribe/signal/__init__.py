@@ -1,0 +1,3 @@
+"""`gs.signal`: windows of signals."""
+
+from gradscribe.signal import windows as windows

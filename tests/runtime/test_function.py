@@ -477,3 +477,39 @@ def test_only_tensors_can_be_saved():
     assert str(caught.value) == (
         "save_for_backward can only save variables, but argument 2 is of type int"
     )
+
+
+@pytest.mark.parametrize(
+    "name", ["next_functions", "register_hook", "name", "_sequence_nr", "_input_metadata"]
+)
+def test_instances_of_functions_have_nothing_of_nodes(name):
+    class Identity(Function):
+        pass
+
+    with pytest.warns(DeprecationWarning, match="should not be instantiated"):
+        instance = Identity()
+    with pytest.raises(RuntimeError, match=f"Attribute '{name}' is invalid for this instance"):
+        getattr(instance, name)
+    with pytest.raises(RuntimeError, match="underlying PyNode has already been deallocated"):
+        _ = instance.metadata
+    with pytest.raises(AttributeError, match="'Identity' object has no attribute 'other'"):
+        _ = instance.other
+
+
+def test_the_node_of_gradients_for_once_tells_of_leaves_of_its_own():
+    class Scaled(Function):
+        @staticmethod
+        def forward(ctx, x, factor):
+            return x * factor
+
+        @staticmethod
+        @once_differentiable
+        def backward(ctx, d_out):
+            return d_out * 2, None
+
+    x, seed = leaf(1.0), leaf(1.0)
+    (d_x,) = autograd.grad(Scaled.apply(x, 2), x, seed, create_graph=True)
+    names = [n and n.name() for n, _ in d_x.grad_fn.next_functions]
+    assert names == ["torch::autograd::AccumulateGrad", None]
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        autograd.grad(d_x, seed)

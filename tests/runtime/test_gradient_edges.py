@@ -91,8 +91,10 @@ def test_a_node_tells_the_types_of_its_outputs(index):
             return None
 
     node = Pair.apply(leaf(1.0, 2.0))[0].grad_fn
-    assert node._input_metadata[index] == (((1,), gs.float64), ((), gs.float64))[index]
-    assert leaf(1.0).exp().grad_fn._input_metadata == [((1,), gs.float64)]
+    metadata = node._input_metadata[index]
+    assert metadata[:2] == (((1,), gs.float64), ((), gs.float64))[index]
+    assert (str(metadata.device), metadata.is_nested_tensor) == ("cpu", False)
+    assert [m[:2] for m in leaf(1.0).exp().grad_fn._input_metadata] == [((1,), gs.float64)]
 
 
 def test_batches_of_gradients_are_checked():
@@ -108,3 +110,9 @@ def test_what_is_no_tensor_is_refused():
         autograd.grad(x * 2, [3])
     with pytest.raises(TypeError, match="but got int"):
         autograd.grad([3], x)
+
+
+def test_no_inputs_are_refused_under_both_classes_of_error():
+    for kind in (ValueError, RuntimeError):
+        with pytest.raises(kind, match="grad requires non-empty inputs"):
+            autograd.grad(leaf(1.0), [])

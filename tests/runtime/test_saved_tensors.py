@@ -247,3 +247,36 @@ def test_a_saved_result_shares_the_version_of_the_result():
     with gs.no_grad():
         y += 1
     assert saved._version == y._version == 1
+
+
+def test_results_without_axes_are_packed_and_told_of():
+    x = gs.tensor(0.5, requires_grad=True)
+    packed = []
+    with autograd.graph.saved_tensors_hooks(lambda t: (packed.append(t.item()), t)[1], lambda t: t):
+        y = x.exp()
+    assert packed[-1] == y.item()
+    y.backward()
+    assert x.grad.item() == y.item()
+    saved = x.exp().grad_fn._raw_saved_result
+    assert saved.data.item() == y.item()
+    saved.register_hooks(lambda t: t * 2, lambda t: t)
+    assert saved.data.item() == 2 * y.item()
+
+
+@pytest.mark.parametrize("name", ["relu", "softmax", "log_softmax"])
+def test_operations_that_keep_their_result_alone(name):
+    function = {
+        "relu": lambda x: x.relu(),
+        "softmax": lambda x: x.softmax(0),
+        "log_softmax": lambda x: x.log_softmax(0),
+    }[name]
+    x = gs.tensor([0.5, -1.0, 2.0], requires_grad=True)
+    assert autograd.gradcheck(function, (x,))
+    expected = autograd.grad(function(x)[0], x)[0]
+    changed = x * 1
+    y = function(changed)
+    changed.zero_()
+    assert autograd.grad(y[0], x, retain_graph=True)[0].tolist() == expected.tolist()
+    y.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()

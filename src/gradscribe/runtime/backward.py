@@ -116,7 +116,9 @@ def grad(
         return dict(zip(inputs, found, strict=True))
     wanted = as_tensors(inputs)
     if not wanted:
-        raise ValueError("grad requires non-empty inputs.")
+        raise _NoInputsError(
+            "grad requires non-empty inputs: `inputs` argument to `grad()` cannot be empty."
+        )
     if is_grads_batched:
         return _batched(outputs, wanted, grad_outputs, retain_graph, create_graph, allow_unused)
     roots = _roots(as_tensors(outputs), as_gradients(grad_outputs, outputs))
@@ -136,6 +138,10 @@ def grad(
     if not allow_unused:
         _refuse_unused(gradients)
     return tuple(gradients)
+
+
+class _NoInputsError(ValueError, RuntimeError):
+    """The error for no inputs at all, which versions of PyTorch raise as the one or the other."""
 
 
 def _edge_of_input(tensor: Tensor | GradientEdge) -> Edge:

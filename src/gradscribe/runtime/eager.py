@@ -28,11 +28,12 @@ from gradscribe.runtime.inference import SAVED, Untracked, all_inference, is_inf
 from gradscribe.runtime.kernel import AdjointByOperations, Derivatives, Kernel, signature
 from gradscribe.runtime.modes import MODES, tell_finished, tell_recorded
 from gradscribe.runtime.node_names import node_name
+from gradscribe.runtime.of_result import derivatives_of_result
 from gradscribe.runtime.operation import node_class
 from gradscribe.runtime.provider import KERNELS, derivatives_of
 from gradscribe.runtime.provider import set_provider as set_provider
 from gradscribe.runtime.saved_names import saved_names
-from gradscribe.runtime.saved_values import holds_result
+from gradscribe.runtime.saved_values import arrays_in, holds_result
 from gradscribe.runtime.silence import silent
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
 from gradscribe.runtime.views import Step, View, steps_to, unlock
@@ -160,8 +161,10 @@ def _new_kernel(
     tensors = [p for p in positions if isinstance(operands[p], Tensor)]
     active = tuple(p for p in tensors if operands[p].requires_grad)
     leaves = [*leaves, *constants]
+    derivatives: Derivatives | None = derivatives_of_result(operation, static, leaves)
     try:
-        derivatives = derivatives_of(operation.callee, tuple(args), kwargs, leaves, active)
+        if derivatives is None:
+            derivatives = derivatives_of(operation.callee, tuple(args), kwargs, leaves, active)
     except UnsupportedError:
         operation.call(leaves[: len(operands)], static)  # may say more of what is wrong
         raise
@@ -214,7 +217,9 @@ def _unread(kernel: Kernel, record: Any, leaves: Sequence[Any]) -> Collection[in
         return ()
     saved = {int(place[1:]) for place in names if place.startswith("=")}
     read = {*kernel.checked, *derivative.reads, *saved}
-    return {i for i, leaf in enumerate(leaves) if isinstance(leaf, np.ndarray)} - read
+    held = {id(item) for item in arrays_in(record)}
+    arrays = (i for i, leaf in enumerate(leaves) if isinstance(leaf, np.ndarray))
+    return {i for i in arrays if id(leaves[i]) not in held} - read
 
 
 def _abstracted(value: Any, constants: list[int], first: int) -> Any:

@@ -25,7 +25,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from gradscribe.runtime import dual
 from gradscribe.runtime.function_node import FunctionNode
@@ -33,7 +33,7 @@ from gradscribe.runtime.function_outputs import finish
 from gradscribe.runtime.function_tangents import attach_tangents
 from gradscribe.runtime.grad_mode import enter_mode, grad_enabled, leave_mode
 from gradscribe.runtime.modes import MODES, tell_recorded
-from gradscribe.runtime.node import Node, next_sequence
+from gradscribe.runtime.node import NO_EDGE, Edge, Node, next_sequence
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap_result
 
 
@@ -116,6 +116,26 @@ class Function:
             "(Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
 
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in _OF_NODES:
+            raise RuntimeError(
+                f"Attribute '{name}' is invalid for this instance of _C._FunctionBase. Accessing "
+                "this attribute directly on an instance of autograd.Function is a legacy access "
+                "pattern that is no longer supported. For examples on how to use new-style "
+                "autograd functions, see "
+                "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function "
+            )
+        if name == "metadata":
+            raise RuntimeError(
+                "You attempted to access the anomaly metadata of a custom autograd function but "
+                "the underlying PyNode has already been deallocated.  The most likely reason this "
+                "occurred is because you assigned x.grad_fn to a local variable and then let the "
+                "original variable get deallocated.  Don't do that!  If you really have no way of "
+                "restructuring your code so this is the case, please file an issue reporting that "
+                "you are affected by this."
+            )
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
     @classmethod
     def apply(cls, *inputs: Any, **kwargs: Any) -> Any:
         """Run forward, and record it if an input requires a gradient."""
@@ -149,6 +169,13 @@ class Function:
         return outputs
 
 
+_OF_NODES = frozenset(
+    {"_input_metadata", "_register_hook_dict", "_sequence_nr", "_set_sequence_nr", "name"}
+    | {"next_functions", "register_hook", "register_prehook"}
+)
+"""What nodes have, and instances of the classes of Functions have not."""
+
+
 class InplaceFunction(Function):
     """Legacy: a Function that may change its inputs in place, as every Function may."""
 
@@ -167,13 +194,21 @@ def _with_defaults(
 
 
 class Error(Node):
-    """The node of gradients that cannot be differentiated again."""
+    """The node of gradients that cannot be differentiated again. It leads to the gradients that
+    they were computed of, so that it is met on the way to anything they depend on; as in PyTorch it
+    tells of leaves of its own."""
 
-    def __init__(self, tensors: Sequence[Tensor], count: int) -> None:
-        self.next_edges = [edge_of(tensor) for tensor in tensors]
+    def __init__(self, gradients: Sequence[Tensor], results: Sequence[Any]) -> None:
+        self.next_edges = [edge_of(gradient) for gradient in gradients]
         self.sequence_nr = next_sequence()
         self.own_hooks = None
-        self.count = count
+        self.count = len(results)
+        leaves = [r.detach() if isinstance(r, Tensor) else None for r in results]
+        self._told = [NO_EDGE if r is None else edge_of(r.requires_grad_()) for r in leaves]
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        return tuple(self._told)
 
     @property
     def cotangent_count(self) -> int:  # type: ignore[override]
@@ -200,7 +235,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         if not grad_enabled() or not wanted:
             return results
         listed = results if isinstance(results, tuple) else (results,)
-        node = Error(wanted, len(listed))
+        node = Error(wanted, listed)
         wired = tuple(
             wrap_result(r.array, node, i) if isinstance(r, Tensor) else r
             for i, r in enumerate(listed)

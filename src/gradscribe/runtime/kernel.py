@@ -119,6 +119,7 @@ class Kernel:
     converters: for each output, what makes a cotangent of the type that the code expects.
     call: of an eager operation, the operation and its static arguments.
     by_operations: of an eager operation, its adjoint as operations on Tensors, where it can be.
+    keeps_result: whether the result, an array or a number, is in the record.
     checked: the positions, among the leaves and then the outputs, whose memory is recorded.
     """
 
@@ -135,6 +136,7 @@ class Kernel:
         "derivatives",
         "forward",
         "inputs",
+        "keeps_result",
         "node_class",
         "outputs",
         "records",
@@ -169,6 +171,7 @@ class Kernel:
         outputs = (arity + position for position in derivatives.record_outputs)
         self.checked = (*derivatives.record_inputs, *outputs)
         self.checks_outputs = bool(derivatives.record_outputs)
+        self.keeps_result = self.checks_outputs
         self.converters: tuple[Convert, ...] = ()
         self.shapes: tuple[Any, ...] = ()
         self.records = True
@@ -188,6 +191,8 @@ class Kernel:
         operation takes for an operand."""
         self.converters = tuple(converter(out[position]) for position in self.outputs)
         self.shapes = tuple(signature(out[position]) for position in self.outputs)
+        if self.call is not None:
+            self.keeps_result = self.checks_outputs or refers_to(record, out[0])
         unread = {id(leaf) for i, leaf in enumerate(leaves) if i not in self.checked}
         has_factor = self.call is not None and self.call[0].wraps_numbers
         self.records = self.derivatives.keeps_values and (
@@ -249,6 +254,13 @@ def signature(value: Any) -> tuple[tuple[int, ...], Any]:
     """Shape and dtype of an array or number."""
     array = np.asarray(value)
     return array.shape, array.dtype
+
+
+def refers_to(record: Any, value: Any) -> bool:
+    """Whether a number that was computed is somewhere in a record."""
+    if isinstance(record, (tuple, list)):
+        return any(refers_to(item, value) for item in record)
+    return isinstance(record, np.inexact) and record is value
 
 
 def holds_arrays(record: Any, unread: Collection[int] = ()) -> bool:

@@ -20,9 +20,11 @@ from weakref import ref
 
 import numpy as np
 
+from gradscribe.runtime.dtypes import CPU, PublicDtype
 from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.gradients import wanted_dtype
 from gradscribe.runtime.hooks import WATCHED, Hook, HookTable, RemovableHandle
+from gradscribe.runtime.size import Size
 
 if TYPE_CHECKING:
     from gradscribe.runtime.tensor import Tensor
@@ -42,10 +44,14 @@ class GradientEdge(NamedTuple):
 
 
 class Metadata(NamedTuple):
-    """Shape and dtype of an output of a node, and so of its gradient."""
+    """Shape and dtype of an output of a node, and so of its gradient; there is one device, and
+    there are no nested Tensors."""
 
     shape: tuple[int, ...]
     dtype: Any
+    device: Any
+    is_nested_tensor: bool = False
+    is_cpp_nested_tensor: bool = False
 
 
 class NodeState:
@@ -101,7 +107,7 @@ class Node:
     @property
     def _input_metadata(self) -> list[Metadata | None]:
         """What the gradients must be that go into the node, one for each output."""
-        return [None if kind is None else Metadata(*kind) for kind in self.output_types]
+        return [None if kind is None else _metadata(*kind) for kind in self.output_types]
 
     @property
     def returns_fresh(self) -> bool:
@@ -176,6 +182,10 @@ class Node:
         return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
+def _metadata(shape: tuple[int, ...], dtype: Any) -> Metadata:
+    return Metadata(Size(shape), PublicDtype(np.dtype(dtype)), CPU)
+
+
 class AccumulateGrad(Node):
     """The end of the graph at a leaf: adds what arrives to `variable.grad`."""
 
@@ -231,7 +241,9 @@ def accumulate(variable: Tensor, gradient: Any) -> None:
             wanted = wanted_dtype(variable)
             if wanted is not None and gradient.array.dtype != wanted:
                 gradient = gradient.to(wanted)
-            if present is None:
+            if present is None and variable.node is not None:
+                variable.grad = gradient.clone()
+            elif present is None:
                 place = _empty_for(variable.array, gradient.array.dtype)
                 variable.grad = assign(wrap(place), gradient)
             else:

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from gradscribe.runtime import composites
+from gradscribe.runtime import composites, of_result
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.kernel import Point
 
@@ -38,26 +36,11 @@ def backward_of(operation: Operation, static: tuple[Any, ...]) -> BackwardOfResu
     return BackwardOfResult(own, static)
 
 
-def _sigmoid_backward(d_out: Any, out: Any) -> Any:
-    return d_out * (1 - out) * out
-
-
-def _threshold_backward(d_out: Any, out: Any) -> Any:
-    return np.where(out <= 0, 0, d_out)
-
-
-def _softmax_backward(d_out: Any, out: Any, axis: Any) -> Any:
-    weighted = d_out * out
-    return weighted - out * np.sum(weighted, axis=axis, keepdims=True)
-
-
-def _log_softmax_backward(d_out: Any, out: Any, axis: Any) -> Any:
-    return d_out - np.exp(out) * np.sum(d_out, axis=axis, keepdims=True)
-
-
 _BACKWARDS: dict[Callable[..., Any], Operation] = {
-    composites.sigmoid: Operation("SigmoidBackward", _sigmoid_backward, ()),
-    composites.relu: Operation("ThresholdBackward", _threshold_backward, ()),
-    composites.softmax: Operation("SoftmaxBackwardData", _softmax_backward, ("axis",)),
-    composites.log_softmax: Operation("LogSoftmaxBackwardData", _log_softmax_backward, ("axis",)),
+    composites.sigmoid: Operation("SigmoidBackward", of_result.sigmoid_backward, ()),
+    composites.relu: Operation("ThresholdBackward", of_result.threshold_backward, ()),
+    composites.softmax: Operation("SoftmaxBackwardData", of_result.softmax_backward, ("axis",)),
+    composites.log_softmax: Operation(
+        "LogSoftmaxBackwardData", of_result.log_softmax_backward, ("axis",)
+    ),
 }

@@ -116,13 +116,15 @@ class Packing:
         """A record, packed: where it refers to a leaf, by what the leaf has become."""
         if isinstance(value, (tuple, list)):
             return type(value)([self.record(item) for item in value])
-        if not isinstance(value, np.ndarray):
+        if not isinstance(value, (np.ndarray, np.inexact)):
             return value
         leaves = self._leaves.get(id(value))
         if leaves is not None:
             return leaves.pop(0) if len(leaves) > 1 else leaves[0]
         if id(value) not in self._others:
-            self._others[id(value)] = self._pack(value, None)
+            array = np.asarray(value)
+            packed = self._pack(array, None)
+            self._others[id(value)] = value if packed is array else packed
         return self._others[id(value)]
 
 

@@ -110,7 +110,7 @@ class SavedTensor:
     def of(cls, node: OperationNode, name: str) -> SavedTensor:
         """The saved Tensor of this name; an AttributeError where the node has none such."""
         place = saved_names(node.name()).get(name, "") if node.kernel.call is not None else ""
-        if not place.startswith("=") and not (place == "result" and node.kernel.checks_outputs):
+        if not place.startswith("=") and not (place == "result" and node.kernel.keeps_result):
             raise AttributeError(f"'{node.name()}' object has no attribute '_raw_saved_{name}'")
         saved = cls.__new__(cls)
         saved._node = node
@@ -127,7 +127,7 @@ class SavedTensor:
     def data(self) -> Any:
         """What is kept: what the pack hook returned, or the Tensor outside of the graph."""
         item = self._item()
-        return item.content if isinstance(item, Packed) else wrap(item)
+        return item.content if isinstance(item, Packed) else wrap(np.asarray(item))
 
     @property
     def unpack_hook(self) -> Hook | None:
@@ -144,13 +144,18 @@ class SavedTensor:
         item = self._item()
         if isinstance(item, Packed):
             raise RuntimeError(HOOKS_ARE_SET)
-        if not isinstance(item, np.ndarray):
+        if not isinstance(item, (np.ndarray, np.inexact)):
             raise RuntimeError(NONE_IS_SAVED)
-        held = Packed(item, *hooks)
+        held = Packed(np.asarray(item), *hooks)
         position = self._position
         self._node.pack_saved(
-            lambda array, at: held if (at == position and array is item) else array
+            lambda array, at: held if (at == position and _is(array, item)) else array
         )
+
+
+def _is(array: Any, item: Any) -> bool:
+    """Whether an array is the item of a record, which may be a number."""
+    return array is item or (isinstance(item, np.inexact) and not array.ndim and array == item)
 
 
 _FREED = (
@@ -222,14 +227,15 @@ def recalled_result(node: OperationNode) -> Tensor:
         raise RuntimeError(FREED_GRAPH)
     arity = len(node.leaves)
     try:
-        if not node.kernel.checks_outputs:
+        if not node.kernel.keeps_result:
             raise AttributeError
         item = _result_item(node)
     except AttributeError:
         return _computed_again(node)
-    node.check_versions([arity])
-    result = wrap_result(item.get() if isinstance(item, Packed) else item, node)
-    counter = node.counters[arity]
+    if node.kernel.checks_outputs:
+        node.check_versions([arity])
+    result = wrap_result(item.get() if isinstance(item, Packed) else np.asarray(item), node)
+    counter = node.counters[arity] if node.kernel.checks_outputs else None
     if counter is not None:
         result.counter = counter
     return result
@@ -263,21 +269,22 @@ def _result_item(node: OperationNode) -> Any:
 
 def holds_result(kernel: Kernel, record: Any, leaves: Sequence[Any]) -> bool:
     """Whether the output of an operation is found in its record."""
-    return kernel.checks_outputs and len(_of_shape(record, leaves, kernel)) == 1
+    return kernel.keeps_result and len(_of_shape(record, leaves, kernel)) == 1
 
 
 def _of_shape(record: Any, leaves: Sequence[Any], kernel: Kernel) -> list[Any]:
     """What a record keeps, beyond the leaves, of the shape of the output."""
     shape, _ = kernel.shapes[0]
     own = {id(leaf) for leaf in leaves}
-    found = {id(i): i for i in _items(record) if i.shape == shape and id(i) not in own}
+    found = {id(i): i for i in arrays_in(record) if i.shape == shape and id(i) not in own}
     return list(found.values())
 
 
-def _items(record: Any) -> list[Any]:
+def arrays_in(record: Any) -> list[Any]:
+    """What was computed, and the operands, in a record."""
     if isinstance(record, (tuple, list)):
-        return [found for item in record for found in _items(item)]
-    return [record] if isinstance(record, (np.ndarray, Packed)) else []
+        return [found for item in record for found in arrays_in(item)]
+    return [record] if isinstance(record, (np.ndarray, np.inexact, Packed)) else []
 
 
 _DERIVED: dict[str, Callable[[OperationNode], Any]] = {

@@ -146,3 +146,24 @@ def test_tensors_of_a_dtype_are_instances_of_its_class():
     assert not isinstance(gs.ones(1), gs.FloatTensor)
     assert isinstance(gs.LongTensor([1]), gs.LongTensor)
     assert gs.FloatTensor.dtype is gs.float32
+
+
+@pytest.mark.parametrize("dtype", [gs.int32, gs.int64, gs.uint8, gs.bool])
+def test_a_dtype_without_gradients_cannot_be_asked_to_have_one(dtype):
+    makers = (
+        lambda: gs.ones(1, dtype=dtype, requires_grad=True),
+        lambda: gs.tensor([1], dtype=dtype, requires_grad=True),
+        lambda: gs.zeros_like(gs.ones(1, dtype=dtype), requires_grad=True),
+    )
+    for make in makers:
+        with pytest.raises(RuntimeError, match="Only Tensors of floating point and complex dtype"):
+            make()
+
+
+def test_integers_of_no_dtype_become_floating_where_they_require_a_gradient():
+    for x in (
+        gs.tensor([1, 2], requires_grad=True),
+        gs.arange(1, 3, requires_grad=True),
+        gs.full((2,), 1, requires_grad=True),
+    ):
+        assert x.dtype == gs.float64

@@ -4,3 +4,4 @@ Imported when first named: `import gradscribe` does not wait for it.
 """
 
 from gradscribe.nn import functional as functional
+from gradscribe.nn.parameter import Parameter as Parameter

@@ -28,13 +28,12 @@ __all__ = [
 def finished(
     array: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """A leaf of an array that nobody else holds, converted to dtype; integers that require
-    gradients become the default floating type."""
+    """A leaf of an array that nobody else holds, converted to dtype."""
     array = np.asarray(array, None if dtype is None else dtypes.to_dtype(dtype))
     if device is not None:
         dtypes.check_device(device)
     if requires_grad and not dtypes.is_differentiable(array.dtype):
-        array = array.astype(dtypes.default())
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if array.dtype.kind not in "biufc":
         raise TypeError(
             f"can't convert np.ndarray of type numpy.{array.dtype.name}. The only supported types "
@@ -46,6 +45,14 @@ def finished(
     if MODES:
         tell_made(tensor)
     return tensor
+
+
+def made_of_data(array: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
+    """`finished`, where the dtype may be that of the data: integers that require gradients become
+    the default floating type then."""
+    if requires_grad and dtype is None and not dtypes.is_differentiable(array.dtype):
+        dtype = dtypes.default()
+    return finished(array, dtype, device, requires_grad)
 
 
 def tensor(
@@ -61,7 +68,7 @@ def tensor(
             UserWarning,
             stacklevel=2,
         )
-    return finished(_array_of(data, dtype), dtype, device, requires_grad)
+    return made_of_data(_array_of(data, dtype), dtype, device, requires_grad)
 
 
 @silent
@@ -192,7 +199,7 @@ def full(
     if dtype is None and isinstance(fill_value, float):
         dtype = dtypes.default()
     array = np.full(_shape((size,), None), fill_value, None if dtype is None else _floating(dtype))
-    return finished(array, None, device, requires_grad)
+    return made_of_data(array, dtype, device, requires_grad)
 
 
 def eye(
@@ -217,7 +224,7 @@ def arange(
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     if dtype is None and array.dtype.kind == "f":
         dtype = dtypes.default()
-    return finished(array, dtype, device, requires_grad)
+    return made_of_data(array, dtype, device, requires_grad)
 
 
 def range(

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.runtime.creation import as_tensor
+from gradscribe.runtime.creation import as_tensor, made_of_data
 from gradscribe.runtime.engine import current_run
 from gradscribe.runtime.tensor import Tensor, wrap
 
@@ -48,8 +48,6 @@ class Variable(metaclass=_VariableType):
         tensor = wrap(as_tensor(data).array)
         if requires_grad and not volatile:
             if tensor.dtype.kind not in "fc":
-                from gradscribe.runtime.creation import finished
-
-                return finished(tensor.array, requires_grad=True)
+                return made_of_data(tensor.array, None, None, True)
             tensor.requires_grad_()
         return tensor

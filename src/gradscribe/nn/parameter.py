@@ -1,0 +1,47 @@
+"""`gs.nn.Parameter`: a leaf that a model is trained by."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime import dtypes
+from gradscribe.runtime.tensor import Tensor, fill
+
+
+class Parameter(Tensor):
+    """A Tensor, of the memory of another, that requires a gradient unless told otherwise.
+
+    What is computed of it are Tensors as ever; only the class tells a model which of its
+    attributes are to be trained.
+    """
+
+    def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
+        if data is None:
+            fill(self, np.zeros(0, dtypes.default()))
+        else:
+            fill(self, data.array)
+            self.counter = data.counter
+        if requires_grad and not dtypes.is_differentiable(self.array.dtype):
+            raise RuntimeError(
+                "Only Tensors of floating point and complex dtype can require gradients"
+            )
+        self.requires_grad_(requires_grad)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        if id(self) not in memo:
+            memo[id(self)] = Parameter(deepcopy(self.detach(), memo), self.requires_grad)
+        found: Parameter = memo[id(self)]
+        return found
+
+    def __reduce__(self) -> Any:
+        return _rebuild, (self.array, self.requires_grad), self.__dict__ or None
+
+    def __repr__(self) -> str:
+        return f"Parameter containing:\n{super().__repr__()}"
+
+
+def _rebuild(array: Any, requires_grad: bool) -> Parameter:
+    return Parameter(fill(Tensor.__new__(Tensor), array), requires_grad)

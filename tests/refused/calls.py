@@ -83,9 +83,9 @@ def split_at_computed_places(x, n):
     return np.sum(np.split(x, np.cumsum(n))[0])
 
 
-@refused("this call of `split` is not supported", MATRIX, 1)
-def split_along_a_computed_axis(m, axis):
-    return np.sum(np.split(m, 2, axis)[0])
+@refused("this call of `split` is not supported", MATRIX)
+def split_along_two_axes(m):
+    return np.sum(np.split(m, 2, (0, 1))[0])
 
 
 @refused("this call always raises ValueError: could not convert string to float: 'one'", 2.0)

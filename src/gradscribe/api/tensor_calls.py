@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from gradscribe.compiler.signatures import enter_array_class
+from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import (
-    application,
     handlers,
+    positions,
     static_values,
     tensors,
     unpacking,
 )
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.control import contexts
 from gradscribe.frontend.data import attributes, single_items, subscripts
 from gradscribe.frontend.lowering import Lowering, is_number
@@ -190,11 +190,11 @@ def _axes(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`axes(dim)`: None, an integer or a tuple of integers that are known."""
     (dim,) = arguments
     if is_number(dim):
-        return Static(application.static_integer(lowering, node, dim))
+        return Static(positions.static_integer(lowering, node, dim))
     if isinstance(dim, Static):
         return dim
     items = unpacking.unpacked(lowering, node, dim)
-    static = tuple(Static(application.static_integer(lowering, node, item)) for item in items)
+    static = tuple(Static(positions.static_integer(lowering, node, item)) for item in items)
     return TupleOf(static) if static else Static(None)
 
 
@@ -209,7 +209,7 @@ def _folded(function: Callable[..., Any]) -> handlers.Handler:
 
 def known_value(lowering: Lowering, node: Any, item: Any) -> Any:
     if isinstance(item, Value):
-        return application.static_integer(lowering, node, item)
+        return positions.static_integer(lowering, node, item)
     if isinstance(item, (TupleOf, ListRef)):
         return tuple(
             known_value(lowering, node, i) for i in unpacking.unpacked(lowering, node, item)
@@ -287,7 +287,7 @@ def _axis(lowering: Lowering, node: Any, input: Any, dim: Any) -> tuple[int, int
     """An axis counted from the front, and its length, which the specialization then assumes."""
     shape = attributes.shape_of(lowering, input).items
     axis = shaping.axis_of(known_value(lowering, node, dim), len(shape))
-    return axis, application.static_integer(lowering, node, shape[axis])
+    return axis, positions.static_integer(lowering, node, shape[axis])
 
 
 def _tensor_split(

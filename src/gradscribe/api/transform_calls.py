@@ -21,8 +21,8 @@ from gradscribe.compiler import argnums_error
 from gradscribe.compiler.stages import Stages, bind_ones, gradient_tree
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend import wording
-from gradscribe.frontend.calls import application, handlers, unpacking
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import handlers, positions, unpacking
 from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.lowering import Lowering, is_number
 from gradscribe.frontend.values import Ref, Static, TupleOf
@@ -91,7 +91,7 @@ def static_value(lowering: Lowering, node: Any, item: Any) -> Any:
         return tuple(static_value(lowering, node, i) for i in item.items)
     if isinstance(item, Static):
         return item.value
-    return application.static_integer(lowering, node, item)
+    return positions.static_integer(lowering, node, item)
 
 
 def _call_gradient(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

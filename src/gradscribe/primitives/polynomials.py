@@ -53,7 +53,7 @@ def polydiv(u, v):
     return quotient, rest[np.sum(zeros) :]
 
 
-@composition(np.polyder)
+@composition(np.polyder, static=("m",))
 def polyder(p, m=1):
     p = np.asarray(p)
     for _ in (None,) * m:
@@ -61,7 +61,7 @@ def polyder(p, m=1):
     return p
 
 
-@composition(np.polyint)
+@composition(np.polyint, static=("m",))
 def polyint(p, m=1, k=None):
     p = np.asarray(p)
     for i, _ in enumerate((None,) * m):

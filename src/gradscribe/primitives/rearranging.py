@@ -35,7 +35,7 @@ def rot90(m, k=1, axes=(0, 1)):
     return np.flip(np.swapaxes(m, first, second), second)
 
 
-@composition(np.rollaxis)
+@composition(np.rollaxis, static=("start",))
 def rollaxis(a, axis, start=0):
     rank = np.ndim(a)
     source, target = axis % rank, start + rank if start < 0 else start

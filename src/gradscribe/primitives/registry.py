@@ -57,6 +57,9 @@ METHODS: dict[str, Primitive] = {}
 COMPOSITIONS: dict[Any, Callable[..., Any]] = {}
 """Functions that are made of other operations, and the Python functions that say how."""
 
+KNOWN_PARAMETERS: dict[Callable[..., Any], frozenset[str]] = {}
+"""Of these Python functions, parameters that have to be known when a call is compiled."""
+
 VARIANTS: dict[Any, Callable[..., Any]] = {}
 """Of functions that are primitives, what calls with further arguments are made of."""
 
@@ -179,16 +182,18 @@ def constant(
     return primitive
 
 
-def composition(*callables: Any) -> Callable[[Rule], Rule]:
+def composition(*callables: Any, static: tuple[str, ...] = ()) -> Callable[[Rule], Rule]:
     """Operations that are made of others, as NumPy's own `np.ptp` is.
 
     The function says how, in the operations and the order in which NumPy computes, so that the
     result is the same to the last bit. Calls are inlined like a helper of the user's; its
-    parameters are those of the call. A text among them is the name of a method.
+    parameters are those of the call. A text among them is the name of a method. static: integers
+    among the parameters that have to be known, besides axes.
     """
 
     def enter(function: Rule) -> Rule:
         COMPOSITIONS.update(dict.fromkeys(callables, function))
+        KNOWN_PARAMETERS[function] = frozenset(static)
         return function
 
     return enter

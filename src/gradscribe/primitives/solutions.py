@@ -128,7 +128,7 @@ def _bits(n):
     return tuple(n >> i & 1 for i in range(n.bit_length()))
 
 
-@composition(np.linalg.matrix_power)
+@composition(np.linalg.matrix_power, static=("n",))
 def matrix_power(a, n):
     if n == 0:
         return np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), np.shape(a)) + 0 * a

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend import outside, wording
-from gradscribe.frontend.calls import array_likes, destinations, inlining, prelude
+from gradscribe.frontend.calls import array_likes, destinations, inlining, positions, prelude
 from gradscribe.frontend.contiguity import is_contiguous
 from gradscribe.frontend.data.subscripts import cut
-from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering, MisfitError, is_number
+from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering, MisfitError
 from gradscribe.frontend.values import ListRef, Ref, Static, Storage, TupleOf
 from gradscribe.ir.core import Linearity, Method, Primitive, Value
 from gradscribe.ir.types import Array, is_complex
@@ -90,6 +90,8 @@ def apply_primitive(
             f"call it as {wording.name_of(callee)}{_call_form(primitive.signature)}",
         )
     given = set(bound.arguments)
+    for name in given & (positions.NAMES | primitive.static):
+        bound.arguments[name] = positions.settled(lowering, node, bound.arguments[name])
     bound.arguments = array_likes.converted(
         lowering, node, primitive, callee, bound.arguments, _STATIC
     )
@@ -188,11 +190,7 @@ def _argument(
         items = lowering.contents[item.storage]
         return [_argument(lowering, node, primitive, callee, name, i) for i in items]
     if isinstance(item, (Value, Ref, ListRef)):
-        value = lowering.value(item)
-        demanded = name in ("axis", "axes", "keepdims", "ddof") or name in primitive.static
-        if demanded and isinstance(item, Value):
-            return static_integer(lowering, node, item)
-        return value
+        return lowering.value(item)
     return lowering.unsupported(
         node,
         f"this argument of {wording.operation(primitive, callee)} is not supported",
@@ -205,20 +203,6 @@ def _elementwise_constant(primitive: Primitive) -> bool:
     from gradscribe.primitives.typing import elementwise_type
 
     return primitive.type_rule is elementwise_type
-
-
-def static_integer(lowering: Lowering, node: Any, item: Any) -> int:
-    """The value of an integer that has to be known; it becomes a guard of the specialization."""
-    if isinstance(item, Static):
-        return int(item.value)
-    known_value = lowering.builder.facts.sampled(item.type.value) if is_number(item) else None
-    if known_value is None:
-        lowering.unsupported(
-            node,
-            "this integer must be known when the function is compiled",
-            "write it as a literal",
-        )
-    return known_value
 
 
 def _view(

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.calls import application, inlining, prelude
+from gradscribe.frontend.calls import application, inlining, positions, prelude
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.sequences import known_items, new_list
@@ -47,8 +47,10 @@ def _split(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`np.split(ary, sections, axis)`."""
     names = ("ary", "indices_or_sections", "axis")
     given = {**dict(zip(names, arguments, strict=False)), **keywords}
-    axis = given.get("axis", Static(0))
+    axis = positions.settled(lowering, node, given.get("axis", Static(0)))
     parts = given.get("indices_or_sections")
+    if isinstance(parts, Value):
+        parts = positions.settled(lowering, node, parts)
     if set(given) - set(names) or parts is None or not isinstance(axis, Static):
         lowering.unsupported(
             node,
@@ -144,9 +146,10 @@ def _has_two(lowering: Lowering, item: Any) -> bool:
 def _einsum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`np.einsum(x, [0, 1], y, [1], [0])`: axes by their numbers."""
     if arguments and not (isinstance(arguments[0], Static) or len(arguments) < 2):
-        lists = [_numbers(lowering, item) for item in (*arguments[1::2], arguments[-1])]
-        if len(arguments) % 2 == 0:
-            lists.pop()
+        lists = [
+            _numbers(lowering, positions.settled(lowering, node, item))
+            for item in (*arguments[1::2], *arguments[len(arguments) // 2 * 2 :])
+        ]
         if None not in lists:
             text = subscripts_of_lists(lists, len(arguments) // 2)  # type: ignore[no-untyped-call]
             arguments = (Static(text), *arguments[: len(arguments) // 2 * 2 : 2])

@@ -11,13 +11,14 @@ from typing import Any
 
 from gradscribe.errors import SourceNotFoundError
 from gradscribe.frontend import dependencies, outside
-from gradscribe.frontend.calls import destinations, static_values, tensors
+from gradscribe.frontend.calls import destinations, positions, static_values, tensors
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
 from gradscribe.frontend.source import Source, source_of
 from gradscribe.frontend.values import DictRef, LocalFunction, Static, Storage, TupleOf
+from gradscribe.primitives.registry import KNOWN_PARAMETERS
 
 
 def local_function(lowering: Lowering, node: Any) -> LocalFunction:
@@ -77,6 +78,11 @@ def compose(
 ) -> Any:
     """A call of a function that is made of other operations; its result goes to `out`."""
     out, _, arguments, keywords = destinations.destination(callee, arguments, keywords)
+    names = positions.NAMES | KNOWN_PARAMETERS.get(composition, frozenset())
+    signature = _signature_of(composition)
+    arguments, keywords = positions.settle_arguments(
+        lowering, node, signature, names, arguments, keywords
+    )
     result = inline(lowering, node, composition, arguments, keywords)
     if out is None:
         return result
@@ -108,9 +114,14 @@ def _source(lowering: Lowering, node: Any, function: types.FunctionType) -> Sour
 
 
 @functools.cache
+def _signature_of(function: Any) -> inspect.Signature:
+    return inspect.signature(function)
+
+
+@functools.cache
 def _defaults_of(function: Any) -> dict[str, Any]:
     """The defaults of a function of our own, which nobody changes."""
-    parameters = inspect.signature(function).parameters.values()
+    parameters = _signature_of(function).parameters.values()
     return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 

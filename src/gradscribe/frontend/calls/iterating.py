@@ -15,7 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.calls import application, handlers, inlining, reducing, unpacking
+from gradscribe.frontend.calls import (
+    application,
+    handlers,
+    inlining,
+    positions,
+    reducing,
+    unpacking,
+)
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.calls import iteration_prelude as prelude
@@ -192,7 +199,7 @@ def _chain_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
 
 
 def _product(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    repeat = application.static_integer(lowering, node, keywords.get("repeat", Static(1)))
+    repeat = positions.static_integer(lowering, node, keywords.get("repeat", Static(1)))
     iterables = tuple(arguments) * repeat
     columns = [_few(lowering, node, item) for item in iterables]
     rows = list(itertools.product(*(c for c in columns if c is not None)))
@@ -220,7 +227,7 @@ def _chosen(callee: Any) -> handlers.Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         iterable, *rest = arguments
         given = [r for r in (*rest, *keywords.values()) if r != Static(None)]
-        sizes = [application.static_integer(lowering, node, r) for r in given]
+        sizes = [positions.static_integer(lowering, node, r) for r in given]
         known_rows = _rows(callee, _few(lowering, node, iterable), sizes)
         loops = _NESTED.get((callee, *sizes))
         if known_rows is None and loops is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import gast
 
 from gradscribe.frontend import outside
-from gradscribe.frontend.calls import application, inlining, iterators, opaque, texts, unpacking
+from gradscribe.frontend.calls import inlining, iterators, opaque, positions, texts, unpacking
 from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.data import (
     class_attributes,
@@ -140,14 +140,14 @@ def unrolled(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, ...]:
         rows = tuple(TupleOf(tuple(row)) for row in zip(*columns, strict=False))
         return rows[::-1] if item.reversed else rows
     if item.kind == "enumerate":
-        start = application.static_integer(lowering, node, item.parts[1])
+        start = positions.static_integer(lowering, node, item.parts[1])
         rows = unrolled(lowering, node, item.parts[0])
         return tuple(TupleOf((Static(start + i), row)) for i, row in enumerate(rows))
     if item.kind == "static":
         items = item.parts if item.owner is None else unpacking.unpacked(lowering, node, item.owner)
         return items[::-1] if item.reversed else items
     if item.kind == "range":
-        ends = (application.static_integer(lowering, node, part) for part in item.parts)
+        ends = (positions.static_integer(lowering, node, part) for part in item.parts)
         values = tuple(map(Static, range(*ends)))
         return values[::-1] if item.reversed else values
     if item.kind == "map":

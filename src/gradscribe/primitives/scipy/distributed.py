@@ -80,13 +80,16 @@ def continuous(distribution: Any, by_shapes: Any = None) -> Callable[[Any], Any]
     return decorator
 
 
-def discrete(distribution: Any) -> Callable[[Any], Any]:
-    """Enter the methods of a discrete distribution, by the derivatives of its log probability by
-    its parameters."""
+def discrete(distribution: Any, by_shapes: Any = None) -> Callable[[Any], Any]:
+    """Enter the methods of a discrete distribution, by the derivatives of its log probability, and
+    of its distribution function, by its parameters."""
 
     def decorator(score: Any) -> Any:
         _entered(distribution, "logpmf", _of_parameters(_log_density, score), _shifted)
         _entered(distribution, "pmf", _of_parameters(_density, score), _shifted)
+        for name, made in (("", _distribution), ("log", _log_distribution)):
+            _entered(distribution, f"{name}cdf", made(None, 1, by_shapes), _shifted)
+            _entered(distribution, f"{name}sf", made(None, -1, by_shapes), _shifted)
         return score
 
     return decorator
@@ -196,7 +199,7 @@ def _distribution(density, sign, by_shapes):
 
     def rule(out, x, shapes):
         by_all = tuple(_scaled(p, sign) for p in partials(x, *shapes))
-        return sign * density(x, *shapes), by_all
+        return None if density is None else sign * density(x, *shapes), by_all
 
     return rule
 
@@ -210,6 +213,8 @@ def _log_distribution(log_density, sign, by_shapes):
 
     def rule(out, x, shapes):
         by_all = tuple(_scaled(p, sign * np.exp(-out)) for p in partials(x, *shapes))
+        if log_density is None:
+            return None, by_all
         return sign * np.exp(log_density(x, *shapes) - out), by_all
 
     return rule

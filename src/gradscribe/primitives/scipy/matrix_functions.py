@@ -1,8 +1,7 @@
 """Functions of matrices: exponentials, logarithms, roots, trigonometric functions.
 
 The derivative of f at A along E is the upper right block of f([[A, E], [0, A]]) (Higham,
-"Functions of Matrices", 2008, theorem 3.6), and its transpose that of the transposed matrix. Where
-the value is complex for a real matrix, the derivative is that of a real one.
+"Functions of Matrices", 2008, theorem 3.6), and its transpose that of the transposed matrix.
 """
 
 from __future__ import annotations
@@ -22,29 +21,42 @@ def _along(function, a, direction):
     return function(np.concatenate((above, below), axis=-2))[..., :n, n:]
 
 
-def _enter(function):
+def _checked(a):
+    """A real matrix whose root or logarithm is complex is refused: types do not tell."""
+    if a.dtype.kind != "c":
+        values = np.linalg.eigvals(a)
+        if np.any((np.imag(values) == 0) & (np.real(values) < 0)):
+            raise ValueError("the value is complex: give the function a complex matrix")
+    return a
+
+
+def _as_it_is(a):
+    return a
+
+
+def _enter(function, check=_as_it_is):
     def tangent(out, a, *, d_a):
-        return _along(function, a, d_a)
+        return _along(function, check(a), d_a)
 
     def rule(out, a, *, d_out):
-        return _along(function, transposed(a), d_out)
+        return _along(function, transposed(check(a)), d_out)
 
     rule.__name__ = function.__name__
     adjoint(function, type=square_type, tangent=tangent)(rule)
     HOLOMORPHIC.add(PRIMITIVES[function])
 
 
-for _function in (sl.expm, sl.logm, sl.sqrtm, sl.cosm, sl.sinm, sl.tanm):
+for _function in (sl.expm, sl.cosm, sl.sinm, sl.tanm, sl.coshm, sl.sinhm, sl.tanhm):
     _enter(_function)
-for _function in (sl.coshm, sl.sinhm, sl.tanhm):
-    _enter(_function)
+for _function in (sl.sqrtm, sl.logm):
+    _enter(_function, _checked)
 
 
 def _power_tangent(out, a, t, *, d_a):
     def power(matrix):
         return sl.fractional_matrix_power(matrix, t)
 
-    return _along(power, a, d_a)
+    return _along(power, _checked(a), d_a)
 
 
 @adjoint(sl.fractional_matrix_power, type=square_type, tangent=_power_tangent, static=("t",))

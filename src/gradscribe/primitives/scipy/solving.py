@@ -171,6 +171,35 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     return sl.solve_triangular(packed, y, 1, True, True)[np.argsort(_order(pivots))]
 
 
+@composition(sl.solve_banded)
+def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True):
+    lower, upper = l_and_u
+    n = ab.shape[1]
+    offsets = np.arange(n)[:, None] - np.arange(n)
+    inside = (offsets >= -upper) & (offsets <= lower)
+    rows = np.where(inside, upper + offsets, 0)
+    return sl.solve(np.where(inside, ab[rows, np.arange(n)], 0.0), b)
+
+
+@composition(sl.solve_toeplitz)
+def solve_toeplitz(c_or_cr, b, check_finite=True):
+    return sl.solve(_toeplitz_of(c_or_cr), b)
+
+
+@composition(sl.matmul_toeplitz)
+def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
+    return _toeplitz_of(c_or_cr) @ x
+
+
+def _toeplitz_of(c_or_cr):
+    return sl.toeplitz(*c_or_cr) if isinstance(c_or_cr, tuple) else sl.toeplitz(c_or_cr)
+
+
+@composition(sl.solve_circulant)
+def solve_circulant(c, b):
+    return sl.solve(sl.circulant(c), b)
+
+
 # -- Sylvester and Lyapunov ----------------------------------------------------------------------
 
 

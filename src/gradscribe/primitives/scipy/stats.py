@@ -12,7 +12,9 @@ import numpy as np
 import scipy.special as sp
 from scipy import stats
 
+from gradscribe.primitives.registry import UNKNOWN
 from gradscribe.primitives.scipy.distributed import continuous, discrete
+from gradscribe.primitives.scipy.gamma import beta_density
 
 # -- without shapes ------------------------------------------------------------------------------
 
@@ -193,27 +195,52 @@ def gennorm(x, beta):
 # -- discrete distributions ----------------------------------------------------------------------
 
 
-@discrete(stats.poisson)
+def _poisson_shapes(k, mu):
+    return (-stats.poisson.pmf(np.floor(k), mu),)
+
+
+@discrete(stats.poisson, _poisson_shapes)
 def poisson(k, mu):
     return (k / mu - 1,)
 
 
-@discrete(stats.bernoulli)
+def _bernoulli_shapes(k, p):
+    return (-1.0 * ((k >= 0) & (k < 1)),)
+
+
+@discrete(stats.bernoulli, _bernoulli_shapes)
 def bernoulli(k, p):
     return ((k - p) / (p * (1 - p)),)
 
 
-@discrete(stats.geom)
+def _geom_shapes(k, p):
+    k = np.maximum(np.floor(k), 0)
+    return (k * (1 - p) ** (k - 1),)
+
+
+@discrete(stats.geom, _geom_shapes)
 def geom(k, p):
     return (1 / p - (k - 1) / (1 - p),)
 
 
-@discrete(stats.binom)
+def _binom_shapes(k, n, p):
+    k = np.floor(k)
+    inside = (k >= 0) & (k < n)
+    k = np.where(inside, k, 0)
+    return UNKNOWN, np.where(inside, -beta_density(k + 1, n - k, p), 0)
+
+
+@discrete(stats.binom, _binom_shapes)
 def binom(k, n, p):
     by_n = sp.psi(n + 1) - sp.psi(n - k + 1) + np.log1p(-p)
     return by_n, (k - n * p) / (p * (1 - p))
 
 
-@discrete(stats.nbinom)
+def _nbinom_shapes(k, n, p):
+    k = np.floor(k)
+    return UNKNOWN, np.where(k >= 0, beta_density(n, np.maximum(k, 0) + 1, p), 0)
+
+
+@discrete(stats.nbinom, _nbinom_shapes)
 def nbinom(k, n, p):
     return sp.psi(k + n) - sp.psi(n) + np.log(p), n / p - k / (1 - p)

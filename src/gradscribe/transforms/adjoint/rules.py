@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import Block, Operation, Value, map_operands
+from gradscribe.ir.core import Block, Operation, Value, map_operands, walk
 from gradscribe.ir.types import Array, Scalar, cotangent_type
 from gradscribe.primitives.choices import CHOICES
 from gradscribe.primitives.control import CONSTANT, ZEROS_LIKE
@@ -141,6 +141,7 @@ class _Instance:
         self._conjugated = conjugates.is_conjugated(operation)
         self._selects = operation.primitive in CHOICES and d_out in scope.context.unbounded
         self._d_out = d_out
+        self._emitted: set[int] = set()
         given = self._given(d_out)
         self._mapping: dict[Value, Value] = {template.d_out: given}
         self._renewal = Renewal(
@@ -197,7 +198,8 @@ class _Instance:
         if not isinstance(given, Value):
             return given
         for operation in _needed(self._template.operations, [given]):
-            if operation.results[0] not in self._mapping:
+            if id(operation) not in self._emitted:
+                self._emitted.add(id(operation))
                 self._builder.append(self._renewal.operation(operation))
         return self._mapping[given]
 
@@ -223,12 +225,17 @@ def _needed(operations: Sequence[Operation], results: Sequence[Any]) -> list[Ope
     live = {result for result in results if isinstance(result, Value)}
     needed: list[Operation] = []
     for operation in reversed(operations):
-        if operation.primitive.effect or not live.isdisjoint(operation.results):
+        if _has_effect(operation) or not live.isdisjoint(operation.results):
             needed.append(operation)
             live.update(operation.operands)
             for region in operation.regions:
                 live.update(_all_reads(region))
     return needed[::-1]
+
+
+def _has_effect(operation: Operation) -> bool:
+    inner = (o for region in operation.regions for o in walk(region))
+    return operation.primitive.effect or any(o.primitive.effect for o in inner)
 
 
 def _all_reads(block: Block) -> Iterator[Value]:

@@ -1,0 +1,69 @@
+"""Arguments that say which axis, or how many parts: integers that have to be known.
+
+What the specializing call gives for them is taken, and becomes a guard of the specialization.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.values import ListRef, Static, TupleOf
+from gradscribe.ir.core import Value
+
+NAMES = frozenset(
+    {"axis", "axes", "axis1", "axis2", "axisa", "axisb", "axisc", "source", "destination"}
+    | {"keepdims", "ddof", "correction"}
+)
+"""Parameters of NumPy's functions that are such arguments."""
+
+
+def static_integer(lowering: Lowering, node: Any, item: Any) -> int:
+    """The value of an integer that has to be known."""
+    if isinstance(item, Static):
+        return int(item.value)
+    known_value = lowering.builder.facts.sampled(item.type.value) if is_number(item) else None
+    if known_value is None:
+        lowering.unsupported(
+            node,
+            "this integer must be known when the function is compiled",
+            "write it as a literal",
+        )
+    return known_value
+
+
+def settled(lowering: Lowering, node: Any, item: Any) -> Any:
+    """The argument with the integers known that are in it."""
+    if isinstance(item, Value) and is_number(item):
+        return Static(static_integer(lowering, node, item))
+    items = item.items if isinstance(item, TupleOf) else None
+    if isinstance(item, ListRef):
+        contents = lowering.contents[item.storage]
+        items = contents if isinstance(contents, tuple) else None
+    if items is None or all(isinstance(below, Static) for below in items):
+        return item
+    return TupleOf(tuple(settled(lowering, node, below) for below in items))
+
+
+def settle_arguments(
+    lowering: Lowering,
+    node: Any,
+    signature: inspect.Signature,
+    known: frozenset[str],
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call of a function with this signature, those of these names known."""
+    positional = [p for p in signature.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    names = [parameter.name for parameter in positional] + [""] * len(arguments)
+    return (
+        tuple(
+            settled(lowering, node, item) if name in known else item
+            for name, item in zip(names, arguments, strict=False)
+        ),
+        {
+            name: settled(lowering, node, item) if name in known else item
+            for name, item in keywords.items()
+        },
+    )

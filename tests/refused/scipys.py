@@ -1,0 +1,51 @@
+"""Functions of SciPy with arguments that have no derivative, or are not supported."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg, signal, special, stats
+
+from gradscribe.errors import NoDerivativeError
+from tests.refused import refused
+
+MATRIX = np.eye(3) + 1j
+
+
+@refused(
+    "the derivative of `jv` by this argument is not known",
+    1.5,
+    2.0,
+    kind=NoDerivativeError,
+)
+def order_of_a_bessel_function(v, x):
+    return special.jv(v, x)
+
+
+@refused("`solve_triangular` cannot be compiled here: `trans` is a transposition here", MATRIX)
+def conjugated_triangle(m):
+    return linalg.solve_triangular(m, m, trans=2)
+
+
+@refused(
+    "`solve_triangular` cannot be compiled here: "
+    "it takes one matrix, and a right side of one axis or two",
+    np.ones((2, 3, 3)),
+)
+def stack_of_triangles(m):
+    return linalg.solve_triangular(m, m[0])
+
+
+@refused(
+    "`convolve` cannot be compiled here: the arrays have as many axes as each other, one at least",
+    np.ones(3),
+)
+def convolution_of_different_ranks(x):
+    return signal.convolve(x, np.ones((2, 2)))
+
+
+@refused(
+    "`logpdf` cannot be compiled here: the numbers are of one dimension here",
+    np.ones(3),
+)
+def normal_numbers(x):
+    return np.sum(stats.multivariate_normal.logpdf(x))

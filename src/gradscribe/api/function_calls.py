@@ -26,9 +26,9 @@ from gradscribe.frontend.data.python_objects import python_object
 from gradscribe.frontend.data.structure_parts import Structure
 from gradscribe.frontend.data.structures import opened, rebuilt
 from gradscribe.frontend.interface import Path
-from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import storages
-from gradscribe.frontend.values import PartialOf, Ref, Static, TupleOf, may_overlap
+from gradscribe.frontend.values import PartialOf, Ref, Static, TupleOf, is_number, may_overlap
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, Tuple, is_differentiable
 from gradscribe.primitives.control import GIVEN, RUN

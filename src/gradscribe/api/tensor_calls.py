@@ -26,9 +26,9 @@ from gradscribe.frontend.calls import (
     unpacking,
 )
 from gradscribe.frontend.control import contexts
-from gradscribe.frontend.data import attributes, single_items, subscripts
-from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import ListRef, ObjectRef, Ref, Static, Storage, TupleOf
+from gradscribe.frontend.data import attributes, single_items, stores, subscripts
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import ListRef, ObjectRef, Ref, Static, Storage, TupleOf, is_number
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array
 from gradscribe.primitives.shaping import respelled
@@ -156,7 +156,7 @@ def _assign(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
             "in-place operations on a Tensor without axes, which is a number here",
             "use the form without underscore, and assign its result",
         )
-    subscripts.store(lowering, node, target, value)
+    stores.store(lowering, node, target, value)
     return target
 
 

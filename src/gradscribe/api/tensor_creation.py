@@ -11,18 +11,12 @@ import numpy as np
 from gradscribe.api.tensor_calls import same, spelled, with_names
 from gradscribe.compiler.keys import KEYS
 from gradscribe.frontend import outside
-from gradscribe.frontend.calls import (
-    application,
-    handlers,
-    opaque,
-    static_values,
-    tensors,
-)
+from gradscribe.frontend.calls import application, handlers, opaque, static_values, tensors
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data import subscripts
 from gradscribe.frontend.interface import Path
-from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import Ref, Static, TupleOf
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Ref, Static, TupleOf, is_number
 from gradscribe.ir.types import Opaque, Scalar
 from gradscribe.runtime import creation, distinct, dtypes, randomness
 

@@ -24,8 +24,8 @@ from gradscribe.frontend import wording
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers, positions, unpacking
 from gradscribe.frontend.data.results import result_tree
-from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import Ref, Static, TupleOf
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Ref, Static, TupleOf, is_number
 from gradscribe.ir.core import Function, Value
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar

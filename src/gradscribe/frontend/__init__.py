@@ -7,9 +7,10 @@ modules, strings, structures, the ranks of arrays) is decided now; what is not b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from types import FunctionType
 from typing import Any
+
+import gast
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import inputs
@@ -22,20 +23,23 @@ from gradscribe.frontend.calls import (
     own_rules,
     remembering,
 )
-from gradscribe.frontend.calls.definitions import AlwaysRaisesError, EverOtherTypesError
 from gradscribe.frontend.calls.frames import run_frame
-from gradscribe.frontend.data.results import result_tree
-from gradscribe.frontend.dependencies import identities
-from gradscribe.frontend.effects import Attribute, Given, attributes_of, effects_of, given_by
+from gradscribe.frontend.effects import attributes_of, given_by
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered, Path, Place
-from gradscribe.frontend.lowering import Lowering, MisfitError, SplitError
+from gradscribe.frontend.interruptions import (
+    AlwaysRaisesError,
+    EverOtherTypesError,
+    MisfitError,
+    SplitError,
+)
+from gradscribe.frontend.lowered import lowered
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import Source, nested_too_deeply, source_of
 from gradscribe.frontend.splitting import without_none
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import Block, Function, Parameter
+from gradscribe.ir.core import Parameter
 from gradscribe.ir.lengths import Facts
-from gradscribe.ir.trees import LEAF, Node
 
 __all__ = ["Argument", "Lowered", "lower"]
 
@@ -66,28 +70,41 @@ def lower(
     Raises `UnsupportedError` (or one of its kinds) for what cannot be compiled, and
     `SourceNotFoundError` where there is no source.
     """
-    builder = Builder(facts)
-    lowering = Lowering(builder, capture, keyed)
+    lowering = Lowering(Builder(facts), capture, keyed)
     arguments = tuple(arguments)  # captures are added to the caller's list
     lowering.parameters = tuple(argument.name for argument in arguments)
     source = source_of(function.__code__)
-    given = _names_of_leaves(source)
-    names: dict[str, Any] = {}
-    parameters = []
-    for position, argument in enumerate(arguments):
-        parameter, found = inputs.bind(lowering, argument, given.get(argument.name), position)
-        parameters.append(parameter)
-        names[argument.name] = found
-    objects = list(given_by(parameters, tuple(names.values()), lowering.contents))
+    parameters, items = _bound(lowering, source, arguments)
+    given = list(given_by(parameters, items, lowering.contents))
     attributes = [
         attribute
-        for number, (parameter, item) in enumerate(zip(parameters, names.values(), strict=True))
+        for number, (parameter, item) in enumerate(zip(parameters, items, strict=True))
         for attribute in attributes_of(Path(number), parameter, item, lowering.contents)
     ]
+    names = dict(zip(lowering.parameters, items, strict=True))
+    result = _run(lowering, Frame(source, function, names))
+    lowering.builder.location = source.location(source.node)
+    return lowered(lowering, function, parameters, given, attributes, result)
+
+
+def _bound(
+    lowering: Lowering, source: Source, arguments: Sequence[Argument]
+) -> tuple[list[Parameter], tuple[Any, ...]]:
+    """The parameters for the arguments, and what these are in the frontend."""
+    given = _names_of_leaves(source)
+    bound = [
+        inputs.bind(lowering, argument, given.get(argument.name), position)
+        for position, argument in enumerate(arguments)
+    ]
+    return [parameter for parameter, _ in bound], tuple(found for _, found in bound)
+
+
+def _run(lowering: Lowering, frame: Frame) -> Any:
+    """What the whole function returns."""
+    source = frame.source
     lowering.recursion.names.add(source.name)
     try:
-        frame = Frame(source, function, names)
-        result = without_none(lowering, frame, run_frame(lowering, source.node, frame))
+        return without_none(lowering, frame, run_frame(lowering, source.node, frame))
     except (AlwaysRaisesError, EverOtherTypesError, MisfitError) as error:
         raise UnsupportedError(error.what, error.advice, error.location) from None
     except SplitError as split:
@@ -98,66 +115,10 @@ def lower(
         ) from None
     except RecursionError:
         raise nested_too_deeply(source.location(source.node)) from None
-    builder.location = source.location(source.node)
-    return _lowered(lowering, function, parameters, objects, attributes, result)
-
-
-def _lowered(
-    lowering: Lowering,
-    function: FunctionType,
-    parameters: list[Parameter],
-    given: list[Given],
-    attributes: list[Attribute],
-    result: Any,
-) -> Lowered:
-    """What has been lowered, as a function, with all that it depends on and changes.
-
-    given, attributes: the objects in the arguments, as they were at the start.
-    """
-    tree, yields = result_tree(lowering, result)
-    captured = [parameter for _, parameter in lowering.captures]
-    start = len(parameters)
-    leaves = sum(len(parameter.leaves) for parameter in parameters)
-    for item in given_by(captured, tuple(lowering.captured.values()), lowering.entered):
-        leaf = None if item.leaf is None else item.leaf + leaves
-        given.append(replace(item, argument=item.argument + start, leaf=leaf))
-    for (capture, parameter), item in zip(
-        lowering.captures, lowering.captured.values(), strict=True
-    ):
-        attributes += attributes_of(capture.path, parameter, item, lowering.entered)
-    parameters = parameters + captured
-    values = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
-    effects = effects_of(lowering, given, attributes, values, result)
-    identities(lowering)
-    body = Block(values, tuple(lowering.builder.operations), tuple(yields))
-    name = function.__name__ if function.__name__.isidentifier() else "function"
-    facts = lowering.builder.facts
-    plain = Function(name, tuple(parameters), body, tree, facts, function.__doc__)
-    effectful = plain
-    is_plain = not effects.changes and not effects.attributes
-    if not is_plain or any(origin is not None for origin in effects.origins):
-        every = zip((*yields, *effects.leaves), effects.origins, strict=True)
-        new = tuple(leaf for leaf, origin in every if origin is None)
-        body = replace(body, yields=new)
-        effectful = replace(plain, body=body, result=Node(tuple, (LEAF,) * len(new)))
-    return Lowered(
-        plain,
-        effectful,
-        effects.changes,
-        effects.attributes,
-        effects.origins,
-        tuple(found for found, _ in lowering.captures),
-        tuple(lowering.dependencies.values()),
-        effects.stored,
-        effects.distinct,
-        effects.unclear,
-        tuple(n for n, leaf in enumerate(values) if leaf in lowering.assumed_contiguous),
-    )
 
 
 def _names_of_leaves(source: Source) -> dict[str, Any]:
     """The names by which the function unpacks its own parameters, as nested tuples."""
-    import gast
 
     def names(target: Any) -> Any:
         if isinstance(target, (gast.Tuple, gast.List)):

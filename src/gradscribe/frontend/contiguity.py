@@ -65,9 +65,9 @@ class _Layout:
 
     def _of_parameter(self, value: Value) -> bool:
         """What a loop that is being lowered carries, or runs over."""
-        if value in self._lowering.rows:
-            return self.is_contiguous(self._lowering.rows[value])
-        entry, number, initial = self._lowering.carried.get(value, (None, 0, value))
+        if value in self._lowering.loops.rows:
+            return self.is_contiguous(self._lowering.loops.rows[value])
+        entry, number, initial = self._lowering.loops.carried.get(value, (None, 0, value))
         if entry is None or number in entry.strided or not self.is_contiguous(initial):
             return False
         entry.contiguous.add(number)

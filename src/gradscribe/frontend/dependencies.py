@@ -33,18 +33,18 @@ def is_library(owner: Any) -> bool:
 def depend(lowering: Lowering, path: Path, value: Any, kind: DependencyKind = "identity") -> None:
     """Note that the path must lead to this value (of this class, …) in each call."""
     names = value if kind in ("present", "absent", "without") else None
-    lowering.dependencies[path.place, kind, names] = Dependency(path, value, kind)
+    lowering.outside.dependencies[path.place, kind, names] = Dependency(path, value, kind)
 
 
 def identities(lowering: Lowering) -> None:
     """Make it a condition of each call that objects of which it matters are, or are not, one."""
-    for target in lowering.compared:
-        first, *others = lowering.met[target].values()
+    for target in lowering.outside.compared:
+        first, *others = lowering.outside.met[target].values()
         pairs: list[tuple[DependencyKind, ObjectRef]] = [("same", other) for other in others]
-        for number, places in lowering.met.items():
+        for number, places in lowering.outside.met.items():
             other = next(iter(places.values()))
             if number != target and type(other.target) is type(first.target):
                 pairs.append(("other", other))
         for kind, other in pairs:
             key = (kind, first.path.place, other.path.place)
-            lowering.dependencies[key] = Dependency(other.path, first.path, kind)
+            lowering.outside.dependencies[key] = Dependency(other.path, first.path, kind)

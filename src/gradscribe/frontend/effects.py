@@ -128,22 +128,12 @@ def effects_of(
     parameters: the leaves of its arguments and captures.
     """
     items = list(_leaves(lowering, result))
-    changes, leaves = [], []
-    for item in given:
-        contents = lowering.contents[item.storage]
-        if contents is item.contents and item.storage not in lowering.stored:
-            continue
-        if isinstance(contents, Value):
-            rearranged = item.storage in lowering.rearranged
-            changes.append(Change(item.argument, item.steps, LEAF, item.leaf, rearranged))
-            leaves.append(contents)
-            items.append(None)
-            continue
-        held = (DictRef if isinstance(contents, dict) else ListRef)(item.storage)
-        tree, values = result_tree(lowering, held)
-        changes.append(Change(item.argument, item.steps, tree, item.leaf, True))
+    changes: list[Change] = []
+    leaves: list[Value] = []
+    for change, values, held in _changes(lowering, given):
+        changes.append(change)
         leaves += values
-        items += _leaves(lowering, held)
+        items += held
     of_objects = []
     for attribute, held_now in _stored(lowering, attributes):
         structure, values = _held(lowering, held_now)
@@ -153,23 +143,52 @@ def effects_of(
     stored = tuple(c.leaf for c in changes if c.leaf is not None)
     known: dict[Any, int] = {item.storage: item.leaf for item in given if item.leaf is not None}
     known |= {leaf: number for number, leaf in enumerate(parameters)}
-    distinct = tuple(leaf for memory, leaf in known.items() if memory in lowering.distinct)
-    merged = lowering.roots - {item.storage for item in given}
-    unclear = tuple(
-        item.leaf
-        for item in given
-        if item.leaf is not None and any(may_overlap(item.storage, other) for other in merged)
-    )
-    unclear += tuple(n for n, leaf in enumerate(parameters) if leaf in lowering.augmented)
+    distinct = tuple(leaf for memory, leaf in known.items() if memory in lowering.changes.distinct)
+    unclear = tuple(_unclear(lowering, given, parameters))
     origins = tuple(_origins(items, known))
     found = tuple(changes), tuple(of_objects), tuple(leaves), origins
     return Effects(*found, stored, distinct, unclear)
 
 
+def _changes(
+    lowering: Lowering, given: Sequence[Given]
+) -> Iterator[tuple[Change, Sequence[Value], Sequence[Any]]]:
+    """The changes of what was given, each with the values that are there at the end and what they
+    are in the frontend."""
+    for item in given:
+        contents = lowering.contents[item.storage]
+        if contents is item.contents and item.storage not in lowering.changes.stored:
+            continue
+        if isinstance(contents, Value):
+            rearranged = item.storage in lowering.changes.rearranged
+            change = Change(item.argument, item.steps, LEAF, item.leaf, rearranged)
+            yield change, (contents,), (None,)
+            continue
+        held = (DictRef if isinstance(contents, dict) else ListRef)(item.storage)
+        tree, values = result_tree(lowering, held)
+        change = Change(item.argument, item.steps, tree, item.leaf, True)
+        yield change, values, tuple(_leaves(lowering, held))
+
+
+def _unclear(
+    lowering: Lowering, given: Sequence[Given], parameters: Sequence[Value]
+) -> Iterator[int]:
+    """The leaves of which it is not known whether they are stored to, as memory of several names or
+    by `op=` to what may be a number or an array."""
+    merged = lowering.changes.roots - {item.storage for item in given}
+    for item in given:
+        if item.leaf is not None and any(may_overlap(item.storage, other) for other in merged):
+            yield item.leaf
+    for number, leaf in enumerate(parameters):
+        if leaf in lowering.changes.augmented:
+            yield number
+
+
 def _stored(lowering: Lowering, attributes: Sequence[Attribute]) -> Iterator[tuple[Attribute, Any]]:
     """The attributes that hold something else at the end, and what."""
+    outside = lowering.outside
     found = [
-        Attribute(cell, owner, lowering.entered[cell]) for cell, owner in lowering.owners.items()
+        Attribute(cell, owner, outside.entered[cell]) for cell, owner in outside.owners.items()
     ]
     for attribute in (*attributes, *found):
         name = attribute.cell.name

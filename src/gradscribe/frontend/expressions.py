@@ -283,7 +283,7 @@ def _formatted(lowering: Lowering, node: Any) -> Any:
 
 
 def _walrus(lowering: Lowering, node: Any) -> Any:
-    from gradscribe.frontend.statements import assign
+    from gradscribe.frontend.assignments import assign
 
     target = node.target
     name = target.id if isinstance(target, gast.Name) else target.attr
@@ -296,11 +296,11 @@ def _owner(lowering: Lowering, node: Any) -> Any:
     """The object whose method is called. A container from outside that the function only adds to
     is changed where it is: that is an effect, like printing."""
     adds = node is lowering.discarded and lowering.frame.is_only_grown(dotted(node.func.value))
-    outer, lowering.as_objects = lowering.as_objects, adds
+    outer, lowering.outside.as_objects = lowering.outside.as_objects, adds
     try:
         return expression(lowering, node.func.value)
     finally:
-        lowering.as_objects = outer
+        lowering.outside.as_objects = outer
 
 
 def _call(lowering: Lowering, node: Any) -> Any:

@@ -13,6 +13,16 @@ from gradscribe.ir.core import Location
 if TYPE_CHECKING:
     from gradscribe.frontend.data.structures import Opened
 
+NOT_RETURNED, NOT_BROKEN, NOT_CONTINUED = EXITS = ("not returned", "not broken", "not continued")
+"""Names that no Python program can have: the exits of the current frame and loop, each a flag that
+is true as long as the exit was not taken."""
+
+RETURN_VALUE = "return value"
+"""The name of what the function returns."""
+
+RAISED = "has raised"
+"""The name under which a path that ends in `raise` says so."""
+
 
 @dataclass(eq=False, slots=True)
 class Frame:

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gradscribe.errors import GradscribeError, UnsupportedError
-from gradscribe.frontend.calls.definitions import AlwaysRaisesError
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.lowering import Lowering, MisfitError
+from gradscribe.frontend.interruptions import AlwaysRaisesError, MisfitError
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import source_of
 from gradscribe.frontend.values import ListRef, Static, TupleOf
 from gradscribe.ir.builder import Builder

@@ -41,12 +41,12 @@ from gradscribe.ir.types import Opaque
 def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     """The implicit input for a variable from outside."""
     key = path.place
-    if key not in lowering.captured:
+    if key not in lowering.outside.captured:
         if lowering.enclosed is not None:
             return lowering.enclosed.take(key, value, path, name)
         if lowering.capture is None:
             return Static(value)
-        taken = {capture.name for capture, _ in lowering.captures}
+        taken = {capture.name for capture, _ in lowering.outside.captures}
         taken.update(lowering.parameters)
         numbered = (f"{name}_{number}" for number in itertools.count(1))
         name = next(n for n in itertools.chain([name], numbered) if n not in taken)
@@ -54,10 +54,10 @@ def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> 
         known = set(lowering.contents)
         parameter, found = bind(lowering, argument)
         new = [storage for storage in lowering.contents if storage not in known]
-        lowering.entered.update({storage: lowering.contents[storage] for storage in new})
-        lowering.captures.append((Capture(argument.name, path), parameter))
-        lowering.captured[key] = found
-    found = lowering.captured[key]
+        lowering.outside.entered.update({storage: lowering.contents[storage] for storage in new})
+        lowering.outside.captures.append((Capture(argument.name, path), parameter))
+        lowering.outside.captured[key] = found
+    found = lowering.outside.captured[key]
     is_object = isinstance(found, Value) and isinstance(found.type, Opaque)
     if is_object is not isinstance(value, (RunTimeObject, RandomGenerator)):
         outside.refuse_changed(lowering, name)

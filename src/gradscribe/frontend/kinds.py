@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
+    PLAIN_NUMBERS,
     Either,
     ListRef,
     LocalFunction,

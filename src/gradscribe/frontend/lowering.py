@@ -10,26 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
-
-import numpy as np
 
 from gradscribe.errors import GradscribeError, UnsupportedError
 from gradscribe.frontend import wording
-from gradscribe.frontend.calls.definitions import AlwaysRaisesError, Recursion
-from gradscribe.frontend.control.carried_entry import Entry
+from gradscribe.frontend.calls.definitions import Recursion
 from gradscribe.frontend.data.places import Place
 from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.interface import Capture, CaptureCallback, Dependency, Path
+from gradscribe.frontend.interface import CaptureCallback
 from gradscribe.frontend.interface import Place as DictPlace
+from gradscribe.frontend.interruptions import AlwaysRaisesError
+from gradscribe.frontend.lowering_state import Changes, Generators, Loops, Outside, Sets, State
 from gradscribe.frontend.numbering import Numbering
 from gradscribe.frontend.values import (
     Cell,
     Either,
     InstanceRef,
     ListRef,
-    ObjectRef,
     Ref,
     Static,
     Storage,
@@ -38,18 +35,8 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import Location, Operation, Parameter, Primitive, Value
-from gradscribe.ir.types import (
-    NONE,
-    Array,
-    Never,
-    Scalar,
-    Sequence,
-    Tuple,
-    Type,
-    Undefined,
-    is_differentiable,
-)
+from gradscribe.ir.core import Location, Operation, Primitive, Value
+from gradscribe.ir.types import NONE, Array, Never, Sequence, Tuple, Type, is_differentiable
 from gradscribe.primitives.control import (
     APPEND,
     CONSTANT,
@@ -66,33 +53,13 @@ from gradscribe.primitives.lists import OPERATIONS
 
 if TYPE_CHECKING:
     from gradscribe.frontend.calls.recursion import Enclosed
-
-# Names that no Python program can have: the exits of the current frame and loop, each a
-# flag that is true as long as the exit was not taken, and the value returned.
-NOT_RETURNED, NOT_BROKEN, NOT_CONTINUED = "not returned", "not broken", "not continued"
-RETURN_VALUE = "return value"
-EXITS = (NOT_RETURNED, NOT_BROKEN, NOT_CONTINUED)
+from gradscribe.frontend.interruptions import MisfitError, SplitError
 
 _HANDING_ON = frozenset({CONSTANT, TUPLE, ITEM, LIST, APPEND, POP, GET, SET, STOP_GRADIENT})
 """Operations that compute nothing: under `no_grad`, what they hand on keeps its derivative."""
 
-PLAIN_NUMBERS = (bool, int, float, complex, np.generic)
-
 
 _AS_IN_PYTHON = "correct it: plain Python raises here, too"
-
-
-class MisfitError(UnsupportedError):
-    """The arguments of an operation do not fit it, as its type rule says."""
-
-
-class SplitError(Exception):
-    """A value is of one kind where the flag is true, and of another where it is not: what reads
-    it has to be lowered for each."""
-
-    def __init__(self, flag: Value, location: Location | None) -> None:
-        self.flag = flag
-        self.location = location
 
 
 class Lowering:
@@ -100,39 +67,21 @@ class Lowering:
 
     parameters: the names of the arguments of the whole function.
     keyed: the places in the source that make dicts whose keys are known at run time only.
-    stored: the memory that is stored to. distinct: lists whose items are stored to, each for
-    itself. rearranged: lists that get other items. roots: the memory that is stored to, and for
-    items of lists the list. augmented: the numbers to which `op=` is applied.
-    entered: the contents of captured variables when they were met: they are there in every state,
-    also in one before that.
     added: attributes that were stored after their object was made, as (the object, the contents
     before): they are there in every state that has the object.
-    fields: the attributes of objects from outside that are stored to; owners: where these are.
-    met: the objects from outside, by identity, with the paths to each. compared: those of which it
-    matters which they are.
-    opened, grown: containers from outside whose items are known, and those to which items are only
-    added, by identity.
-    below: the frames that call the recursive function which is being lowered. enclosed: that
-    function, as it stands in the one that calls it.
     counts: how many items the masks take, by the number of the mask.
-    cutting: whether what is computed passes no derivative on.
     contiguous: the arguments that lie in C order in the specializing call; assumed_contiguous:
-    those of which that is assumed. carried, rows: of the parameters of the loops being lowered,
-    what carries them (with its initial value), and the arrays that they are the rows of.
+    those of which that is assumed.
     assumed: the conditions under which the current path is taken, by key. has_alternatives:
     whether there are values of two kinds (`Either`).
-    discarded: the expression whose value nobody uses, for it is a statement. iterable: the one
-    that a `for` runs over. iterated: the arrays and lists that are run over now. sliced: the
-    lists of which a slice is run over now, item by item. as_objects: whether
-    containers from outside are taken as the objects that they are, not as inputs. attempts: of
-    each `try` around, in how many blocks it stands, and what it catches. handled: the exception
-    that is being handled. remembered: the contents of what local functions read that remember
-    their results, by function and name. protected: the lists that such functions returned.
-    generated: what the generators have read whose items are taken (see `generators`). yielded: the
-    memory of what those have yielded that are being lowered. leaving: whether the loop that takes
-    the items may leave before their end.
-    set_items: the types of what is entered in sets of the running program; listed_sets: of what is
-    taken from them.
+    below: the frames that call the recursive function which is being lowered. enclosed: that
+    function, as it stands in the one that calls it.
+    cutting: whether what is computed passes no derivative on.
+    discarded: the expression whose value nobody uses, for it is a statement.
+    attempts: of each `try` around, in how many blocks it stands, and what it catches. handled: the
+    exception that is being handled.
+    remembered: the contents of what local functions read that remember their results, by function
+    and name. protected: the lists that such functions returned.
     """
 
     def __init__(
@@ -148,50 +97,28 @@ class Lowering:
         self.frames: list[Frame] = []
         self.contents: dict[Storage, Any] = {}
         self.views: dict[Any, tuple[Value, Value]] = {}
-        self.captures: list[tuple[Capture, Parameter]] = []
-        self.captured: dict[Any, Any] = {}
-        self.entered: dict[Storage, Any] = {}
         self.added: dict[Cell, tuple[Storage, Any]] = {}
-        self.fields: dict[Any, Cell] = {}
-        self.owners: dict[Cell, Path] = {}
-        self.met: dict[int, dict[Any, ObjectRef]] = {}
-        self.compared: set[int] = set()
-        self.opened: dict[int, Any] = {}
-        self.grown: set[int] = set()
-        self.dependencies: dict[Any, Dependency] = {}
-        self.stored: set[Storage] = set()
-        self.roots: set[Storage] = set()
-        self.augmented: set[Value] = set()
-        self.distinct: set[Storage] = set()
-        self.rearranged: set[Storage] = set()
+        self.outside = Outside()
+        self.changes = Changes()
+        self.loops = Loops()
+        self.generators = Generators()
+        self.sets = Sets()
         self.numbering = Numbering(builder.definition)
         self.counts: dict[int, Affine] = {}
         self.contiguous: set[Value] = set()
         self.assumed_contiguous: set[Value] = set()
-        self.carried: dict[Value, tuple[Entry, int, Value]] = {}
-        self.rows: dict[Value, Value] = {}
         self.assumed: dict[int, bool] = {}
         self.places: dict[Storage, Place] = {}
-        self.trips: list[int] = []
-        self.iterated: list[Ref | ListRef] = []
-        self.sliced: list[Storage] = []
         self.has_alternatives = False
         self.below: tuple[Frame, ...] = ()
         self.enclosed: Enclosed | None = None
         self.cutting = False
         self.holds_none = False
         self.discarded: Any = None
-        self.as_objects = False
-        self.iterable: Any = None
         self.attempts: list[tuple[int, tuple[type[BaseException], ...]]] = []
         self.handled: Any = None
         self.remembered: dict[Any, Any] = {}
         self.protected: set[Storage] = set()
-        self.generated: list[Any] = []
-        self.yielded: list[dict[Storage, Any]] = []
-        self.leaving = False
-        self.set_items: dict[Value | None, list[Type | None]] = {}
-        self.listed_sets: dict[Value, Type | None] = {}
         self.recursion = Recursion()
 
     # -- errors ------------------------------------------------------------------------
@@ -214,12 +141,6 @@ class Lowering:
         what = what or f"this always raises {said}"
         location = self.frame.source.location(node) if self.frames else None
         raise AlwaysRaisesError(what, advice, location, type(error), Static(error))
-
-    def meet(self, ref: ObjectRef, *, compared: bool = False) -> None:
-        """Note where an object from outside was found, and whether it matters which one it is."""
-        self.met.setdefault(id(ref.target), {}).setdefault(ref.path.place, ref)
-        if compared:
-            self.compared.add(id(ref.target))
 
     # -- frames and state ----------------------------------------------------------------
 
@@ -244,7 +165,7 @@ class Lowering:
     def complete(self, state: State) -> None:
         """Enter in a state the variables that were captured, and the attributes that were added,
         after it."""
-        for storage, contents in self.entered.items():
+        for storage, contents in self.outside.entered.items():
             state.contents.setdefault(storage, contents)
         for storage, (owner, contents) in self.added.items():
             if owner in state.contents:
@@ -319,9 +240,8 @@ class Lowering:
         if isinstance(item, Unbound) and item.reason:
             advice = "give the name a value on every path"
             raise UnsupportedError(item.reason, advice, self.builder.location)
-        kind = type(item).__name__
         raise UnsupportedError(
-            f"this {_DESCRIPTIONS.get(kind, kind)} cannot be a run-time value here",
+            f"this {wording.kind(item)} cannot be a run-time value here",
             "use it where it is made, or pass it as an argument",
             self.builder.location,
         )
@@ -403,17 +323,6 @@ class Lowering:
         return [cell for cell in item.cells.values() if cell in self.contents]
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """What forks at a branch. assumed: the conditions under which the path is taken."""
-
-    names: dict[str, Any]
-    contents: dict[Storage, Any]
-    views: dict[Any, tuple[Value, Value]]
-    assumed: dict[int, bool]
-    places: dict[Storage, Place]
-
-
 def _path_key(step: tuple[Any, ...]) -> Any:
     primitive, arguments, _ = step
     return (primitive, tuple((k, _hashable(v)) for k, v in arguments.items()))
@@ -421,34 +330,6 @@ def _path_key(step: tuple[Any, ...]) -> Any:
 
 def _hashable(item: Any) -> Any:
     return tuple(map(_hashable, item)) if isinstance(item, (tuple, list)) else item
-
-
-_DESCRIPTIONS = {
-    "Unbound": "unbound name",
-    "DictRef": "dict",
-    "BoundMethod": "method",
-    "LocalFunction": "function",
-    "Iteration": "iterator",
-    "OneShot": "iterator",
-    "Manager": "context manager",
-    "ObjectRef": "object",
-    "InstanceRef": "object",
-    "PartialOf": "function",
-    "Super": "object",
-}
-
-
-def is_number(item: Any) -> bool:
-    """Whether a frontend value is a scalar (static or not)."""
-    if isinstance(item, Static):
-        return isinstance(item.value, PLAIN_NUMBERS)
-    return isinstance(item, Value) and isinstance(item.type, Scalar)
-
-
-def is_undefined(item: Any) -> bool:
-    return isinstance(item, Unbound) or (
-        isinstance(item, Value) and isinstance(item.type, Undefined)
-    )
 
 
 def _is_or_holds_none(type_: Type) -> bool:

@@ -67,7 +67,7 @@ def hold(lowering: Lowering, storage: Storage, items: Iterable[Any], before: boo
     before: it held them before the trips of the loops around.
     """
     present = set[Storage]() if before else set(storage.holds)
-    start = 0 if before or not lowering.trips else lowering.trips[-1]
+    start = 0 if before or not lowering.loops.trips else lowering.loops.trips[-1]
     for item in items:
         storage.read_only |= is_read_only(item)
         held = {other for other in storages(lowering, item) if other is not storage}

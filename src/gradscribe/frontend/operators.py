@@ -35,7 +35,7 @@ from gradscribe.frontend.data import (
     sequences,
     sets,
 )
-from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.splitting import for_each_kind, resolved
 from gradscribe.frontend.values import (
     BoundMethod,
@@ -47,6 +47,7 @@ from gradscribe.frontend.values import (
     Ref,
     Static,
     TupleOf,
+    is_number,
     may_overlap,
     same_static,
 )

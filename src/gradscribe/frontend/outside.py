@@ -20,7 +20,7 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import inputs
 from gradscribe.frontend.dependencies import depend
 from gradscribe.frontend.interface import Path
-from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.outside_kinds import (
     CALLABLES,
     RESOLVED,
@@ -30,6 +30,7 @@ from gradscribe.frontend.outside_kinds import (
     is_transformed,
 )
 from gradscribe.frontend.values import (
+    PLAIN_NUMBERS,
     BoundMethod,
     DictRef,
     ListRef,
@@ -57,12 +58,13 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     if value is None or isinstance(value, (str, bytes, bool, np.dtype)) or value is Ellipsis:
         depend(lowering, path, value, "equality")
         return Static(value)
-    if isinstance(value, (set, frozenset)) and not lowering.as_objects and is_constant(value):
+    as_objects = lowering.outside.as_objects
+    if isinstance(value, (set, frozenset)) and not as_objects and is_constant(value):
         depend(lowering, path, type(value)(value), "equality")
         return Static(frozenset(value))
-    if lowering.as_objects and isinstance(value, (list, dict, set, collections.deque)):
-        lowering.grown.add(id(value))
-        if id(value) in lowering.opened:
+    if as_objects and isinstance(value, (list, dict, set, collections.deque)):
+        lowering.outside.grown.add(id(value))
+        if id(value) in lowering.outside.opened:
             refuse_changed(lowering, name)
         return ObjectRef(value, path, name, grown=True)
     if is_input(value):
@@ -117,9 +119,9 @@ def opened(lowering: Lowering, item: Any) -> Any:
     if not isinstance(item.target, (list, tuple, dict)):
         return item
     target, path = item.target, item.path
-    if id(target) in lowering.opened:
-        return lowering.opened[id(target)]
-    if id(target) in lowering.grown:
+    if id(target) in lowering.outside.opened:
+        return lowering.outside.opened[id(target)]
+    if id(target) in lowering.outside.grown:
         refuse_changed(lowering, item.name)
     is_dict = isinstance(target, dict)
     keys = tuple(target) if isinstance(target, dict) else tuple(range(len(target)))
@@ -133,9 +135,9 @@ def opened(lowering: Lowering, item: Any) -> Any:
     else:
         storage = Storage(item.name)
         contents = dict(zip(keys, items, strict=True)) if is_dict else tuple(items)
-        lowering.entered[storage] = lowering.contents[storage] = contents
+        lowering.outside.entered[storage] = lowering.contents[storage] = contents
         found = DictRef(storage) if is_dict else ListRef(storage)
-    lowering.opened[id(target)] = found
+    lowering.outside.opened[id(target)] = found
     return found
 
 

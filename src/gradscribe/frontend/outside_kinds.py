@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.lowering import PLAIN_NUMBERS
+from gradscribe.frontend.values import PLAIN_NUMBERS
 from gradscribe.ir.trees import flatten
 
 RESOLVED = (

@@ -11,20 +11,13 @@ import builtins
 import types
 from typing import Any, NoReturn
 
-from gradscribe.frontend.calls.definitions import NotYetKnownError
-from gradscribe.frontend.control.carried_fixed_point import LateReadError
 from gradscribe.frontend.dependencies import depend
 from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.interface import (
-    Path,
-)
+from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interruptions import LateReadError, NotYetKnownError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.outside import external, opened
-from gradscribe.frontend.values import (
-    Static,
-    Unbound,
-    ViewOf,
-)
+from gradscribe.frontend.values import Static, Unbound, ViewOf
 
 
 def lookup(lowering: Lowering, node: Any, name: str) -> Any:

@@ -16,11 +16,11 @@ import gast
 
 from gradscribe.errors import UnsupportedError, UnsupportedPathError
 from gradscribe.frontend.bindings import read_places
-from gradscribe.frontend.calls.definitions import AlwaysRaisesError, EverOtherTypesError
 from gradscribe.frontend.control.branches import branch, conditional, raise_here
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import RunTimeKeyError
-from gradscribe.frontend.lowering import Lowering, SplitError
+from gradscribe.frontend.interruptions import AlwaysRaisesError, EverOtherTypesError, SplitError
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Either, Static
 from gradscribe.ir.core import Value
 

@@ -15,8 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from gradscribe.frontend.interface import Path
 from gradscribe.ir.core import SliceOf, Value
+from gradscribe.ir.types import Scalar, Undefined
 
 _CONSTANTS = (bool, int, float, complex, str, bytes, slice)
 """Two objects of one of these types that are equal mean the same."""
@@ -285,3 +288,19 @@ class Unbound:
         """A name, or something without one, that has a value on the other path."""
         shown = f"`{name}`" if name else "it"
         return Unbound(f"{shown} has no value on one path", **how)
+
+
+PLAIN_NUMBERS = (bool, int, float, complex, np.generic)
+
+
+def is_number(item: Any) -> bool:
+    """Whether a frontend value is a scalar (static or not)."""
+    if isinstance(item, Static):
+        return isinstance(item.value, PLAIN_NUMBERS)
+    return isinstance(item, Value) and isinstance(item.type, Scalar)
+
+
+def is_undefined(item: Any) -> bool:
+    return isinstance(item, Unbound) or (
+        isinstance(item, Value) and isinstance(item.type, Undefined)
+    )

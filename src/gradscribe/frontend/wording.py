@@ -116,3 +116,24 @@ def _type(facts: Facts, type_: Type) -> str:
     if isinstance(type_, Tuple):
         return f"a tuple of {_list_of([_type(facts, item) for item in type_.items])}"
     return repr(type_).partition("(")[0]
+
+
+_DESCRIPTIONS = {
+    "Unbound": "unbound name",
+    "DictRef": "dict",
+    "BoundMethod": "method",
+    "LocalFunction": "function",
+    "Iteration": "iterator",
+    "OneShot": "iterator",
+    "Manager": "context manager",
+    "ObjectRef": "object",
+    "InstanceRef": "object",
+    "PartialOf": "function",
+    "Super": "object",
+}
+
+
+def kind(item: Any) -> str:
+    """What a value of the frontend is called that is no run-time value."""
+    name = type(item).__name__
+    return _DESCRIPTIONS.get(name, name)

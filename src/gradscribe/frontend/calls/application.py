@@ -13,8 +13,16 @@ from gradscribe.frontend import outside, wording
 from gradscribe.frontend.calls import array_likes, destinations, inlining, positions, prelude
 from gradscribe.frontend.contiguity import is_contiguous
 from gradscribe.frontend.data.subscripts import cut
-from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering, MisfitError
-from gradscribe.frontend.values import ListRef, Ref, Static, Storage, TupleOf
+from gradscribe.frontend.interruptions import MisfitError
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import (
+    PLAIN_NUMBERS,
+    ListRef,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+)
 from gradscribe.ir.core import Linearity, Method, Primitive, Value
 from gradscribe.ir.types import Array, is_complex
 from gradscribe.primitives.registry import METHODS, NAMED, PRIMITIVES, VARIANTS, class_of_results

@@ -28,8 +28,8 @@ from gradscribe.frontend.calls.static_values import effect_argument, object_of, 
 from gradscribe.frontend.calls.unpacking import len_of
 from gradscribe.frontend.data import dicts, instances, protocols
 from gradscribe.frontend.data.indices import as_array, nonzero, open_mesh
-from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import Static, TupleOf
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Static, TupleOf, is_number
 from gradscribe.ir.types import Array
 from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.mapping import vectorized

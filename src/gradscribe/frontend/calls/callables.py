@@ -6,15 +6,11 @@ import functools
 import operator
 from typing import Any
 
-from gradscribe.frontend.calls import (
-    application,
-    handlers,
-    iteration_prelude,
-    static_values,
-)
+from gradscribe.frontend.calls import application, handlers, iteration_prelude, static_values
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.attributes import attribute
-from gradscribe.frontend.data.subscripts import read_item, store_item
+from gradscribe.frontend.data.stores import store_item
+from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import BINARY, COMPARE, UNARY, membership, operate, truth
 from gradscribe.frontend.values import PartialOf, Static, TupleOf

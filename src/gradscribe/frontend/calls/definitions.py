@@ -5,68 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gradscribe.errors import UnsupportedError
-from gradscribe.ir.core import Callee, Function, Location
+from gradscribe.ir.core import Callee, Function
 from gradscribe.ir.trees import Tree
 from gradscribe.ir.types import Type
 
 if TYPE_CHECKING:
-    from gradscribe.frontend.frame import Frame
     from gradscribe.frontend.interface import Path
-
-
-class AlwaysRaisesError(UnsupportedError):
-    """Python itself would raise here: an exception of class `cls`, which is the (frontend) value.
-
-    It is refused, unless a `try` handles it.
-    """
-
-    def __init__(self, what: str, advice: str, location: Any, cls: type, value: Any) -> None:
-        super().__init__(what, advice, location)
-        self.cls = cls
-        self.value = value
-
-
-class EverOtherTypesError(UnsupportedError):
-    """A function calls itself with ever other types of arguments, or results. To lower what is
-    around it in another way would but find the same again, at each level of the recursion."""
-
-    def __init__(self, name: str, location: Location | None) -> None:
-        super().__init__(
-            f"`{name}` calls itself with ever other types of arguments or results",
-            "pass what grows as a list of numbers or as an array, or write a loop",
-            location,
-        )
-
-
-class FoundOnStackError(Exception):
-    """A frame's function was called again while the frame was being lowered."""
-
-    def __init__(self, frame: Frame) -> None:
-        self.frame = frame
-
-
-class StoredListError(Exception):
-    """A recursive function, given what `key` stands for, changes a list that it is given: it has to
-    be lowered for less that is known of that list.
-
-    growing: the numbers of lists of known items, which become run-time lists. items: what the items
-    of empty lists, by the number of the leaf, come to be.
-    """
-
-    def __init__(self, key: Any, growing: frozenset[int], items: dict[int, Type]) -> None:
-        self.key = key
-        self.growing = growing
-        self.items = items
-
-
-class NotYetKnownError(Exception):
-    """What is read is not known yet: the result of a recursive call (of `definition`), or a name
-    that a loop carries."""
-
-    def __init__(self, definition: Definition | None, location: Location | None) -> None:
-        self.definition = definition
-        self.location = location
+from gradscribe.frontend.interruptions import StoredListError
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from gradscribe.errors import GradscribeError
 from gradscribe.frontend.calls import application, array_changes
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.indices import as_array, step_of
-from gradscribe.frontend.data.subscripts import accumulate, check_dtype, part_of, store
+from gradscribe.frontend.data.stores import accumulate, check_dtype, store
+from gradscribe.frontend.data.subscripts import part_of
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Ref, Static, TupleOf
 from gradscribe.ir.core import Method

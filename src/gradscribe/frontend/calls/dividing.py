@@ -17,8 +17,8 @@ from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.sequences import known_items, new_list
 from gradscribe.frontend.data.subscripts import read_item
-from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import Ref, Static, TupleOf
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Ref, Static, TupleOf, is_number
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.types import Array

@@ -13,11 +13,11 @@ from typing import Any
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls import generators, recursion
-from gradscribe.frontend.calls.definitions import FoundOnStackError
 from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.dependencies import is_library
-from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.lowering import NOT_RETURNED, RETURN_VALUE, Lowering
+from gradscribe.frontend.frame import NOT_RETURNED, RETURN_VALUE, Frame
+from gradscribe.frontend.interruptions import FoundOnStackError
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static, Unbound
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
@@ -42,7 +42,7 @@ def run_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
         if found.frame is not frame:
             raise
     lowering.builder.operations[:] = operations
-    lowering.contents, lowering.views = {**lowering.entered, **contents}, views
+    lowering.contents, lowering.views = {**lowering.outside.entered, **contents}, views
     again = replace(frame, names=names, end=(0, 0), loops=[], opened=None)
     if tree not in lowering.recursion.suspects:
         lowering.recursion.suspects.add(tree)

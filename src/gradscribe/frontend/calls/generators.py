@@ -71,9 +71,9 @@ def _items(lowering: Lowering, taker: Any, frame: Frame) -> ListRef:
     frame.source = _returning_items(source)
     before, made = dict(lowering.contents), len(lowering.builder.operations)
     frame.names[_ITEMS] = new_list(lowering, ())
-    lowering.yielded.append({})
+    lowering.generators.yielded.append({})
     found: ListRef = inline_frame(lowering, taker, frame)
-    yielded = lowering.yielded.pop()
+    yielded = lowering.generators.yielded.pop()
     effects = (o for o in walk_all(lowering.builder.operations[made:]) if o.primitive is EFFECT)
     changed = any(lowering.contents.get(s) is not held for s, held in before.items())
     if changed or any(not makes_exception(effect.callee) for effect in effects):
@@ -81,7 +81,8 @@ def _items(lowering: Lowering, taker: Any, frame: Frame) -> ListRef:
     if any(lowering.contents.get(s, held) is not held for s, held in yielded.items()):
         _refuse(lowering, taker, frame, "changes what it has yielded")
     held, variables = _read(lowering, frame, before), _numbers(frame)
-    lowering.generated.append(Generated(frame.source.name, held, variables, len(lowering.fields)))
+    stored = len(lowering.outside.fields)
+    lowering.generators.read.append(Generated(frame.source.name, held, variables, stored))
     return found
 
 
@@ -90,7 +91,7 @@ def _read(lowering: Lowering, frame: Frame, before: dict[Storage, Any]) -> dict[
     functions around it, and from outside."""
     named = TupleOf((*frame.names.values(), *_outer_names(frame)))
     found = [s for s in storages(lowering, named) if s in before]
-    found += [*lowering.entered, *lowering.fields.values()]
+    found += [*lowering.outside.entered, *lowering.outside.fields.values()]
     return {storage: lowering.contents[storage] for storage in found}
 
 
@@ -114,8 +115,8 @@ def _numbers(frame: Frame) -> list[tuple[Frame, str, Any]]:
 
 def taken_since(lowering: Lowering, depth: int) -> list[Generated]:
     """The generators whose items were taken last, after the first `depth`."""
-    found = lowering.generated[depth:]
-    del lowering.generated[depth:]
+    found = lowering.generators.read[depth:]
+    del lowering.generators.read[depth:]
     return found
 
 
@@ -124,7 +125,7 @@ def check_unchanged(lowering: Lowering, node: Any, taken: list[Generated]) -> No
     for one in taken:
         is_same = all(lowering.contents.get(s) is contents for s, contents in one.held.items())
         is_same &= all(frame.names.get(name) is item for frame, name, item in one.variables)
-        if not is_same or len(lowering.fields) > one.fields:
+        if not is_same or len(lowering.outside.fields) > one.fields:
             lowering.unsupported(
                 node,
                 f"this loop changes what the generator `{one.name}` reads",
@@ -138,7 +139,7 @@ def _check_end(lowering: Lowering, taker: Any, frame: Frame) -> None:
             leaves = (n for statement in loop.body for n in gast.walk(statement))
             if not any(isinstance(n, (gast.Break, gast.Return)) for n in leaves):
                 _refuse(lowering, taker, frame, "has no end")
-    if lowering.leaving:
+    if lowering.generators.leaving:
         _refuse(lowering, taker, frame, "may be left before its end")
 
 
@@ -157,7 +158,7 @@ def _note(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """Note what the memory of an item holds where it is yielded."""
     (item,) = arguments
     for storage in storages(lowering, item):
-        lowering.yielded[-1].setdefault(storage, lowering.contents[storage])
+        lowering.generators.yielded[-1].setdefault(storage, lowering.contents[storage])
     return item
 
 

@@ -15,9 +15,16 @@ from gradscribe.frontend.calls import destinations, positions, static_values, te
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Path
-from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import Source, source_of
-from gradscribe.frontend.values import DictRef, LocalFunction, Static, Storage, TupleOf
+from gradscribe.frontend.values import (
+    PLAIN_NUMBERS,
+    DictRef,
+    LocalFunction,
+    Static,
+    Storage,
+    TupleOf,
+)
 from gradscribe.primitives.registry import KNOWN_PARAMETERS
 
 

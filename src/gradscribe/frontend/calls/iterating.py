@@ -69,7 +69,7 @@ def _map(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         given = (item,) if len(parts) == 1 else unpacking.unpacked(lowering, node, item)
         return calls.call(lowering, node, function, tuple(given), {})
 
-    if node is lowering.iterable:
+    if node is lowering.loops.iterable:
         return Iteration("map", (over, mapped))
     items = known_items(lowering, node, over)
     if items is not None:

@@ -16,7 +16,7 @@ from gradscribe.frontend.data import (
     run_time_sets,
     subscripts,
 )
-from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import source_of
 from gradscribe.frontend.splitting import resolved
 from gradscribe.frontend.values import (
@@ -29,6 +29,7 @@ from gradscribe.frontend.values import (
     Static,
     TupleOf,
     ViewOf,
+    is_number,
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Sequence

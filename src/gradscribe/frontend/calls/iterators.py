@@ -32,7 +32,7 @@ def taken(lowering: Lowering, node: Any, item: Any) -> Any:
     """The items of an iterator, which has none left then; any other value as it is."""
     while isinstance(item, OneShot):
         flag, rest = lowering.contents[item.storage].values()
-        is_outside = bool(lowering.trips) and item.storage.serial < lowering.trips[-1]
+        is_outside = bool(lowering.loops.trips) and item.storage.serial < lowering.loops.trips[-1]
         is_known = isinstance(flag, Static) and isinstance(rest, (Static, Iteration))
         if is_outside or not is_known or flag.value:
             what = "a loop takes the items of an iterator that is made before it"

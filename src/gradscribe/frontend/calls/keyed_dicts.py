@@ -9,8 +9,9 @@ from typing import Any
 from gradscribe.frontend.calls import handlers, inlining, opaque
 from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.data import construction, places
+from gradscribe.frontend.data.aliasing import check_store
 from gradscribe.frontend.data.keyed import KeyedItems, put
-from gradscribe.frontend.data.subscripts import check_store, store_item
+from gradscribe.frontend.data.stores import store_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import hold
 from gradscribe.frontend.values import DictRef, ListRef, Static, Storage
@@ -27,7 +28,7 @@ def enter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return inlining.inline(lowering, node, put, arguments)
     key, item = lowering.named(key, ""), lowering.value(item)
     check_store(lowering, node, held.storage, memory=False)
-    lowering.stored |= {order.storage, held.storage}
+    lowering.changes.stored |= {order.storage, held.storage}
     hold(lowering, held.storage, [arguments[3]])
 
     def replace() -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.frontend.calls import application, inlining, prelude, reducing
-from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf, is_number
 from gradscribe.ir.core import Value
 from gradscribe.primitives import samples
 from gradscribe.primitives.registry import PRIMITIVES

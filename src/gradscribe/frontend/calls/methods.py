@@ -35,7 +35,7 @@ from gradscribe.frontend.data import (
     subscripts,
 )
 from gradscribe.frontend.data.indices import nonzero
-from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     BoundMethod,
     DictRef,
@@ -44,6 +44,7 @@ from gradscribe.frontend.values import (
     Ref,
     Static,
     TupleOf,
+    is_number,
 )
 from gradscribe.ir.core import Method, Value
 from gradscribe.primitives.registry import COMPOSITIONS, METHODS, PRIMITIVES

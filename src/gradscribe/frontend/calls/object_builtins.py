@@ -34,7 +34,7 @@ from gradscribe.frontend.data import (
 from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.instances import class_of, is_object, new_instance
 from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     DictRef,
     InstanceRef,
@@ -46,6 +46,7 @@ from gradscribe.frontend.values import (
     Storage,
     Super,
     TupleOf,
+    is_number,
 )
 from gradscribe.ir.core import Value
 
@@ -216,11 +217,11 @@ def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return protocols.call(lowering, node, item, "__next__")
     if not isinstance(item, OneShot):
         lowering.unsupported(node, "`next` of what is no iterator", "make one: `iter(…)`")
-    lowering.leaving = True
+    lowering.generators.leaving = True
     try:
         iteration = iterations.over(lowering, node, item)
     finally:
-        lowering.leaving = False
+        lowering.generators.leaving = False
     count = first_and_rest.trips(lowering, iteration)
     if count is not None and count.known == 0:
         return default[0] if default else lowering.raises(node, StopIteration())

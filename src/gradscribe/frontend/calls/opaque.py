@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.calls import folding, texts
-from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     DictRef,
     Iteration,
@@ -26,6 +26,7 @@ from gradscribe.frontend.values import (
     Ref,
     Static,
     TupleOf,
+    is_number,
 )
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Method, Primitive, SliceOf, Value

@@ -8,8 +8,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import ListRef, Static, TupleOf
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import ListRef, Static, TupleOf, is_number
 from gradscribe.ir.core import Value
 
 NAMES = frozenset(

@@ -13,7 +13,8 @@ import numpy as np
 
 from gradscribe.frontend.calls import opaque
 from gradscribe.frontend.data.attributes import shape_of
-from gradscribe.frontend.data.subscripts import read_item, store
+from gradscribe.frontend.data.stores import store
+from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.outside_kinds import RandomGenerator
 from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf

@@ -15,13 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.calls.definitions import (
-    Definition,
-    EverOtherTypesError,
-    NotYetKnownError,
-    Result,
-    StoredListError,
-)
+from gradscribe.frontend.calls.definitions import Definition, Result
 from gradscribe.frontend.calls.general_types import (
     General,
     bounds_of,
@@ -34,12 +28,8 @@ from gradscribe.frontend.data import run_time_sets
 from gradscribe.frontend.data.instances import new_instance
 from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.data.structure_parts import Kept, Slot
-from gradscribe.frontend.data.structures import (
-    Opened,
-    TooLargeError,
-    opened,
-    rebuilt,
-)
+from gradscribe.frontend.data.structures import Opened, TooLargeError, opened, rebuilt
+from gradscribe.frontend.interruptions import EverOtherTypesError, NotYetKnownError, StoredListError
 from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import (
     DictRef,
@@ -259,9 +249,9 @@ def _lower(
     inner.below = (*lowering.below, *lowering.frames)
     parameters = _Parameters()
     inner.enclosed = Enclosed(lowering, inner, definition, parameters)
-    inner.recursion, inner.dependencies = lowering.recursion, lowering.dependencies
+    inner.recursion, inner.outside.dependencies = lowering.recursion, lowering.outside.dependencies
     inner.parameters = lowering.parameters
-    inner.met, inner.compared = lowering.met, lowering.compared
+    inner.outside.met, inner.outside.compared = lowering.outside.met, lowering.outside.compared
     inner.holds_none = lowering.holds_none
     inner.builder.location = frame.source.location(frame.source.node)
     leaves = list(map(parameters.add, given.names, given.types))
@@ -285,7 +275,7 @@ def _lower(
             "return a value without the call on some path, as in `if n == 0: return 1.0`",
             unknown.location,
         ) from None
-    entered |= inner.entered
+    entered |= inner.outside.entered
     stored = stores.made(entered)
     tree, values = result_tree(inner, item)
     values += stored.values()
@@ -368,8 +358,8 @@ class Enclosed:
             for leaf, type_ in zip(given.leaves, types, strict=True)
         ]
         inner, known = self._inner, set(self._inner.contents)
-        found = inner.captured[key] = rebuilt(inner, given.structure, own)
-        inner.entered.update({s: c for s, c in inner.contents.items() if s not in known})
+        found = inner.outside.captured[key] = rebuilt(inner, given.structure, own)
+        inner.outside.entered.update({s: c for s, c in inner.contents.items() if s not in known})
         return found
 
 

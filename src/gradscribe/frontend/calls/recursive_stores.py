@@ -13,14 +13,21 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from gradscribe.errors import AliasingError
 from gradscribe.frontend import wording
-from gradscribe.frontend.calls.definitions import StoredListError
 from gradscribe.frontend.calls.general_types import general_result, symbols
 from gradscribe.frontend.data import sequences
 from gradscribe.frontend.data.containers import take_items
+from gradscribe.frontend.data.stores import store
 from gradscribe.frontend.data.structures import NumberIn, Owner
-from gradscribe.frontend.data.subscripts import store
-from gradscribe.frontend.lowering import is_number
-from gradscribe.frontend.values import ListRef, Ref, Storage, Unbound, may_hold, may_overlap
+from gradscribe.frontend.interruptions import StoredListError
+from gradscribe.frontend.values import (
+    ListRef,
+    Ref,
+    Storage,
+    Unbound,
+    is_number,
+    may_hold,
+    may_overlap,
+)
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Never, Type
 from gradscribe.ir.types import Sequence as SequenceType
@@ -76,13 +83,14 @@ class Stores:
     def made(self, entered: dict[Storage, Any]) -> dict[int, Value]:
         """What is left in the arguments that were stored to, by the numbers of the leaves. Other
         stores to what comes from outside are refused."""
-        if self._lowering.fields:
+        if self._lowering.outside.fields:
             self._refuse("an object from outside", "store that in the function that calls it")
         self.check()
         stored: dict[int, Value] = {}
         for storage, before in entered.items():
             now, name = self._lowering.contents.get(storage), storage.name
-            others = [other for other in self._lowering.roots if may_overlap(storage, other)]
+            roots = self._lowering.changes.roots
+            others = [other for other in roots if may_overlap(storage, other)]
             if not others and now is before:
                 continue
             found = self._leaves_left(before, now)

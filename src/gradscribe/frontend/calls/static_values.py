@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.interface import Path
-from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
-from gradscribe.frontend.values import ObjectRef, Static, TupleOf
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import PLAIN_NUMBERS, ObjectRef, Static, TupleOf
 
 
 def value_of(value: Any) -> Any:

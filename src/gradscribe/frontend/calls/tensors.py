@@ -15,8 +15,8 @@ import numpy as np
 
 from gradscribe.errors import AliasingError
 from gradscribe.frontend.data.presence import sources
-from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import Cell, Ref
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Cell, Ref, is_number
 from gradscribe.ir.core import Value, walk
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.indexing import GETITEM
@@ -114,7 +114,7 @@ def refuse_shared_number(lowering: Lowering, node: Any, item: Any, owner: Any = 
     Numbers are not."""
     if not (isinstance(item, Value) and _knows_tensors(lowering)):
         return
-    lowering.augmented.add(_first(lowering, item))
+    lowering.changes.augmented.add(_first(lowering, item))
     made, computed_of = lowering.builder.definition(item), _computed_of(lowering, item)
     shared = _shared_by(lowering, node.target, item, getattr(owner, "storage", None))
     if made is not None and made.primitive is GETITEM:
@@ -122,7 +122,7 @@ def refuse_shared_number(lowering: Lowering, node: Any, item: Any, owner: Any = 
     if shared and _is_of_tensors(item, computed_of):
         _refuse_shared(lowering, node, shared)
     if shared:
-        lowering.augmented |= {value for value in computed_of if is_number(value)}
+        lowering.changes.augmented |= {value for value in computed_of if is_number(value)}
 
 
 def _refuse_shared(lowering: Lowering, node: Any, shared: str) -> None:
@@ -142,7 +142,7 @@ def refuse_numbers_shared_by_trips(
     if not _knows_tensors(lowering):
         return
     for parameter, value in zip(parameters, carried, strict=True):
-        if not is_number(value) or _first(lowering, parameter) not in lowering.augmented:
+        if not is_number(value) or _first(lowering, parameter) not in lowering.changes.augmented:
             continue
         if not _is_of_tensors(value, _computed_of(lowering, value)):
             continue
@@ -226,8 +226,8 @@ def _kind_of_item(item: Any) -> str:
 
 def _first(lowering: Lowering, item: Value) -> Value:
     """What a carried value is in the first trip."""
-    while item in lowering.carried and lowering.carried[item][2] is not item:
-        item = lowering.carried[item][2]
+    while item in lowering.loops.carried and lowering.loops.carried[item][2] is not item:
+        item = lowering.loops.carried[item][2]
     return item
 
 

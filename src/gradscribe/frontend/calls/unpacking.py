@@ -11,8 +11,17 @@ from gradscribe.frontend.calls import application, iterators, opaque
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.data import instances, protocols, ranges, sequences
 from gradscribe.frontend.data.subscripts import read_item
-from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import DictRef, Iteration, ListRef, OneShot, Ref, Static, TupleOf
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import (
+    DictRef,
+    Iteration,
+    ListRef,
+    OneShot,
+    Ref,
+    Static,
+    TupleOf,
+    is_number,
+)
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import INT, Array, Opaque, Sequence, Tuple

@@ -9,22 +9,18 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.calls.definitions import EverOtherTypesError, NotYetKnownError
 from gradscribe.frontend.control.bounds import assumed_outcome, bounds_of
 from gradscribe.frontend.control.merging import Merge
+from gradscribe.frontend.frame import RAISED
 from gradscribe.frontend.interface import RunTimeKeyError
-from gradscribe.frontend.lowering import Lowering, State
-from gradscribe.frontend.values import (
-    Static,
-    Unbound,
-)
+from gradscribe.frontend.interruptions import EverOtherTypesError, NotYetKnownError
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import State
+from gradscribe.frontend.values import Static, Unbound
 from gradscribe.ir.core import Block, Operation, Value
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives.control import EFFECT, RAISE
 from gradscribe.primitives.registry import PRIMITIVES
-
-RAISED = "has raised"
-"""The name under which a path that ends in `raise` says so."""
 
 
 def conditional(

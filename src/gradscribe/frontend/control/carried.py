@@ -17,28 +17,13 @@ from gradscribe.frontend.control.carried_leaves import leaves_of
 from gradscribe.frontend.control.carried_parts import held, is_memory
 from gradscribe.frontend.control.carried_rebuilding import Rebuilding
 from gradscribe.frontend.data import places
+from gradscribe.frontend.frame import NOT_BROKEN, NOT_RETURNED, RETURN_VALUE
 from gradscribe.frontend.kinds import Choice, Kind, kind_of
-from gradscribe.frontend.lowering import (
-    NOT_BROKEN,
-    NOT_RETURNED,
-    RETURN_VALUE,
-)
 from gradscribe.frontend.memory import storages
-from gradscribe.frontend.values import (
-    Cell,
-    Ref,
-    Static,
-    Storage,
-    Unbound,
-)
+from gradscribe.frontend.values import Cell, Ref, Static, Storage, Unbound
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Operation, Value
-from gradscribe.ir.types import (
-    Never,
-    Scalar,
-    Type,
-    map_lengths,
-)
+from gradscribe.ir.types import Never, Scalar, Type, map_lengths
 from gradscribe.primitives.registry import PRIMITIVES
 
 _WITHOUT_START = ("late", "probe", "object")
@@ -163,7 +148,7 @@ class Carried(FixedPoint):
             self._parameters[entry.key] = values
             for number, value in enumerate(values):
                 initial = self._inits.get(entry.key, values)[number]
-                self.lowering.carried[value] = entry, number, initial
+                self.lowering.loops.carried[value] = entry, number, initial
             parameters += values
             if entry.mode in ("late", "probe"):
                 self._bind_late(entry)

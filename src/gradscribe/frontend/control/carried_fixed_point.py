@@ -20,30 +20,14 @@ from gradscribe.frontend.control.carried_overlaps import Overlaps
 from gradscribe.frontend.control.carried_parts import held
 from gradscribe.frontend.control.carried_rebuilding import Rebuilding
 from gradscribe.frontend.control.carried_types import CarriedTypes
+from gradscribe.frontend.frame import RETURN_VALUE
+from gradscribe.frontend.interruptions import LateReadError
 from gradscribe.frontend.kinds import Choice, Kind, kind_of
-from gradscribe.frontend.lowering import (
-    RETURN_VALUE,
-    Lowering,
-)
-from gradscribe.frontend.values import (
-    Cell,
-    Either,
-    ListRef,
-    Ref,
-    Static,
-    Unbound,
-)
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Cell, Either, ListRef, Ref, Static, Unbound
 from gradscribe.ir.affine import Symbol
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import (
-    BOOL,
-    JoinError,
-    Never,
-    Sequence,
-    Type,
-    is_integer,
-    join,
-)
+from gradscribe.ir.types import BOOL, JoinError, Never, Sequence, Type, is_integer, join
 
 _MAX_KINDS = 4
 """How many kinds a carried name may have: enough for programs, few enough to split on."""
@@ -51,14 +35,6 @@ _MAX_KINDS = 4
 
 class FirstTripError(Exception):
     """A name is of one kind before the first trip of a loop and of another after it."""
-
-
-class LateReadError(Exception):
-    """A trip reads a name that has no value, or one of another kind, before the first trip."""
-
-    def __init__(self, carried: FixedPoint, entry: Entry) -> None:
-        self.carried = carried
-        self.entry = entry
 
 
 class FixedPoint:

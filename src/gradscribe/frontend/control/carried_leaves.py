@@ -7,8 +7,17 @@ from typing import Any
 
 from gradscribe.frontend.control.carried_entry import Entry
 from gradscribe.frontend.control.carried_parts import is_carried
-from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering, State
-from gradscribe.frontend.values import DictRef, InstanceRef, ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import State
+from gradscribe.frontend.values import (
+    PLAIN_NUMBERS,
+    DictRef,
+    InstanceRef,
+    ListRef,
+    Ref,
+    Static,
+    TupleOf,
+)
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Never
 from gradscribe.primitives.control import LIST

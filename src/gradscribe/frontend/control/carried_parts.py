@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gradscribe.frontend.control.carried_entry import Path
-from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import (
+    PLAIN_NUMBERS,
     BoundMethod,
     Cell,
     DictRef,

@@ -9,7 +9,8 @@ from typing import Any
 
 from gradscribe.frontend.control.carried_entry import Entry, Path, leaf_name
 from gradscribe.frontend.control.carried_parts import is_carried
-from gradscribe.frontend.lowering import Lowering, State
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.memory import is_read_only
 from gradscribe.frontend.values import (
     Cell,

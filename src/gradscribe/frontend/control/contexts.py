@@ -18,10 +18,10 @@ import numpy as np
 
 from gradscribe.frontend import wording
 from gradscribe.frontend.calls import handlers, opaque
-from gradscribe.frontend.calls.definitions import AlwaysRaisesError
-from gradscribe.frontend.control.branches import RAISED
 from gradscribe.frontend.data import protocols
 from gradscribe.frontend.data.instances import class_of, is_object
+from gradscribe.frontend.frame import RAISED
+from gradscribe.frontend.interruptions import AlwaysRaisesError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import source_of
 from gradscribe.frontend.values import InstanceRef, Manager, Static
@@ -32,8 +32,9 @@ from gradscribe.primitives.control import ENTER, EXIT, RESUMED
 
 def with_statement(lowering: Lowering, node: Any) -> None:
     """`with manager as target, …:` and its block."""
+    from gradscribe.frontend.assignments import assign
     from gradscribe.frontend.expressions import expression
-    from gradscribe.frontend.statements import assign, statements
+    from gradscribe.frontend.statements import statements
 
     def enter(position: int) -> None:
         if position == len(node.items):

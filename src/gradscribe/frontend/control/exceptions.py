@@ -19,10 +19,13 @@ import gast
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls import handlers, opaque, static_values
-from gradscribe.frontend.calls.definitions import AlwaysRaisesError
 from gradscribe.frontend.control.branches import attempt, branch, raise_here
+from gradscribe.frontend.control.exits import ended, pending_exits
 from gradscribe.frontend.control.final_blocks import final_block, walk_all
-from gradscribe.frontend.lowering import EXITS, RETURN_VALUE, Lowering, State
+from gradscribe.frontend.frame import EXITS, RETURN_VALUE
+from gradscribe.frontend.interruptions import AlwaysRaisesError
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.operators import truth
 from gradscribe.frontend.values import Manager, Static, Storage, TupleOf, Unbound
 from gradscribe.ir.core import Operation, Value
@@ -117,7 +120,7 @@ class Attempt:
 
     def run(self) -> None:
         """Lower what cannot raise before the attempt, and the rest as an attempt."""
-        from gradscribe.frontend.statements import ended, pending_exits, statements
+        from gradscribe.frontend.statements import statements
 
         lowering = self.lowering
         for position, statement in enumerate(self.body):
@@ -216,8 +219,6 @@ class Attempt:
     def _unknown(self, caught: Value) -> UnsupportedError | None:
         """Lower the handlers. What they, or the statements after them, read of what the body may
         have changed, as an error."""
-        from gradscribe.frontend.statements import ended
-
         lowering = self.lowering
         if self.storing is not None:
             return _refusal(
@@ -260,7 +261,7 @@ class Attempt:
 
     def _try(self, body: Sequence[Any]) -> None:
         """Lower what is tried, and find what is unsettled when an exception comes."""
-        from gradscribe.frontend.statements import ended, pending_exits, statements
+        from gradscribe.frontend.statements import statements
 
         lowering = self.lowering
         known_before = set(lowering.contents)

@@ -11,9 +11,11 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradscribe.frontend.calls.definitions import AlwaysRaisesError
-from gradscribe.frontend.control.branches import RAISED, branch
-from gradscribe.frontend.lowering import EXITS, RETURN_VALUE, Lowering
+from gradscribe.frontend.control.branches import branch
+from gradscribe.frontend.control.exits import ended, pending_exits
+from gradscribe.frontend.frame import EXITS, RAISED, RETURN_VALUE
+from gradscribe.frontend.interruptions import AlwaysRaisesError
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import operate
 from gradscribe.frontend.values import Static, Storage
 from gradscribe.ir.core import Operation, walk
@@ -98,8 +100,6 @@ def _leave_finally(
     """Go on after a `finally` as the `try` was left, unless the `finally` itself leaves: that ends
     an exception, too. left: the exits of the `try`. raises: whether it always raises. Whether the
     `finally` leaves for certain."""
-    from gradscribe.frontend.statements import ended, pending_exits
-
     names = lowering.frame.names
     always, pending = RAISED not in names and ended(lowering), pending_exits(lowering)
     operations = walk_all(tried)

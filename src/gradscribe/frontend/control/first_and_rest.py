@@ -111,7 +111,7 @@ def _slice_by_index(lowering: Lowering, node: Any, owner: ListRef, index: SliceO
     parts = [p if isinstance(p, Value) else Static(p) for p in (index.start, index.stop)]
     count = unpacking.length(lowering, owner)
     start, stop = inlining.inline(lowering, node, prelude.bounds_of_slice, (*parts, count)).items
-    lowering.sliced.append(owner.storage)
+    lowering.loops.sliced.append(owner.storage)
     return Iteration("items", (Iteration("range", (start, stop, Static(1))), owner))
 
 
@@ -130,7 +130,7 @@ def by_index(
     owner, is_reversed = iteration.parts[0], iteration.reversed
     sliced = owner.storage.part_of if isinstance(owner, ListRef) else None
     if sliced is not None and sliced[1].step in (None, 1) and not is_reversed:
-        lowering.iterated.remove(owner)
+        lowering.loops.iterated.remove(owner)
         return _slice_by_index(lowering, node, *sliced)
     if is_reversed and nested:
         owner = read_item(lowering, node, owner, slice(None, None, Static(-1)))

@@ -12,28 +12,17 @@ from typing import Any
 
 from gradscribe.frontend.bindings import assigned_names
 from gradscribe.frontend.calls import tensors
-from gradscribe.frontend.calls.definitions import NotYetKnownError
 from gradscribe.frontend.control import first_and_rest, list_lengths
 from gradscribe.frontend.control.bounds import bounds_of, matched_lengths
-from gradscribe.frontend.control.branches import RAISED, branch
+from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.control.carried import Carried
-from gradscribe.frontend.control.carried_fixed_point import LateReadError
 from gradscribe.frontend.control.loop_columns import Columns
-from gradscribe.frontend.lowering import (
-    NOT_BROKEN,
-    NOT_CONTINUED,
-    NOT_RETURNED,
-    Lowering,
-    State,
-)
+from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, NOT_RETURNED, RAISED
+from gradscribe.frontend.interruptions import LateReadError, NotYetKnownError
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.splitting import split_expression
-from gradscribe.frontend.values import (
-    Either,
-    Iteration,
-    Static,
-    Storage,
-    Unbound,
-)
+from gradscribe.frontend.values import Either, Iteration, Static, Storage, Unbound
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Block, LoopShape, Operation, Value
 from gradscribe.ir.types import Type
@@ -210,13 +199,13 @@ class _Attempt:
         )
         self.parameters = carried.bind()
         facts = lowering.builder.facts
-        lowering.trips.append(Storage().serial)
+        lowering.loops.trips.append(Storage().serial)
         try:
             with facts.scope(self._bounds()), lowering.builder.block() as operations:
                 self._lower_body()
             self.settled = carried.settle(operations)
         finally:
-            lowering.trips.pop()
+            lowering.loops.trips.pop()
         self.operations: list[Operation] = operations
         self.exit_flags = carried.exit_flags()
         self.can_break = carried.broken is not True
@@ -258,7 +247,8 @@ class _Attempt:
         return bounds
 
     def _lower_body(self) -> None:
-        from gradscribe.frontend.statements import assign, statements
+        from gradscribe.frontend.assignments import assign
+        from gradscribe.frontend.statements import statements
 
         lowering = self.lowering
         self.carried.read_items_again()
@@ -267,7 +257,7 @@ class _Attempt:
         lowering.frame.names[_HAS_RUN] = Static(True)
         if self.columns is not None:
             shared = [overlaps for _, _, overlaps in self.columns.items]
-            lowering.rows.update(self.columns.rows(self.items))
+            lowering.loops.rows.update(self.columns.rows(self.items))
             wrapped = [lowering.wrap(v, o) for v, o in zip(self.items, shared, strict=True)]
             assign(lowering, self.node.target, self.columns.bind(iter(wrapped)))
         statements(lowering, self.node.body)

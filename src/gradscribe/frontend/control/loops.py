@@ -14,17 +14,18 @@ import gast
 from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.calls import generators
 from gradscribe.frontend.calls import iteration as iterations
-from gradscribe.frontend.calls.definitions import EverOtherTypesError
 from gradscribe.frontend.control import first_and_rest
-from gradscribe.frontend.control.branches import RAISED
 from gradscribe.frontend.control.carried_fixed_point import FirstTripError
+from gradscribe.frontend.control.exits import ended, guarded, pending_exits
 from gradscribe.frontend.control.loop_columns import columns_of
 from gradscribe.frontend.control.loop_operation import TestWithEffectsError, after, run_loop
 from gradscribe.frontend.control.rewritten_loops import by_next, by_place, with_test_inside
 from gradscribe.frontend.data import class_attributes, instances, sequences
 from gradscribe.frontend.data.containers import ChangedInLoopError
+from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, RAISED
 from gradscribe.frontend.interface import RunTimeKeyError
-from gradscribe.frontend.lowering import NOT_BROKEN, NOT_CONTINUED, Lowering
+from gradscribe.frontend.interruptions import EverOtherTypesError
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Iteration, ListRef, Static, Storage, ViewOf
 from gradscribe.ir.core import Value
 
@@ -33,7 +34,7 @@ def for_loop(lowering: Lowering, node: Any) -> None:
     """A `for` statement."""
     from gradscribe.frontend.expressions import expression
 
-    lowering.iterable = node.iter
+    lowering.loops.iterable = node.iter
     over = expression(lowering, node.iter)
     if instances.is_object(over):
         over = iterations.iter_of(lowering, node.iter, over)
@@ -43,8 +44,9 @@ def for_loop(lowering: Lowering, node: Any) -> None:
     iteration, taken = _iteration(lowering, node, over)
     if iteration.kind == "endless":
         iteration = iteration.parts[1]
-    depth, sliced = len(lowering.iterated), len(lowering.sliced)
-    lowering.iterated += [over] if isinstance(over, ListRef) else first_and_rest.arrays(iteration)
+    loops = lowering.loops
+    depth, sliced = len(loops.iterated), len(loops.sliced)
+    loops.iterated += [over] if isinstance(over, ListRef) else first_and_rest.arrays(iteration)
     take_back = _taking_back(lowering)
     try:
         _run_over(lowering, node, iteration)
@@ -54,8 +56,8 @@ def for_loop(lowering: Lowering, node: Any) -> None:
         if not isinstance(over, ListRef) or error.storage is not over.storage:
             raise
     finally:
-        del lowering.iterated[depth:]
-        del lowering.sliced[sliced:]
+        del lowering.loops.iterated[depth:]
+        del lowering.loops.sliced[sliced:]
     take_back()
     _run_rewritten(lowering, *by_place(node, over))
 
@@ -68,11 +70,11 @@ def _run_rewritten(lowering: Lowering, names: dict[str, Any], loop: Any) -> None
 
 def _iteration(lowering: Lowering, node: Any, over: Any) -> tuple[Iteration, list[Any]]:
     """What a `for` runs over, and the generators whose items it takes."""
-    depth, lowering.leaving = len(lowering.generated), _leaves(node)
+    depth, lowering.generators.leaving = len(lowering.generators.read), _leaves(node)
     try:
         iteration = iterations.over(lowering, node.iter, over)
     finally:
-        lowering.leaving = False
+        lowering.generators.leaving = False
     return iteration, generators.taken_since(lowering, depth)
 
 
@@ -220,7 +222,8 @@ def _is_peelable(lowering: Lowering, node: Any, iteration: Iteration) -> bool:
 
 def _peel(lowering: Lowering, node: Any, iteration: Iteration, peels: int) -> None:
     """Lower the first trip by itself, and then a loop over the rest."""
-    from gradscribe.frontend.statements import assign, statements
+    from gradscribe.frontend.assignments import assign
+    from gradscribe.frontend.statements import statements
 
     trips = first_and_rest.trips(lowering, iteration)
     assert trips is not None
@@ -270,7 +273,7 @@ def _unroll_while(lowering: Lowering, node: Any, error: UnsupportedError) -> Non
     one to the next); `error` is why it is no loop in the IR."""
     from gradscribe.frontend.expressions import condition
     from gradscribe.frontend.operators import truth
-    from gradscribe.frontend.statements import _guarded, ended, pending_exits, statements
+    from gradscribe.frontend.statements import statements
 
     names = lowering.frame.names
     outer = {flag: names.pop(flag, None) for flag in (NOT_BROKEN, NOT_CONTINUED)}
@@ -281,7 +284,7 @@ def _unroll_while(lowering: Lowering, node: Any, error: UnsupportedError) -> Non
             return
         pending = pending_exits(lowering)
         if pending:
-            _guarded(lowering, pending, lambda: trips(count))
+            guarded(lowering, pending, lambda: trips(count))
             return
         lowering.builder.begin_statement()
         known = truth(lowering, condition(lowering, node.test))
@@ -343,7 +346,8 @@ def _unroll(
 ) -> None:
     """Run the trips one by one. The items of lists and dicts are what they are in the trip; lists
     may grow, dicts may not."""
-    from gradscribe.frontend.statements import _guarded, assign, ended, pending_exits, statements
+    from gradscribe.frontend.assignments import assign
+    from gradscribe.frontend.statements import statements
 
     names = lowering.frame.names
     outer = {flag: names.pop(flag, None) for flag in (NOT_BROKEN, NOT_CONTINUED)}
@@ -364,7 +368,7 @@ def _unroll(
             return
         pending = pending_exits(lowering)
         if pending:
-            _guarded(lowering, pending, lambda: trips(trip))
+            guarded(lowering, pending, lambda: trips(trip))
             return
         now = items()
         if trip >= len(now):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gradscribe.frontend.lowering import State
+from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.memory import is_read_only
 from gradscribe.frontend.values import DictRef, ListRef, Ref, Storage, may_overlap
 

@@ -27,9 +27,12 @@ from gradscribe.frontend.control.merge_plans import (
 from gradscribe.frontend.control.merged_memory import Memories
 from gradscribe.frontend.data import places
 from gradscribe.frontend.data.keyed import refuse_other_keys
+from gradscribe.frontend.frame import RETURN_VALUE
 from gradscribe.frontend.kinds import ABSENT, Choice, aligned, kind_of
-from gradscribe.frontend.lowering import PLAIN_NUMBERS, RETURN_VALUE, Lowering, State
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.values import (
+    PLAIN_NUMBERS,
     Cell,
     DictRef,
     Either,

@@ -20,7 +20,7 @@ from gradscribe.frontend.data.instances import class_of, is_object
 from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.data.standard_classes import class_in_python
 from gradscribe.frontend.data.subscripts import read_item
-from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import compare, truth
 from gradscribe.frontend.splitting import resolved
 from gradscribe.frontend.values import (
@@ -33,6 +33,7 @@ from gradscribe.frontend.values import (
     Storage,
     TupleOf,
     ViewOf,
+    is_number,
 )
 from gradscribe.ir.core import Value
 

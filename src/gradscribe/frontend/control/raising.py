@@ -7,9 +7,9 @@ from typing import Any
 import gast
 
 from gradscribe.frontend.calls import opaque, static_values
-from gradscribe.frontend.calls.definitions import AlwaysRaisesError
-from gradscribe.frontend.control.branches import RAISED
 from gradscribe.frontend.expressions import condition, expression
+from gradscribe.frontend.frame import RAISED
+from gradscribe.frontend.interruptions import AlwaysRaisesError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import truth
 from gradscribe.frontend.values import Static

@@ -19,8 +19,16 @@ from gradscribe.frontend.data import (
 )
 from gradscribe.frontend.data.subscripts import cut
 from gradscribe.frontend.interface import Path
-from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import BoundMethod, ObjectRef, Ref, Static, Super, TupleOf
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import (
+    BoundMethod,
+    ObjectRef,
+    Ref,
+    Static,
+    Super,
+    TupleOf,
+    is_number,
+)
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, is_complex
 from gradscribe.primitives.indexing import LENGTH

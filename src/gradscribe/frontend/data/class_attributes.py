@@ -12,8 +12,15 @@ from gradscribe.frontend import dependencies, outside
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.instances import class_of, has_methods, is_object
 from gradscribe.frontend.interface import Path
-from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
-from gradscribe.frontend.values import BoundMethod, ObjectRef, PartialOf, Static, Super
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import (
+    PLAIN_NUMBERS,
+    BoundMethod,
+    ObjectRef,
+    PartialOf,
+    Static,
+    Super,
+)
 
 MISSING: Any = object()
 """Stands for what a class does not have."""

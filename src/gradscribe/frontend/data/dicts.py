@@ -10,7 +10,7 @@ from gradscribe.frontend import outside
 from gradscribe.frontend.calls import unpacking
 from gradscribe.frontend.data import keyed, protocols
 from gradscribe.frontend.data.containers import LIST_METHODS
-from gradscribe.frontend.data.subscripts import store_item
+from gradscribe.frontend.data.stores import store_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import DictRef, ListRef, Static, Storage, TupleOf
 

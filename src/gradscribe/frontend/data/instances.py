@@ -32,7 +32,7 @@ def cell_of(lowering: Lowering, owner: Object, name: str) -> Cell | None:
     """The storage of an attribute that was stored."""
     if isinstance(owner, InstanceRef):
         return owner.cells.get(name)
-    return lowering.fields.get((id(owner.target), name))
+    return lowering.outside.fields.get((id(owner.target), name))
 
 
 def set_attribute(lowering: Lowering, owner: Object, name: str, item: Any) -> None:
@@ -43,8 +43,8 @@ def set_attribute(lowering: Lowering, owner: Object, name: str, item: Any) -> No
             owner.cells[name] = cell
             lowering.added[cell] = (owner.storage, {name: Unbound("")})
         else:
-            lowering.fields[id(owner.target), name] = cell
-            lowering.entered[cell] = {name: Unbound("")}
+            lowering.outside.fields[id(owner.target), name] = cell
+            lowering.outside.entered[cell] = {name: Unbound("")}
     lowering.contents[cell] = {name: item}
 
 

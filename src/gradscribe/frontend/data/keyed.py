@@ -15,8 +15,8 @@ from gradscribe.frontend.calls import texts
 from gradscribe.frontend.data import sequences
 from gradscribe.frontend.data.instances import new_instance
 from gradscribe.frontend.interface import RunTimeKeyError
-from gradscribe.frontend.lowering import Lowering, is_number
-from gradscribe.frontend.values import DictRef, InstanceRef, Static, Storage, TupleOf
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import DictRef, InstanceRef, Static, Storage, TupleOf, is_number
 
 
 class KeyedItems:

@@ -11,7 +11,7 @@ import types
 from typing import Any
 
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.data import subscripts
+from gradscribe.frontend.data import aliasing
 from gradscribe.frontend.data.class_attributes import (
     call_descriptor,
     depend_on_class,
@@ -74,7 +74,7 @@ def _call_property(
 
 def is_stored(lowering: Lowering, target: Any, name: str) -> bool:
     """Whether an attribute of an object from outside was stored."""
-    return (id(target), name) in lowering.fields
+    return (id(target), name) in lowering.outside.fields
 
 
 def is_frozen(cls: type) -> bool:
@@ -91,7 +91,7 @@ def store_plainly(lowering: Lowering, node: Any, owner: Object, name: str, item:
         _take_over(lowering, node, owner, name)
     cell = cell_of(lowering, owner, name)
     if cell is not None and cell in lowering.contents:
-        subscripts.check_store(lowering, node, cell, memory=False)
+        aliasing.check_store(lowering, node, cell, memory=False)
     set_attribute(lowering, owner, name, item)
 
 
@@ -108,16 +108,16 @@ def _take_over(lowering: Lowering, node: Any, owner: ObjectRef, name: str) -> No
     """Give an attribute of an object from outside a storage, which holds at first what is there
     at each call."""
     key = (id(owner.target), name)
-    if key in lowering.fields:
+    if key in lowering.outside.fields:
         return
-    lowering.meet(owner, compared=True)
+    lowering.outside.meet(owner, compared=True)
     before = own_attribute(lowering, node, owner, name)
     if before is None:
         depend_on_absence(lowering, owner, name)
-    cell = lowering.fields[key] = Cell(name)
-    lowering.owners[cell] = owner.path
+    cell = lowering.outside.fields[key] = Cell(name)
+    lowering.outside.owners[cell] = owner.path
     contents = {name: Unbound("") if before is None else before}
-    lowering.entered[cell] = contents
+    lowering.outside.entered[cell] = contents
     lowering.contents[cell] = contents
 
 

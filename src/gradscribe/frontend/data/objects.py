@@ -47,7 +47,7 @@ def read(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
 def get(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
     """`owner.name`, or None where it has none."""
     if isinstance(owner, ObjectRef):
-        lowering.meet(owner)
+        lowering.outside.meet(owner)
     cls = class_of(owner)
     reads = inspect.getattr_static(cls, "__getattribute__")
     if isinstance(reads, types.FunctionType):

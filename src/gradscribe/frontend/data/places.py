@@ -23,7 +23,8 @@ from gradscribe.ir.core import Value
 from gradscribe.primitives.control import GET, SET
 
 if TYPE_CHECKING:
-    from gradscribe.frontend.lowering import Lowering, State
+    from gradscribe.frontend.lowering import Lowering
+    from gradscribe.frontend.lowering_state import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,8 @@ def changing(lowering: Lowering, item: Storage, items: bool = False) -> Iterator
     so do the other items of those that have been read. items: what changes is which items the
     list has, so that those read before lose their places."""
     if items:
-        lowering.stored.add(item)
-        lowering.rearranged.add(item)
+        lowering.changes.stored.add(item)
+        lowering.changes.rearranged.add(item)
     found = lowering.places
     settled = [
         other
@@ -104,11 +105,11 @@ def changing(lowering: Lowering, item: Storage, items: bool = False) -> Iterator
         made = lowering.emit(SET, arguments, name=place.owner.name)
         lowering.contents[place.owner] = made
         lowering.places[item] = Place(place.owner, made, made, place.index)
-        lowering.stored.add(place.owner)
-        lowering.distinct.add(place.owner)
+        lowering.changes.stored.add(place.owner)
+        lowering.changes.distinct.add(place.owner)
         item = place.owner
         changed.add(item)
-    lowering.roots.add(item)
+    lowering.changes.roots.add(item)
     _read_again(lowering, [other for other in settled if other not in changed])
 
 

@@ -38,7 +38,7 @@ def sources(lowering: Lowering, value: Value) -> list[Value | None]:
     """The values that one is handed on from; None for one that is undefined."""
     operation = lowering.builder.definition(value)
     if operation is None:
-        carried = lowering.carried.get(value)
+        carried = lowering.loops.carried.get(value)
         return [] if carried is None else [carried[2]]
     if operation.primitive is UNDEF:
         return [None]

@@ -133,13 +133,13 @@ def is_same(lowering: Lowering, node: Any, first: Any, second: Any) -> bool:
     """Whether two objects are one."""
     for one, other in ((first, second), (second, first)):
         if isinstance(one, ObjectRef) and isinstance(other, Static):
-            lowering.meet(one, compared=True)
+            lowering.outside.meet(one, compared=True)
             return one.target is other.value
     if not (instances.is_object(first) and instances.is_object(second)):
         return False
     if isinstance(first, ObjectRef) and isinstance(second, ObjectRef):
-        lowering.meet(first, compared=True)
-        lowering.meet(second, compared=True)
+        lowering.outside.meet(first, compared=True)
+        lowering.outside.meet(second, compared=True)
         return first.target is second.target
     if first is second or type(first) is not type(second):
         return first is second

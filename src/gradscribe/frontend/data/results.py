@@ -8,8 +8,16 @@ from typing import Any
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import dependencies, outside
 from gradscribe.frontend.data.standard_classes import class_in_python
-from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
-from gradscribe.frontend.values import DictRef, Either, InstanceRef, ListRef, Static, TupleOf
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import (
+    PLAIN_NUMBERS,
+    DictRef,
+    Either,
+    InstanceRef,
+    ListRef,
+    Static,
+    TupleOf,
+)
 from gradscribe.ir.core import Value
 from gradscribe.ir.trees import LEAF, Constant, Node, Tree
 from gradscribe.primitives.control import CONSTANT

@@ -47,7 +47,7 @@ def method(
         _note(lowering, node, owner, name, arguments)
     type_: Type | None = Opaque(set) if name in _COMBINING else None
     if name == "pop":
-        type_ = lowering.listed_sets[owner] = _item_type(lowering, owner)
+        type_ = lowering.sets.listed[owner] = _item_type(lowering, owner)
     return type_ and opaque.emit(lowering, Method(name), (owner, *arguments), {}, type_)
 
 
@@ -81,9 +81,9 @@ def _note(
 def enter(lowering: Lowering, node: Any, owner: Value, types: Sequence[Type | None]) -> None:
     """Note the types of what is entered in a set (None: anything). What has been taken from it must
     be of that type, too. A set that is one of several may be any."""
-    entered = lowering.set_items.setdefault(owner if _is_made_here(lowering, owner) else None, [])
+    entered = lowering.sets.items.setdefault(owner if _is_made_here(lowering, owner) else None, [])
     entered += types
-    if any(_item_type(lowering, one) != type_ for one, type_ in lowering.listed_sets.items()):
+    if any(_item_type(lowering, one) != type_ for one, type_ in lowering.sets.listed.items()):
         lowering.unsupported(
             node,
             "a set gets items of another type than those that were taken from it",
@@ -108,7 +108,7 @@ def listed(lowering: Lowering, owner: Value) -> ListRef | None:
     type_ = _item_type(lowering, owner)
     if type_ is None:
         return None
-    lowering.listed_sets[owner] = type_
+    lowering.sets.listed[owner] = type_
     found: ListRef = opaque.emit(lowering, list, (owner,), {}, ListType(type_))
     return found
 
@@ -124,7 +124,7 @@ def _item_type(lowering: Lowering, owner: Value) -> Type | None:
         else _item_of(_type_in(made.operands, given))
         for given in made.attributes["args"]
     ]
-    types += [*lowering.set_items.get(owner, ()), *lowering.set_items.get(None, ())]
+    types += [*lowering.sets.items.get(owner, ()), *lowering.sets.items.get(None, ())]
     joined = types[0] if types else None
     for type_ in types[1:]:
         joined = _joined(joined, type_)

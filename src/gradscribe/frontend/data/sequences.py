@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from gradscribe.frontend.calls import texts
-from gradscribe.frontend.lowering import Lowering, is_number
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import hold
-from gradscribe.frontend.values import ALL, ListRef, Static, Storage, TupleOf
+from gradscribe.frontend.values import ALL, ListRef, Static, Storage, TupleOf, is_number
 from gradscribe.ir.core import Primitive, SliceOf, Value
 from gradscribe.ir.types import Never, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives.lists import JOIN, REPEAT, SECTION

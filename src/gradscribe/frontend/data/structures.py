@@ -35,8 +35,9 @@ from gradscribe.frontend.data.structure_parts import (
     Structure,
 )
 from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.lowering import PLAIN_NUMBERS, Lowering
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
+    PLAIN_NUMBERS,
     BoundMethod,
     DictRef,
     InstanceRef,

@@ -1,0 +1,119 @@
+"""Refusing stores to memory that another live value may share, where the types cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import gast
+
+from gradscribe.errors import AliasingError
+from gradscribe.frontend import wording
+from gradscribe.frontend.data import places
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import (
+    DictRef,
+    InstanceRef,
+    ListRef,
+    Ref,
+    Storage,
+    TupleOf,
+    may_hold,
+    may_overlap,
+)
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Never, Sequence
+
+
+def check_store(lowering: Lowering, node: Any, storage: Storage, memory: bool = True) -> None:
+    """Refuse a store to memory that another live value may share, if that cannot be known.
+
+    memory: whether the elements of an array change; where a list gets another item, only that
+    list does, and those that may hold it.
+    """
+    if storage in lowering.protected:
+        what = "this changes what a function returned that remembers its results"
+        lowering.unsupported(node, what, "change a copy of it")
+    if places.is_settled(lowering, storage):
+        places.open_list(lowering, lowering.places[storage].owner)
+    depth = None if memory else _depth(lowering, storage)
+    for name, bound in _live(lowering):
+        for part in _parts(lowering, bound, ()):
+            if _is_ambiguous(lowering, storage, part.storage, depth):
+                refuse_store(lowering, node, _name_of(node) or storage.name, name)
+
+
+def _is_ambiguous(lowering: Lowering, storage: Storage, other: Storage, depth: int | None) -> bool:
+    """Whether a store to one memory may be seen through another. depth: how many levels of lists
+    there are in what is stored to, if those that hold fewer cannot see it."""
+    if other is storage:
+        return False
+    is_list = isinstance(lowering.contents[other], Value)  # else its parts come, too
+    if not (may_overlap(storage, other) or (is_list and may_hold(other, storage))):
+        return False
+    if depth is not None:
+        levels = _depth(lowering, other)
+        if levels is not None and levels < depth:
+            return False
+    is_known = places.root(lowering, other) is places.root(lowering, storage)
+    return not is_known  # how the two lie in one list is known
+
+
+def _depth(lowering: Lowering, storage: Storage) -> int | None:
+    """How many levels of lists there are in what a storage holds; None if that is not known."""
+    contents = lowering.contents[storage]
+    if not isinstance(contents, Value):
+        return None
+    type_, depth = contents.type, 0
+    while isinstance(type_, Sequence):
+        type_, depth = type_.item, depth + 1
+    return None if isinstance(type_, Never) else depth
+
+
+def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
+    """What may be read after the current statement: names, what loops run over, and the attributes
+    of objects from outside that were stored."""
+    for frame in lowering.frames:
+        for name, bound in frame.names.items():
+            if frame.is_read_later(name, innermost=frame is lowering.frame):
+                yield name, bound
+    for item in lowering.loops.iterated:
+        yield item.storage.name or "what the loop runs over", item
+    for cell in lowering.outside.fields.values():
+        yield cell.name, DictRef(cell)
+
+
+def _parts(lowering: Lowering, item: Any, within: tuple[Storage, ...]) -> list[Any]:
+    """The references that a value is made of. within: the objects that it was reached through."""
+    if isinstance(item, TupleOf):
+        return [part for below in item.items for part in _parts(lowering, below, within)]
+    if isinstance(item, InstanceRef) and item.storage not in within:
+        within = (*within, item.storage)
+        return [
+            part
+            for cell in lowering.cells(item)
+            for part in _parts(lowering, DictRef(cell), within)
+        ]
+    if isinstance(item, (ListRef, DictRef)):
+        contents = lowering.contents[item.storage]
+        if isinstance(contents, Value):
+            return [item]
+        below = contents.values() if isinstance(contents, dict) else contents
+        return [item, *(part for b in below for part in _parts(lowering, b, within))]
+    return [item] if isinstance(item, Ref) else []
+
+
+def _name_of(node: Any) -> str:
+    """The name through which a statement stores to items; empty if it is none."""
+    while isinstance(node, gast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, gast.Name) else ""
+
+
+def refuse_store(lowering: Lowering, node: Any, stored: str, other: str) -> None:
+    lowering.unsupported(
+        node,
+        f"this stores into {wording.quoted(stored)}, which may share memory with `{other}`",
+        f"make `{other}` a copy (`.copy()`), or a view on every path",
+        AliasingError,
+    )

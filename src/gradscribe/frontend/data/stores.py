@@ -1,0 +1,168 @@
+"""Storing items: to arrays, lists and dicts.
+
+A store makes new contents for the storage; every name that shares the storage sees them.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend import outside
+from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.data import places, protocols, sequences
+from gradscribe.frontend.data.aliasing import check_store, refuse_store
+from gradscribe.frontend.data.indices import as_array
+from gradscribe.frontend.data.keyed import known_key
+from gradscribe.frontend.data.subscripts import index_argument, part_of, step_to
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.memory import hold, is_read_only
+from gradscribe.frontend.values import DictRef, ListRef, Ref, Static, TupleOf
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Array, Scalar, Type
+from gradscribe.primitives.control import SET
+from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE, may_repeat
+from gradscribe.primitives.registry import PRIMITIVES
+
+
+def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any) -> None:
+    """`owner[index] = item`."""
+    owner = outside.opened(lowering, owner)
+    given = index_argument(index), item
+    if protocols.call(lowering, node, owner, "__setitem__", *given) is not None:
+        return
+    if isinstance(owner, Ref):
+        store(lowering, node, part_of(owner, step_to(lowering, node, owner, index)), item)
+    elif isinstance(owner, DictRef):
+        key = known_key(lowering, node, owner, index)
+        lowering.changes.stored.add(owner.storage)
+        lowering.contents[owner.storage] = lowering.contents[owner.storage] | {key: item}
+    elif isinstance(owner, ListRef):
+        _store_in_list(lowering, node, owner, index, item)
+    elif isinstance(owner, TupleOf):
+        what = f"'{owner.cls.__name__}' object does not support item assignment"
+        lowering.raises(node, TypeError(what))
+    elif opaque.is_opaque(owner):
+        from gradscribe.frontend.calls import object_arrays
+
+        object_arrays.store(lowering, node, owner, index, item)
+    else:
+        lowering.unsupported(
+            node,
+            "items of this value cannot be stored",
+            "store to the items of an array, a list or a dict",
+        )
+
+
+def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, item: Any) -> None:
+    check_store(lowering, node, owner.storage, memory=False)
+    if owner.storage in lowering.loops.sliced:
+        refuse_store(lowering, node, owner.storage.name, "the slice that the loop runs over")
+    contents = lowering.contents[owner.storage]
+    if isinstance(contents, tuple) and isinstance(index, Static) and isinstance(index.value, int):
+        items = list(contents)
+        try:
+            items[index.value] = item
+        except IndexError as error:
+            lowering.unsupported(
+                node, f"this item cannot be stored: {error}", "grow the list with `append`"
+            )
+        lowering.changes.stored.add(owner.storage)
+        lowering.contents[owner.storage] = tuple(items)
+        return
+    if isinstance(index, slice):
+        from gradscribe.frontend.data.containers import store_section
+
+        store_section(lowering, node, (owner, index, item), {})
+        return
+    position = index.value if isinstance(index, Static) else lowering.value(index)
+    with places.changing(lowering, owner.storage, items=True):
+        x = sequences.run_time_value(lowering, owner)
+        hold(lowering, owner.storage, [item])
+        arguments = {"x": x, "index": position, "value": lowering.value(item)}
+        lowering.contents[owner.storage] = lowering.emit(SET, arguments, name=owner.storage.name)
+
+
+def store(lowering: Lowering, node: Any, target: Ref, item: Any) -> None:
+    """Store a number or an array to a view (the whole array for an empty path)."""
+    item = as_array(lowering, node, item)
+    _change(lowering, node, STORE, target, lowering.value(item))
+
+
+def augment(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) -> None:
+    """`target op= item` for a view of an array, in place as NumPy does it; for one element, or
+    gathered ones, by reading, computing and storing."""
+    item = as_array(lowering, node, item)
+    value, old = lowering.value(item), lowering.load(target)
+    if isinstance(old.type, Array):
+        check_dtype(lowering, node, target, value.type)
+    steps = [step[:2] for step in target.path]
+    keeps = 2 <= _dtype_kind(old.type) >= _dtype_kind(value.type)
+    if callee in (operator.add, operator.sub) and keeps and not may_repeat(tuple(steps)):
+        accumulate(lowering, node, target, callee, item)
+        return
+    primitive = PRIMITIVES[callee]
+    names = list(primitive.signature.parameters) if primitive.signature else ["x", "y"]
+    result = lowering.emit(primitive, {names[0]: old, names[1]: value}, callee)
+    if isinstance(old.type, Array):
+        check_dtype(lowering, node, target, result.type)
+    _change(lowering, node, STORE, target, result)
+
+
+def accumulate(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) -> None:
+    """Add to a view (or subtract from it); where a gathered element comes twice, twice."""
+    value = lowering.value(as_array(lowering, node, item))
+    check_dtype(lowering, node, target, value.type)
+    if callee is operator.sub:
+        value = lowering.emit(PRIMITIVES[operator.neg], {"x": value}, operator.neg)
+    _change(lowering, node, ACCUMULATE, target, value)
+
+
+def _dtype_kind(type_: Type) -> int:
+    """bool, integer, floating, complex as 0 to 3."""
+    kind = np.dtype(getattr(type_, "dtype", "O")).kind
+    return "bifc".find(kind.replace("u", "i"))
+
+
+def check_dtype(lowering: Lowering, node: Any, target: Ref, item: Type) -> None:
+    """Refuse what NumPy refuses: in place, a result must fit the dtype of the array."""
+    if not isinstance(item, (Array, Scalar)):
+        return
+    contents: Value = lowering.contents[target.storage]
+    assert isinstance(contents.type, Array)
+    dtype = contents.type.dtype
+    kinds = "biufc"
+    kind, given = (np.dtype(name).kind for name in (dtype, item.dtype))
+    if kinds.index(given.replace("u", "i")) > kinds.index(kind):
+        lowering.unsupported(
+            node,
+            f"NumPy does not store a {item.dtype} result in an array of {dtype} in place",
+            "convert the array first, as in `a = a.astype(float)`",
+        )
+
+
+def _change(lowering: Lowering, node: Any, primitive: Any, target: Ref, value: Value) -> None:
+    storage = target.storage
+    if is_read_only(target):
+        lowering.unsupported(node, "this array is read-only", "make a copy of it (`.copy()`)")
+    check_store(lowering, node, storage)
+    if isinstance(value.type, Array) and not value.type.rank:
+        value = _as_element(lowering, target, value)
+    path = tuple((step, arguments) for step, arguments, _ in target.path)
+    contents: Value = lowering.contents[storage]
+    with places.changing(lowering, storage):
+        lowering.contents[storage] = lowering.emit(
+            primitive,
+            {"x": contents, "value": value, "path": path},
+            name=storage.name or contents.name,
+        )
+    lowering.changes.stored.add(storage)
+
+
+def _as_element(lowering: Lowering, target: Ref, value: Value) -> Value:
+    """An array without axes as the number that it is, where one element is stored to."""
+    if isinstance(lowering.load(target).type, Array):
+        return value
+    return lowering.emit(GETITEM, {"x": value, "index": ()})

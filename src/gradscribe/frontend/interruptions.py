@@ -1,0 +1,94 @@
+"""What interrupts the lowering of a piece of a program.
+
+It is what Python would raise there, a refusal that is handled further up, or a finding after which
+the piece is lowered again, in another way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.ir.core import Location, Value
+from gradscribe.ir.types import Type
+
+if TYPE_CHECKING:
+    from gradscribe.frontend.calls.definitions import Definition
+    from gradscribe.frontend.control.carried_entry import Entry
+    from gradscribe.frontend.control.carried_fixed_point import FixedPoint
+    from gradscribe.frontend.frame import Frame
+
+
+class AlwaysRaisesError(UnsupportedError):
+    """Python itself would raise here: an exception of class `cls`, which is the (frontend) value.
+
+    It is refused, unless a `try` handles it.
+    """
+
+    def __init__(self, what: str, advice: str, location: Any, cls: type, value: Any) -> None:
+        super().__init__(what, advice, location)
+        self.cls = cls
+        self.value = value
+
+
+class EverOtherTypesError(UnsupportedError):
+    """A function calls itself with ever other types of arguments, or results. To lower what is
+    around it in another way would but find the same again, at each level of the recursion."""
+
+    def __init__(self, name: str, location: Location | None) -> None:
+        super().__init__(
+            f"`{name}` calls itself with ever other types of arguments or results",
+            "pass what grows as a list of numbers or as an array, or write a loop",
+            location,
+        )
+
+
+class FoundOnStackError(Exception):
+    """A frame's function was called again while the frame was being lowered."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+
+
+class StoredListError(Exception):
+    """A recursive function, given what `key` stands for, changes a list that it is given: it has to
+    be lowered for less that is known of that list.
+
+    growing: the numbers of lists of known items, which become run-time lists. items: what the items
+    of empty lists, by the number of the leaf, come to be.
+    """
+
+    def __init__(self, key: Any, growing: frozenset[int], items: dict[int, Type]) -> None:
+        self.key = key
+        self.growing = growing
+        self.items = items
+
+
+class NotYetKnownError(Exception):
+    """What is read is not known yet: the result of a recursive call (of `definition`), or a name
+    that a loop carries."""
+
+    def __init__(self, definition: Definition | None, location: Location | None) -> None:
+        self.definition = definition
+        self.location = location
+
+
+class MisfitError(UnsupportedError):
+    """The arguments of an operation do not fit it, as its type rule says."""
+
+
+class SplitError(Exception):
+    """A value is of one kind where the flag is true, and of another where it is not: what reads
+    it has to be lowered for each."""
+
+    def __init__(self, flag: Value, location: Location | None) -> None:
+        self.flag = flag
+        self.location = location
+
+
+class LateReadError(Exception):
+    """A trip reads a name that has no value, or one of another kind, before the first trip."""
+
+    def __init__(self, carried: FixedPoint, entry: Entry) -> None:
+        self.carried = carried
+        self.entry = entry

@@ -1,0 +1,97 @@
+"""The end of a lowering: the IR function, with all that it depends on and changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import FunctionType
+from typing import Any
+
+from gradscribe.frontend.data.results import result_tree
+from gradscribe.frontend.dependencies import identities
+from gradscribe.frontend.effects import (
+    Attribute,
+    Effects,
+    Given,
+    attributes_of,
+    effects_of,
+    given_by,
+)
+from gradscribe.frontend.interface import Lowered
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.ir.core import Block, Function, Parameter
+from gradscribe.ir.trees import LEAF, Node
+
+
+def lowered(
+    lowering: Lowering,
+    function: FunctionType,
+    parameters: list[Parameter],
+    given: list[Given],
+    attributes: list[Attribute],
+    result: Any,
+) -> Lowered:
+    """What has been lowered, as a function.
+
+    given, attributes: the objects in the arguments, as they were at the start.
+    """
+    tree, yields = result_tree(lowering, result)
+    captures = lowering.outside.captures
+    given = [*given, *_given_by_captures(lowering, parameters)]
+    attributes = [*attributes, *_attributes_of_captures(lowering)]
+    parameters = [*parameters, *(parameter for _, parameter in captures)]
+    values = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
+    effects = effects_of(lowering, given, attributes, values, result)
+    identities(lowering)
+    body = Block(values, tuple(lowering.builder.operations), tuple(yields))
+    name = function.__name__ if function.__name__.isidentifier() else "function"
+    facts = lowering.builder.facts
+    plain = Function(name, tuple(parameters), body, tree, facts, function.__doc__)
+    return Lowered(
+        plain,
+        _effectful(plain, effects),
+        effects.changes,
+        effects.attributes,
+        effects.origins,
+        tuple(capture for capture, _ in captures),
+        tuple(lowering.outside.dependencies.values()),
+        effects.stored,
+        effects.distinct,
+        effects.unclear,
+        tuple(n for n, leaf in enumerate(values) if leaf in lowering.assumed_contiguous),
+    )
+
+
+def _given_by_captures(lowering: Lowering, parameters: list[Parameter]) -> list[Given]:
+    """The arrays, lists and dicts in the implicit inputs, which come after these parameters."""
+    outside = lowering.outside
+    leaves = sum(len(parameter.leaves) for parameter in parameters)
+    captured = [parameter for _, parameter in outside.captures]
+    return [
+        replace(
+            item,
+            argument=item.argument + len(parameters),
+            leaf=None if item.leaf is None else item.leaf + leaves,
+        )
+        for item in given_by(captured, tuple(outside.captured.values()), outside.entered)
+    ]
+
+
+def _attributes_of_captures(lowering: Lowering) -> list[Attribute]:
+    outside = lowering.outside
+    return [
+        attribute
+        for (capture, parameter), item in zip(
+            outside.captures, outside.captured.values(), strict=True
+        )
+        for attribute in attributes_of(capture.path, parameter, item, outside.entered)
+    ]
+
+
+def _effectful(plain: Function, effects: Effects) -> Function:
+    """The function that returns what it leaves changed, too, and nothing twice."""
+    body, origins = plain.body, effects.origins
+    if not effects.changes and not effects.attributes and not any(o is not None for o in origins):
+        return plain
+    every = zip((*body.yields, *effects.leaves), origins, strict=True)
+    new = tuple(leaf for leaf, origin in every if origin is None)
+    return replace(plain, body=replace(body, yields=new), result=Node(tuple, (LEAF,) * len(new)))

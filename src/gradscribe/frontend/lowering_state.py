@@ -1,0 +1,121 @@
+"""What a lowering knows so far, by what it is about.
+
+`State` is the part that forks at a branch and is joined after it. All else holds on every path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from gradscribe.frontend.data.places import Place
+from gradscribe.frontend.interface import Capture, Dependency, Path
+from gradscribe.frontend.values import Cell, ListRef, ObjectRef, Ref, Storage
+from gradscribe.ir.core import Parameter, Value
+from gradscribe.ir.types import Type
+
+if TYPE_CHECKING:
+    from gradscribe.frontend.control.carried_entry import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What forks at a branch. assumed: the conditions under which the path is taken."""
+
+    names: dict[str, Any]
+    contents: dict[Storage, Any]
+    views: dict[Any, tuple[Value, Value]]
+    assumed: dict[int, bool]
+    places: dict[Storage, Place]
+
+
+@dataclass(eq=False, slots=True)
+class Changes:
+    """What the function changes.
+
+    stored: the memory that is stored to. roots: that, and for items of lists the list. augmented:
+    the numbers to which `op=` is applied. distinct: lists whose items are stored to, each for
+    itself. rearranged: lists that get other items.
+    """
+
+    stored: set[Storage] = field(default_factory=set)
+    roots: set[Storage] = field(default_factory=set)
+    augmented: set[Value] = field(default_factory=set)
+    distinct: set[Storage] = field(default_factory=set)
+    rearranged: set[Storage] = field(default_factory=set)
+
+
+@dataclass(eq=False, slots=True)
+class Outside:
+    """What was found outside of the function.
+
+    captures: the implicit inputs, with their parameters; captured: by place, what each is inside.
+    entered: the contents of captured variables when they were met: they are there in every state,
+    also in one before that.
+    fields: the attributes of objects from outside that are stored to; owners: where these are.
+    met: the objects from outside, by identity, with the paths to each. compared: those of which it
+    matters which they are.
+    opened, grown: containers from outside whose items are known, and those to which items are only
+    added, by identity. as_objects: whether containers are taken as the objects that they are, not
+    as inputs.
+    dependencies: what was resolved, and must be the same at each call.
+    """
+
+    captures: list[tuple[Capture, Parameter]] = field(default_factory=list)
+    captured: dict[Any, Any] = field(default_factory=dict)
+    entered: dict[Storage, Any] = field(default_factory=dict)
+    fields: dict[Any, Cell] = field(default_factory=dict)
+    owners: dict[Cell, Path] = field(default_factory=dict)
+    met: dict[int, dict[Any, ObjectRef]] = field(default_factory=dict)
+    compared: set[int] = field(default_factory=set)
+    opened: dict[int, Any] = field(default_factory=dict)
+    grown: set[int] = field(default_factory=set)
+    as_objects: bool = False
+    dependencies: dict[Any, Dependency] = field(default_factory=dict)
+
+    def meet(self, ref: ObjectRef, *, compared: bool = False) -> None:
+        """Note where an object was found, and whether it matters which one it is."""
+        self.met.setdefault(id(ref.target), {}).setdefault(ref.path.place, ref)
+        if compared:
+            self.compared.add(id(ref.target))
+
+
+@dataclass(eq=False, slots=True)
+class Loops:
+    """The loops that are being lowered.
+
+    carried: of their parameters, what carries them (with its initial value); rows: the arrays that
+    they are the rows of. trips: the numbers of the storages at which their present trips begin.
+    iterable: the expression that a `for` runs over. iterated: the arrays and lists that are run
+    over now; sliced: the lists of which a slice is, item by item.
+    """
+
+    carried: dict[Value, tuple[Entry, int, Value]] = field(default_factory=dict)
+    rows: dict[Value, Value] = field(default_factory=dict)
+    trips: list[int] = field(default_factory=list)
+    iterable: Any = None
+    iterated: list[Ref | ListRef] = field(default_factory=list)
+    sliced: list[Storage] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Generators:
+    """The generators that are being lowered (see `generators`).
+
+    read: what those have read whose items are taken. yielded: the memory of what those have yielded
+    that are being lowered. leaving: whether the loop that takes the items may leave before their
+    end.
+    """
+
+    read: list[Any] = field(default_factory=list)
+    yielded: list[dict[Storage, Any]] = field(default_factory=list)
+    leaving: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Sets:
+    """The types of what is in sets of the running program. items: of what is entered in each;
+    listed: of what is taken from them."""
+
+    items: dict[Value | None, list[Type | None]] = field(default_factory=dict)
+    listed: dict[Value, Type | None] = field(default_factory=dict)

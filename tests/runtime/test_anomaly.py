@@ -1,6 +1,8 @@
 """`detect_anomaly`: which operation of the forward run a failing backward belongs to."""
 
 import inspect
+import linecache
+import re
 import warnings
 
 import numpy as np
@@ -140,3 +142,43 @@ def test_a_later_line_of_a_statement_is_told_as_the_statement():
     (text,) = [str(w.message) for w in told if "Error detected" in str(w.message)]
     assert "r = np.sqrt(y - y)" in text
     assert "In the generated function_adjoint" in text
+
+
+def test_the_line_of_a_recursive_function_or_a_long_statement_is_told():
+    def logs(x, n):
+        if n == 0:
+            return np.log(x) * x  # in the recursion
+        return logs(x, n - 1) * 2
+
+    def long(x):
+        some_quite_long_name = x * 1.0
+        some_other_quite_long_name = np.sqrt(some_quite_long_name) * some_quite_long_name * x + 1
+        return np.sum(some_other_quite_long_name)
+
+    for function, mark in ((lambda x: np.sum(logs(x, 3)), "np.log(x) * x  #"), (long, "np.sqrt(")):
+        x = gs.tensor([0.0, 1.0], requires_grad=True)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            with pytest.raises(RuntimeError, match="returned nan values"), detect_anomaly():
+                gs.differentiable(function)(x).backward()
+        text = next(str(w.message) for w in told if "Error detected" in str(w.message))
+        source = linecache.getlines(__file__)
+        line = 1 + next(i for i, found in enumerate(source) if mark in found)
+        assert f'File "{__file__}", line {line}, whose derivative is NaN' in text
+
+
+def test_all_lines_of_a_statement_that_stands_there_twice_are_told():
+    def twice(x):
+        y = np.sqrt(x) * x
+        x = x + 1.0
+        y = np.sqrt(x) * x + y
+        y = np.sqrt(x) * x + y
+        return np.sum(y)
+
+    x = gs.tensor([-1.0, 1.0], requires_grad=True)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with pytest.raises(RuntimeError, match="returned nan values"), detect_anomaly():
+            gs.differentiable(twice)(x).backward()
+    text = next(str(w.message) for w in told if "Error detected" in str(w.message))
+    assert re.search(r"line (\d+) or \d+, whose derivative is NaN", text)

@@ -19,7 +19,7 @@ from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.leaves import flattener
 from gradscribe.compiler.stages import Stages, flat
 from gradscribe.errors import UnsupportedError
-from gradscribe.ir.core import CALL, IF, LOOP, Function, Operation, Value, walk
+from gradscribe.ir.core import CALL, IF, LOOP, Function, Operation, Value, callees, walk
 from gradscribe.ir.liveness import Liveness
 from gradscribe.ir.types import Array, Collected, Scalar
 from gradscribe.ir.types import Sequence as SequenceType
@@ -110,13 +110,20 @@ class Derivatives:
     def _primal(self) -> Generated:
         return Generated(lambda: simplify(self._stages.primal))
 
-    def locate(self, statement: str) -> tuple[str, int] | None:
-        """File and line of a statement of the user's function."""
-        for operation in walk(self._stages.primal.body):
-            location = operation.location
-            if location is not None and location.statement == statement:
-                return location.filename, location.line
-        return None
+    def locate(self, statement: str) -> tuple[tuple[str, int], ...]:
+        """Files and lines of a statement, maybe cut short, of the function or of one it calls."""
+        start = statement.removesuffix(" ...")
+        primal = self._stages.primal
+        bodies = [primal.body, *(callee.function.body for callee in callees(primal))]
+        locations = [operation.location for body in bodies for operation in walk(body)]
+        found = {
+            (location.filename, location.line): None
+            for location in locations
+            if location is not None
+            and location.statement.startswith(start)
+            and (location.statement == statement or start != statement)
+        }
+        return tuple(found)
 
     # -- what the record refers to ---------------------------------------------------------------
 

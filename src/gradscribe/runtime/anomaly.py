@@ -192,7 +192,7 @@ def _culprit(node: Node, cotangents: list[Any]) -> str:
 class _FirstNan:
     """Follows generated code and keeps the first line after which a variable holds a NaN."""
 
-    def __init__(self, locate: Callable[[str], tuple[str, int] | None]) -> None:
+    def __init__(self, locate: Callable[[str], Sequence[tuple[str, int]]]) -> None:
         self.text = ""
         self._locate = locate
         self._last: dict[FrameType, int] = {}
@@ -210,10 +210,11 @@ class _FirstNan:
         result = [argument] if event == "return" else []
         if any(map(_has_nan, [*frame.f_locals.values(), *result])):
             code, statement = _line_and_statement(frame, self._last[frame])
-            where = self._locate(statement)
-            if where is not None:
-                name = frame.f_code.co_name
-                self.text = f'  File "{where[0]}", line {where[1]}, whose derivative is NaN\n'
+            where = self._locate(statement) if statement else ()
+            if where:
+                name, filename = frame.f_code.co_name, where[0][0]
+                lines = " or ".join(str(line) for file, line in where if file == filename)
+                self.text = f'  File "{filename}", line {lines}, whose derivative is NaN\n'
                 self.text += f"    {statement}\n  In the generated {name}\n    {code}\n"
         self._last[frame] = frame.f_lineno
         return self._step

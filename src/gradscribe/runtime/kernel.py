@@ -100,8 +100,8 @@ class Derivatives(Protocol):
     def primal_call(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function itself as generated code, and its arguments."""
 
-    def locate(self, statement: str) -> tuple[str, int] | None:
-        """File and line of a statement of the user's function."""
+    def locate(self, statement: str) -> tuple[tuple[str, int], ...]:
+        """Files and lines of a statement, maybe cut short (" ..."), of the user's function."""
 
     def order(self, n: int) -> Callable[..., Sequence[Any]]:
         """F_n as `(*leaves, *cotangents, *w_1, ..., *w_{n-1})`, where each w_i has one value for

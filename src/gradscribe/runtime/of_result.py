@@ -76,8 +76,9 @@ class OfResult:
         """The function itself, and its arguments."""
         return self._operation.callee, (*leaves, *self._static)
 
-    def locate(self, statement: str) -> None:
+    def locate(self, statement: str) -> tuple[()]:
         """There is no function of the user's."""
+        return ()
 
     def order(self, n: int) -> NoReturn:
         """Never asked for: recorded gradients have a rule."""

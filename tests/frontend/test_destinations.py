@@ -64,6 +64,20 @@ def at_pairs(A, i, v):
     return np.sum(B * A)
 
 
+def at_places(x, A, i, v):
+    """Indices of several axes, tuples, masks; values that broadcast."""
+    y, B = x * 1, A * 1
+    np.multiply.at(y, np.stack((i, i)), v)
+    np.multiply.at(y, i, v[:1])
+    np.multiply.at(y, x > 0, v)
+    np.exp.at(y, np.stack((i, i)))
+    np.multiply.at(B, i, A[0] + 1)
+    np.multiply.at(B, (i, i), v)
+    np.maximum.at(B, (slice(None), i), v)
+    np.exp.at(B, (i, i))
+    return np.sum(y) + np.sum(B * A)
+
+
 def changed_by_methods(x):
     y = np.empty_like(x)
     y.fill(x[0])
@@ -119,6 +133,7 @@ def sorted_along_axes(A):
         (reduced_into_arrays, (A34,)),
         (at_items, (x4, repeated, values)),
         (at_pairs, (A34, repeated, values)),
+        (at_places, (x4, A34, repeated, values)),
         (changed_by_methods, (x4,)),
         (changed_by_functions, (x4,)),
         (sequences_stored, (x4,)),

@@ -62,19 +62,39 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 
 def change_each(x: Any, index: Any, values: Any, operation: Any) -> None:
     """`operation.at(x, index, values)`: item by item, for an index may come twice."""
-    if np.ndim(index) == 0:
+    if isinstance(index, tuple) or np.ndim(index) > 1 or np.asarray(index).dtype == np.bool_:
+        change_places(x, index, values, operation)
+    elif np.ndim(index) == 0:
         x[index] = operation(x[index], values)
     elif np.ndim(values) == 0:
         for i in index:
             x[i] = operation(x[i], values)
+    elif np.ndim(values) != np.ndim(x) or len(values) == 1:
+        change_places(x, index, values, operation)
     else:
         for i, value in zip(index, values):  # noqa: B905
             x[i] = operation(x[i], value)
 
 
+def change_places(x: Any, index: Any, values: Any, operation: Any) -> None:
+    """`change_each` for an index of any kind: by the places of the elements in the flat array."""
+    places = np.reshape(np.arange(x.size), x.shape)[index]
+    given = np.ravel(np.broadcast_to(values, np.shape(places)))
+    flat = np.ravel(x.copy())
+    for place, value in zip(np.ravel(places), given):  # noqa: B905
+        flat[place] = operation(flat[place], value)
+    x[...] = np.reshape(flat, x.shape)
+
+
 def change_each_alone(x: Any, index: Any, operation: Any) -> None:
     """`operation.at(x, index)`."""
-    if np.ndim(index) == 0:
+    if isinstance(index, tuple) or np.ndim(index) > 1 or np.asarray(index).dtype == np.bool_:
+        places = np.reshape(np.arange(x.size), x.shape)[index]
+        flat = np.ravel(x.copy())
+        for place in np.ravel(places):
+            flat[place] = operation(flat[place])
+        x[...] = np.reshape(flat, x.shape)
+    elif np.ndim(index) == 0:
         x[index] = operation(x[index])
     else:
         for i in index:

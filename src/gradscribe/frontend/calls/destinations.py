@@ -31,10 +31,15 @@ def change(
     function: Any,
     arguments: tuple[Any, ...],
     keywords: dict[str, Any],
+    index: int | None = None,
 ) -> Any:
-    """Lower one of `array_changes` as a part of the user's statement."""
+    """Lower one of `array_changes` as a part of the user's statement. index: which argument is an
+    index, that may be a tuple."""
     location, start = lowering.builder.location, len(lowering.builder.operations)
-    arguments = tuple(as_array(lowering, node, a) for a in arguments)
+    arguments = tuple(
+        a if i == index and isinstance(a, TupleOf) else as_array(lowering, node, a)
+        for i, a in enumerate(arguments)
+    )
     try:
         result = calls.call(lowering, node, Static(function), arguments, keywords)
     except GradscribeError as error:
@@ -57,7 +62,7 @@ def change_at(lowering: Lowering, node: Any, ufunc: Any, arguments: tuple[Any, .
     x, index, *values = arguments
     if isinstance(x, Ref) and not values and ufunc.nin == 1:
         alone = (x, index, Static(ufunc))
-        return change(lowering, node, array_changes.change_each_alone, alone, {})
+        return change(lowering, node, array_changes.change_each_alone, alone, {}, 1)
     if not isinstance(x, Ref) or len(values) != 1:
         lowering.unsupported(
             node,
@@ -69,7 +74,7 @@ def change_at(lowering: Lowering, node: Any, ufunc: Any, arguments: tuple[Any, .
         accumulate(lowering, node, part_of(x, step), _ADDITIONS[ufunc], values[0])
         return Static(None)
     each = (x, index, values[0], Static(ufunc))
-    return change(lowering, node, array_changes.change_each, each, {})
+    return change(lowering, node, array_changes.change_each, each, {}, 1)
 
 
 # -- out= and where= -------------------------------------------------------------------------------

@@ -67,10 +67,10 @@ def at_pairs(A, i, v):
 def at_places(x, A, i, v):
     """Indices of several axes, tuples, masks; values that broadcast."""
     y, B = x * 1, A * 1
-    np.multiply.at(y, np.stack((i, i)), v)
+    np.multiply.at(y, np.stack((i, i)), np.stack((v, v)))
     np.multiply.at(y, i, v[:1])
     np.multiply.at(y, x > 0, v)
-    np.exp.at(y, np.stack((i, i)))
+    np.sin.at(y, np.stack((i, i)))
     np.multiply.at(B, i, A[0] + 1)
     np.multiply.at(B, (i, i), v)
     np.maximum.at(B, (slice(None), i), v)

@@ -218,3 +218,9 @@ def test_an_input_changed_before_the_second_backward_is_noticed():
     y.detach().zero_()
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         d_y.backward()
+
+
+def test_the_gradient_of_a_product_without_axes_is_a_product():
+    x, y = (gs.tensor(number, requires_grad=True) for number in (0.5, 2.0))
+    (d_x,) = autograd.grad(x * y, x, create_graph=True)
+    assert graph(d_x.grad_fn) == "Mul(- x)"

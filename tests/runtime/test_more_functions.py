@@ -388,3 +388,25 @@ def test_a_negative_base_has_a_derivative_by_a_complex_exponent():
     exponent = gs.tensor([0.3 + 0.2j, 0.5 - 0.1j], requires_grad=True)
     assert gradcheck(lambda y: gs.pow(-gs.ones(2), y), exponent)
     assert gradcheck(lambda y: gs.pow(-1, y), exponent)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("hstack", "Cat(x x)"),
+        ("vstack", "Cat(Unsqueeze(x) Unsqueeze(x))"),
+        ("dstack", "Cat(Unsqueeze(Unsqueeze(x)) Unsqueeze(Unsqueeze(x)))"),
+        ("column_stack", "Cat(View(x) View(x))"),
+    ],
+)
+def test_stacks_of_vectors_are_concatenations(name, expected):
+    def told(node):
+        inputs = " ".join(told(n) for n, _ in node.next_functions)
+        return f"{node.name()[:-9]}({inputs})" if inputs else "x"
+
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    stacked = getattr(gs, name)([x, x])
+    assert told(stacked.grad_fn) == expected
+    np.testing.assert_array_equal(
+        stacked.detach().numpy(), getattr(np, name)([x.detach().numpy()] * 2)
+    )

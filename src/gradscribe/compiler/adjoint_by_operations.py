@@ -170,6 +170,11 @@ def _index(items: Sequence[Any]) -> tuple[Any, ...]:
     )
 
 
+def _broadcast(array: Any, shape: Sequence[int]) -> Any:
+    """A broadcast that is none is not recorded."""
+    return array if np.shape(array) == tuple(shape) else np.broadcast_to(array, shape)
+
+
 def _element(given: dict[str, Any]) -> Any:
     return given["x"][_index(given["index"])]
 
@@ -183,7 +188,8 @@ _HANDLERS: dict[Primitive, Callable[[dict[str, Any]], Any]] = {
     LENGTH: lambda given: given["x"].shape[given["axis"]],
     SIZE: lambda given: math.prod(given["x"].shape),
     COPY: lambda given: given["x"],
+    PRIMITIVES[np.broadcast_to]: lambda given: _broadcast(given["x"], given["shape"]),
     ZEROS_LIKE: lambda given: np.zeros_like(given["x"]),
-    _FULL_LIKE: lambda given: np.broadcast_to(given["fill_value"], given["x"].shape),
+    _FULL_LIKE: lambda given: _broadcast(given["fill_value"], given["x"].shape),
 }
 """Operations that are no calls, from their arguments."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime import shaping
 from gradscribe.runtime.promotion import alike
 from gradscribe.runtime.size import Size
 from gradscribe.runtime.tensor import Tensor
@@ -20,12 +21,13 @@ __all__ = [
 
 def hstack(tensors: Any) -> Any:
     """Tensors beside each other, along the second axis (vectors: the first)."""
-    return np.hstack(alike(tensors))
+    laid = [atleast_1d(tensor) for tensor in tensors]
+    return shaping.cat(laid, 0 if laid[0].ndim == 1 else 1)
 
 
 def vstack(tensors: Any) -> Any:
     """Tensors below each other; vectors are rows."""
-    return np.vstack(alike(tensors))
+    return shaping.cat([atleast_2d(tensor) for tensor in tensors], 0)
 
 
 row_stack = vstack
@@ -33,12 +35,13 @@ row_stack = vstack
 
 def dstack(tensors: Any) -> Any:
     """Tensors behind each other, along the third axis."""
-    return np.dstack(alike(tensors))
+    return shaping.cat([atleast_3d(tensor) for tensor in tensors], 2)
 
 
 def column_stack(tensors: Any) -> Any:
     """Tensors beside each other; vectors are columns."""
-    return np.column_stack(alike(tensors))
+    columns = [t if t.ndim > 1 else t.reshape(t.numel(), 1) for t in tensors]
+    return shaping.cat(columns, 1)
 
 
 def atleast_1d(input: Any) -> Any:
@@ -48,14 +51,18 @@ def atleast_1d(input: Any) -> Any:
 
 def atleast_2d(input: Any) -> Any:
     """With two axes at least."""
-    return input if input.ndim > 1 else input.reshape(1, -1)
+    if input.ndim > 1:
+        return input
+    return input.unsqueeze(0) if input.ndim else input.reshape(1, 1)
 
 
 def atleast_3d(input: Any) -> Any:
     """With three axes at least."""
     if input.ndim > 2:
         return input
-    return input.unsqueeze(-1) if input.ndim == 2 else input.reshape(1, -1, 1)
+    if input.ndim == 2:
+        return input.unsqueeze(-1)
+    return input.unsqueeze(0).unsqueeze(-1) if input.ndim else input.reshape(1, 1, 1)
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:

@@ -112,3 +112,27 @@ def test_what_a_recursive_call_did_stands_below_the_statement_that_calls():
     depths = [(len(line) - len(line.lstrip())) // 4 for line in lines if "power_1(" in line]
     assert depths == [0, 2, 4]
     assert [line.split("  ")[-1].strip() for line in lines if "power_1(" in line] == ["float"] * 3
+
+
+def test_conditional_expressions_are_branches():
+    def signed(x):
+        total = 0.0
+        for i in range(3):
+            total = total + (x if i < 1 else -x)
+        return total
+
+    graph = gs.trace(signed, 2.0)
+    assert [branch.taken for branch in graph.branches] == [True, False, False]
+    assert "        ... if i < 1 else ...:            taken\n" in str(graph)
+    assert "    trips 2 to 3\n" in str(graph)
+
+
+@pytest.mark.parametrize("generator", [np.random, np.random.default_rng(0)])
+def test_the_run_of_a_node_uses_no_random_numbers_up(generator):
+    draw = generator.randn if generator is np.random else generator.standard_normal
+    y = gs.differentiable(lambda x: x * draw())(gs.tensor(2.0, requires_grad=True))
+    state = np.random.get_state()[2] if generator is np.random else generator.bit_generator.state
+    run = str(y.grad_fn.run())
+    assert run.startswith("run of function, of random numbers drawn anew\n")
+    after = np.random.get_state()[2] if generator is np.random else generator.bit_generator.state
+    assert after == state

@@ -31,6 +31,7 @@ from gradscribe.runtime.node import (
 from gradscribe.runtime.saved import Known, PackedRecord, Packing, stand_in, unpacked
 from gradscribe.runtime.tensor import wrap, wrap_result
 from gradscribe.runtime.trace import Graph, traced
+from gradscribe.runtime.unspent import random_numbers_unspent
 
 
 @cache
@@ -248,13 +249,17 @@ class OperationNode(Node):
 
     def run(self) -> Graph:
         """What the recorded run of a compiled function did: the branch taken at every `if`, the
-        trips of every loop. The function is run once more for this."""
+        trips of every loop. The function is run once more for this; what it draws of random
+        numbers may be others then, and is not used up."""
         if self.kernel.call is not None:
             raise TypeError(f"{self.name()} is the node of a single operation, which has no run")
         if isinstance(self.record, Freed):
             self.record.get({})
         self.check_versions(range(len(self.leaves)))
-        return traced(*self.kernel.derivatives.primal_call(unpacked(self.leaves, {})))
+        function, arguments = self.kernel.derivatives.primal_call(unpacked(self.leaves, {}))
+        with random_numbers_unspent(function, arguments) as is_random:
+            remark = ", of random numbers drawn anew" if is_random else ""
+            return traced(function, arguments, remark)
 
     def __dir__(self) -> list[str]:
         from gradscribe.runtime.saved_values import saved_attributes

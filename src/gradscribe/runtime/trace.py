@@ -56,9 +56,10 @@ class Loop:
 class Graph:
     """The operations that one run executed, with branches and loops. Prints as text."""
 
-    def __init__(self, name: str, steps: Sequence[Step]) -> None:
+    def __init__(self, name: str, steps: Sequence[Step], remark: str = "") -> None:
         self.name = name
         self.steps = tuple(steps)
+        self._remark = remark
 
     @property
     def operations(self) -> tuple[str, ...]:
@@ -90,7 +91,8 @@ class Graph:
         return (step for step in below if step.depth == depth + 1)
 
     def __str__(self) -> str:
-        return "\n".join([f"run of {self.name}", *self._lines(0, len(self.steps))])
+        head = f"run of {self.name}{self._remark}"
+        return "\n".join([head, *self._lines(0, len(self.steps))])
 
     __repr__ = __str__
 
@@ -142,8 +144,8 @@ class Graph:
         return "\n".join([f'digraph "{self.name}" {{', *lines, "}"])
 
 
-def traced(function: Callable[..., Any], arguments: Sequence[Any]) -> Graph:
-    """Run a generated function, and tell what it did."""
+def traced(function: Callable[..., Any], arguments: Sequence[Any], remark: str = "") -> Graph:
+    """Run a generated function, and tell what it did. remark: follows its name."""
     filename = function.__code__.co_filename
     tree = ast.parse("".join(linecache.getlines(filename)))
     notes = _Notes()
@@ -158,7 +160,7 @@ def traced(function: Callable[..., Any], arguments: Sequence[Any]) -> Graph:
             called = namespace[definition.name]
             namespace[definition.name] = functools.partial(notes.call, called)
     namespace[function.__name__](*arguments)
-    return Graph(function.__name__, notes.steps)
+    return Graph(function.__name__, notes.steps, remark)
 
 
 @dataclass
@@ -292,7 +294,7 @@ class _Noting:
 
     def _return(self, node: ast.Return, depth: int) -> list[ast.stmt]:
         step = self._statement(node, depth)
-        value = node.value or ast.Constant(None)
+        value = self._chosen(node.value or ast.Constant(None), node, depth)
         if self._calls(node):
             start = ast.Expr(self._note("calls", node, step))
             node.value = self._note("gives", node, step, value)
@@ -315,6 +317,7 @@ class _Noting:
 
     def _simple(self, node: ast.stmt, depth: int) -> list[ast.stmt]:
         step = self._statement(node, depth)
+        self._chosen(node, node, depth)
         results = [ast.Name(name, ast.Load()) for name in step.writes]
         if isinstance(node, (ast.Delete, ast.Pass)):
             results = []
@@ -322,6 +325,13 @@ class _Noting:
             start = ast.Expr(self._note("calls", node, step))
             return [start, node, ast.Expr(self._note("called", node, step, *results))]
         return [node, ast.Expr(self._note("did", node, step, *results))]
+
+    def _chosen(self, part: Any, node: ast.stmt, depth: int) -> Any:
+        """Part of a statement, with notes on the conditional expressions in it."""
+        for choice in [n for n in ast.walk(part) if isinstance(n, ast.IfExp)]:
+            step = Step(depth, "branch", f"... if {ast.unparse(choice.test)} else ...:")
+            choice.test = self._note("branch", node, step, choice.test)
+        return part
 
     def _statement(self, node: ast.stmt, depth: int) -> Step:
         names = [n for n in ast.walk(node) if isinstance(n, ast.Name)]

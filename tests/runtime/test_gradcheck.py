@@ -259,3 +259,11 @@ def test_a_backward_that_changes_from_run_to_run_is_told_before_a_mismatch():
 
     with pytest.raises(GradcheckError, match="Backward is not reentrant"):
         gradcheck(jittered, gs.ones(2, requires_grad=True))
+
+
+def test_given_grad_outputs_are_inputs_only_where_they_require_gradients():
+    x = gs.rand(3, dtype=gs.float64, requires_grad=True)
+    single = gs.rand(3, dtype=gs.float32)
+    assert gradgradcheck(lambda x: x * x, (x,), single)
+    with pytest.warns(UserWarning, match="Input #1 requires gradient and is not a double"):
+        gradgradcheck(lambda x: x * x, (x,), single.requires_grad_(), raise_exception=False)

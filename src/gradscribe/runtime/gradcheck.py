@@ -92,8 +92,8 @@ def gradgradcheck(
     fast_mode: bool = False,
     masked: bool = False,
 ) -> bool:
-    """`gradcheck` of the gradients of func, as functions of its inputs and of grad_outputs
-    (random numbers by default)."""
+    """`gradcheck` of the gradients of func, as functions of its inputs and of those grad_outputs
+    that require gradients (random numbers that do by default)."""
     arguments = as_tensors(inputs) if isinstance(inputs, Tensor) else tuple(inputs)
     if grad_outputs is None:
         generator = np.random.default_rng(0)
@@ -102,7 +102,7 @@ def gradgradcheck(
             for out in outputs_of(func(*arguments))
         ]
     else:
-        seeds = [seed.detach().requires_grad_() for seed in as_tensors(grad_outputs)]
+        seeds = list(as_tensors(grad_outputs))
     count = len(seeds)
     checked = [is_checked(value) for value in arguments]
 

@@ -153,14 +153,6 @@ def test_the_function_of_a_pullback_runs_once(capsys):
     assert capsys.readouterr().out == "once\n"
 
 
-def test_reverse_mode_through_the_gradient_of_a_loop_is_refused():
-    def f(x):
-        return np.sum(gs.grad(product_of_sines)(x))
-
-    with pytest.raises(errors.UnsupportedError, match="reverse mode through the gradient"):
-        gs.grad(f)(X)
-
-
 def test_reverse_mode_through_the_gradient_of_a_recursion_is_refused():
     def f(x):
         return gs.grad(lambda a: x * power_sum(a, 3))(2.0)

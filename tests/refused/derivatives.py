@@ -53,12 +53,7 @@ def tangent_beside_a_recursion():
     gs.jvp(slope, (1.0,), (1.0,))
 
 
-@refused("reverse mode through the gradient of a function with loops or recursion", 2.0)
-def gradient_of_the_gradient_of_a_loop(x):
-    return gs.grad(lambda a: power(a, 3))(x)
-
-
-@refused("reverse mode through the gradient of a function with loops or recursion", 2.0)
+@refused("reverse mode through the gradient of a recursive function", 2.0)
 def gradient_of_the_gradient_of_a_recursion(x):
     return gs.grad(lambda a: power_sum(a, 3))(x)
 

@@ -60,7 +60,7 @@ def _sums(write: Expressions, type_: Type, x: ast.expr, y: ast.expr) -> ast.expr
             left, right = (ast.Subscript(v, ast.Constant(number), ast.Load()) for v in (x, y))
             parts.append(_sums(write, part, left, right))
         return ast.Tuple(parts, ast.Load())
-    if isinstance(type_, Sequence):
+    if isinstance(type_, (Sequence, Collected)):
         a, b = name("a"), name("b")
         pairs = ast.Call(write.scope.builtin("zip"), [x, y], [])
         return _comprehension(_sums(write, type_.item, a, b), ast.Tuple([a, b], ast.Load()), pairs)

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.ir.core import CALL, LOOP, Block, Function, Operation, Parameter, Value, walk
+from gradscribe.ir.core import CALL, Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree, count_leaves
 from gradscribe.ir.types import RecordOf, Scalar, is_differentiable
 from gradscribe.primitives.control import CONSTANT
@@ -24,6 +24,7 @@ from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.activity import active_values
 from gradscribe.transforms.adjoint.split import cut, simplify_joined
 from gradscribe.transforms.hoist import hoist
+from gradscribe.transforms.records.absent_records import with_empty_records
 from gradscribe.transforms.shape_sources import choose_shape_sources
 from gradscribe.transforms.simplify import simplify
 from gradscribe.transforms.sink import sink
@@ -44,7 +45,7 @@ class Stages:
     @cached_property
     def joined(self) -> adjoint.Joined:
         """Primal and adjoint in one. What is not seeded is returned, and not differentiated."""
-        primal = hoist(simplify(self.primal))
+        primal = with_empty_records(hoist(simplify(self.primal)))
         _refuse_records(primal, frozenset(self.active))
         if self.seeded is None:
             return adjoint.differentiate(primal, self.active)
@@ -134,24 +135,19 @@ def _by_branch(joined: Function, seeds: Sequence[Parameter]) -> Function:
 
 
 def _refuse_records(function: Function, active: frozenset[int]) -> None:
-    """Refuse the adjoint of an adjoint that reads the records of loops, or of calls that the
-    derivative passes through (DESIGN §11)."""
+    """Refuse the adjoint of an adjoint that reads the records of calls that the derivative passes
+    through."""
     values: set[Value] | None = None
     for operation in walk(function.body):
-        refused = _consumes(operation)
-        if operation.primitive is CALL and _reads_record(operation):
-            values = active_values(function, active) if values is None else values
-            refused = not values.isdisjoint(operation.results)
-        if refused:
+        if operation.primitive is not CALL or not _reads_record(operation):
+            continue
+        values = active_values(function, active) if values is None else values
+        if not values.isdisjoint(operation.results):
             raise UnsupportedError(
-                "reverse mode through the gradient of a function with loops or recursion",
+                "reverse mode through the gradient of a recursive function",
                 "use forward mode: `gs.jvp` or `gs.hvp` in place of the inner or outer `gs.grad`",
                 operation.location,
             )
-
-
-def _consumes(operation: Operation) -> bool:
-    return operation.primitive is LOOP and "collected" in operation.attributes["shape"].iterables
 
 
 def _reads_record(operation: Operation) -> bool:

@@ -7,7 +7,7 @@ that a value is absent, its cotangent is not zero, there is none: zeros could no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from gradscribe.ir.core import IF, LOOP, Block, Function, LoopShape, Operation, Value, walk
 from gradscribe.ir.types import Scalar
@@ -42,6 +42,18 @@ def absences(function: Function) -> dict[Value, list[tuple[Value, bool]]]:
     found: dict[Value, list[tuple[Value, bool]]] = {}
     for flag, value, outcome in sorted(claims, key=lambda pair: pair[0] in undefined):
         found.setdefault(value, []).append((flag, outcome))
+    return found
+
+
+def telling(
+    absent: Mapping[Value, Sequence[tuple[Value, bool]]], value: Value
+) -> list[tuple[Value, bool]]:
+    """The flags that tell whether a value is there, each with the outcome that says that it is not;
+    before a flag that may be undefined itself, those that tell of that."""
+    found: list[tuple[Value, bool]] = []
+    while absent.get(value) and absent[value][0] not in found:
+        found.insert(0, absent[value][0])
+        value = found[0][0]
     return found
 
 

@@ -18,6 +18,7 @@ from gradscribe.ir.core import Block, Method, Value
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import (
     Array,
+    Collected,
     Scalar,
     Tuple,
     Type,
@@ -30,6 +31,7 @@ from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives.control import ADD_ITEMS, CONSTANT, GET, ITEM, TUPLE, UNDEF, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
+from gradscribe.transforms.absence import telling
 
 if TYPE_CHECKING:
     from gradscribe.transforms.adjoint.scopes import Scope
@@ -63,10 +65,14 @@ def zero(scope: Scope, value: Value) -> Value:
         return scope.builder.call(TUPLE, {"items": items}, name=name_of(value))
     if scope.is_absent(value):
         return scope.builder.call(UNDEF, {"type": type_})
-    for flag, outcome in scope.context.absent.get(value, ()):
-        if scope.outcome(flag) is None:
-            like, condition = scope.primal(scope.shaped_like(value)), scope.primal(flag)
-            return zero_if_there(scope.builder, like, condition, value, outcome)
+    flags = [
+        (scope.primal(flag), outcome)
+        for flag, outcome in telling(scope.context.absent, value)
+        if scope.outcome(flag) is None
+    ]
+    if flags:
+        like = scope.primal(scope.shaped_like(value))
+        return zero_if_there(scope.builder, like, flags, value)
     like = scope.shaped_like(value)
     if isinstance(type_, Array) and type_.module == "numpy" and scope.effort(like):
         shape = tuple(length.known for length in type_.dims)
@@ -84,16 +90,22 @@ def _zero_of(type_: Type) -> Any:
     return 0.0 if is_differentiable(type_) else 0
 
 
-def zero_if_there(builder: Builder, like: Value, flag: Value, value: Value, outcome: bool) -> Value:
-    """Zeros like a value, as the derivative of `value`; or nothing where a flag has the outcome
-    that tells that `value` is undefined."""
+def zero_if_there(
+    builder: Builder, like: Value, flags: Sequence[tuple[Value, bool]], value: Value
+) -> Value:
+    """Zeros like a value, as the derivative of `value`; or nothing where one of the flags has the
+    outcome that tells that `value` is undefined. Each flag is defined where those before it do not
+    tell that."""
+    if not flags:
+        return builder.call(ZEROS_LIKE, {"x": like})
+    (flag, outcome), *others = flags
     blocks = []
     for side in (True, False):
         with builder.block() as operations:
             if side == outcome:
                 given = builder.call(UNDEF, {"type": value.type})
             else:
-                given = builder.call(ZEROS_LIKE, {"x": like})
+                given = zero_if_there(builder, like, others, value)
         blocks.append(Block((), tuple(operations), (given,)))
     result = Value(cotangent_type(value.type), name_of(value))
     builder.emit_if(flag, blocks[0], blocks[1], (result,))
@@ -144,6 +156,8 @@ def carried_type(type_: Type) -> Type:
         return Scalar(type_.dtype, weak=False)
     if isinstance(type_, ListType):
         return ListType(carried_type(type_.item), type_.length, type_.optional)
+    if isinstance(type_, Collected):
+        return Collected(carried_type(type_.item))
     if isinstance(type_, Tuple):
         return Tuple(tuple(map(carried_type, type_.items)))
     return cotangent_type(type_)

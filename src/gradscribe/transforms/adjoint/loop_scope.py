@@ -1,47 +1,33 @@
-"""The mirror of a loop: the loop backwards.
-
-It runs over the same iterables in the other direction, or over the number of trips made where
-the loop could be left early. It carries
+"""The mirror of a loop: the loop backwards (its trips: `trips`). It carries
 
 - the cotangents of the primal's carried values;
 - an accumulator for the cotangent of every outer value that the body reads;
 - for arrays that are restored, the array as it is after the mirrored trip.
 
-What it needs of each trip besides comes from the records that the primal loop collects.
+What it needs of each trip besides comes from the records that the primal loop collects. The
+adjoint of an adjoint meets loops that consume records, too: their mirrors collect the cotangents
+of the items, and those are what the mirrors of the loops that made the records consume.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gradscribe.ir.affine import Affine
-from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import Block, IterableKind, LoopShape, Operation, Value, walk
-from gradscribe.ir.types import Array, Sequence
-from gradscribe.primitives.control import GET, LEN, SET
-from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, LENGTH, STORE
+from gradscribe.ir.core import Block, LoopShape, Operation, Value, walk
+from gradscribe.ir.types import Array, Collected, Sequence, Type
+from gradscribe.primitives.control import SET
+from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
 from gradscribe.transforms.adjoint.exits import cotangent_at_exit, is_made_at_exit
 from gradscribe.transforms.adjoint.scopes import Scope
+from gradscribe.transforms.adjoint.trips import Iterable, TripScope
 from gradscribe.transforms.cotangents import (
     add,
-    call,
     carried_type,
-    constant,
     item_of,
     name_of,
-    same_lengths,
     zero,
 )
-from gradscribe.transforms.storage import index_type
-
-
-@dataclass
-class _Iterable:
-    kind: IterableKind
-    operands: tuple[Value, ...]
-    item: Value
 
 
 @dataclass
@@ -56,24 +42,18 @@ class _Carried:
     result: Value | None = None
 
 
-class LoopScope(Scope):
+class LoopScope(TripScope):
     """The mirror of a loop's body, and what the mirrored loop runs over and carries."""
 
     def __init__(self, parent: Scope, loop: Operation) -> None:
-        super().__init__(parent.context, loop.regions[0], Builder(parent.context.facts))
-        self.parent: Scope = parent
-        self.loop = loop
-        self.shape: LoopShape = loop.attributes["shape"]
-        self.count = len(self.shape.iterables)
-        self.iterables: list[_Iterable] = []
+        super().__init__(parent, loop)
         self.carried: list[_Carried] = []
         self.accumulators: dict[Value, _Carried] = {}
         self.untouched: set[Value] = set()
-        self.records: dict[Value, _Iterable] = {}
-        self.builder.location = parent.builder.location
-        self.runs_to_the_end = self._runs_to_the_end()
-        self._items: dict[int, Value] = {}
-        self._index: Value | None = None
+        self.records: dict[Value, Iterable] = {}
+        self.collected: dict[Value, Value] = {}
+        self._records_of = self._items_of_records()
+        self._given: set[Value] = set()
 
     # -- availability of primal values ---------------------------------------------------------
 
@@ -88,127 +68,13 @@ class LoopScope(Scope):
         position = self.block.parameters.index(value)
         if position >= self.count:
             return False
-        return not any(map(self.parent.effort, self._operands(position)))
+        return not any(map(self.parent.effort, self.operands_of(position)))
 
     def export(self, value: Value) -> Value:
         self.context.kept.add(value)
         record = self.parent.primal(self.context.exports.record(self.loop, value))
-        self.records[value] = self._run_over("collected", (record,), value)
+        self.records[value] = self.run_over("collected", (record,), value)
         return self.records[value].item
-
-    def item(self, position: int) -> Value:
-        """The item of an iterable of the primal in the mirrored trip."""
-        if position not in self._items:
-            self._items[position] = self._new_item(position)
-        return self._items[position]
-
-    def _new_item(self, position: int) -> Value:
-        kind, like = self.shape.iterables[position], self.block.parameters[position]
-        operands = tuple(map(self.parent.primal, self._operands(position)))
-        if self.runs_to_the_end:
-            return self._run_over(kind, operands, like).item
-        if kind == "range":
-            if self.shape.reversed and getattr(operands[2].type, "value", None) != Affine.of(1):
-                return self.export(like)
-            return self._run_over(kind, self._trips_made(operands), like).item
-        (container,) = operands
-        if kind == "array":
-            arguments = {"x": container, "index": (self.index(),)}
-            return self.builder.call(GETITEM, arguments, name=like.name)
-        item = self.builder.call(GET, {"x": container, "index": self.index()}, name=like.name)
-        same_lengths(self.builder.facts, item, like)
-        return item
-
-    def _run_over(self, kind: IterableKind, operands: tuple[Value, ...], like: Value) -> _Iterable:
-        iterable = _Iterable(kind, operands, Value(like.type, like.name))
-        self.iterables.append(iterable)
-        return iterable
-
-    def _operands(self, position: int) -> tuple[Value, ...]:
-        where = list(self.shape.iterable_slices())[position]
-        return self.loop.operands[where]
-
-    # -- trips -----------------------------------------------------------------------------------
-
-    def _runs_to_the_end(self) -> bool:
-        """Whether the trips are those of each of the iterables."""
-        if self.shape.exits or self.shape.condition or not self.count:
-            return False
-        first, *others = [self._length_of(position) for position in range(self.count)]
-        return self.shape.reversed or all(self._equal(first, other) for other in others)
-
-    def _equal(self, a: Affine | Value | None, b: Affine | Value | None) -> bool:
-        if isinstance(a, Affine) and isinstance(b, Affine):
-            return self.context.facts.equal(a, b) is True
-        return a is not None and a is b
-
-    def _length_of(self, position: int) -> Affine | Value | None:
-        """The length of an iterable, or the list that it is the length of; None if unknown."""
-        facts, kind = self.context.facts, self.shape.iterables[position]
-        operands = self._operands(position)
-        type_ = operands[0].type
-        if kind == "array" and isinstance(type_, Array):
-            return facts.normalize(type_.dims[0])
-        if kind == "sequence" and isinstance(type_, Sequence):
-            return operands[0] if type_.length is None else facts.normalize(type_.length)
-        start, stop, step = (getattr(operand.type, "value", None) for operand in operands)
-        if (start, step) == (Affine.of(0), Affine.of(1)):
-            definition = self.context.structure.definition.get(operands[1])
-            if definition is not None and definition.primitive is LEN:
-                counted = definition.operands[0]
-                if isinstance(counted.type, Sequence) and counted.type.length is None:
-                    return counted
-            return facts.normalize(stop) if stop is not None else None
-        return None
-
-    def index(self) -> Value:
-        """The number of the mirrored trip, which is that of the items of all iterables."""
-        if self._index is None:
-            self._index = self._new_index()
-        return self._index
-
-    def _new_index(self) -> Value:
-        if self.runs_to_the_end:
-            for position, kind in enumerate(self.shape.iterables):
-                values = [getattr(o.type, "value", None) for o in self._operands(position)]
-                if kind == "range" and (values[0], values[2]) == (Affine.of(0), Affine.of(1)):
-                    return self.item(position)
-            operands = self._range(constant(self.parent.builder, 0), self._length())
-        else:
-            operands = self._executed()
-        return self._run_over("range", operands, Value(index_type(), "i")).item
-
-    def _length(self) -> Value:
-        """How many items the first iterable has."""
-        (container,) = self._operands(0)
-        builder = self.parent.builder
-        if isinstance(container.type, Array):
-            like = self.parent.primal(self.parent.shaped_like(container))
-            return builder.call(LENGTH, {"x": like, "axis": 0})
-        return builder.call(LEN, {"x": self.parent.primal(container)})
-
-    def _executed(self) -> tuple[Value, ...]:
-        """The numbers of the trips made, where the loop did not run to its end."""
-        trips = self.parent.primal(self.context.exports.trips(self.loop))
-        zero_ = constant(self.parent.builder, 0)
-        if not self.shape.reversed:
-            return self._range(zero_, trips)
-        length = self._length()
-        start = call(self.parent.builder, operator.sub, length, trips)
-        return self._range(start, length)
-
-    def _trips_made(self, operands: tuple[Value, ...]) -> tuple[Value, ...]:
-        """The part of a range that the loop ran over."""
-        start, stop, step = operands
-        builder = self.parent.builder
-        trips = self.parent.primal(self.context.exports.trips(self.loop))
-        run = call(builder, operator.mul, trips, step)
-        if self.shape.reversed:
-            return call(builder, operator.sub, stop, run), stop, step
-        return start, call(builder, operator.add, start, run), step
-
-    def _range(self, start: Value, stop: Value) -> tuple[Value, ...]:
-        return start, stop, constant(self.parent.builder, 1)
 
     # -- cotangents --------------------------------------------------------------------------------
 
@@ -250,8 +116,9 @@ class LoopScope(Scope):
         """Carry the cotangents of the primal's carried values; whether any has to be."""
         active, parent = self.context.active, self.parent
         finals = self.loop.results[: self.shape.carried]
-        if not any(final in parent.cotangents for final in finals):
+        if not any(result in parent.cotangents for result in self.loop.results):
             return False
+        self._consume_cotangents()
         initial = self.loop.operands[self.shape.iterable_operands :]
         for position, final in enumerate(finals):
             first, last = self.block.parameters[self.count + position], self.block.yields[position]
@@ -265,7 +132,8 @@ class LoopScope(Scope):
             if is_made_at_exit(self.loop, position, self.context.structure):
                 self.contribute(last, cotangent_at_exit(given, self._ended(), parent.builder))
                 continue
-            type_ = last.type if isinstance(final.type, Array) else final.type
+            type_ = _of_length(final.type, first.type)
+            type_ = last.type if isinstance(final.type, Array) else type_
             parameter = Value(carried_type(type_), name_of(final) or name_of(first))
             self._carry_cotangent(parameter, given, first, final, initial[position])
             if last in active:
@@ -296,13 +164,14 @@ class LoopScope(Scope):
                     self.context.masked.add(result)
                 self.parent.contribute(initial, result)
 
-        type_ = initial.type if isinstance(parameter.type, Array) else final.type
+        type_ = _of_length(final.type, initial.type)
+        type_ = initial.type if isinstance(parameter.type, Array) else type_
         result = Value(carried_type(type_), parameter.name)
         self.carried.append(_Carried(parameter, given, following, finish, result))
 
     def scatter(self, position: int, cotangent: Value, scope: Scope) -> None:
         """Add the cotangent of an item to that of the array (or list) it was taken from."""
-        (container,) = self._operands(position)
+        (container,) = self.operands_of(position)
         total = scope.cotangent(container)
         assert total is not None
         is_first, index, builder = self.is_first(container), self.index(), scope.builder
@@ -326,8 +195,58 @@ class LoopScope(Scope):
         for position in range(self.count):
             item = self.block.parameters[position]
             cotangent = self.cotangents.pop(item, None)
-            if cotangent is not None and self._operands(position)[0] in self.context.active:
+            if cotangent is None or cotangent in self._given:
+                continue
+            if self.operands_of(position)[0] not in self.context.active:
+                continue
+            if self.shape.iterables[position] == "collected":
+                self._collect(position, cotangent)
+            else:
                 self.scatter(position, cotangent, self)
+
+    # -- records: what a loop consumed, its mirror collects, and conversely ------------------------
+
+    def _items_of_records(self) -> dict[Value, Value]:
+        """The records that the primal consumes, by their items; of each, one item."""
+        items = zip(self.shape.iterables, self.block.parameters, strict=False)
+        positions = [n for n, (kind, _) in enumerate(items) if kind == "collected"]
+        found = {self.operands_of(n)[0]: self.block.parameters[n] for n in positions}
+        return {item: record for record, item in found.items()}
+
+    def _consume_cotangents(self) -> None:
+        """Give what the primal collects in a trip the element of its record's cotangent."""
+        values = self.block.yields[self.shape.carried + self.shape.exits :]
+        for record, value in zip(self.loop.results[self.shape.carried :], values, strict=True):
+            given = self.parent.cotangents.get(record)
+            if given is not None and value in self.context.active:
+                self.contribute(value, self._element(given, value))
+
+    def _collect(self, position: int, cotangent: Value) -> None:
+        """Collect the cotangent of an item of a record: those of all trips are the record's."""
+        (record,) = self.operands_of(position)
+        other = self.collected.get(record)
+        if other is not None:
+            cotangent = add(self.builder, other, cotangent, self.block.parameters[position])
+        self.collected[record] = cotangent
+
+    def cotangent(self, value: Value) -> Value | None:
+        """Of an item of a record that has a cotangent already: at first, that one's element."""
+        found = super().cotangent(value)
+        if found is None and value in self._records_of:
+            total = self.parent.cotangent(self._records_of[value])
+            if total is not None:
+                found = self.cotangents[value] = self._element(total, value)
+                self._given.add(found)
+        return found
+
+    def _element(self, record: Value, like: Value) -> Value:
+        """The element of this trip of a record of cotangents."""
+        assert isinstance(record.type, Collected)
+        element = Value(record.type.item, name_of(like))
+        if record in self.context.masked:
+            self.context.masked.add(element)
+        self.iterables.append(Iterable("collected", (record,), element))
+        return element
 
     # -- restored arrays ---------------------------------------------------------------------------
 
@@ -396,18 +315,25 @@ class LoopScope(Scope):
             Value(c.parameter.type, c.parameter.name) if c.result is None else c.result
             for c in carried_values
         ]
+        yields += self.collected.values()
+        records = [Value(Collected(d.type), name_of(r)) for r, d in self.collected.items()]
         shape = LoopShape(
             tuple(iterable.kind for iterable in iterables),
             carried=len(carried_values),
+            collects=len(records),
             reversed=not self.shape.reversed,
         )
         body = Block(tuple(parameters), tuple(self.builder.operations), tuple(yields))
-        self.parent.builder.emit_loop(shape, operands, [body], results)
+        self.parent.builder.emit_loop(shape, operands, [body], [*results, *records])
         accumulated = results[len(self.carried) :]
         for accumulator, result in zip(self.accumulators.values(), accumulated, strict=True):
             accumulator.finish(result)
         for carried, result in zip(self.carried, results, strict=False):
             carried.finish(result)
+        for (record, element), result in zip(self.collected.items(), records, strict=True):
+            self.parent.cotangents[record] = result
+            if element in self.context.masked:
+                self.context.masked.add(result)
 
     def _count_trips(self) -> None:
         """Make the loop run over something that takes no record."""
@@ -415,6 +341,13 @@ class LoopScope(Scope):
             self.item(0)
         else:
             self.index()
+
+
+def _of_length(type_: Type, like: Type) -> Type:
+    """The type of a list with the length of another one; other types as they are."""
+    if isinstance(type_, Sequence) and isinstance(like, Sequence):
+        return replace(type_, length=like.length)
+    return type_
 
 
 def _reads(block: Block, value: Value) -> bool:

@@ -26,6 +26,7 @@ from gradscribe.ir.types import Array, Scalar, Tuple, Type
 from gradscribe.primitives.control import COPY, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, READS, STORE, is_whole, may_repeat
 from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.transforms.absence import telling
 from gradscribe.transforms.adjoint.context import Context
 from gradscribe.transforms.costs import MOST_EFFORT, effort_of
 from gradscribe.transforms.cotangents import add, name_of, zero
@@ -259,7 +260,8 @@ class Scope:
 
     def is_absent(self, value: Value) -> bool:
         """Whether a value is known to be undefined on the path that this mirrors."""
-        flags = self.context.absent.get(value, ())
+        absent = self.context.absent
+        flags = (*telling(absent, value), *absent.get(value, ()))
         return any(self.outcome(flag) == outcome for flag, outcome in flags)
 
     def _outward(self) -> Iterator[Scope]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gradscribe.ir.core import IF, LOOP, Block, LoopShape, Operation, Primitive, Value
-from gradscribe.ir.types import Never, Undefined
+from gradscribe.ir.types import Never, Sequence, Type, Undefined
 from gradscribe.primitives.control import CONSTANT, RAISE, UNDEF
 from gradscribe.transforms.simplify.cse import same_attributes
 from gradscribe.transforms.simplify.types import same_type
@@ -94,7 +94,7 @@ def _merge(
             value = rewriter.constant(definition.attributes["value"], definition)
             rewriter.substitute(result, value)
             return
-    if then.type == otherwise.type == result.type:
+    if then.type == otherwise.type == result.type and _tells_shape(result.type):
         for side in (then, otherwise):
             root = rewriter.roots.get(side, side)
             if root in rewriter.visible:
@@ -197,9 +197,16 @@ def _replace_carried(rewriter: Rewriter, operation: Operation, shape: LoopShape)
             if same_type(rewriter.facts, value.type, parameter.type):
                 for alias in aliases:
                     _substitute_used(rewriter, alias, value)
-        elif value.type == parameter.type == body.yields[position].type:
+        elif _tells_shape(value.type) and (
+            value.type == parameter.type == body.yields[position].type
+        ):
             for alias in aliases:
                 rewriter.roots[alias] = rewriter.roots.get(value, value)
+
+
+def _tells_shape(type_: Type) -> bool:
+    """Whether values of one type have one shape: lists of one type may differ in length."""
+    return not isinstance(type_, Sequence) or type_.length is not None
 
 
 def _substitute_used(rewriter: Rewriter, value: Value, by: Value) -> None:

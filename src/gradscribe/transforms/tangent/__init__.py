@@ -52,7 +52,7 @@ from gradscribe.ir.types import (
 from gradscribe.primitives import control, indexing
 from gradscribe.primitives.choices import CHOICES
 from gradscribe.transforms import conjugates
-from gradscribe.transforms.absence import absences
+from gradscribe.transforms.absence import absences, telling
 from gradscribe.transforms.activity import STRUCTURAL, active_values
 from gradscribe.transforms.calls import tangent_call
 from gradscribe.transforms.cotangents import call, constant, name_of, same_lengths, zero_if_there
@@ -214,9 +214,7 @@ class Tangent:
                 "differentiate with respect to what the call is given, too",
                 builder.location,
             )
-        for flag, outcome in self._absent.get(value, ()):
-            return zero_if_there(builder, value, flag, value, outcome)
-        return builder.call(control.ZEROS_LIKE, {"x": value})
+        return zero_if_there(builder, value, telling(self._absent, value), value)
 
     @cached_property
     def _absent(self) -> dict[Value, list[tuple[Value, bool]]]:

@@ -47,14 +47,55 @@ def test_true_adds_an_axis():
     assert x.grad.tolist() == [2, 2, 2]
 
 
-def test_a_value_that_does_not_fit_its_place():
+@pytest.mark.parametrize(
+    ("index", "value", "message"),
+    [
+        (
+            0,
+            gs.ones(2),
+            "The expanded size of the tensor (3) must match the existing size (2) at non-singleton "
+            "dimension 0.  Target sizes: [3].  Tensor sizes: [2]",
+        ),
+        (
+            0,
+            gs.ones(2, 3),
+            "expand(torch.DoubleTensor{[2, 3]}, size=[3]): the number of sizes provided (1) must "
+            "be greater or equal to the number of dimensions in the tensor (2)",
+        ),
+        (
+            [0, 1],
+            gs.ones(2),
+            "shape mismatch: value tensor of shape [2] cannot be broadcast to indexing result of "
+            "shape [2, 3]",
+        ),
+        (
+            [0, 1],
+            gs.tensor([1, 2, 3]),
+            "Index put requires the source and destination dtypes match, got Double for the "
+            "destination and Long for the source.",
+        ),
+    ],
+)
+def test_a_value_that_does_not_fit_its_place(index, value, message):
     x = gs.zeros(2, 3)
     with pytest.raises(RuntimeError) as caught:
-        x[0] = gs.ones(2)
-    assert str(caught.value) == (
-        "shape mismatch: value tensor of shape [2] cannot be broadcast to indexing result of "
-        "shape [3]"
-    )
+        x[index] = value
+    assert str(caught.value) == message
+
+
+def test_a_number_is_cast_where_a_mask_holds():
+    x = gs.zeros(3)
+    x[gs.tensor([True, False, True])] = gs.tensor(2)
+    assert x.tolist() == [2, 0, 2]
+
+
+def test_a_mask_chooses_a_tensor_without_axes():
+    x = gs.tensor(2.0, requires_grad=True)
+    y = x[x > 1]
+    assert y.shape == (1,)
+    assert x[x < 1].shape == (0,)
+    (3 * y).sum().backward()
+    assert x.grad.item() == 3
 
 
 # -- where PyTorch and NumPy differ --------------------------------------------------------------

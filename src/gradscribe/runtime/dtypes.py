@@ -266,6 +266,9 @@ class layout:
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
+    def __reduce__(self) -> str:
+        return self.name
+
 
 strided = layout("strided")
 contiguous_format, preserve_format = layout("contiguous_format"), layout("preserve_format")

@@ -42,6 +42,14 @@ def out_of_range(axis: int, rank: int) -> IndexError:
     )
 
 
+def common_shape(shapes: Shapes) -> tuple[int, ...]:
+    """The shape that all of these broadcast to."""
+    error = _not_broadcast(shapes) if shapes else None
+    if error is not None:
+        raise error
+    return np.broadcast_shapes(*shapes)
+
+
 def _not_broadcast(shapes: Shapes) -> Exception | None:
     rank = max(map(len, shapes))
     first, *rest = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]

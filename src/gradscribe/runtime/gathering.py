@@ -221,11 +221,21 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices along an axis at these indices."""
     if np.ndim(index) > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
+    if not input.array.ndim:
+        rows = index_select(shaping.reshape(input, 1), dim, index)
+        return shaping.reshape(rows, ()) if rows.array.size == 1 else rows
     return indexing.at_axis(input, axis_of(dim, input.array.ndim), index, "IndexSelect")
 
 
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """A copy to whose slices at indices those of source (times alpha) are added."""
+    axis, given = axis_of(dim, input.array.ndim), source.array.shape
+    count = np.size(_integers(index))
+    if given and axis < len(given) and count != given[axis]:
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({count}) should be equal to source.size(dim): "
+            f"({given[axis]}), for dim: {axis}"
+        )
     values = source if alpha == 1 else source * alpha
     return _put(_ADD, "IndexAdd", input, _of_slices(input, dim, index), values)
 

@@ -36,6 +36,8 @@ _OF_ITEMS = {int: SELECT, type(None): taking("Unsqueeze")}
 def getitem(tensor: Tensor, index: Any) -> Tensor:
     """`tensor[index]`, for every kind of index."""
     static, operands = normalized(index)
+    if len(operands) == 1 and not tensor.array.ndim and not operands[0].ndim:
+        tensor, operands = tensor[None], (operands[0].reshape(1),)
     if operands and _separates(static):
         selected, rest = _selected_first(static, operands)
         tensor = apply(SELECT, (tensor,), (selected,))

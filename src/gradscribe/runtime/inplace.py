@@ -25,6 +25,7 @@ from gradscribe.runtime.node import NO_EDGE, Edge, Node, next_sequence
 from gradscribe.runtime.node_names import named_in_place
 from gradscribe.runtime.operation import OperationNode, node_class
 from gradscribe.runtime.promotion import can_cast
+from gradscribe.runtime.saved_names import saved_names
 from gradscribe.runtime.silence import silent
 from gradscribe.runtime.tensor import Array, Tensor, edge_of, move, wrap
 from gradscribe.runtime.views import Step, Steps, positions, take, take_array
@@ -43,8 +44,20 @@ def update(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwargs
     refuse_leaf(target)
     result = function(as_it_was(target), *args, **kwargs)
     store(target, result)
+    _watch(target, result)
     _take_place(target, result)
     return target
+
+
+def _watch(target: Tensor, result: Tensor) -> None:
+    """Let the node of a result that is stored in the memory of target, and that it needs for its
+    backward, notice a change of target."""
+    node = result.node
+    if isinstance(node, OperationNode) and node.kernel.checks_outputs:
+        position = len(node.leaves)
+        if "result" in saved_names(node.name()) and node.counters[position] is not None:
+            node.counters[position] = target.counter
+            node.expected[position] = target.counter[0]
 
 
 def as_it_was(target: Tensor) -> Tensor:
@@ -149,9 +162,9 @@ def refuse_leaf(target: Tensor, *, of_view: bool = False) -> None:
 
 
 @silent
-def assign(target: Tensor, value: Any) -> Tensor:
+def assign(target: Tensor, value: Any, name: str = "") -> Tensor:
     """Give all elements of target this value (a Tensor, an array or a number), cast to its
-    dtype."""
+    dtype. name: of the node, if the value does not tell it."""
     recorded = is_recorded(target, (value,))
     if recorded:
         refuse_leaf(target)
@@ -167,7 +180,8 @@ def assign(target: Tensor, value: Any) -> Tensor:
     if MODES:
         tell_stored(target, ..., value)
     if recorded:
-        overwrite(target, _value_edge(value, target.array), name=_name_of(target, value))
+        name = _name_of(target, value) if target.view_of is not None or not name else name
+        overwrite(target, _value_edge(value, target.array), name=name)
     return target
 
 
@@ -310,10 +324,12 @@ def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
         refuse_leaf(target, of_view=not step.operands)
     refuse_store(target)
     given = value.array if isinstance(value, Tensor) else value
+    if step.operands and isinstance(value, Tensor):
+        _check_dtypes(target.array, step.operands, given)
     try:
         target.array[place] = given
     except (ValueError, TypeError):
-        raise _does_not_fit(target.array[place], given) from None
+        raise _does_not_fit(target.array[place], given, bool(step.operands)) from None
     target.counter[0] += 1
     if MODES:
         tell_stored(target, place, value)
@@ -323,7 +339,18 @@ def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
         overwrite(target, _value_edge(value, target.array[place]), (step,), name)
 
 
-def _does_not_fit(region: Any, value: Any) -> Exception:
+def _check_dtypes(target: Array, indices: Sequence[Any], value: Array) -> None:
+    """Raise PyTorch's error for a Tensor of another dtype that is stored at arrays; a number at a
+    mask is cast."""
+    is_number_at_mask = not value.ndim and len(indices) == 1 and indices[0].dtype.kind == "b"
+    if value.dtype != target.dtype and not is_number_at_mask:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{_kind(target)} for the destination and {_kind(value)} for the source."
+        )
+
+
+def _does_not_fit(region: Any, value: Any, at_arrays: bool) -> Exception:
     """PyTorch's error for a value that cannot be stored in a region."""
     kind = np.asarray(value).dtype.kind
     if kind not in "biufc":
@@ -332,10 +359,25 @@ def _does_not_fit(region: Any, value: Any) -> Exception:
     if kind == "c" and not np.ndim(value):
         name = dtypes.c_name(region.dtype)
         return RuntimeError(f"value cannot be converted to type {name} without overflow")
+    if not at_arrays:
+        return _cannot_be_expanded(np.asarray(value), np.shape(region))
     return RuntimeError(
         f"shape mismatch: value tensor of shape {list(np.shape(value))} cannot be broadcast to "
         f"indexing result of shape {list(np.shape(region))}"
     )
+
+
+def _cannot_be_expanded(value: Array, shape: tuple[int, ...]) -> Exception:
+    """The error of `expand` for a value, whose first axes of length one do not count."""
+    from gradscribe.runtime.shaping import expand
+
+    while value.ndim > 1 and value.shape[0] == 1:
+        value = value[0]
+    try:
+        expand(wrap(value), shape)
+    except RuntimeError as error:
+        return error
+    return RuntimeError(f"shape mismatch: {list(value.shape)} does not fit {list(shape)}")
 
 
 def _value_edge(value: Any, region: Any) -> Edge:

@@ -54,7 +54,9 @@ def _fill_(self: Tensor, value: Any) -> Tensor:
 
 def _copy_(self: Tensor, source: Tensor) -> Tensor:
     """Set the elements to those of another Tensor, cast and broadcast."""
-    return inplace.assign(self, source)
+    if isinstance(source, complex) and self.array.dtype.kind != "c":
+        source = source.real
+    return inplace.assign(self, source, "CopyBackwards")
 
 
 def _to(
@@ -132,7 +134,11 @@ def _reversed(self: Tensor) -> Tensor:
 
 def _matrix_transpose(self: Tensor) -> Tensor:
     """The last two axes exchanged."""
-    return shaping.transpose(self, -1, -2)
+    if self.ndim == 1:
+        raise RuntimeError(
+            "tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
+    return shaping.transpose(self, -1, -2) if self.ndim else self
 
 
 def _new(make: Any) -> Any:
@@ -151,11 +157,22 @@ def _new_legacy(self: Tensor, *data: Any) -> Tensor:
     return wrap(legacy_array(data, self.array.dtype))
 
 
-def _fill_diagonal_(self: Tensor, fill_value: Any) -> Tensor:
-    """Set the elements of the diagonal to a value."""
-    if self.array.ndim != 2:
-        raise UnsupportedError("`fill_diagonal_` of more than two axes", "store with an index")
-    inplace.assign(viewing.diagonal(self), fill_value)
+def _fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Set the elements of the main diagonal to a value. wrap: of a tall matrix, again after the
+    last column."""
+    shape = self.array.shape
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and len({*shape}) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    tall = len(shape) == 2 and shape[0] > shape[1]
+    rows = np.arange(shape[0] if wrap and tall else min(shape))
+    if wrap and tall:
+        rows = rows[(rows % (shape[1] + 1)) < shape[1]]
+        place: Any = rows, rows % (shape[1] + 1)
+    else:
+        place = (rows,) * len(shape)
+    indexing.setitem(self, place, fill_value)
     return self
 
 

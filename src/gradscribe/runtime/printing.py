@@ -63,11 +63,11 @@ def set_printoptions(
     OPTIONS.sci_mode = sci_mode
 
 
-def tensor_text(array: Array, node: Any, requires_grad: bool, tangent: Any = None) -> str:
-    """`tensor([1., 2.], grad_fn=<MulBackward0>)`."""
+def tensor_text(array: Array, node: str, requires_grad: bool, tangent: Any = None) -> str:
+    """`tensor([1., 2.], grad_fn=<MulBackward0>)`; node: the name of the node, or nothing."""
     suffixes = _type_suffixes(array)
-    if node is not None:
-        suffixes.append(f"grad_fn=<{node.name()}>")
+    if node:
+        suffixes.append(f"grad_fn=<{node.rpartition('::')[2]}>")
     elif requires_grad:
         suffixes.append("requires_grad=True")
     if tangent is not None:
@@ -173,12 +173,12 @@ def _complex_format(array: Array) -> tuple[Format, int]:
 def _float_format(array: Array) -> tuple[Format, int]:
     values = array[np.isfinite(array) & (array != 0)].astype(np.float64)
     whole = bool(np.all(values == np.ceil(values)))
-    scientific = _is_scientific(values, whole) if values.size else False
+    scientific = bool(values.size) and _is_scientific(values, whole)
+    if values.size and OPTIONS.sci_mode is not None:
+        scientific = OPTIONS.sci_mode
     text = _number_text(scientific, whole)
     widths = (len(text(value)) for value in values.tolist())
     width = max([1, *widths])
-    if values.size and OPTIONS.sci_mode is not None:
-        text = _number_text(OPTIONS.sci_mode, whole)
     return lambda item: text(item).rjust(width), width
 
 

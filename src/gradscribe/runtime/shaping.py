@@ -104,16 +104,27 @@ def expand(input: Tensor, *shape: Any, size: Any = None) -> Tensor:
             f"({len(given)}) must be greater or equal to the number of dimensions in the tensor "
             f"({len(present)})"
         )
-    added = len(given) - len(present)
-    for axis, length in enumerate(given[:added]):
-        if length < 0:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({length}) isn't allowed in a leading, "
-                f"non-existing dimension {axis}"
-            )
-    padded = (1,) * added + present
+    padded = (None,) * (len(given) - len(present)) + tuple(present)
+    for axis, (new, old) in reversed([*enumerate(zip(given, padded, strict=True))]):
+        _check_expanded(
+            new, old, axis, f"Target sizes: {list(given)}.  Tensor sizes: {list(present)}"
+        )
     kept = tuple(old if new == -1 else new for new, old in zip(given, padded, strict=True))
     return apply(_EXPAND, (input,), (kept,))
+
+
+def _check_expanded(new: int, old: int | None, axis: int, of_which: str) -> None:
+    """Raise PyTorch's error for an axis that cannot be broadcast to a length."""
+    if old is None and new < 0:
+        raise RuntimeError(
+            f"The expanded size of the tensor ({new}) isn't allowed in a leading, non-existing "
+            f"dimension {axis}"
+        )
+    if old not in (None, 1, new) and new != -1:
+        raise RuntimeError(
+            f"The expanded size of the tensor ({new}) must match the existing size ({old}) at "
+            f"non-singleton dimension {axis}.  {of_which}"
+        )
 
 
 broadcast_to = expand
@@ -126,7 +137,16 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
 
 def permute(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """The axes in another order."""
-    return apply(_PERMUTE, (input,), (sizes(args if dims is None else (dims,)),))
+    order, rank = sizes(args if dims is None else (dims,)), input.array.ndim
+    if len(order) != rank:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            f"length of the desired ordering of dimensions i.e. input.dim() = {rank} is not equal "
+            f"to len(dims) = {len(order)}"
+        )
+    if len({axis_of(dim, rank) for dim in order}) < rank:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return apply(_PERMUTE, (input,), (order,))
 
 
 def transpose(input: Tensor, dim0: Any = None, dim1: Any = None, *dims: int) -> Tensor:
@@ -195,13 +215,17 @@ stack = joined("stack", np.stack, "Stack")
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along an axis."""
     axis = axis_of(dim, input.array.ndim)
+    if not input.array.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     return pieces(input, axis, range(input.array.shape[axis]), "Unbind")
 
 
 def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Pieces along an axis, of one size (the last may be smaller) or of these sizes."""
+    if not input.array.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
     axis = axis_of(dim, input.array.ndim)
-    bounds = _bounds_of_pieces(input.array.shape[axis], split_size, axis)
+    bounds = _bounds_of_pieces(input.array.shape[axis], split_size, dim)
     places = [slice(start, stop) for start, stop in bounds]
     shape = input.array.shape
     if isinstance(split_size, int):
@@ -237,6 +261,8 @@ def _bounds_of_pieces(
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` pieces of equal size along an axis."""
+    if not input.array.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks < 1:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     length = input.array.shape[axis_of(dim, input.array.ndim)]

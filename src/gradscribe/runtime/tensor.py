@@ -287,7 +287,11 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
         return bool(np.any(self.array == value))
 
     def __repr__(self) -> str:
-        return tensor_text(self.array, self.grad_fn, self.requires_grad, tangent_of(self))
+        try:
+            name = "" if self.grad_fn is None else self.grad_fn.name()
+        except RuntimeError:  # a view that cannot be taken again
+            name = "Invalid"
+        return tensor_text(self.array, name, self.requires_grad, tangent_of(self))
 
 
 _new = Tensor.__new__

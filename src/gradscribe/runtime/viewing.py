@@ -12,6 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from gradscribe.runtime import composites, indexing, shaping
 from gradscribe.runtime.adaptors import enter_row
 from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.explaining import common_shape
 from gradscribe.runtime.shaping import axis_of, permute
 from gradscribe.runtime.size import sizes
 from gradscribe.runtime.tensor import Tensor
@@ -72,16 +73,19 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
 
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The diagonal of two axes, as the last axis."""
+    rank = input.array.ndim
+    if axis_of(dim1, rank) == axis_of(dim2, rank):
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     return apply(_DIAGONAL, (input,), (offset, dim1, dim2))
 
 
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """All windows of this size along an axis, so many steps apart, as the last axis."""
     axis = axis_of(dimension, input.array.ndim)
-    if size > input.array.shape[axis]:
+    input, length = _lined(input), (input.array.shape or (1,))[axis]
+    if size > length:
         raise RuntimeError(
-            f"maximum size for tensor at dimension {axis} is {input.array.shape[axis]} but size is "
-            f"{size}"
+            f"maximum size for tensor at dimension {axis} is {length} but size is {size}"
         )
     windows = apply(_UNFOLD, (input,), (size, axis))
     if step == 1:
@@ -91,6 +95,10 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
 
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """So many pieces along an axis, of nearly equal size, or the pieces between these indices."""
+    if not input.array.ndim:
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
     axis = axis_of(dim, input.array.ndim)
     if isinstance(indices_or_sections, Tensor):
         indices_or_sections = indices_or_sections.tolist()
@@ -108,17 +116,37 @@ def bounds_between(length: int, ends: Any) -> list[tuple[int, int | None]]:
 
 def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Pieces along the second axis."""
-    return tensor_split(input, indices_or_sections, 1 if input.array.ndim > 1 else 0)
+    dim = 1 if input.array.ndim > 1 else 0
+    return _split_evenly("hsplit", input, indices_or_sections, dim, 1)
 
 
 def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Pieces along the first axis."""
-    return tensor_split(input, indices_or_sections, 0)
+    return _split_evenly("vsplit", input, indices_or_sections, 0, 2)
 
 
 def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Pieces along the third axis."""
-    return tensor_split(input, indices_or_sections, 2)
+    return _split_evenly("dsplit", input, indices_or_sections, 2, 3)
+
+
+def _split_evenly(
+    name: str, input: Tensor, indices_or_sections: Any, dim: int, least: int
+) -> tuple[Tensor, ...]:
+    """Pieces of equal length along an axis, or between indices. least: so many axes are needed."""
+    rank = input.array.ndim
+    if rank < least:
+        raise RuntimeError(
+            f"torch.{name} requires a tensor with at least {least} dimension{'s' * (least > 1)}, "
+            f"but got a tensor with {rank} dimensions!"
+        )
+    length = input.array.shape[dim]
+    if isinstance(indices_or_sections, int) and length % (indices_or_sections or length + 1):
+        raise RuntimeError(
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+            f"{length} is not divisible by the split_size {indices_or_sections}!"
+        )
+    return tensor_split(input, indices_or_sections, dim)
 
 
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
@@ -180,8 +208,11 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """The Tensors, all of the shape that they broadcast to."""
-    shape = np.broadcast_shapes(*(tensor.array.shape for tensor in tensors))
-    return tuple(shaping.expand(tensor, shape) for tensor in tensors)
+    shape = common_shape([tensor.array.shape for tensor in tensors])
+    return tuple(
+        tensor if tensor.array.shape == shape else shaping.expand(tensor, shape)
+        for tensor in tensors
+    )
 
 
 # --- copies -----------------------------------------------------------------------------------
@@ -189,6 +220,8 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """The elements shifted along axes, around their ends."""
+    if not input.array.ndim and dims not in (None, ()):
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     named = None if dims is None or dims == () else sizes((dims,))
     return apply(_ROLL, (input,), (sizes((shifts,)), named) if named else (shifts, None))
 
@@ -236,12 +269,24 @@ def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None) -> Te
 
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """Zeros above a diagonal."""
+    _check_plane(input, "tril")
     return apply(_TRIL, (input,), (diagonal,))
 
 
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """Zeros below a diagonal."""
+    _check_plane(input, "triu")
     return apply(_TRIU, (input,), (diagonal,))
+
+
+def _check_plane(input: Tensor, name: str) -> None:
+    if input.array.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+
+
+def _lined(input: Tensor) -> Tensor:
+    """A Tensor that has an axis: of one without axes, the view that has one."""
+    return input if input.array.ndim else shaping.reshape(input, 1)
 
 
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:

@@ -1,3 +1,4 @@
 """`gs.utils`: what is used beside Tensors."""
 
 from gradscribe.utils import checkpoint as checkpoint
+from gradscribe.utils import dlpack as dlpack

@@ -1,0 +1,13 @@
+"""`gs.utils.dlpack`: memory shared with Tensors and arrays of other libraries."""
+
+from typing import Any
+
+from gradscribe.runtime.creation import from_dlpack
+from gradscribe.runtime.tensor import Tensor
+
+__all__ = ["from_dlpack", "to_dlpack"]
+
+
+def to_dlpack(tensor: Tensor) -> Any:
+    """A capsule of the memory of a Tensor, for `from_dlpack` of another library to take."""
+    return tensor.__dlpack__()

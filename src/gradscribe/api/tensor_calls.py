@@ -149,7 +149,7 @@ def _update(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
 
 
 def _assign(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    target, value = arguments
+    target, value, *_ = arguments
     if not isinstance(target, Ref):
         lowering.unsupported(
             node,

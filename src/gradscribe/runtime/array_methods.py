@@ -9,6 +9,7 @@ import numpy as np
 from gradscribe.runtime import dtypes
 from gradscribe.runtime.explaining import out_of_range
 from gradscribe.runtime.grad_mode import grad_enabled
+from gradscribe.runtime.memory_formats import is_arranged
 from gradscribe.runtime.size import Size
 
 if TYPE_CHECKING:
@@ -131,7 +132,8 @@ class ArrayMethods(Attached):
     storage = untyped_storage
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
-        return self.array.flags.c_contiguous
+        """Whether the elements lie in memory in this format (by default, in order)."""
+        return is_arranged(self.array, memory_format)
 
     def get_device(self) -> int:
         """The number of the device: -1 for the CPU."""

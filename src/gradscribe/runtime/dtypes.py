@@ -271,4 +271,3 @@ class layout:
 
 
 strided = layout("strided")
-contiguous_format, preserve_format = layout("contiguous_format"), layout("preserve_format")

@@ -28,6 +28,7 @@ from gradscribe.runtime.adaptors import (
     unary,
 )
 from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.memory_formats import arranged, laid_out_as, preserve_format
 from gradscribe.runtime.promotion import (
     averageable,
     floating,
@@ -264,7 +265,12 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 
 def clone(input: Any, *, memory_format: Any = None) -> Tensor:
     """A copy."""
-    return apply(_CLONE, (input,))
+    copy = apply(_CLONE, (input,))
+    if memory_format is not None and memory_format is not preserve_format:
+        copy.array = arranged(copy.array, memory_format)
+    elif isinstance(input, Tensor):
+        copy.array = laid_out_as(input.array, copy.array)
+    return copy
 
 
 def div(

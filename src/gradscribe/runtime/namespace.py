@@ -43,12 +43,10 @@ from gradscribe.runtime.complex_numbers import *
 from gradscribe.runtime.creation import *
 from gradscribe.runtime.distinct import *
 from gradscribe.runtime.dtypes import (
-    contiguous_format,
     device,
     finfo,
     get_default_dtype,
     iinfo,
-    preserve_format,
     set_default_dtype,
     strided,
 )
@@ -59,6 +57,12 @@ from gradscribe.runtime.grad_mode import *
 from gradscribe.runtime.in_place_names import *
 from gradscribe.runtime.inference import *
 from gradscribe.runtime.joining import *
+from gradscribe.runtime.memory_formats import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    preserve_format,
+)
 from gradscribe.runtime.ordering import *
 from gradscribe.runtime.printing import set_printoptions
 from gradscribe.runtime.products import *
@@ -122,6 +126,8 @@ __all__ = [
     "bool",
     "cdouble",
     "cfloat",
+    "channels_last",
+    "channels_last_3d",
     "complex64",
     "complex128",
     "contiguous_format",

@@ -24,6 +24,7 @@ from gradscribe.runtime.dtypes import CPU, PublicDtype
 from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.gradients import wanted_dtype
 from gradscribe.runtime.hooks import WATCHED, Hook, HookTable, RemovableHandle
+from gradscribe.runtime.memory_formats import empty_as, laid_out_as
 from gradscribe.runtime.size import Size
 
 if TYPE_CHECKING:
@@ -244,37 +245,16 @@ def accumulate(variable: Tensor, gradient: Any) -> None:
             if present is None and variable.node is not None:
                 variable.grad = gradient.clone()
             elif present is None:
-                place = _empty_for(variable.array, gradient.array.dtype)
+                place = empty_as(variable.array, gradient.array.dtype)
                 variable.grad = assign(wrap(place), gradient)
             else:
                 variable.grad = present + gradient
         elif present is None:
             array = np.asarray(gradient, dtype=wanted_dtype(variable))
-            variable.grad = wrap(_arranged(array, variable.array))
+            variable.grad = wrap(laid_out_as(variable.array, array))
         else:
             np.add(present.array, gradient, out=present.array, casting="same_kind")
             present.counter[0] += 1
-
-
-def _arranged(gradient: Any, leaf: Any) -> Any:
-    """A gradient with its elements in memory as those of its leaf are."""
-    if gradient.strides == leaf.strides:
-        return gradient
-    if gradient.flags.c_contiguous and leaf.flags.c_contiguous:
-        return gradient
-    result = _empty_for(leaf, gradient.dtype)
-    result[...] = gradient
-    return result
-
-
-def _empty_for(leaf: Any, dtype: Any) -> Any:
-    """Memory for the gradient of a leaf: laid out as that is, where it has no gaps."""
-    extent = leaf.itemsize
-    for step, length in sorted(zip(leaf.strides, leaf.shape, strict=True)):
-        if length > 1 and step != extent:
-            return np.empty(leaf.shape, dtype)
-        extent *= length
-    return np.empty_like(leaf, dtype)
 
 
 FREED_GRAPH = (

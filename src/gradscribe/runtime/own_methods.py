@@ -26,6 +26,7 @@ from gradscribe.runtime import (
 )
 from gradscribe.runtime.array_methods import memory_of
 from gradscribe.runtime.backward import tensor_backward
+from gradscribe.runtime.memory_formats import contiguous_format, is_arranged
 from gradscribe.runtime.modes import MODES, tell_made
 from gradscribe.runtime.tensor import Array, Tensor, legacy_array, wrap
 
@@ -65,6 +66,7 @@ def _to(
     dtype: Any = None,
     device: Any = None,
     copy: bool = False,
+    memory_format: Any = None,
     **_: Any,
 ) -> Tensor:
     """Converted to a dtype (or the dtype of another Tensor); there is one device."""
@@ -78,7 +80,9 @@ def _to(
     if device is not None:
         dtypes.check_device(device)
     converted = self if dtype is None else functions.to_dtype(self, dtype)
-    return functions.clone(self) if copy and converted is self else converted
+    if memory_format is None or is_arranged(converted.array, memory_format):
+        return functions.clone(self) if copy and converted is self else converted
+    return functions.clone(converted, memory_format=memory_format)
 
 
 def _type(self: Tensor, dtype: Any = None) -> Any:
@@ -104,7 +108,9 @@ def _polygamma(self: Tensor, n: int) -> Tensor:
 
 def _contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """The Tensor itself, or a copy with the elements in order."""
-    return self if self.is_contiguous() else functions.clone(self)
+    if self.is_contiguous(memory_format):
+        return self
+    return functions.clone(self, memory_format=memory_format or contiguous_format)
 
 
 def _iterate(self: Tensor) -> Iterator[Tensor]:

@@ -37,8 +37,7 @@ class AdjointByOperations:
     operation with one).
     """
 
-    def __init__(self, stages: Stages, *, keeps_result: bool) -> None:
-        """keeps_result: whether the result is at hand; else it is computed again."""
+    def __init__(self, stages: Stages) -> None:
         joined = simplify_joined(stages.joined.function, stages.joined.seeds).body
         results = stages.primal.body.yields
         leaves = len(stages.primal.body.parameters)
@@ -46,7 +45,7 @@ class AdjointByOperations:
         self._made = {r: o for o in joined.operations for r in o.results}
         self._operands = {v: i for i, v in enumerate(joined.parameters[:leaves])}
         self._seeds = joined.parameters[leaves:]
-        self._result = joined.yields[0] if keeps_result and len(results) == 1 else None
+        self._result = joined.yields[0] if len(results) == 1 else None
         self.reads: set[int] = set()
         self.reads_result = False
         self.is_possible = all(map(self._can_compute, self._gradients))

@@ -99,7 +99,7 @@ class Derivatives:
     @cached_property
     def by_operations(self) -> AdjointByOperations | None:
         """The adjoint as single operations, where it can be run so."""
-        adjoint = AdjointByOperations(self._stages, keeps_result=bool(self.record_outputs))
+        adjoint = AdjointByOperations(self._stages)
         return adjoint if adjoint.is_possible else None
 
     def primal_call(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -71,10 +71,11 @@ __all__ = [
 ]
 __all__ += _runtime_names
 
-_WHEN_NAMED = frozenset({"fft", "linalg", "nn", "signal", "special"})
+_WHEN_NAMED = frozenset({"_C", "fft", "linalg", "nn", "signal", "special"})
 """Modules that are imported when they are first named."""
 
 if TYPE_CHECKING:
+    from gradscribe import _C as _C
     from gradscribe import fft, linalg, nn, signal, special
 else:  # a type checker would take every name for granted
 

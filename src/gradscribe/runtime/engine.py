@@ -15,6 +15,7 @@ an exception leaves nothing behind.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextvars import ContextVar
@@ -42,6 +43,7 @@ _DEEPEST = 20
 _FIRST = -(1 << 64)
 """The key, among those of pending nodes, of leaves that wait for nothing."""
 
+_next_number = itertools.count().__next__
 _current: ContextVar[Run | None] = ContextVar("gradscribe_backward_run", default=None)
 current_run = _current.get
 """The innermost run that is under way here."""
@@ -76,6 +78,8 @@ class Run:
         self.uses: dict[Node, int] | None = None
         self.complete = 0
         self.roots: list[Node] = []
+        self.node: Node | None = None
+        self.number = _next_number()
         self.callbacks: list[Callable[[], Any]] = []
         self._reached: set[Node] | None = None
         outer = current_run()
@@ -135,6 +139,22 @@ class Run:
             self._reached = reached_from(self.roots)
         return node in self._reached and (self.leading is None or node in self.leading)
 
+    def order(self) -> list[Node]:
+        """The nodes that are run, in their order: a leaf after the last that leads to it."""
+        nodes = reached_from(self.roots)
+        if self.leading is not None:
+            nodes &= self.leading
+        ordered: list[Node] = []
+        leaves: dict[Node, Node] = {}
+        for node in sorted(nodes, key=lambda node: -node.sequence_nr):
+            if type(node) is not AccumulateGrad:
+                ordered.append(node)
+                leaves |= {target: node for target, _ in node.next_edges if target in nodes}
+        for leaf, last in leaves.items():
+            if type(leaf) is AccumulateGrad:
+                ordered.insert(ordered.index(last) + 1, leaf)
+        return ordered
+
     def deliver(self, edge: Edge, cotangent: Any, fresh: bool) -> None:
         """Add a cotangent to those that wait for a node.
 
@@ -163,6 +183,7 @@ class Run:
 
     def visit(self, node: Node, cotangents: list[Any]) -> None:
         """Run one node, with its hooks, and pass the results on."""
+        self.node = node
         state = node.own_hooks
         if type(node) is AccumulateGrad:
             leaf = node.variable._leaf

@@ -1,0 +1,238 @@
+"""Planning how the values that two paths leave behind are merged.
+
+Where their structures agree, leaf by leaf; values of two kinds become alternatives, between which
+the condition tells. What cannot be merged becomes `Unbound` with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from gradscribe.frontend.calls import texts
+from gradscribe.frontend.control.merge_plans import (
+    Alternatives,
+    Container,
+    Field,
+    Leaf,
+    Object,
+    Same,
+    Structure,
+)
+from gradscribe.frontend.control.merged_memory import Memories
+from gradscribe.frontend.data.keyed import refuse_other_keys
+from gradscribe.frontend.frame import RETURN_VALUE
+from gradscribe.frontend.kinds import ABSENT, Choice, aligned, kind_of
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.lowering_state import State
+from gradscribe.frontend.values import (
+    PLAIN_NUMBERS,
+    Cell,
+    DictRef,
+    Either,
+    InstanceRef,
+    ListRef,
+    LocalFunction,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+    Unbound,
+)
+from gradscribe.ir.core import Operation, Value
+
+_MAX_NESTED = 16
+"""How deep alternatives may be nested in a merge before what reads them is refused."""
+
+
+class Planner:
+    """Plans for the merged values of two states.
+
+    condition: the flag that tells which of the two it is, if there is one.
+    pairs: the leaves to merge, as they are on each path, with the name shown. memories: what the
+    merged values may share.
+    """
+
+    def __init__(
+        self,
+        lowering: Lowering,
+        condition: Value | None,
+        before: State,
+        blocks: tuple[list[Operation], list[Operation]],
+        states: tuple[State, State],
+    ) -> None:
+        self._lowering = lowering
+        self._condition = condition
+        self._before = before
+        self._blocks = blocks
+        self._states = states
+        self.pairs: list[tuple[Any, Any, str]] = []
+        self.memories = Memories(before)
+        self._nested = 0
+
+    def plan(self, a: Any, b: Any, name: str) -> Any:
+        """How to merge two frontend values."""
+        if a is b or (isinstance(a, Static) and isinstance(b, Static) and a == b):
+            return Same(a)
+        if isinstance(a, Ref) and isinstance(b, Ref) and _same_view(a, b):
+            return Same(a)
+        if isinstance(a, ListRef) and isinstance(b, ListRef) and a.storage is b.storage:
+            return Same(a)
+        for side, other in ((a, b), (b, a)):
+            if isinstance(side, Unbound):
+                return self._with_unbound(side, other, name, side is b)
+        if isinstance(a, Either) or isinstance(b, Either):
+            if self._nested >= _MAX_NESTED:
+                return Same(_other_on_each_path(name))
+            self._nested += 1
+            planned = self._alternatives(a, b, name)
+            self._nested -= 1
+            return planned
+        return self._structures(a, b, name)
+
+    def _alternatives(self, a: Any, b: Any, name: str) -> Any:
+        """Values of which one at least is of two kinds already."""
+        for template in (a, b):
+            if isinstance(template, Either):
+                choice = self._kind(template, template is b)
+                parts = [self._aligned(item, choice, number) for number, item in enumerate((a, b))]
+                if None not in parts:
+                    (flag, first, second), (other_flag, other_first, other_second) = parts
+                    return Alternatives(
+                        self.plan(flag, other_flag, ""),
+                        self.plan(first, other_first, name),
+                        self.plan(second, other_second, name),
+                    )
+        return self._choice(a, b, name)
+
+    def _kind(self, item: Any, second: bool) -> Any:
+        return kind_of(self._lowering, item, self._states[second].contents)
+
+    def _aligned(self, item: Any, choice: Any, number: int) -> Any:
+        if not isinstance(choice, Choice):
+            return None
+        with self._lowering.inside(self._blocks[number]):
+            return aligned(self._lowering, item, choice, self._states[number].contents)
+
+    def _choice(self, a: Any, b: Any, name: str) -> Any:
+        """Values of different kinds: which of them it is, the condition tells."""
+        kinds = self._kind(a, False), self._kind(b, True)
+        if None in kinds or self._condition is None:
+            return Same(_other_on_each_path(name))
+        first, second = self.plan(a, ABSENT, name), self.plan(ABSENT, b, name)
+        return Alternatives(Same(self._condition), first, second)
+
+    def _structures(self, a: Any, b: Any, name: str) -> Any:
+        if isinstance(a, TupleOf) and isinstance(b, TupleOf) and len(a.items) == len(b.items):
+            parts = tuple(self.plan(x, y, "") for x, y in zip(a.items, b.items, strict=True))
+            cls = a.cls
+            return Structure(lambda items: TupleOf(items, cls), parts)
+        if isinstance(a, ListRef) and isinstance(b, ListRef):
+            one = self._states[0].contents[a.storage]
+            two = self._states[1].contents[b.storage]
+            contents = self.plan_contents(one, two, Storage(name))
+            memory, holds = self.memories.of(a, b), a.storage.holds | b.storage.holds
+            return Container(ListRef, contents, memory, holds)
+        if isinstance(a, InstanceRef) and isinstance(b, InstanceRef) and a.cls is b.cls:
+            return self._objects(a, b, name)
+        if isinstance(a, DictRef) and isinstance(b, DictRef):
+            one = self._states[0].contents[a.storage]
+            two = self._states[1].contents[b.storage]
+            place = a.storage.place or b.storage.place
+            contents = self.plan_contents(one, two, Storage(name, place=place))
+            return Container(DictRef, contents, self.memories.of(a, b), frozenset())
+        are_texts = texts.is_text(a) and texts.is_text(b) and Value in (type(a), type(b))
+        are_objects = _is_object(a) or _is_object(b)
+        if are_texts or (_is_leaf(a) and _is_leaf(b) and not are_objects):
+            return self._leaf(a, b, name)
+        return self._choice(a, b, name)
+
+    def _objects(self, a: InstanceRef, b: InstanceRef, name: str) -> Any:
+        """An object made anew: it may be either of two."""
+        fields = {}
+        for field in {**a.cells, **b.cells}:
+            items = []
+            for side, state in ((a, self._states[0]), (b, self._states[1])):
+                cell = side.cells.get(field)
+                items.append(state.contents.get(cell, {}).get(field, Unbound("")))  # type: ignore[arg-type]
+            cells = frozenset(s.cells[field] for s in (a, b) if field in s.cells)
+            shared = frozenset(s for s in cells if s in self._before.contents)
+            fields[field] = Field(self.plan(items[0], items[1], f"{name}_{field}"), shared)
+        overlaps = frozenset(s for s in (a.storage, b.storage) if s in self._before.contents)
+        return Object(a.cls, fields, overlaps)
+
+    def plan_contents(self, a: Any, b: Any, storage: Storage) -> Any:
+        """How to merge the contents of a storage: IR values, tuples of items or dicts."""
+        if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+            return Structure(tuple, tuple(self.plan(x, y, "") for x, y in zip(a, b, strict=True)))
+        if isinstance(a, dict) and isinstance(b, dict):
+            if list(a) != list(b) and not isinstance(storage, Cell):
+                refuse_other_keys(self._lowering, storage)
+            parts = tuple(self.plan(a[key], b[key], str(key)) for key in a)
+            return Structure(lambda items: dict(zip(a, items, strict=True)), parts)
+        return self._leaf(a, b, storage.name)
+
+    def _with_unbound(self, missing: Unbound, other: Any, name: str, second: bool) -> Any:
+        if missing.mixed:
+            return Same(missing)
+        if isinstance(other, Unbound):
+            keeps = missing.loop is not None and not other.mixed
+            return Same(missing if keeps or other is ABSENT else other)
+        if missing is ABSENT:
+            planned = self._callable(other, second)
+            if planned is not None:
+                return planned
+        if missing.loop is not None:
+            missing.loop[1].survives = True
+        elif missing.raises and self._lowering.frame.is_read_later(name):
+            a, b = (other, missing) if second else (missing, other)
+            if self._kind(other, not second) is not None and self._condition is not None:
+                is_either = isinstance(other, Either)
+                return (self._alternatives if is_either else self._choice)(a, b, name)
+        if isinstance(other, TupleOf):
+            parts = tuple(self._with_unbound(missing, i, "", second) for i in other.items)
+            return Structure(lambda items: TupleOf(items, other.cls), parts)
+        if isinstance(other, Either):
+            below = (other.flag, other.first, other.second)
+            plans = [self._with_unbound(missing, i, name, second) for i in below]
+            return Alternatives(*plans)
+        if _is_leaf(other):
+            return self._leaf(other, missing, name) if second else self._leaf(missing, other, name)
+        return Same(Unbound.on_one_path(name, mixed=True))
+
+    def _callable(self, item: Any, second: bool) -> Any:
+        """What is known when the function is compiled, or a local function: what that closes over
+        is looked up when it is called, as long as the function around it runs."""
+        if isinstance(item, Static):
+            return Same(item)
+        if not isinstance(item, LocalFunction) or item.frame not in self._lowering.frames:
+            return None
+        defaults = item.defaults
+        parts = tuple(self._with_unbound(ABSENT, d, n, second) for n, d in defaults.items())
+        return Structure(
+            lambda items: replace(item, defaults=dict(zip(defaults, items, strict=True))), parts
+        )
+
+    def _leaf(self, a: Any, b: Any, name: str) -> Leaf:
+        shown = "result" if name == RETURN_VALUE else name if name.isidentifier() else ""
+        self.pairs.append((a, b, shown))
+        return Leaf(len(self.pairs) - 1, self.memories.of(a, b))
+
+
+def _other_on_each_path(name: str) -> Unbound:
+    return Unbound(f"`{name}` is something else on each path", mixed=True)
+
+
+def _same_view(a: Ref, b: Ref) -> bool:
+    return a.storage is b.storage and a.path == b.path
+
+
+def _is_object(item: Any) -> bool:
+    """Whether this is one object that a program tests for, and does not compute with."""
+    return isinstance(item, Static) and not isinstance(item.value, PLAIN_NUMBERS)
+
+
+def _is_leaf(item: Any) -> bool:
+    if isinstance(item, Static):
+        return isinstance(item.value, (*PLAIN_NUMBERS, str)) or item.value is None
+    return isinstance(item, (Value, Ref, ListRef))

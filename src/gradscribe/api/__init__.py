@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.api import function_calls, jacobians, tensor_spellings, transform_calls
+from gradscribe.api import tensor_calls as _tensor_calls
 from gradscribe.api import tensor_creation as _tensor_creation
 from gradscribe.api import tensor_promotion as _tensor_promotion
 from gradscribe.api.differentiable import DifferentiableFunction, differentiable
@@ -82,4 +83,4 @@ function_calls.enter()
 tensor_spellings.enter()
 register(STOP_GRADIENT, (stop_gradient,), ())
 
-del _tensor_creation, _tensor_promotion
+del _tensor_calls, _tensor_creation, _tensor_promotion

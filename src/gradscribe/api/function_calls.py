@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.api.tensor_calls import refused, spelled
+from gradscribe.api.tensor_handlers import refused, spelled
 from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import dispatch as calls

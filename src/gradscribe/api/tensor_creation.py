@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.api.tensor_calls import same, spelled, with_names
+from gradscribe.api.tensor_handlers import same, spelled, with_names
 from gradscribe.compiler.keys import KEYS
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import application, handlers, opaque, static_values, tensors

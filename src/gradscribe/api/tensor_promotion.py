@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.api.tensor_calls import same, spelled, with_names
+from gradscribe.api.tensor_handlers import same, spelled, with_names
 from gradscribe.frontend.calls import application, handlers, tensors
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.lowering import Lowering

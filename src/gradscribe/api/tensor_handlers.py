@@ -1,0 +1,99 @@
+"""Handlers that many functions of Tensors have in common."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import handlers, positions, static_values, unpacking
+from gradscribe.frontend.data import subscripts
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Array
+from gradscribe.primitives.shaping import respelled
+
+
+def spelled(lowering: Lowering, node: Any, item: Any, spelling: str) -> Any:
+    """The same array, with the methods of Tensors or of NumPy's arrays."""
+    if not isinstance(item, Ref):
+        return item
+    type_ = lowering.load(item).type
+    if not isinstance(type_, Array) or type_.spelling == spelling:
+        return item
+    if spelling == "tensor" and not type_.rank:
+        return subscripts.read_item(lowering, node, item, TupleOf(()))
+    return calls.call(lowering, node, Static(respelled), (item, Static(spelling)), {})
+
+
+def as_tensor(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return spelled(lowering, node, arguments[0], "tensor")
+
+
+def as_array(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`x.array`, `x.numpy()`: outside the graph."""
+    return spelled(lowering, node, subscripts.cut(lowering, arguments[0]), "numpy")
+
+
+def same(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return arguments[0]
+
+
+def cut(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return subscripts.cut(lowering, arguments[0])
+
+
+def calling(callee: Any, *left_out: str) -> handlers.Handler:
+    """A Tensor function that is one of NumPy's, with the same positional arguments."""
+
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        given = {name: item for name, item in keywords.items() if name not in left_out}
+        result = calls.call(lowering, node, Static(callee), arguments, given)
+        return spelled(lowering, node, result, "tensor")
+
+    return handler
+
+
+def folded(function: Callable[..., Any]) -> handlers.Handler:
+    """A helper that is run when the function is compiled: integers in it become known."""
+
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        return Static(function(*(known_value(lowering, node, item) for item in arguments)))
+
+    return handler
+
+
+def known_value(lowering: Lowering, node: Any, item: Any) -> Any:
+    if isinstance(item, Value):
+        return positions.static_integer(lowering, node, item)
+    if isinstance(item, (TupleOf, ListRef)):
+        return tuple(
+            known_value(lowering, node, i) for i in unpacking.unpacked(lowering, node, item)
+        )
+    return static_values.object_of(lowering, node, item)
+
+
+def with_names(function: Callable[..., Any]) -> handlers.Handler:
+    signature = inspect.signature(function)
+
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        try:
+            signature.bind(lowering, node, *arguments, **keywords)
+        except TypeError as error:
+            advice = "call it with the arguments that PyTorch documents"
+            lowering.unsupported(node, f"this call has other arguments: {error}", advice)
+        return function(lowering, node, *arguments, **keywords)
+
+    return handler
+
+
+def refused(what: str, advice: str) -> handlers.Handler:
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        return lowering.unsupported(node, f"{what} inside of compiled code", advice)
+
+    return handler
+
+
+OUTSIDE = "do this outside of the compiled function"

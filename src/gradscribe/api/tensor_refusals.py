@@ -1,0 +1,34 @@
+"""What Tensors have outside of compiled code only: the graph, the state of autograd, memory."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from gradscribe.api.tensor_handlers import OUTSIDE, refused
+from gradscribe.frontend.calls.handlers import Handler
+from gradscribe.runtime import factorizations, inplace
+from gradscribe.runtime.tensor import Tensor
+
+_GRAPH = (
+    *("backward", "register_hook", "register_post_accumulate_grad_hook", "retain_grad"),
+    *("requires_grad_", "detach_"),
+)
+_LAYOUT = ("stride", "is_contiguous", "data_ptr", "dim_order", "is_set_to")
+_STATE = ("requires_grad", "is_leaf", "grad", "grad_fn", "output_nr", "retains_grad", "_version")
+
+REFUSED: dict[Any, Handler] = {
+    inplace.rearrange: refused(
+        "exchanging axes in place", "use the form without underscore, and assign its result"
+    ),
+    **{vars(Tensor)[name]: refused(f"`{name}`", OUTSIDE) for name in _GRAPH},
+    **{
+        getattr(Tensor, name): refused(f"`{name}`, the layout of memory,", OUTSIDE)
+        for name in _LAYOUT
+    },
+    **{
+        function: refused(f"`{function.__name__}`", OUTSIDE)
+        for function in (factorizations.lu, factorizations.geqrf)
+    },
+    **{inspect.getattr_static(Tensor, name).fget: refused(f"`{name}`", OUTSIDE) for name in _STATE},
+}

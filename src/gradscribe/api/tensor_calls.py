@@ -51,7 +51,7 @@ from gradscribe.runtime import (
 )
 from gradscribe.runtime.tensor import Tensor, wrap
 
-# -- whose methods an array has ------------------------------------------------------------------
+# -- values ----------------------------------------------------------------------------------------
 
 
 def _item(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

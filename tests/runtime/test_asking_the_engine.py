@@ -48,8 +48,10 @@ def test_leaves_cannot_be_asked_for_while_gradients_are_returned():
     x = leaf(1.0)
     y = x * 2
     accumulator = y.grad_fn.next_functions[0][0]
-    y.register_hook(lambda _: gs._C._will_engine_execute_node(accumulator))
+    found = []
+    y.register_hook(lambda _: found.append(gs._C._will_engine_execute_node(accumulator)))
     y.backward(retain_graph=True)
+    assert found == [True]
     with pytest.raises(RuntimeError, match=r"we are currently running autograd\.grad"):
         autograd.grad(y, x)
 

@@ -289,3 +289,36 @@ def test_a_target_of_another_shape_is_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         F.mse_loss(gs.ones(3), gs.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("lengths", "biased", "expected"),
+    [
+        ((4, 2), True, "Addmm(x x T(x))"),
+        ((4, 2), False, "Mm(x T(x))"),
+        ((2,), True, "View(Addmm(x View(x) T(x)))"),
+        ((3, 4, 2), True, "View(Addmm(x View(x) T(x)))"),
+    ],
+)
+def test_the_graph_of_a_linear_layer(lengths, biased, expected):
+    def told(node):
+        inputs = " ".join(told(n) for n, _ in node.next_functions)
+        return f"{node.name()[:-9]}({inputs})" if inputs else "x"
+
+    x, weight, bias = (gs.rand(*s, requires_grad=True) for s in (lengths, (3, 2), (3,)))
+    arguments = (x, weight, bias) if biased else (x, weight)
+    out = F.linear(*arguments)
+    assert told(out.grad_fn) == expected
+    plain = x.detach().numpy() @ weight.detach().numpy().T
+    np.testing.assert_allclose(
+        out.detach().numpy(), plain + bias.detach().numpy() if biased else plain
+    )
+    assert gs.autograd.gradgradcheck(F.linear, arguments)
+
+
+def test_what_the_node_of_a_linear_layer_has_saved():
+    x, weight, bias = (gs.rand(*s, requires_grad=True) for s in ((4, 2), (3, 2), (3,)))
+    node = F.linear(x, weight, bias).grad_fn
+    assert (node._saved_alpha, node._saved_beta) == (1, 1)
+    assert node._saved_mat1 is x
+    assert node._saved_mat2.shape == (2, 3)

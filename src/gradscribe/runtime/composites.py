@@ -207,6 +207,11 @@ def lerp(x: Any, end: Any, weight: Any) -> Any:
     return np.where(weight < 0.5, x + weight * change, end - change * (1 - weight))
 
 
+def plainly_added_product(x: Any, first: Any, second: Any) -> Any:
+    """x + first @ second."""
+    return x + first @ second
+
+
 def added_product(x: Any, first: Any, second: Any, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * (first @ second)."""
     return beta * x + alpha * (first @ second)

@@ -23,6 +23,7 @@ _ADDCMUL = Operation("Addcmul", composites.addcmul)
 _ADDCDIV = Operation("Addcdiv", composites.addcdiv)
 _LERP = Operation("Lerp", composites.lerp)
 _ADDMM = Operation("Addmm", composites.added_product)
+_ADDMM_PLAIN = Operation("Addmm", composites.plainly_added_product)
 _ADDMV = Operation("Addmv", composites.added_product)
 _BADDBMM = Operation("Baddbmm", composites.added_product)
 _ADDBMM = Operation("Addbmm", composites.added_products)
@@ -54,6 +55,8 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * mat1 @ mat2."""
     functions.check_matrices(mat1, mat2)
+    if type(beta) is int and type(alpha) is int and beta == alpha == 1:
+        return apply(_ADDMM_PLAIN, (input, mat1, mat2))
     return apply(_ADDMM, (input, mat1, mat2, beta, alpha))
 
 

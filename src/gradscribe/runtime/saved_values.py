@@ -186,6 +186,8 @@ def _operand(node: OperationNode, position: int) -> Any:
     operation = kernel.call[0]
     if operation.name == "Mul" and not isinstance(node.leaves[0], (np.ndarray, Packed)):
         position = 1 - position  # the Tensor counts as the first
+    if position >= len(node.leaves):
+        return 1  # a factor that was left out
     value = node.leaves[position]
     if not isinstance(value, (np.ndarray, Packed)):
         return wrap(np.asarray(value)) if operation.wraps_numbers else value

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradscribe.nn.formulas import attention as formulas
 from gradscribe.nn.functional import dropouts
-from gradscribe.runtime import calculus, dtypes, functions, grad_mode, inplace
+from gradscribe.runtime import calculus, dtypes, functions, grad_mode, inplace, products, shaping
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.promotion import alike
 from gradscribe.runtime.randomness import Generator
@@ -22,7 +22,7 @@ __all__ = [
 ]
 # fmt: on
 
-_LINEAR = Operation("Addmm", formulas.linear)
+_LINEAR = Operation("Linear", formulas.linear)
 _BILINEAR = Operation("Trilinear", formulas.bilinear)
 _WEIGHTS = Operation("Softmax", formulas.attention_weights, ("scale",))
 _ROWS = Operation("Embedding", formulas.taken_rows)
@@ -41,7 +41,14 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
             f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input.shape[-1]} and "
             f"{weight.shape[-1]}x{weight.shape[0]})"
         )
-    return apply(_LINEAR, alike((input, weight) if bias is None else (input, weight, bias)))
+    input, weight, *biases = alike((input, weight) if bias is None else (input, weight, bias))
+    if weight.ndim != 2:
+        return apply(_LINEAR, (input, weight, *biases))
+    *lengths, width = input.shape
+    rows = input if len(lengths) == 1 else shaping.reshape(input, (math.prod(lengths), width))
+    columns = shaping.t(weight)
+    product = products.addmm(biases[0], rows, columns) if biases else functions.mm(rows, columns)
+    return product if len(lengths) == 1 else shaping.reshape(product, (*lengths, len(weight)))
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

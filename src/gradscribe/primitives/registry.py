@@ -54,6 +54,9 @@ PRIMITIVES: dict[Any, Primitive] = {}
 METHODS: dict[str, Primitive] = {}
 """The primitive of every array method and attribute that is one (`x.sum()`, `x.T`)."""
 
+PUBLIC: dict[Any, Any] = {}
+"""The public function of a private ufunc that it hands its arguments to."""
+
 COMPOSITIONS: dict[Any, Callable[..., Any]] = {}
 """Functions that are made of other operations, and the Python functions that say how."""
 

@@ -66,6 +66,7 @@ def gradient(
 ) -> tuple[Tensor, ...]:
     """The slopes of samples along axes, by differences of second order inside."""
     axes = range(input.array.ndim) if dim is None else sizes((dim,))
+    spacing = 1 if spacing is None else spacing
     given = spacing if isinstance(spacing, (tuple, list)) else (spacing,) * len(axes)
     steps = [step.array if isinstance(step, Tensor) else step for step in given]
     slope: Any = np.gradient

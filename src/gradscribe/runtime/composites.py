@@ -306,7 +306,10 @@ def ldexp(x: Any, exponent: Any) -> Any:
 
 def renorm(x: Any, p: float, axes: Any, maxnorm: float) -> Any:
     """x, scaled where the p-norm over these axes is greater than maxnorm."""
-    size = np.sum(np.abs(x) ** p, axis=axes, keepdims=True) ** (1 / p)
+    if p == np.inf:
+        size = np.max(np.abs(x), axis=axes, keepdims=True)
+    else:
+        size = np.sum(np.abs(x) ** p, axis=axes, keepdims=True) ** (1 / p)
     return x * np.where(size > maxnorm, maxnorm / (size + 1e-7), 1.0)
 
 

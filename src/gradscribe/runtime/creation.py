@@ -216,9 +216,19 @@ def eye(
 
 @silent
 def arange(
-    *bounds: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    *bounds: Any,
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Numbers from start (0) up to, not including, end, in steps (of 1)."""
+    if end is not None:
+        bounds = (*(bounds or (start,)), end, step)
+    elif step != 1:
+        bounds = (*((0, *bounds) if len(bounds) == 1 else bounds), step)
     array = np.arange(*map(_plain, bounds))
     if len(bounds) == 3 and (bounds[1] - bounds[0]) * bounds[2] < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")

@@ -308,6 +308,8 @@ def ormqr(
 ) -> Tensor:
     """The product of a matrix and the reflections that `geqrf` gives."""
     rows, columns = input.array.shape[-2:]
+    if rows < columns:
+        input = input[..., :rows]
     if rows > columns:
         padding = np.zeros((*input.array.shape[:-1], rows - columns), input.array.dtype)
         input = shaping.cat((input, wrap(padding)), -1)

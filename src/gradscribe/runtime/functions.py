@@ -37,7 +37,7 @@ from gradscribe.runtime.promotion import (
     result_dtype,
     summable,
 )
-from gradscribe.runtime.shaping import permute, reshape
+from gradscribe.runtime.shaping import cat, permute, reshape
 from gradscribe.runtime.silence import silent
 from gradscribe.runtime.tensor import Tensor, wrap
 
@@ -125,10 +125,10 @@ logaddexp2 = quotient("logaddexp2", np.logaddexp2, "Logaddexp2")
 float_power = quotient("float_power", np.float_power, "Pow")
 xlogy = quotient("xlogy", composites.xlogy, "Xlogy")
 heaviside = binary("heaviside", np.heaviside, "Heaviside", differentiable=False)
-nextafter = binary("nextafter", np.nextafter, "Nextafter", differentiable=False)
+nextafter = binary("nextafter", np.nextafter, "Nextafter")
 gcd = binary("gcd", np.gcd, "Gcd", differentiable=False)
 lcm = binary("lcm", np.lcm, "Lcm", differentiable=False)
-floor_divide = binary("floor_divide", np.floor_divide, "FloorDivide", differentiable=False)
+floor_divide = binary("floor_divide", np.floor_divide, "FloorDivide")
 
 eq = binary("eq", np.equal, "Eq", differentiable=False)
 ne = not_equal = binary("ne", np.not_equal, "Ne", differentiable=False)
@@ -331,9 +331,14 @@ def nan_to_num(
     return apply(_NAN_TO_NUM, (input,), (0.0 if nan is None else nan, posinf, neginf))
 
 
-def diff(input: Any, n: int = 1, dim: int = -1) -> Tensor:
-    """The differences of neighbours along an axis, taken n times."""
-    return apply(_DIFF, (input,), (n, dim))
+def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """The differences of neighbours along an axis, taken n times; prepend, append: what comes
+    before and after it first."""
+    if n == 0:
+        return clone(input)
+    parts = [part for part in (prepend, input, append) if part is not None]
+    whole = cat(parts, dim) if len(parts) > 1 else input
+    return apply(_DIFF, (whole,), (n, dim))
 
 
 def norm(

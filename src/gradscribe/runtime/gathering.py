@@ -75,7 +75,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """The elements at indices along an axis, broadcast along the others; or in the flat array."""
     if dim is None:
-        return take(input, indices)
+        return take(input, shaping.reshape(indices, -1))
     found = np.take_along_axis(positions(input), _integers(indices), axis=dim)
     return apply(_GATHER, (input, found))
 
@@ -189,6 +189,8 @@ def _along(input: Tensor, dim: int, index: Tensor, name: str) -> Array:
     axis = axis_of(dim, rank)
     if not rank:
         return given
+    if not given.size:
+        return given.astype(np.int64)
     if not given.ndim:
         places: Array = _along(input, dim, wrap(given[None]), name)[0]
         return places
@@ -288,6 +290,8 @@ def index_put(
 
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where the mask holds."""
+    if not max(input.array.ndim, mask.array.ndim):
+        input = shaping.reshape(input, -1)
     given, chosen = np.broadcast_arrays(input.array, mask.array)
     if given.shape != input.array.shape:
         input = shaping.expand(input, given.shape)
@@ -296,6 +300,8 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy with the elements of source, in order, where the mask holds."""
+    if mask.array.ndim > input.array.ndim:
+        input = shaping.expand(input, mask.array.shape)
     places = positions(input)[np.broadcast_to(mask.array, input.array.shape)]
     values = shaping.reshape(source, (-1,))[: places.size]
     return _put(_PUT, "MaskedScatter", input, places, values)

@@ -44,20 +44,26 @@ def column_stack(tensors: Any) -> Any:
     return shaping.cat(columns, 1)
 
 
-def atleast_1d(input: Any) -> Any:
+def atleast_1d(input: Any, *more: Any) -> Any:
     """With one axis at least."""
+    if more or isinstance(input, (tuple, list)):
+        return tuple(map(atleast_1d, (input, *more) if more else input))
     return input if input.ndim else input.reshape(1)
 
 
-def atleast_2d(input: Any) -> Any:
+def atleast_2d(input: Any, *more: Any) -> Any:
     """With two axes at least."""
+    if more or isinstance(input, (tuple, list)):
+        return tuple(map(atleast_2d, (input, *more) if more else input))
     if input.ndim > 1:
         return input
     return input.unsqueeze(0) if input.ndim else input.reshape(1, 1)
 
 
-def atleast_3d(input: Any) -> Any:
+def atleast_3d(input: Any, *more: Any) -> Any:
     """With three axes at least."""
+    if more or isinstance(input, (tuple, list)):
+        return tuple(map(atleast_3d, (input, *more) if more else input))
     if input.ndim > 2:
         return input
     if input.ndim == 2:

@@ -18,6 +18,7 @@ from gradscribe.primitives.registry import (
     COMPOSITIONS,
     NAMED,
     PRIMITIVES,
+    PUBLIC,
     VARIANTS,
 )
 from gradscribe.runtime.adaptors import BY_CALLEE
@@ -28,9 +29,10 @@ from gradscribe.runtime.tensor import Tensor, wrap
 
 def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """`ufunc(*inputs)` with a Tensor among the inputs (NEP 13)."""
+    ufunc = PUBLIC.get(ufunc, ufunc)
     if method == "__call__" and isinstance(kwargs.get("out", (None,))[0], Tensor):
         return _into(ufunc, inputs, **kwargs)
-    if method != "__call__" or kwargs or ufunc.nout != 1:
+    if method != "__call__" or kwargs or getattr(ufunc, "nout", 1) != 1:
         callee = ufunc if method == "__call__" else getattr(ufunc, method)
         known = "out" not in kwargs and (callee in COMPOSITIONS or callee in PRIMITIVES)
         return apply_of_any_form(callee, inputs, kwargs) if known else NotImplemented

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime import composites
-from gradscribe.runtime.adaptors import axes
+from gradscribe.runtime.adaptors import axes_of
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.functions import MAX, MIN, maximum, minimum
 from gradscribe.runtime.shaping import axis_of, flatten
@@ -229,14 +229,14 @@ def quantile(
     input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
     """The quantiles of order q, along an axis or of all elements."""
-    return apply(_QUANTILE, (input, q), (axes(dim), interpolation, keepdim))
+    return apply(_QUANTILE, (input, q), (axes_of(input, dim), interpolation, keepdim))
 
 
 def nanquantile(
     input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
     """The quantiles of order q of the elements that are not NaN."""
-    return apply(_NANQUANTILE, (input, q), (axes(dim), interpolation, keepdim))
+    return apply(_NANQUANTILE, (input, q), (axes_of(input, dim), interpolation, keepdim))
 
 
 # --- counting ---------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ def histogram(
     input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> Any:
     """How many elements are in each bin (or the sum of their weights), and where bins end."""
-    array, weights = input.array, None if weight is None else weight.array.ravel()
+    array, weights = input.array.ravel(), None if weight is None else weight.array.ravel()
     ends = bins.array if isinstance(bins, Tensor) else bins
     counts, found = np.histogram(array, ends, range, weights=weights, density=density)
     return _Histogram(wrap(counts.astype(array.dtype)), wrap(found.astype(array.dtype)))
@@ -295,19 +295,21 @@ def searchsorted(
     out_int32: bool = False,
     right: bool = False,
     side: Any = None,
+    sorter: Any = None,
 ) -> Tensor:
-    """Where to insert elements in sorted rows so that they stay sorted."""
+    """Where to insert elements in sorted rows so that they stay sorted; sorter: the order in which
+    the rows are sorted."""
     rows, wanted = (getattr(v, "array", v) for v in (sorted_sequence, input))
+    if sorter is not None:
+        rows = np.take_along_axis(rows, sorter.array, -1)
     side = side or ("right" if right else "left")
     found: Any
     if rows.ndim == 1:
         found = np.searchsorted(rows, wanted, side)
     else:
-        flat = zip(
-            rows.reshape(-1, rows.shape[-1]), wanted.reshape(-1, wanted.shape[-1]), strict=True
-        )
-        found = np.array([np.searchsorted(row, sought, side) for row, sought in flat])
-        found = found.reshape(wanted.shape)
+        found = np.zeros(wanted.shape, np.int64)
+        for place in np.ndindex(*wanted.shape[:-1]):
+            found[place] = np.searchsorted(rows[place], wanted[place], side)
     return wrap(np.asarray(found, np.int32 if out_int32 else np.int64))
 
 

@@ -31,8 +31,8 @@ from gradscribe.runtime.modes import MODES, tell_made
 from gradscribe.runtime.tensor import Array, Tensor, legacy_array, wrap
 
 
-def conversion(dtype: dtypes.Dtype) -> Callable[[Tensor], Tensor]:
-    def method(self: Tensor) -> Tensor:
+def conversion(dtype: dtypes.Dtype) -> Callable[..., Tensor]:
+    def method(self: Tensor, *, memory_format: Any = None) -> Tensor:
         return functions.to_dtype(self, dtype)
 
     return method

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from typing import Any
 
 import numpy as np
@@ -89,16 +90,30 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     return functions.norm(input - other, p)
 
 
-def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
-    """The p-norms of the differences of all pairs of rows."""
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
+    """The p-norms of the differences of all pairs of rows. compute_mode: as accurate in any."""
     return functions.norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
 
 
 def einsum(equation: str, *operands: Any) -> Any:
     """Sums of products, as the equation says."""
+    if not isinstance(equation, str):
+        equation, operands = _as_equation((equation, *operands))
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     return apply(_EINSUM, operands, (equation,))
+
+
+def _as_equation(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """The equation, and the operands, of operands that are each followed by the numbers of their
+    axes, and those of the result at the end."""
+
+    def letters(numbers: Any) -> str:
+        return "".join("..." if n is Ellipsis else string.ascii_letters[n] for n in numbers)
+
+    terms = ",".join(map(letters, given[1::2]))
+    result = f"->{letters(given[-1])}" if len(given) % 2 else ""
+    return terms + result, given[: len(given) - len(given) % 2 : 2]
 
 
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
@@ -119,9 +134,12 @@ def cross(input: Any, other: Any, dim: int = -1) -> Any:
     return apply(_CROSS, promoted(input, other), (dim,))
 
 
-def cov(input: Any, *, correction: int = 1) -> Any:
-    """The covariances of rows."""
-    return apply(_COV, (input,), (correction,))
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    """The covariances of rows; fweights: how often each observation counts, aweights: how much."""
+    if fweights is None and aweights is None:
+        return apply(_COV, (input,), (correction,))
+    covariances: Any = np.cov
+    return covariances(input, ddof=correction, fweights=fweights, aweights=aweights)
 
 
 def corrcoef(input: Any) -> Any:

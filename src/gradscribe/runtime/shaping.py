@@ -167,11 +167,12 @@ def transpose(input: Tensor, dim0: Any = None, dim1: Any = None, *dims: int) -> 
 swapaxes = swapdims = transpose
 
 
-def flip(input: Tensor, *dims: Any) -> Tensor:
+def flip(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """A copy with these axes in the other direction."""
+    named = sizes(args if dims is None else (dims,))
     if not input.array.ndim:
         return input.clone()
-    return apply(_FLIP, (input,), (sizes(dims),))
+    return apply(_FLIP, (input,), (named,))
 
 
 def t(input: Tensor) -> Tensor:
@@ -185,7 +186,8 @@ def t(input: Tensor) -> Tensor:
 
 def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     """Without the axes of length one, or without those named that have length one."""
-    dim = axes(axis if dim is None else dim)
+    named_none = isinstance(dim, (tuple, list)) and not len(dim)
+    dim = () if named_none else axes(axis if dim is None else dim)
     if dim is not None:
         named = dim if isinstance(dim, tuple) else (dim,)
         shape = input.array.shape

@@ -82,6 +82,8 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """All windows of this size along an axis, so many steps apart, as the last axis."""
     axis = axis_of(dimension, input.array.ndim)
+    if not input.array.ndim and size < 2:
+        return shaping.reshape(input, -1)[:size]
     input, length = _lined(input), (input.array.shape or (1,))[axis]
     if size > length:
         raise RuntimeError(
@@ -257,7 +259,9 @@ def tile(input: Tensor, *dims: Any) -> Tensor:
     return apply(_REPEAT, (input,), (sizes(dims),))
 
 
-def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None) -> Tensor:
+def repeat_interleave(
+    input: Tensor, repeats: Any, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
     """Each element so many times, along an axis or in the flat array."""
     if dim is None:
         input, dim = shaping.flatten(input), 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime import dtypes, functions, shaping
+from gradscribe.runtime import complex_numbers, dtypes, functions, shaping
 from gradscribe.runtime.adaptors import PUBLIC_MODULE
 from gradscribe.runtime.creation import finished
 from gradscribe.runtime.eager import Operation, apply
@@ -115,7 +115,7 @@ def stft(
     return_complex: bool | None = None,
 ) -> Tensor:
     """The Fourier transforms of overlapping frames: frequencies by frames."""
-    if not return_complex:
+    if return_complex is None:
         raise RuntimeError(
             "stft requires the return_complex parameter be given for real inputs, and will further "
             "require that return_complex=True in a future PyTorch release."
@@ -132,7 +132,8 @@ def stft(
     one_side = input.array.dtype.kind != "c" if onesided is None else onesided
     transform: Any = np.fft.rfft if one_side else np.fft.fft
     spectra = shaping.transpose(transform(frames), -1, -2)
-    return functions.div(spectra, n_fft**0.5) if normalized else spectra
+    spectra = functions.div(spectra, n_fft**0.5) if normalized else spectra
+    return spectra if return_complex else complex_numbers.view_as_real(spectra)
 
 
 _PAD_MODES = {"replicate": "edge", "circular": "wrap"}

@@ -12,7 +12,7 @@ import math
 import numpy as np
 import scipy.special as sp
 
-from gradscribe.primitives.registry import UNKNOWN, composition, elementwise
+from gradscribe.primitives.registry import PUBLIC, UNKNOWN, composition, elementwise
 
 # -- the gamma and the beta function -------------------------------------------------------------
 
@@ -75,6 +75,10 @@ def binom(out, n, k):
 def zeta(out, x, q=None):
     """Of Hurwitz: the sum of (q + k) ** -x over k = 0, 1, …; of Riemann, where q is 1."""
     return UNKNOWN, None if q is None else -x * sp.zeta(x + 1, q)
+
+
+if hasattr(sp._ufuncs, "_zeta"):
+    PUBLIC[sp._ufuncs._zeta] = sp.zeta
 
 
 @composition(sp.polygamma)

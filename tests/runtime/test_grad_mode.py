@@ -205,3 +205,22 @@ def test_axes_exchanged_in_place_in_a_mode_hinder_no_later_change(mode):
     x.mul_(2)
     assert x.shape == (3, 2)
     assert x.requires_grad
+
+
+def test_a_view_taken_in_a_mode_is_refused_after_its_base_has_come_to_require_a_gradient():
+    x = gs.ones(2, requires_grad=True)
+    base = gs.zeros(2)
+    with gs.no_grad():
+        view = base[:1]
+    base.add_(x)
+    assert view.requires_grad
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and its base"):
+        view * 2
+
+
+def test_a_root_that_no_gradient_flows_through_is_refused():
+    x = gs.ones(2, requires_grad=True)
+    with gs.no_grad():
+        view = x[:1]
+    with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad"):
+        view.backward()

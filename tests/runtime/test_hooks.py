@@ -156,3 +156,19 @@ def test_a_retained_gradient_comes_after_the_hooks():
     y.register_hook(lambda grad: grad * 3)
     (y * 1).backward()
     assert y.grad.tolist() == [3]
+
+
+def test_hooks_of_a_node_see_no_gradients_that_the_run_is_not_for():
+    x, y = gs.ones(2, requires_grad=True), gs.ones(2, requires_grad=True)
+    z = x * y
+    seen = []
+    z.grad_fn.register_hook(lambda inputs, _: seen.append([g is not None for g in inputs]))
+    z.sum().backward(inputs=[y], retain_graph=True)
+    z.sum().backward()
+    assert seen == [[False, True], [True, True]]
+
+
+def test_inputs_of_backward_must_require_gradients():
+    x = gs.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="can't retain_grad on Tensor that has requires_grad"):
+        (x * 2).sum().backward(inputs=[gs.ones(2)])

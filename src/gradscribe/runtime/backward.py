@@ -12,7 +12,7 @@ import numpy as np
 from gradscribe.runtime import dtypes
 from gradscribe.runtime.engine import Root, Run, Sinks
 from gradscribe.runtime.grad_mode import is_grad_enabled
-from gradscribe.runtime.node import Edge, GradientEdge, Node
+from gradscribe.runtime.node import NO_EDGE, Edge, GradientEdge, Node
 from gradscribe.runtime.size import Size
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap
 
@@ -235,11 +235,11 @@ def _goals(inputs: Sequence[Any]) -> set[Node]:
     Tensors retain their gradient."""
     goals = set()
     for tensor in inputs:
+        if isinstance(tensor, Tensor):
+            tensor.retain_grad()
         node, _ = _edge_of_input(tensor)
         if node is not None:
             goals.add(node)
-        if isinstance(tensor, Tensor):
-            tensor.retain_grad()
     return goals
 
 
@@ -274,11 +274,12 @@ def _roots(tensors: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> lis
             seed = _one(shape, dtype, requires_grad)
         else:
             seed = _fitting(position, gradient, shape, dtype)
-        if not requires_grad:
+        start = edge or (edge_of(tensor) if requires_grad else NO_EDGE)
+        if start[0] is None:
             raise RuntimeError(
                 f"element {position} of tensors does not require grad and does not have a grad_fn"
             )
-        roots.append((edge or edge_of(tensor), seed))
+        roots.append((start, seed))
     return roots
 
 

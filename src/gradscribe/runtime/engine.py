@@ -202,13 +202,21 @@ class Run:
         results = self._results(node, cotangents)
         state = node.own_hooks
         if state is not None and state.hooks:
-            results = self._after_hooks(node, state.hooks, results, cotangents)
+            wanted = results if node.gives_all else self._wanted(edges, results)
+            results = self._after_hooks(node, state.hooks, wanted, cotangents)
         if not self.retain_graph:
             node.release()
         fresh = node.returns_fresh
         for edge, result in zip(edges, results, strict=True):
             if edge[0] is not None:
                 self.deliver(edge, result, fresh)
+
+    def _wanted(self, edges: Sequence[Edge], results: Sequence[Any]) -> Sequence[Any]:
+        """The results of a node that lead to what the run is for; None for the others."""
+        if self.leading is None:
+            return results
+        pairs = zip(edges, results, strict=True)
+        return [result if target in self.leading else None for (target, _), result in pairs]
 
     def _results(self, node: Node, cotangents: list[Any]) -> Sequence[Any]:
         if cotangents[0] is None and not node.takes_undefined and not _any(cotangents):

@@ -108,6 +108,7 @@ class FunctionNode(Node):
     non_differentiable: tuple[Tensor, ...] = ()
     """What `forward` has told, until its outputs are finished."""
     _forward_cls: ClassVar[type[Function]]
+    gives_all = True
     takes_undefined = True
     needs_input_grad: tuple[bool, ...]
 

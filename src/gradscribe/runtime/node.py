@@ -78,6 +78,8 @@ class Node:
     own_hooks: NodeState | None
 
     cotangent_count = 1
+    gives_all = False
+    """Whether hooks see all gradients that `backward` returns, also those that nobody asked for."""
     takes_undefined = False
     """Whether `backward` is called, too, where all cotangents that arrive are None."""
 

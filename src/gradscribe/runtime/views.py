@@ -86,6 +86,8 @@ class View:
         if version == self.version:
             return
         if self.origin:
+            if self.origin in _MODE_NAMES and view.node is None and self.base.needs_grad:
+                view.needs_grad = self.unrecorded = True
             if placed and self.base.needs_grad:
                 self.refuse(view, "its base or another view of its base has been")
             return

@@ -78,9 +78,14 @@ def diag_by_another_name(x):
     return np.sum(np.diag(v=x, offset=1))
 
 
-@refused("the parts must be known when the function is compiled", X, [1, 2])
-def split_at_computed_places(x, n):
-    return np.sum(np.split(x, np.cumsum(n))[0])
+@refused("the parts must be known when the function is compiled", X)
+def split_at_computed_places(x):
+    return np.sum(np.split(x, np.flatnonzero(x > 1))[0])
+
+
+@refused("it takes arrays, numbers and dtypes", X)
+def type_of_a_list_of_arrays(x):
+    return x.astype(np.result_type(x, [x]))
 
 
 @refused("this call of `split` is not supported", MATRIX)

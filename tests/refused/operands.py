@@ -268,11 +268,11 @@ def solution_for_a_number(x):
 
 @refused(
     "`qr` cannot be compiled here: "
-    "the matrix is not known to have at least as many rows as columns",
+    "whether the matrix has at least as many rows as columns is not known",
     MATRIX,
 )
-def factors_of_a_wide_matrix(x):
-    return np.linalg.qr(x)[1]
+def factors_of_chosen_rows(x):
+    return np.linalg.qr(x[x[:, 0] > 0])[1]
 
 
 @refused(
@@ -281,15 +281,7 @@ def factors_of_a_wide_matrix(x):
     MATRIX,
 )
 def complete_factors(x):
-    return np.linalg.qr(x, mode="complete")[1]
-
-
-@refused(
-    "`svd` cannot be compiled here: the vectors beyond the singular values have no derivative",
-    MATRIX,
-)
-def all_singular_vectors(x):
-    return np.linalg.svd(x)[1]
+    return np.linalg.qr(x.T, mode="complete")[1]
 
 
 @refused(

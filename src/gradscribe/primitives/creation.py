@@ -206,3 +206,16 @@ def kaiser(M, beta):
     beta, half = np.float64(beta), (M - 1) / 2.0
     places = (np.arange(M) - half) / half
     return np.i0(beta * np.sqrt(1 - places**2.0)) / np.i0(beta)
+
+
+@composition(np.fromfunction)
+def fromfunction(function, shape, *, dtype=float):
+    """The function is called once, with the coordinates of all places."""
+    count = len(shape)
+    coordinates = []
+    for axis, n in enumerate(shape):
+        along = np.reshape(
+            np.arange(n, dtype=dtype), (1,) * axis + (-1,) + (1,) * (count - axis - 1)
+        )
+        coordinates.append(np.broadcast_to(along, shape))
+    return function(*coordinates)

@@ -254,6 +254,8 @@ def tanh(out, x):
 
 @elementwise(np.arcsinh, math.asinh)
 def arcsinh(out, x):
+    if np.asarray(x).dtype.kind == "c":
+        return 1 / np.sqrt(1 + x * x)
     return 1 / np.hypot(1, x)
 
 

@@ -67,3 +67,49 @@ def _in_even_bins(a, count, edges, limits, weights):
     if weights is None:
         return np.bincount(place, None, count)
     return np.bincount(place, weights[inside], count).astype(weights.dtype)
+
+
+# -- of several numbers ----------------------------------------------------------------------------
+
+
+@composition(np.histogramdd)
+def histogramdd(sample, bins=10, range=None, density=None, weights=None):
+    columns = (*sample,) if isinstance(sample, (list, tuple)) else (*sample.T,)
+    each = (bins,) * len(columns) if np.ndim(bins) == 0 else (*bins,)
+    limits = (None,) * len(columns) if range is None else (*range,)
+    edges = [
+        histogram_bin_edges(np.asarray(x), n, ends)
+        for x, n, ends in zip(columns, each, limits, strict=True)
+    ]
+    return _joint(columns, edges, weights, density), edges
+
+
+@composition(np.histogram2d)
+def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
+    if np.ndim(bins) == 1 and len(bins) != 2:
+        bins = (bins, bins)
+    sums, (first, second) = histogramdd((x, y), bins, range, density, weights)
+    return sums, first, second
+
+
+def _joint(columns, edges, weights, density):
+    """The sums of weights in the bins of all columns together; elements outside go nowhere."""
+    place, inside, count, shape = 0, True, 1, ()
+    for x, ends in zip(columns, edges, strict=True):
+        x, n = np.asarray(x), ends.shape[0] - 1
+        found = np.searchsorted(ends, x, side="right") - 1
+        found = found - (x == ends[-1])
+        inside = inside & (found >= 0) & (found < n)
+        place, count, shape = place * n + found, count * n, (*shape, n)
+    kept = None if weights is None else np.asarray(weights)[inside]
+    sums = np.reshape(np.bincount(place[inside], kept, count), shape) * 1.0
+    if density:
+        for axis, ends in enumerate(edges):
+            widths = np.reshape(np.diff(ends), (-1, *(1,) * (len(edges) - 1 - axis)))
+            sums = sums / widths
+        sums = sums / np.sum(_counted(columns, edges, weights))
+    return sums
+
+
+def _counted(columns, edges, weights):
+    return _joint(columns, edges, weights, False)

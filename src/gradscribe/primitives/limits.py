@@ -14,9 +14,8 @@ LIMITS: dict[str, str] = {
     "np.linalg.eigvals": "the result is complex, whatever its values; eigenvectors have to be "
     "independent",
     "np.linalg.eigh": f"{_EIGEN}; phases of complex vectors are taken not to change",
-    "np.linalg.svd": "equal singular values as in `eigh`; `full_matrices=False`, or square ones",
-    "np.linalg.qr": "at least as many rows as columns; modes 'reduced' and 'r', of square ones "
-    "'complete'",
+    "np.linalg.svd": "equal singular values as in `eigh`; vectors beyond them have no derivative",
+    "np.linalg.qr": "modes 'reduced' and 'r'; of matrices that are not tall 'complete'",
     "np.linalg.pinv": "of full rank",
     "np.linalg.lstsq": "of full rank",
     "np.linalg.det": "of singular matrices the first derivative is right, too",
@@ -32,7 +31,7 @@ LIMITS: dict[str, str] = {
     "np.clip": "at its bounds the derivative passes",
     "np.sign": "0; of complex numbers it is refused",
     "np.sort": "the derivative follows the elements",
-    "np.unique": f"{_TIES}; not along an axis",
+    "np.unique": _TIES,
     "np.histogram": "sums of weights have a derivative in the weights, counts have none; edges "
     "move with the extremes",
     "np.interp": "at the points, the slope to the right",
@@ -82,9 +81,8 @@ WITHOUT_DERIVATIVE = {
     "its results are in no order, or tuples of a class of their own: use np.unique": """
         np.unique_all np.unique_counts np.unique_inverse np.unique_values""",
     "newer NumPy has it under another name only: isin, trapezoid": "np.in1d np.trapz",
-    "its bins are of several axes: number them, and use bincount": "np.histogram2d np.histogramdd",
     "it makes matrices of the class np.matrix": "np.asmatrix np.bmat",
-    "it calls back for each element, without source": "np.fromfunction np.frompyfunc",
+    "it calls back for each element, without source": "np.frompyfunc",
     "of several items it gives what the machine gives: write the loop": """
         np.arctan2.reduce np.atan2.reduce np.copysign.reduce np.float_power.reduce
         np.floor_divide.reduce np.fmod.reduce np.heaviside.reduce np.ldexp.reduce np.mod.reduce

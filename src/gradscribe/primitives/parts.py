@@ -153,12 +153,20 @@ def cross_along(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if axis is not None:
         axisa, axisb, axisc = axis, axis, axis
     a, b = np.moveaxis(np.asarray(a), axisa, -1), np.moveaxis(np.asarray(b), axisb, -1)
-    return np.moveaxis(np.cross(a, b), -1, axisc)
+    product = np.cross(a, b)
+    if np.ndim(product) < max(np.ndim(a), np.ndim(b)):
+        return product
+    return np.moveaxis(product, -1, axisc)
 
 
 def cross_in_plane(a, b):
     """The product of vectors of two components: a number."""
     return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+
+
+def out_of_plane(a):
+    """Vectors of two components as such of three."""
+    return np.concatenate((a, np.zeros((*a.shape[:-1], 1), dtype=a.dtype)), axis=-1)
 
 
 @variant(np.linalg.cross)

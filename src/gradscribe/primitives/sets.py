@@ -21,29 +21,39 @@ def unique(
     equal_nan=True,
     sorted=True,
 ):
-    if axis is not None:
-        raise NotImplementedError("np.unique along an axis: sort the rows, and compare neighbours")
-    flat = np.ravel(ar)
-    order = np.argsort(flat, kind="stable")
+    flat = np.ravel(ar) if axis is None else _rows(ar, axis)
+    order = np.argsort(flat, kind="stable") if axis is None else np.lexsort(flat.T[::-1])
     elements = flat[order]
     first = _differ_from_the_last(elements, equal_nan)
-    results = (elements[first],)
+    found = elements[first]
+    if axis is not None:
+        rest = np.moveaxis(ar, axis, 0).shape[1:]
+        found = np.moveaxis(np.reshape(found, (found.shape[0], *rest)), 0, axis)
+    results = (found,)
     if return_index:
         results = (*results, order[first])
     if return_inverse:
         places = np.zeros(flat.shape[0], dtype=np.int64)
         places[order] = np.cumsum(first) - 1
-        results = (*results, np.reshape(places, np.shape(ar)))
+        results = (*results, np.reshape(places, np.shape(ar)) if axis is None else places)
     if return_counts:
         starts = np.concatenate((np.flatnonzero(first), np.array([flat.shape[0]])))
         results = (*results, np.diff(starts))
     return results[0] if len(results) == 1 else results
 
 
+def _rows(ar, axis):
+    """What lies at each place along an axis, as a row."""
+    ar = np.moveaxis(ar, axis, 0)
+    return np.reshape(ar, (ar.shape[0], -1))
+
+
 def _differ_from_the_last(elements, equal_nan):
     """Whether each of the sorted elements is another than the one before it."""
     change = elements[1:] != elements[:-1]
-    if equal_nan and elements.dtype.kind in "fc":
+    if np.ndim(elements) == 2:
+        change = np.any(change, axis=1)
+    elif equal_nan and elements.dtype.kind in "fc":
         change = change & ~(np.isnan(elements[1:]) & np.isnan(elements[:-1]))
     return np.concatenate((np.ones(np.minimum(elements.shape[0], 1), dtype=bool), change))
 

@@ -12,19 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.calls import application, inlining, positions, prelude
+from gradscribe.frontend.calls import application, inlining, positions, prelude, unpacking
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.sequences import known_items, new_list
 from gradscribe.frontend.data.subscripts import read_item
+from gradscribe.frontend.interruptions import MisfitError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Ref, Static, TupleOf, is_number
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Method, Value
-from gradscribe.ir.types import Array
+from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.eigenvalues import as_complex
 from gradscribe.primitives.einsum import subscripts_of_lists
-from gradscribe.primitives.parts import cross_in_plane
+from gradscribe.primitives.parts import cross_in_plane, out_of_plane
 from gradscribe.primitives.registry import PRIMITIVES
 
 
@@ -66,6 +67,8 @@ def _split(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         ]
     elif (items := _items(lowering, parts)) is not None:
         bounds = list(items)
+    elif unpacking.is_counted(lowering, parts):
+        bounds = list(unpacking.unpacked(lowering, node, parts))
     else:
         lowering.unsupported(
             node,
@@ -127,9 +130,14 @@ def _size(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 def _cross(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`np.cross(a, b)`, of two components, too."""
     operands = tuple(as_array(lowering, node, item) for item in arguments)
-    flat = any(_has_two(lowering, item) for item in operands if isinstance(item, (Ref, Value)))
-    if flat and not keywords:
-        return inlining.inline(lowering, node, cross_in_plane, operands)
+    if not keywords and len(operands) == 2:
+        flat = [isinstance(x, (Ref, Value)) and _has_two(lowering, x) for x in operands]
+        if all(flat):
+            return inlining.inline(lowering, node, cross_in_plane, operands)
+        operands = tuple(
+            inlining.inline(lowering, node, out_of_plane, (x,)) if is_flat else x
+            for x, is_flat in zip(operands, flat, strict=True)
+        )
     return application.apply_primitive(
         lowering, node, PRIMITIVES[np.cross], np.cross, operands, keywords
     )
@@ -189,6 +197,22 @@ def _as_complex(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     return lowering.wrap(lowering.emit(PRIMITIVES[as_complex], tree, Method("astype")))
 
 
+def _result_type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.result_type(x, y, …)`: known, as the types of all arrays and numbers are."""
+    return Static(np.result_type(*(_kind(lowering, item) for item in arguments)))
+
+
+def _kind(lowering: Lowering, item: Any) -> Any:
+    """A dtype, or a number of Python's, which takes on that of the others."""
+    if isinstance(item, Static):
+        return item.value
+    type_ = lowering.value(item).type
+    if not isinstance(type_, (Array, Scalar)):
+        raise MisfitError("it takes arrays, numbers and dtypes", "", lowering.builder.location)
+    number = np.zeros((), type_.dtype)
+    return number.item() if isinstance(type_, Scalar) and type_.weak else number.dtype
+
+
 DIVIDING: dict[Any, Callable[..., Any]] = {
     np.diag: _diag,
     np.split: _split,
@@ -197,6 +221,7 @@ DIVIDING: dict[Any, Callable[..., Any]] = {
     np.size: _size,
     np.cross: _cross,
     np.einsum: _einsum,
+    np.result_type: _result_type,
     np.linalg.eig: _eigen(np.linalg.eig),
     np.linalg.eigvals: _eigen(np.linalg.eigvals),
     as_complex: _as_complex,

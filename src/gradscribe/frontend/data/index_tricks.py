@@ -1,4 +1,4 @@
-"""`np.r_[…]` and `np.c_[…]`: joining written as an index, where slices are ranges."""
+"""`np.r_[…]`, `np.c_[…]`, `np.mgrid[…]`, `np.ogrid[…]`: indices whose slices are ranges."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from gradscribe.ir.types import Array, Scalar
 
 
 def joined(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
-    """What the index makes, where `owner` is `np.r_` or `np.c_`; else None."""
+    """What the index makes, where `owner` is one of those; else None."""
     from gradscribe.frontend.calls import dispatch as calls
 
     trick = _object(owner)
+    if trick is np.mgrid or trick is np.ogrid:
+        return _grid(lowering, node, index, trick is np.ogrid)
     joining = next((f for known, f in _JOINING if trick is known), None)
     if joining is None:
         return None
@@ -30,6 +32,18 @@ def joined(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
     if trick is np.r_:
         parts = [_with_axis(lowering, part) for part in parts]
     return calls.call(lowering, node, Static(joining), (TupleOf(tuple(parts)),), {})
+
+
+def _grid(lowering: Lowering, node: Any, index: Any, is_open: bool) -> Any:
+    """`np.mgrid[…]` and `np.ogrid[…]`: the coordinates of the points between the slices."""
+    from gradscribe.frontend.calls import dispatch as calls
+
+    if isinstance(index, slice):
+        return _part(lowering, node, index)
+    ranges = tuple(_part(lowering, node, part) for part in index.items)
+    form = {"indexing": Static("ij"), "sparse": Static(is_open)}
+    grids = calls.call(lowering, node, Static(np.meshgrid), ranges, form)
+    return grids if is_open else calls.call(lowering, node, Static(np.stack), (grids,), {})
 
 
 def _with_axis(lowering: Lowering, part: Any) -> Any:

@@ -214,8 +214,9 @@ def test_a_view_taken_in_a_mode_is_refused_after_its_base_has_come_to_require_a_
         view = base[:1]
     base.add_(x)
     assert view.requires_grad
-    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and its base"):
-        view * 2
+    for use in (lambda: view * 2, lambda: view.split(1), lambda: grad(base.sum(), view)):
+        with pytest.raises(RuntimeError, match="A view was created in no_grad mode and its base"):
+            use()
 
 
 def test_a_root_that_no_gradient_flows_through_is_refused():

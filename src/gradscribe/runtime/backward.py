@@ -154,6 +154,8 @@ def _edge_of_input(tensor: Tensor | GradientEdge) -> Edge:
         )
     if not tensor.requires_grad:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
+    if tensor.view_of is not None:
+        tensor.view_of.refresh(tensor, placed=True)
     return edge_of(tensor)
 
 

@@ -94,6 +94,8 @@ def pieces(
     indices = [(*(slice(None),) * axis, place) for place in places]
     statics = [normalized(index)[0] for index in indices]
     if tensor.requires_grad and grad_enabled() and not all_inference((tensor,)):
+        if tensor.view_of is not None:
+            tensor.view_of.refresh(tensor, placed=True)
         views = _recorded(tensor, operation, axis, indices, statics, saved)
     else:
         views = tuple(apply(operation, (tensor,), (static,)) for static in statics)

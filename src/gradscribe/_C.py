@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 from weakref import ref
 
+from gradscribe.runtime.dual import is_forward_enabled, set_forward_enabled
 from gradscribe.runtime.engine import Run, current_run
 from gradscribe.runtime.grad_mode import is_grad_enabled, is_multithreading_enabled
 from gradscribe.runtime.node import AccumulateGrad, Edge, Node, next_sequence
@@ -60,6 +61,20 @@ def _under_way(name: str) -> Run:
     if run is None:
         raise RuntimeError(f"{name} should only be called during the backward pass")
     return run
+
+
+_is_fwd_grad_enabled = is_forward_enabled
+
+
+def _set_fwd_grad_enabled(enabled: bool) -> None:
+    """Forward mode from now on, or not."""
+    set_forward_enabled(enabled)
+
+
+def _get_current_graph_task_keep_graph() -> bool:
+    """Whether the backward that is under way keeps its graph."""
+    run = current_run()
+    return run is None or run.retain_graph
 
 
 def _unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[int]) -> None:
@@ -157,4 +172,7 @@ class DelayedError:
 _functions = SimpleNamespace(
     AccumulateGrad=AccumulateGrad, DelayedError=DelayedError, UndefinedGrad=UndefinedGrad
 )
-_autograd = SimpleNamespace(_unsafe_set_version_counter=_unsafe_set_version_counter)
+_autograd = SimpleNamespace(
+    _get_current_graph_task_keep_graph=_get_current_graph_task_keep_graph,
+    _unsafe_set_version_counter=_unsafe_set_version_counter,
+)

@@ -97,3 +97,22 @@ def test_versions_are_set_and_references_expire():
     gc.collect()
     assert reference.expired()
     assert alive() is None
+
+
+def test_a_backward_can_ask_whether_the_graph_is_kept():
+    kept = []
+
+    class Asking(gs.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, gradient):
+            kept.append(gs._C._autograd._get_current_graph_task_keep_graph())
+            return gradient
+
+    y = Asking.apply(gs.ones(1, requires_grad=True)).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    assert kept == [True, False]

@@ -345,3 +345,12 @@ def test_a_compiled_function_of_what_has_no_tangent_runs_once():
         assert len(runs) == 1
         assert tangent_of(f(forward_ad.make_dual(gs.zeros(1), gs.ones(1)))).tolist() == [1]
         assert len(runs) == 2
+
+
+def test_forward_mode_is_switched_off_for_good_by_its_private_name():
+    try:
+        gs._C._set_fwd_grad_enabled(False)
+        assert not gs._C._is_fwd_grad_enabled()
+    finally:
+        gs._C._set_fwd_grad_enabled(True)
+    assert forward_ad._is_fwd_grad_enabled()

@@ -200,3 +200,19 @@ def test_masked_elements_of_a_real_part_are_stored_in_the_complex_numbers():
     value = gs.tensor([0.5, 0.25], requires_grad=True)
     assert autograd.gradcheck(stored, (z, value))
     assert autograd.gradgradcheck(stored, (z, value))
+
+
+def test_one_copy_of_what_was_expanded_may_be_changed():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    y.expand(3, 2)[1].mul_(3)
+    assert y.tolist() == [3, 6]
+    assert autograd.grad(y.sum(), x)[0].tolist() == [3, 3]
+
+
+def test_a_first_hook_asks_for_the_place_of_a_view():
+    x = intermediate(2, 2)
+    piece = x.split(1)[1]
+    x.mul_(2)
+    with pytest.raises(RuntimeError, match="its base or another view of its base has been"):
+        piece.register_hook(print)

@@ -163,8 +163,11 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
         """Call `hook(gradient)` when the gradient of this Tensor is computed; what it returns,
         if not None, is used in its place."""
         self._check_hookable()
-        if self.node is not None:
-            return RemovableHandle(self.node.tensor_hooks(self.index), hook)
+        node = self.node
+        if node is None or node.own_hooks is None or self.index not in node.own_hooks.tensor_hooks:
+            node = self.grad_fn  # after the first hook, those of a view stay where that one is
+        if node is not None:
+            return RemovableHandle(node.tensor_hooks(self.index), hook)
         return RemovableHandle(self._watched_leaf().hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Hook) -> RemovableHandle:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradscribe.runtime.array_methods import memory_of
 from gradscribe.runtime.grad_mode import enter_mode, grad_enabled, leave_mode
 from gradscribe.runtime.inference import is_inference_mode_enabled
 
@@ -200,7 +201,9 @@ def positions(shape: tuple[int, ...], steps: Steps) -> Any:
 def unlock(view: Any, original: Any) -> None:
     """Let a view be stored to that NumPy made read-only, if no two elements share memory."""
     flags = getattr(view, "flags", None)
-    if flags is None or flags.writeable or not original.flags.writeable or overlaps(view):
+    if flags is None or flags.writeable or overlaps(view):
+        return
+    if not (original.flags.writeable or memory_of(original).flags.writeable):
         return
     with contextlib.suppress(ValueError):
         view.flags.writeable = True

@@ -98,9 +98,39 @@ def test_lists_of_tensors():
     assert gs.tensor([gs.tensor(1.0), gs.tensor(2.0)]).tolist() == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("data", "kind", "message"),
+    [
+        ("a", TypeError, "new(): invalid data type 'str'"),
+        (["a"], ValueError, "too many dimensions 'str'"),
+        ([[1, 2], [3]], ValueError, "expected sequence of length 2 at dim 1 (got 1)"),
+        ([[1], 2], TypeError, "not a sequence"),
+        (None, RuntimeError, "Could not infer dtype of NoneType"),
+        ([{}], RuntimeError, "Could not infer dtype of dict"),
+        (2**70, ValueError, "Overflow when unpacking long long"),
+    ],
+)
+def test_what_no_tensor_is_made_of(data, kind, message):
+    with pytest.raises(kind) as caught:
+        gs.tensor(data)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: gs.ones(2, -1), "Trying to create tensor with negative dimension -1: [2, -1]"),
+        (lambda: gs.arange(1, 0), "upper bound and lower bound inconsistent with step sign"),
+        (lambda: gs.arange(0, 3, 0), "step must be nonzero"),
+    ],
+)
+def test_sizes_and_bounds_that_do_not_fit(call, message):
+    with pytest.raises(RuntimeError) as caught:
+        call()
+    assert str(caught.value) == message
+
+
 def test_what_is_no_number_is_refused():
-    with pytest.raises(TypeError):
-        gs.tensor(["a"])
     with pytest.raises(TypeError, match=r"expected np\.ndarray"):
         gs.from_numpy([1.0])
     with pytest.raises(RuntimeError, match="no such device"):

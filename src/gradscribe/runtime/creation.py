@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime import dtypes
+from gradscribe.runtime.data_errors import unlike_sequence, without_dtype
 from gradscribe.runtime.modes import MODES, tell_made
 from gradscribe.runtime.silence import silent
 from gradscribe.runtime.size import sizes
@@ -76,9 +77,14 @@ def _array_of(data: Any, dtype: Any) -> Array:
     """A new array of the data; Python floats get the default floating type."""
     if isinstance(data, Tensor):
         data = data.array
-    array: Array = np.array(_plain(data))
+    try:
+        array: Array = np.array(_plain(data))
+    except ValueError:
+        raise unlike_sequence(data) from None
     if isinstance(data, (np.ndarray, np.generic)):
         return array
+    if array.dtype.kind not in "biufc":
+        raise without_dtype(data)
     if dtype is None and array.dtype.kind in "fc" and not _holds_numpy(data):
         kind = np.result_type(dtypes.default(), np.complex64)
         return array.astype(dtypes.default() if array.dtype.kind == "f" else kind)
@@ -229,9 +235,12 @@ def arange(
         bounds = (*(bounds or (start,)), end, step)
     elif step != 1:
         bounds = (*((0, *bounds) if len(bounds) == 1 else bounds), step)
-    array = np.arange(*map(_plain, bounds))
-    if len(bounds) == 3 and (bounds[1] - bounds[0]) * bounds[2] < 0:
+    first, last, each = (*((0, *bounds) if len(bounds) == 1 else bounds), 1)[:3]
+    if each == 0:
+        raise RuntimeError("step must be nonzero")
+    if (last - first) * each < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    array = np.arange(*map(_plain, bounds))
     if dtype is None and array.dtype.kind == "f":
         dtype = dtypes.default()
     return made_of_data(array, dtype, device, requires_grad)
@@ -362,7 +371,13 @@ def full_like(
 
 
 def _shape(given: tuple[Any, ...], size: Any) -> tuple[int, ...]:
-    return sizes(given if size is None else (size,))
+    shape = sizes(given if size is None else (size,))
+    negative = [length for length in shape if length < 0]
+    if negative:
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {negative[0]}: {list(shape)}"
+        )
+    return shape
 
 
 def _floating(dtype: Any) -> dtypes.Dtype:

@@ -138,7 +138,12 @@ def to_dtype(dtype: Any) -> Dtype:
         return _default
     if isinstance(getattr(dtype, "dtype", None), PublicDtype):  # FloatTensor and its kind
         return to_dtype(dtype.dtype)
-    found: Dtype = np.dtype(dtype)
+    try:
+        found: Dtype = np.dtype(dtype)
+    except TypeError:
+        if isinstance(dtype, str):
+            raise ValueError(f"invalid type: {dtype!r}") from None
+        raise
     return found
 
 

@@ -29,6 +29,7 @@ from gradscribe.runtime.kernel import AdjointByOperations, Derivatives, Kernel, 
 from gradscribe.runtime.modes import MODES, tell_finished, tell_recorded
 from gradscribe.runtime.node_names import node_name
 from gradscribe.runtime.of_result import derivatives_of_result
+from gradscribe.runtime.operand_checks import check_operands
 from gradscribe.runtime.operation import node_class
 from gradscribe.runtime.provider import KERNELS, derivatives_of
 from gradscribe.runtime.provider import set_provider as set_provider
@@ -149,6 +150,7 @@ def _new_kernel(
     static: tuple[Any, ...],
 ) -> Kernel:
     """Ask the compiler; the integers of shapes and indices become operands, too."""
+    check_operands(operation.name, leaves)
     constants: list[int] = []
     positions = range(len(leaves))
     args: list[Any] = [Operand(position) for position in positions]

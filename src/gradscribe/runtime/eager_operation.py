@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.explaining import explained
+from gradscribe.runtime.operand_checks import check_operands
 from gradscribe.runtime.silence import silent
 
 
@@ -45,6 +46,7 @@ class Operation:
     @silent
     def call(self, arrays: Sequence[Any], static: tuple[Any, ...]) -> Any:
         """The operation on arrays; what NumPy refuses is refused in PyTorch's words."""
+        check_operands(self.name, arrays)
         try:
             return self._call(arrays, static)
         except (ValueError, TypeError, IndexError) as error:

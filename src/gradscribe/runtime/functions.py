@@ -38,7 +38,7 @@ from gradscribe.runtime.promotion import (
     summable,
 )
 from gradscribe.runtime.shaping import cat, permute, reshape
-from gradscribe.runtime.silence import silent
+from gradscribe.runtime.silence import silent, tell_of_imaginary_part
 from gradscribe.runtime.tensor import Tensor, wrap
 
 # fmt: off
@@ -234,11 +234,20 @@ def mm(input: Any, mat2: Any) -> Tensor:
 
 def mv(input: Any, vec: Any) -> Tensor:
     """The product of a matrix and a vector."""
+    ranks = np.ndim(input), np.ndim(vec)
+    if ranks != (2, 1):
+        first = ranks[0] - 1 if ranks[0] == 2 else 1
+        raise RuntimeError(
+            f"vector + matrix @ vector expected, got {first}, {ranks[0]}, {ranks[1]}"
+        )
     return apply(_MATMULS[2, 1], (input, vec))
 
 
 def bmm(input: Any, mat2: Any) -> Tensor:
     """The products of two stacks of matrices."""
+    for name, operand in (("batch1", input), ("batch2", mat2)):
+        if np.ndim(operand) != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
     return apply(_MATMULS[3, 3], (input, mat2))
 
 
@@ -379,6 +388,9 @@ def to_dtype(input: Tensor, dtype: Any) -> Tensor:
     dtype = dtypes.to_dtype(dtype)
     if input.array.dtype == dtype:
         return input
+    if input.array.dtype.kind == "c" and dtype.kind not in "cb":
+        tell_of_imaginary_part()
+        input = input.real
     if not dtypes.is_differentiable(dtype):
         return wrap(input.array.astype(dtype))
     return apply(_TO_COPY, (input,), (dtype,))

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradscribe.runtime import composites, dtypes, functions, indexing, shaping
 from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.explaining import common_shape
 from gradscribe.runtime.shaping import axis_of
 from gradscribe.runtime.tensor import Array, Tensor, wrap
 
@@ -85,6 +86,8 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **options: 
     src = options.get("value") if src is None else src
     reduce = options.get("reduce")
     places = _along(input, dim, index, "scatter")
+    if isinstance(src, Tensor) and src.array.dtype != input.array.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     values = _trimmed(src, places.shape)
     if reduce == "add":
         return _put(_ADD, "ScatterAdd", input, places, values)
@@ -223,6 +226,11 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices along an axis at these indices."""
     if np.ndim(index) > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
+    chosen, length = _integers(index), (input.array.shape or (1,))[axis_of(dim, input.array.ndim)]
+    if chosen.dtype not in (np.int64, np.int32):
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    if chosen.size and (chosen.min() < 0 or chosen.max() >= length):
+        raise IndexError("index out of range in self")
     if not input.array.ndim:
         rows = index_select(shaping.reshape(input, 1), dim, index)
         return shaping.reshape(rows, ()) if rows.array.size == 1 else rows
@@ -261,19 +269,23 @@ def _of_slices(input: Tensor, dim: int, index: Tensor) -> Array:
 
 def take(input: Tensor, index: Tensor) -> Tensor:
     """The elements at positions in the flat array."""
+    return apply(_TAKE, (input, _within(index, input.array.size)))
+
+
+def _within(index: Any, size: int) -> Array:
+    """The places in a flat array of this size; the error for one that is outside."""
     places = _integers(index)
-    size = input.array.size
     outside = places[(places < -size) | (places >= size)]
     if outside.size:
         raise IndexError(
             f"out of range: tried to access index {outside[0]} on a tensor of {size} elements."
         )
-    return apply(_TAKE, (input, places))
+    return places
 
 
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with elements put, or added, at positions in the flat array."""
-    places = _integers(index)
+    places = _within(index, input.array.size)
     values = shaping.reshape(source, places.shape)
     return _put(_ADD if accumulate else _PUT, "Put", input, places, values)
 
@@ -284,12 +296,19 @@ def index_put(
     """A copy with values put, or added, at `input[indices]`."""
     static, operands = indexing.normalized(tuple(indices))
     places = positions(input)
-    found = np.asarray(places[indexing.plain_index(static, (places, *operands))])
+    try:
+        found = np.asarray(places[indexing.plain_index(static, (places, *operands))])
+    except IndexError:
+        indexing.explain(places.shape, static, operands)
+        raise
     return _put(_ADD if accumulate else _PUT, "IndexPut", input, found, values)
 
 
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where the mask holds."""
+    if mask.array.dtype.kind != "b":
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    common_shape([input.array.shape, mask.array.shape])
     if not max(input.array.ndim, mask.array.ndim):
         input = shaping.reshape(input, -1)
     given, chosen = np.broadcast_arrays(input.array, mask.array)
@@ -303,6 +322,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     if mask.array.ndim > input.array.ndim:
         input = shaping.expand(input, mask.array.shape)
     places = positions(input)[np.broadcast_to(mask.array, input.array.shape)]
+    if source.array.size < places.size:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
     values = shaping.reshape(source, (-1,))[: places.size]
     return _put(_PUT, "MaskedScatter", input, places, values)
 
@@ -317,6 +338,9 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         raise RuntimeError(
             f"masked_fill_ only supports boolean masks, but got mask with dtype {name}"
         )
+    if isinstance(value, complex) and input.array.dtype.kind != "c":
+        name = dtypes.c_name(input.array.dtype)
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
     if np.ndim(value):
         raise RuntimeError(
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "

@@ -27,6 +27,7 @@ from gradscribe.runtime.operation import OperationNode, node_class
 from gradscribe.runtime.promotion import can_cast
 from gradscribe.runtime.saved_names import saved_names
 from gradscribe.runtime.silence import silent
+from gradscribe.runtime.stored_values import check_dtypes, does_not_fit, fitting
 from gradscribe.runtime.tensor import Array, Tensor, edge_of, move, wrap
 from gradscribe.runtime.views import Step, Steps, positions, take, take_array
 
@@ -169,7 +170,7 @@ def assign(target: Tensor, value: Any, name: str = "") -> Tensor:
     if recorded:
         refuse_leaf(target)
     refuse_store(target)
-    given = value.array if isinstance(value, Tensor) else value
+    given = fitting(value, target.array.dtype)
     try:
         if isinstance(value, Tensor) and given.ndim > target.array.ndim:
             raise _other_shape(target.array, np.broadcast_shapes(target.array.shape, given.shape))
@@ -325,11 +326,11 @@ def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
     refuse_store(target)
     given = value.array if isinstance(value, Tensor) else value
     if step.operands and isinstance(value, Tensor):
-        _check_dtypes(target.array, step.operands, given)
+        check_dtypes(target.array, step.operands, given)
     try:
         target.array[place] = given
     except (ValueError, TypeError):
-        raise _does_not_fit(target.array[place], given, bool(step.operands)) from None
+        raise does_not_fit(target.array[place], given, bool(step.operands)) from None
     target.counter[0] += 1
     if MODES:
         tell_stored(target, place, value)
@@ -337,47 +338,6 @@ def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
         is_put = step.operands and target.view_of is None
         name = "IndexPutBackward0" if is_put else "CopySlices"
         overwrite(target, _value_edge(value, target.array[place]), (step,), name)
-
-
-def _check_dtypes(target: Array, indices: Sequence[Any], value: Array) -> None:
-    """Raise PyTorch's error for a Tensor of another dtype that is stored at arrays; a number at a
-    mask is cast."""
-    is_number_at_mask = not value.ndim and len(indices) == 1 and indices[0].dtype.kind == "b"
-    if value.dtype != target.dtype and not is_number_at_mask:
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{_kind(target)} for the destination and {_kind(value)} for the source."
-        )
-
-
-def _does_not_fit(region: Any, value: Any, at_arrays: bool) -> Exception:
-    """PyTorch's error for a value that cannot be stored in a region."""
-    kind = np.asarray(value).dtype.kind
-    if kind not in "biufc":
-        name = type(value).__name__
-        return TypeError(f"can't assign a {name} to a {dtypes.type_name(region.dtype)}")
-    if kind == "c" and not np.ndim(value):
-        name = dtypes.c_name(region.dtype)
-        return RuntimeError(f"value cannot be converted to type {name} without overflow")
-    if not at_arrays:
-        return _cannot_be_expanded(np.asarray(value), np.shape(region))
-    return RuntimeError(
-        f"shape mismatch: value tensor of shape {list(np.shape(value))} cannot be broadcast to "
-        f"indexing result of shape {list(np.shape(region))}"
-    )
-
-
-def _cannot_be_expanded(value: Array, shape: tuple[int, ...]) -> Exception:
-    """The error of `expand` for a value, whose first axes of length one do not count."""
-    from gradscribe.runtime.shaping import expand
-
-    while value.ndim > 1 and value.shape[0] == 1:
-        value = value[0]
-    try:
-        expand(wrap(value), shape)
-    except RuntimeError as error:
-        return error
-    return RuntimeError(f"shape mismatch: {list(value.shape)} does not fit {list(shape)}")
 
 
 def _value_edge(value: Any, region: Any) -> Edge:

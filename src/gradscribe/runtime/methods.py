@@ -139,7 +139,8 @@ _UNARY: dict[str, Function] = {
     "invert": functions.bitwise_not,
 }
 
-_OPERANDS = (Tensor, int, float, complex, np.ndarray, np.generic)
+_SCALARS = (int, float, complex, np.generic)
+_OPERANDS = (Tensor, np.ndarray, *_SCALARS)
 
 
 def _operator(function: Function) -> Function:
@@ -154,6 +155,15 @@ def _reflected(function: Function) -> Function:
         return function(other, self) if isinstance(other, _OPERANDS) else NotImplemented
 
     return method
+
+
+def _of_arrays(operator: Function) -> Function:
+    """An operator that numbers do not have."""
+
+    def method(self: Tensor, other: Any) -> Any:
+        return NotImplemented if isinstance(other, _SCALARS) else operator(self, other)
+
+    return _named(method, operator.__name__)
 
 
 def _in_place(function: Function) -> Function:
@@ -172,7 +182,13 @@ def _in_place_cast(function: Function) -> Function:
 
 def _in_place_axes(function: Function) -> Function:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        return inplace.rearrange(self, function, *args, **kwargs)
+        try:
+            return inplace.rearrange(self, function, *args, **kwargs)
+        except RuntimeError as error:
+            name = f"{function.__name__}()"
+            if not str(error).startswith(name):
+                raise
+            raise RuntimeError(str(error).replace(name, f"{function.__name__}_()")) from None
 
     return method
 
@@ -199,6 +215,8 @@ def attach() -> None:
         reflected = (_operator if name in _COMMUTATIVE else _reflected)(function)
         setattr(Tensor, f"__r{name}__", _named(reflected, f"__r{name}__"))
         setattr(Tensor, f"__i{name}__", _named(_in_place(function), f"__i{name}__"))
+    for name in ("matmul", "rmatmul", "imatmul"):
+        setattr(Tensor, f"__{name}__", _of_arrays(vars(Tensor)[f"__{name}__"]))
     for name, function in _COMPARISONS.items():
         setattr(Tensor, f"__{name}__", _named(_operator(function), f"__{name}__"))
     for name, function in _UNARY.items():

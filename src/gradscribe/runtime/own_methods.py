@@ -106,7 +106,7 @@ def _polygamma(self: Tensor, n: int) -> Tensor:
     return special.polygamma(n, self)
 
 
-def _contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
+def _contiguous(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """The Tensor itself, or a copy with the elements in order."""
     if self.is_contiguous(memory_format):
         return self

@@ -108,6 +108,11 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` of a leaf, and return it."""
+        if not isinstance(requires_grad, (bool, np.bool_)):
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                f"{type(requires_grad).__name__}"
+            )
         if not self.is_leaf:
             if requires_grad:
                 return self

@@ -62,8 +62,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     whole, first = input.array.shape[axis], int(start)
     if not -whole <= first <= whole:
         raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-whole}, {whole}], but got "
-            f"{first})"
+            f"start out of range (expected to be in range of [{-whole}, {whole}], but got {first})"
         )
     first += whole if first < 0 else 0
     if first + length > whole:
@@ -82,6 +81,10 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """All windows of this size along an axis, so many steps apart, as the last axis."""
     axis = axis_of(dimension, input.array.ndim)
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
     if not input.array.ndim and size < 2:
         return shaping.reshape(input, -1)[:size]
     input, length = _lined(input), (input.array.shape or (1,))[axis]
@@ -225,11 +228,20 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     if not input.array.ndim and dims not in (None, ()):
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     named = None if dims is None or dims == () else sizes((dims,))
+    shifted = sizes((shifts,))
+    if named is not None and len(shifted) != len(named):
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(shifted)}, dims:{len(named)}"
+        )
     return apply(_ROLL, (input,), (sizes((shifts,)), named) if named else (shifts, None))
 
 
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """A plane turned by so many right angles."""
+    if dims[0] == dims[1]:
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
+        )
     return apply(_ROT90, (input,), (k, tuple(dims)))
 
 

@@ -1,0 +1,100 @@
+"""Operands that NumPy takes and PyTorch refuses are refused, in PyTorch's words."""
+
+import pytest
+
+import gradscribe as gs
+
+Z = gs.tensor([1 + 2j, 3j])
+N = gs.tensor([1, 2, 3])
+PLANE, ROW = gs.ones(2, 3), gs.ones(3)
+
+ERRORS = [
+    (lambda: Z < Z, NotImplementedError, "\"lt_cpu\" not implemented for 'ComplexDouble'"),
+    (lambda: gs.maximum(Z, Z), RuntimeError, "maximum not implemented for complex tensors."),
+    (lambda: Z.argmax(), RuntimeError, "argmax(): does not support complex input"),
+    (lambda: Z.max(), NotImplementedError, "\"max_all\" not implemented for 'ComplexDouble'"),
+    (lambda: Z.max(0), RuntimeError, "max(): does not support complex input"),
+    (lambda: Z.sort(), RuntimeError, " Sort does not support complex dtypes on CPU"),
+    (lambda: Z.clamp(0, 1), NotImplementedError, "clamp is not supported for complex types"),
+    (lambda: Z.floor(), NotImplementedError, "floor is not supported for complex inputs"),
+    (lambda: N.frac(), NotImplementedError, "\"frac_cpu\" not implemented for 'Long'"),
+    (
+        lambda: N.softmax(0),
+        NotImplementedError,
+        "\"softmax_lastdim_kernel_impl\" not implemented for 'Long'",
+    ),
+    (lambda: PLANE.mv(PLANE), RuntimeError, "vector + matrix @ vector expected, got 1, 2, 2"),
+    (lambda: PLANE.bmm(PLANE), RuntimeError, "batch1 must be a 3D tensor"),
+    (
+        lambda: PLANE.masked_select(N),
+        RuntimeError,
+        "masked_select: expected BoolTensor for mask",
+    ),
+    (
+        lambda: PLANE.masked_scatter(PLANE > 0, gs.ones(1)),
+        RuntimeError,
+        "Number of elements of source < number of ones in mask",
+    ),
+    (
+        lambda: PLANE.scatter(0, gs.tensor([[0]]), gs.tensor([[1]])),
+        RuntimeError,
+        "scatter(): Expected self.dtype to be equal to src.dtype",
+    ),
+    (lambda: PLANE.index_select(0, gs.tensor([5])), IndexError, "index out of range in self"),
+    (
+        lambda: PLANE.put(gs.tensor([9]), gs.tensor([1.0])),
+        IndexError,
+        "out of range: tried to access index 9 on a tensor of 6 elements.",
+    ),
+    (
+        lambda: PLANE.clone().fill_(1j),
+        RuntimeError,
+        "value cannot be converted to type double without overflow",
+    ),
+    (lambda: PLANE.sum((0, 0)), RuntimeError, "dim 0 appears multiple times in the list of dims"),
+    (
+        lambda: PLANE.roll((1, 2), (0,)),
+        RuntimeError,
+        "shifts and dimensions must align. shifts: 2, dims:1",
+    ),
+    (lambda: PLANE.unfold(0, 1, 0), RuntimeError, "step is 0 but must be > 0"),
+    (
+        lambda: gs.ones(1, 2, 3).t_(),
+        RuntimeError,
+        "t_() expects a tensor with <= 2 dimensions, but self is 3D",
+    ),
+    (
+        lambda: ROW.clone().requires_grad_(1),
+        TypeError,
+        "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not int",
+    ),
+    (lambda: PLANE @ 2, TypeError, "unsupported operand type(s) for @: 'Tensor' and 'int'"),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), ERRORS)
+def test_errors_are_in_pytorchs_words(call, kind, message):
+    with pytest.raises(kind) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_the_check_does_not_depend_on_recording(requires_grad):
+    z = gs.tensor([1 + 2j, 3j], requires_grad=requires_grad)
+    with pytest.raises(RuntimeError, match="minimum not implemented for complex tensors"):
+        gs.minimum(z, z)
+
+
+def test_contiguous_takes_no_positional_arguments():
+    with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
+        PLANE.contiguous(1)
+
+
+@pytest.mark.parametrize(
+    "cast", [lambda z: z.to(gs.float64), lambda z: z.long(), lambda z: gs.zeros(2).copy_(z)]
+)
+def test_complex_numbers_that_become_real_are_told(cast):
+    with pytest.warns(UserWarning, match="Casting complex values to real discards the imaginary"):
+        result = cast(Z)
+    assert result.tolist() == [1, 0]

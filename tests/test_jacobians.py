@@ -276,3 +276,70 @@ def test_what_has_no_jacobian_is_refused(call, message):
 def test_an_error_shows_the_function_that_the_user_wrote():
     with pytest.raises(errors.ArgumentError, match="def affine"):
         gs.jacobian(affine, 2)(X, A)
+
+
+class Scaled:
+    def __init__(self):
+        self.weights, self.power = np.arange(12.0).reshape(4, 3) / 9, 2.0
+
+    def layer(self, x):
+        return np.tanh(self.weights @ x) ** self.power
+
+    def product(self, x, y):
+        return np.sum(self.weights @ x * y) ** 3
+
+    def __call__(self, x):
+        return self.weights @ x * x[0]
+
+
+@pytest.mark.parametrize("mode", TRANSFORMS)
+def test_methods_partials_and_callable_objects(mode):
+    scaled, y = Scaled(), np.array([1.0, 2.0, 0.5, -1.0])
+    jacobian = TRANSFORMS[mode]
+    for f in (scaled.layer, scaled, functools.partial(np.multiply, A[0])):
+        of_f = jacobian(f)
+        np.testing.assert_allclose(of_f(X), difference_quotients(f, (X,), 0), atol=1e-8)
+    for argnum in (0, 1, -1):
+        found = jacobian(gs.grad(scaled.product, argnum), argnum)(X, y)
+        expected = gs.hessian(lambda x, y: scaled.product(x, y), argnum)(X, y)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    of_layer = jacobian(scaled.layer)
+    of_layer(X)
+    scaled.weights, scaled.power = scaled.weights * 2, 3.0
+    np.testing.assert_allclose(of_layer(X), difference_quotients(scaled.layer, (X,), 0), atol=1e-8)
+    with pytest.raises(errors.ArgumentError, match="argnums says 1, but `layer` has 1 argument"):
+        jacobian(scaled.layer, 1)(X)
+
+
+def stores_to_its_argument(x):
+    x[0] = x[1] * x[2]
+    x *= 3
+    return x * x
+
+
+def bound_on_one_path(x):
+    for v in x:
+        if v > 0:
+            y = v * x
+        z = y * v
+    return z
+
+
+def handles_errors(x):
+    try:
+        if x[1] < 0:
+            raise ValueError("negative")
+        return x * x
+    except ValueError:
+        return x**3
+    finally:
+        x = x * 2
+
+
+@pytest.mark.parametrize("mode", TRANSFORMS)
+@pytest.mark.parametrize("f", [stores_to_its_argument, bound_on_one_path, handles_errors])
+def test_what_ends_with_a_run_may_run_for_each_column(mode, f):
+    given = X.copy()
+    expected = difference_quotients(lambda x: f(x.copy()), (X,), 0)
+    np.testing.assert_allclose(TRANSFORMS[mode](f)(given), expected, atol=1e-8)
+    np.testing.assert_array_equal(given, X)

@@ -198,3 +198,99 @@ def test_a_tensor_flows_through_inner_derivatives():
     x = gs.tensor(X, requires_grad=True)
     gs.differentiable(gradient_norm)(x).backward()
     np.testing.assert_allclose(x.grad.numpy(), gs.grad(gradient_norm)(X))
+
+
+def layer(w):
+    return lambda z: np.tanh(z * w) * z[0]
+
+
+def pullback_of_either(x):
+    if x[0] > 0:
+        out, pull = gs.vjp(layer(x), x)
+    else:
+        out, pull = gs.vjp(np.sin, x)
+    return pull(out)[0] + pull(x)[0]
+
+
+def pullback_or_a_function(x):
+    pull = gs.vjp(layer(x[1]), x)[1] if x[0] > 0 else lambda v: (v,)
+    return pull(x)[0]
+
+
+def gradient_of_either(x):
+    if x[0] > 0:
+        slope = gs.grad(lambda z: np.sum(z**3) * x[0])
+    else:
+        slope = gs.jacobian(lambda z: np.sum(z**2) * x[1])
+    return slope(x)
+
+
+def pullbacks_in_a_list(x):
+    pulls = []
+    for i in range(3):
+        pulls.append(gs.vjp(layer(x[i]), x)[1])
+    return sum(pull(x)[0] for pull in pulls)
+
+
+def pullback_that_reads_the_result(x):
+    out, pull = gs.vjp(np.exp, x)
+    return pull(out)[0] + out
+
+
+def pullback_of_what_is_changed_later(x):
+    y, w = x.copy(), x * 2
+    out, pull = gs.vjp(layer(w), y)
+    y[0], w[:] = 7.0, 0.0
+    out *= 3
+    return pull(x)[0] + y + out
+
+
+def pullback_in_a_recursion(x):
+    def apply(n, pull):
+        return x if n == 0 else pull(apply(n - 1, pull))[0]
+
+    return apply(3, gs.vjp(layer(x), x)[1])
+
+
+def gradient_of_what_stores_to_its_argument(x):
+    def squared_sum(z):
+        z[1] = z[0] * z[2]
+        z *= z
+        return z.sum()
+
+    return gs.grad(squared_sum)(x) * x
+
+
+@pytest.mark.parametrize("x", [X, -X], ids=["x", "-x"])
+@pytest.mark.parametrize(
+    "f",
+    [
+        pullback_of_either,
+        pullback_or_a_function,
+        gradient_of_either,
+        pullbacks_in_a_list,
+        pullback_that_reads_the_result,
+        pullback_of_what_is_changed_later,
+        pullback_in_a_recursion,
+        gradient_of_what_stores_to_its_argument,
+    ],
+)
+def test_derivatives_are_values_like_others(f, x):
+    def plain(x):
+        return f(x.copy())
+
+    out, tangent = gs.jvp(f, (x,), (X,))
+    np.testing.assert_allclose(out, plain(x), rtol=1e-12)
+    difference = (plain(x + 1e-6 * X) - plain(x - 1e-6 * X)) / 2e-6
+    np.testing.assert_allclose(tangent, difference, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(gs.jacrev(f)(x) @ X, tangent, rtol=1e-10)
+
+
+def test_a_pullback_made_in_a_loop_is_not_called_after_it():
+    def f(x):
+        for i in range(2):
+            out, pull = gs.vjp(layer(x[i]), x)
+        return pull(out)[0]
+
+    with pytest.raises(errors.UnsupportedError, match="`pull` is set in a loop"):
+        gs.jvp(f, (X,), (X,))

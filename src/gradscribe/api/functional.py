@@ -55,6 +55,13 @@ class Gradient(Transform):
     def compiled(self) -> Target:
         return self.target
 
+    def unbound(self) -> Gradient:
+        function: Callable[..., Any] = self.target.function
+        for argnums in self.chain[:-1]:
+            function = Gradient(function, self.target.unbound(argnums))
+        argnums = self.target.unbound(self.argnums)
+        return Gradient(function, argnums, has_aux=self.has_aux, with_value=self.with_value)
+
     def plan(self, target: Target, primal: Primal) -> Plan:
         if len(self.chain) > 1 and not _always_raises(primal.function):
             return self._nested_plan(target, primal)

@@ -19,6 +19,7 @@ from gradscribe.api.transform_calls import (
     argument_positions,
     by_argument,
     inline_with_one,
+    of_function,
     static_value,
 )
 from gradscribe.compiler.stages import Stages, flat, only_results, tangent_only
@@ -33,7 +34,17 @@ from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar, is_differentiable
 from gradscribe.ir.types import Sequence as ListOf
-from gradscribe.primitives.control import RAISE
+from gradscribe.primitives.control import (
+    ASSERT,
+    ATTEMPT,
+    CAUGHT,
+    ENTER,
+    EXIT,
+    RAISE,
+    RESUMED,
+    attempted,
+    finally_done,
+)
 from gradscribe.primitives.typing import dims_of, product
 from gradscribe.transforms import tangent
 from gradscribe.transforms.simplify import simplify
@@ -46,9 +57,9 @@ Blocks = dict[tuple[int, int], Any]
 
 @dataclass(frozen=True, eq=False)
 class Derivative:
-    """`gs.jacobian(f, …)` in compiled code: f is a value of the frontend (it may be a closure)."""
+    """What `gs.jacobian(f, …)` is in compiled code, before f: that is a value of the program (it
+    may be a closure)."""
 
-    function: Any
     argnums: int | tuple[int, ...] = 0
     mode: Mode = "auto"
 
@@ -75,16 +86,16 @@ def make(mode: Mode) -> handlers.Handler:
         given = {**dict(zip(names, arguments, strict=False)), **keywords}
         function = given.pop("function")
         static = {name: static_value(lowering, node, item) for name, item in given.items()}
-        return Static(Derivative(function, **{"mode": mode, **static}))
+        return of_function(Derivative(**{"mode": mode, **static}), function)
 
     return handler
 
 
 def call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """The Jacobians of an outlined call."""
-    callee, *rest = arguments
+    callee, function, *rest = arguments
     spec: Derivative = callee.value
-    call = outline(lowering, node, spec.function, rest, keywords)
+    call = outline(lowering, node, function, rest, keywords)
     numbers = argument_positions(lowering, node, spec.argnums, len(rest))
     active = call.active(sorted(set(numbers)))
     results = _results(lowering, node, call)
@@ -187,10 +198,20 @@ def _count(facts: Facts, leaves: Sequence[Value]) -> Affine | None:
 
 
 def _effect_of(call: Outlined) -> Operation | None:
-    """An operation that is to run once for a call (an error ends all runs)."""
+    """An operation that is to run once for a call. (An error ends all runs, and what handles one,
+    or says how numbers are computed, is over when a run is.)"""
     within = walk(call.function.body)
-    leaves = (o for o in within if not o.regions and o.primitive is not RAISE)
-    return next(filter(has_effect, leaves), None)
+    return next((o for o in within if not o.regions and has_effect(o) and not _repeats(o)), None)
+
+
+def _repeats(operation: Operation) -> bool:
+    """Whether what an operation does besides giving results does not outlast a run."""
+    callee = operation.callee
+    if operation.primitive in (ENTER, EXIT):
+        return callee in (*RESUMED, attempted, finally_done)
+    if isinstance(callee, type) and issubclass(callee, BaseException):
+        return True
+    return operation.primitive in (RAISE, ASSERT, ATTEMPT, CAUGHT)
 
 
 # -- the modes -----------------------------------------------------------------------------------

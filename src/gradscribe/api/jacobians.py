@@ -18,6 +18,7 @@ from gradscribe.api import jacobian_calls
 from gradscribe.api.functional import Argnums, Gradient
 from gradscribe.api.jacobian_calls import Derivative, Mode
 from gradscribe.api.transform import Plan, Transform, prepared
+from gradscribe.api.transform_calls import of_function
 from gradscribe.compiler import Primal, Target, argument_numbers, target_of
 from gradscribe.compiler.generated import Generated
 from gradscribe.errors import ArgumentError
@@ -47,6 +48,11 @@ class Jacobian(Transform):
     @cached_property
     def compiled(self) -> Target:
         return target_of(self)
+
+    def unbound(self) -> Jacobian:
+        made = Jacobian(self.target.function, self.target.unbound(self.argnums), self.mode)
+        made.__name__ = self.__name__
+        return made
 
     def plan(self, target: Target, primal: Primal) -> Plan:
         generated = Generated(lambda: simplify(primal.function))
@@ -100,13 +106,13 @@ def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """A `Jacobian` made outside, called inside."""
     callee, *rest = arguments
     made: Jacobian = callee.value
-    inner = Derivative(Static(made.function), made.argnums, made.mode)
-    return jacobian_calls.call_derivative(lowering, node, (Static(inner), *rest), keywords)
+    inner = (Static(Derivative(made.argnums, made.mode)), Static(made.function))
+    return jacobian_calls.call_derivative(lowering, node, (*inner, *rest), keywords)
 
 
 def _hessian(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     rows = jacobian_calls.make("reverse")(lowering, node, arguments, keywords)
-    return Static(Derivative(rows, rows.value.argnums, "forward"))
+    return of_function(Derivative(rows.function.value.argnums, "forward"), rows)
 
 
 def enter() -> None:

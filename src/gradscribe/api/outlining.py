@@ -16,7 +16,7 @@ from gradscribe.frontend.data.instances import new_instance
 from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.interface import Argument
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import DictRef, ListRef, Static, Storage, TupleOf
+from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf
 from gradscribe.ir.core import Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import is_differentiable
@@ -53,7 +53,13 @@ def outline(
     spans: list[range] = []
     bound = []
     taken: set[str] = set()
+    before = dict(lowering.contents)
     for number, item in enumerate(arguments):
+        if isinstance(item, ObjectRef):  # what is read of it is read from outside
+            parameters.append(Parameter(unused(f"argument_{number}", taken), Constant(None), ()))
+            spans.append(range(len(operands), len(operands)))
+            bound.append(item)
+            continue
         tree, leaves = result_tree(lowering, item)
         types = tuple(leaf.type for leaf in leaves)
         given = leaves[0].name if isinstance(tree, Leaf) else ""
@@ -63,7 +69,6 @@ def outline(
         parameters.append(parameter)
         operands += leaves
         bound.append(inner)
-    before = dict(lowering.contents)
     with lowering.builder.block() as operations:
         result = calls.call(lowering, node, function, tuple(bound), keywords)
         tree, yields = result_tree(lowering, result)
@@ -173,24 +178,38 @@ def _read_within(operation: Operation) -> Iterator[Value]:
 @dataclass(frozen=True, eq=False)
 class Resumed:
     """A function of the arguments of a call and of more inputs, in two pieces: what these inputs
-    do not reach was appended to the program, the rest is, each time that they are given."""
+    do not reach was appended to the program, the rest is, each time that they are given.
+
+    first: the values of the program for those of the function so far. record: those values of the
+    function that the rest reads.
+    """
 
     function: Function
     first: Inlined
     rest: tuple[Operation, ...]
+    record: tuple[Value, ...]
 
     @classmethod
     def of(cls, lowering: Lowering, function: Function, operands: Sequence[Value]) -> Resumed:
         body = function.body
+        inputs = body.parameters[len(operands) :]
         first = Inlined(zip(body.parameters, operands, strict=False))
-        before, rest = divided(function, body.parameters[len(operands) :])
+        before, rest = divided(function, inputs)
         first.append(lowering, before)
-        return cls(function, first, rest)
+        record = tuple(_free_values(Block(inputs, rest, body.yields)))
+        return cls(function, first, rest, record)
 
-    def results(self, lowering: Lowering, inputs: Sequence[Value]) -> list[Value]:
+    def results(
+        self, lowering: Lowering, inputs: Sequence[Value], record: Sequence[Value] | None = None
+    ) -> list[Value]:
+        """record: the values of the program for the record, where it was kept since."""
         body = self.function.body
         parameters = body.parameters[len(body.parameters) - len(inputs) :]
-        second = self.first.after(zip(parameters, inputs, strict=True))
+        given = list(zip(parameters, inputs, strict=True))
+        if record is None:
+            second = self.first.after(given)
+        else:
+            second = Inlined((*zip(self.record, record, strict=True), *given))
         second.append(lowering, self.rest)
         return second.values(body.yields)
 

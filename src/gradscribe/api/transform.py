@@ -47,6 +47,11 @@ class Transform(ABC):
         """What is lowered for a call."""
 
     @abstractmethod
+    def unbound(self) -> Transform:
+        """The transform of the function that a method, a partial or an object calls (`target`),
+        with respect to the same arguments."""
+
+    @abstractmethod
     def plan(self, target: Target, primal: Primal) -> Plan:
         """What a call of this kind does."""
 

@@ -25,7 +25,7 @@ from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers, positions, unpacking
 from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Ref, Static, TupleOf, is_number
+from gradscribe.frontend.values import PartialOf, Ref, Static, TupleOf, is_number
 from gradscribe.ir.core import Function, Value
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar
@@ -36,9 +36,9 @@ from gradscribe.transforms.simplify import simplify
 
 @dataclass(frozen=True, eq=False)
 class Derivative:
-    """`gs.grad(f, …)` in compiled code: f is a value of the frontend (it may be a closure)."""
+    """What `gs.grad(f, …)` is in compiled code, before f: that is a value of the program (it may
+    be a closure)."""
 
-    function: Any
     argnums: int | tuple[int, ...] = 0
     has_aux: bool = False
     with_value: bool = False
@@ -65,9 +65,18 @@ class LocalPullback:
         leaves = self.joined.first.values(self.joined.function.body.yields)
         return structured(lowering, self.call.function.result, iter(leaves))
 
-    def cotangents(self, lowering: Lowering, seeds: Sequence[Value]) -> dict[int, Any]:
+    def callable(self, lowering: Lowering) -> PartialOf:
+        """The pullback as a value of the program: this, with the record that it reads. What is
+        stored later, and where it is called, make no difference to that."""
+        record = self.joined.first.values(self.joined.record)
+        lowering.builder.begin_statement()
+        return PartialOf(Static(self), tuple(map(lowering.wrap, record)), {})
+
+    def cotangents(
+        self, lowering: Lowering, seeds: Sequence[Value], record: Sequence[Value] | None = None
+    ) -> dict[int, Any]:
         """The cotangents of the active leaves, from those of the seeded leaves of the result."""
-        results = self.joined.results(lowering, seeds)
+        results = self.joined.results(lowering, seeds, record)
         gradients = results[len(self.call.function.body.yields) :]
         return dict(zip(self.active, map(lowering.wrap, gradients), strict=True))
 
@@ -81,9 +90,14 @@ def _grad(with_value: bool) -> handlers.Handler:
         given = {**dict(zip(names, arguments, strict=False)), **keywords}
         function = given.pop("function")
         static = {name: static_value(lowering, node, item) for name, item in given.items()}
-        return Static(Derivative(function, with_value=with_value, **static))
+        return of_function(Derivative(with_value=with_value, **static), function)
 
     return handler
+
+
+def of_function(derivative: Any, function: Any) -> PartialOf:
+    """The value that a derivative of a function is: it is called with that before the arguments."""
+    return PartialOf(Static(derivative), (function,), {})
 
 
 def static_value(lowering: Lowering, node: Any, item: Any) -> Any:
@@ -100,16 +114,16 @@ def _call_gradient(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
     gradient: Gradient = callee.value
     function: Any = Static(gradient.function)
     for argnums in gradient.chain[:-1]:
-        function = Static(Derivative(function, argnums))
-    inner = Derivative(function, gradient.argnums, gradient.has_aux, gradient.with_value)
-    return _call_derivative(lowering, node, (Static(inner), *rest), keywords)
+        function = of_function(Derivative(argnums), function)
+    inner = Derivative(gradient.argnums, gradient.has_aux, gradient.with_value)
+    return _call_derivative(lowering, node, (Static(inner), function, *rest), keywords)
 
 
 def _call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """The gradient of an outlined call, inlined."""
-    callee, *rest = arguments
+    callee, function, *rest = arguments
     spec: Derivative = callee.value
-    call = outline(lowering, node, spec.function, rest, keywords)
+    call = outline(lowering, node, function, rest, keywords)
     numbers = argument_positions(lowering, node, spec.argnums, len(rest))
     seeded = _check_scalar(lowering, node, call.function, spec.has_aux)
     active = call.active(sorted(set(numbers)))
@@ -211,11 +225,11 @@ def _vjp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     function, *primals = arguments
     call = outline(lowering, node, function, primals, keywords)
     pullback = LocalPullback.of(lowering, call, call.active(range(len(call.spans))))
-    return TupleOf((pullback.value(lowering), Static(pullback)))
+    return TupleOf((pullback.value(lowering), pullback.callable(lowering)))
 
 
 def _call_pullback(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    callee, cotangent = arguments
+    callee, *record, cotangent = arguments
     pullback: LocalPullback = callee.value
     leaves = result_tree(lowering, cotangent)[1]
     yields = pullback.call.function.body.yields
@@ -224,7 +238,7 @@ def _call_pullback(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
     seeds = [
         like(lowering, node, leaves[leaf], yields[leaf], "cotangent") for leaf in pullback.seeds
     ]
-    found = pullback.cotangents(lowering, seeds)
+    found = pullback.cotangents(lowering, seeds, list(map(lowering.value, record)))
     spans = pullback.call.spans
     return TupleOf(tuple(by_argument(lowering, pullback.call, i, found) for i in range(len(spans))))
 
@@ -251,7 +265,7 @@ def _hvp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         single = (given["function"], *(TupleOf((given[n],)) for n in ("primals", "vector")))
         return _hvp(lowering, node, single, {}).items[0]
     argnums = tuple(range(len(given["primals"].items)))
-    gradient = Static(Derivative(given["function"], argnums))
+    gradient = of_function(Derivative(argnums), given["function"])
     return _jvp(lowering, node, (gradient, given["primals"], given["vector"]), {}).items[1]
 
 

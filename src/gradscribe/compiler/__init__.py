@@ -86,6 +86,17 @@ class Target:
         found = target_of(changed)
         self.function, self.program, self.bind = found.function, found.program, found.bind
 
+    def unbound(self, argnums: int | tuple[int, ...]) -> int | tuple[int, ...]:
+        """Argnums of a call as those of the function, which takes `first` before."""
+        if isinstance(argnums, tuple):
+            return tuple(self._position(number) for number in argnums)
+        return self._position(argnums)
+
+    def _position(self, argnum: int) -> int:
+        if not self.program.variadic:
+            return self.parameter(argnum)
+        return argnum if argnum < 0 else argnum + len(self.first)
+
     def parameter(self, argnum: int) -> int:
         """The number of the parameter that the caller counts as `argnum`."""
         count = len(self.program.binder.names) - len(self.first)
@@ -129,8 +140,7 @@ def target_of(function: Callable[..., Any]) -> Target:
         inner = target_of(function.__func__)
         return _with(inner, (function.__self__, *inner.first), dict(inner.keywords))
     if inspect.getattr_static(function, "__gradscribe_transform__", None) is not None:
-        own: Target = function.target  # type: ignore[attr-defined]
-        return target_of(calling(function, own.function, len(own.first)))
+        return _target_of_transform(function)
     wrapped = inspect.getattr_static(function, "__gradscribe_function__", None)
     if wrapped is not None:
         return target_of(wrapped)
@@ -146,6 +156,15 @@ def target_of(function: Callable[..., Any]) -> Target:
         f"`{name}` is no Python function, so there is no source to differentiate",
         f"wrap it in one, for example `lambda x: {name}(x)`",
     )
+
+
+def _target_of_transform(function: Any) -> Target:
+    """A function with source that calls a transform; of a method, a partial or an object, it is one
+    of the function alone, and takes what these hold as arguments."""
+    own: Target = function.target
+    if not own.first and not own.keywords:
+        return target_of(calling(function, own.function, 0))
+    return _with(target_of(function.unbound()), own.first, dict(own.keywords))
 
 
 def _function_of_library(function: Any) -> FunctionType | None:

@@ -20,6 +20,7 @@ from gradscribe.frontend.values import (
     ListRef,
     LocalFunction,
     ObjectRef,
+    PartialOf,
     Ref,
     Static,
     Storage,
@@ -30,6 +31,8 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Opaque, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives.indexing import path_type
 
+_STRUCTURES = ("tuple", "partial")
+
 ABSENT = Unbound.on_one_path()
 """Stands for the alternative that a path does not provide."""
 
@@ -37,8 +40,9 @@ ABSENT = Unbound.on_one_path()
 @dataclass(frozen=True, slots=True)
 class Kind:
     """What a value is: a run-time "number", "array" or "opaque" value; "static", one object;
-    "tuple"; "list", of items of one kind. detail: the dtype and rank, the object, the class and the
-    kinds of the items, the kind of all items."""
+    "tuple"; "partial", a function and what it is given; "list", of items of one kind. detail: the
+    dtype and rank, the object, the class (or what tells the arguments apart) and the kinds of the
+    items, the kind of all items."""
 
     name: str
     detail: Any = None
@@ -67,6 +71,10 @@ def kind_of(lowering: Lowering, item: Any, contents: dict[Storage, Any]) -> Kind
     if isinstance(item, TupleOf):
         below = tuple(kind_of(lowering, i, contents) for i in item.items)
         return None if None in below else Kind("tuple", (item.cls, below))
+    if isinstance(item, PartialOf):
+        below = tuple(kind_of(lowering, i, contents) for i in item.parts)
+        names = (len(item.arguments), *item.keywords)
+        return None if None in below else Kind("partial", (names, below))
     if isinstance(item, Value):
         return _kind_of_type(item.type)
     if isinstance(item, Ref):
@@ -178,8 +186,9 @@ def leaves(lowering: Lowering, item: Any, kind: Kind | Choice) -> list[Value | N
         return [lowering.value(flag), *first, *second]
     if kind_of(lowering, item, lowering.contents) != kind:
         return None
-    if kind.name == "tuple":
-        below = [leaves(lowering, i, k) for i, k in zip(item.items, kind.detail[1], strict=True)]
+    if kind.name in _STRUCTURES:
+        items = item.parts if kind.name == "partial" else item.items
+        below = [leaves(lowering, i, k) for i, k in zip(items, kind.detail[1], strict=True)]
         return [leaf for part in below for leaf in part or ()]
     return [lowering.value(item)] if leaf_count(kind) else []
 
@@ -188,7 +197,7 @@ def leaf_count(kind: Kind | Choice) -> int:
     """The number of IR values in a value of this kind."""
     if isinstance(kind, Choice):
         return 1 + leaf_count(kind.first) + leaf_count(kind.second)
-    if kind.name == "tuple":
+    if kind.name in _STRUCTURES:
         return sum(map(leaf_count, kind.detail[1]))
     return 0 if kind.name in ("static", "unbound") else 1
 
@@ -203,6 +212,10 @@ def rebuilt(kind: Kind | Choice, values: Iterator[Value], wrap: Any, reason: str
     if kind.name == "tuple":
         cls, below = kind.detail
         return TupleOf(tuple(rebuilt(k, values, wrap, reason) for k in below), cls)
+    if kind.name == "partial":
+        (count, *names), below = kind.detail
+        like = PartialOf(None, (None,) * count, dict.fromkeys(names))
+        return like.with_parts([rebuilt(k, values, wrap, reason) for k in below])
     if kind.name == "unbound":
         return Unbound(reason, raises=True)
     return kind.detail if kind.name == "static" else wrap(next(values))

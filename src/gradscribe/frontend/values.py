@@ -11,7 +11,7 @@ store through one is seen through all.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -202,6 +202,18 @@ class PartialOf:
     function: Any
     arguments: tuple[Any, ...]
     keywords: dict[str, Any]
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """The function and all that it is given."""
+        return self.function, *self.arguments, *self.keywords.values()
+
+    def with_parts(self, parts: Sequence[Any]) -> PartialOf:
+        """The same with other parts, in the order of `parts`."""
+        function, *given = parts
+        count = len(self.arguments)
+        keywords = dict(zip(self.keywords, given[count:], strict=True))
+        return PartialOf(function, tuple(given[:count]), keywords)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -33,6 +33,7 @@ from gradscribe.frontend.values import (
     InstanceRef,
     ListRef,
     LocalFunction,
+    PartialOf,
     Ref,
     Static,
     Storage,
@@ -202,9 +203,12 @@ class Planner:
 
     def _callable(self, item: Any, second: bool) -> Any:
         """What is known when the function is compiled, or a local function: what that closes over
-        is looked up when it is called, as long as the function around it runs."""
+        is looked up when it is called, as long as the function around it runs; or a partial."""
         if isinstance(item, Static):
             return Same(item)
+        if isinstance(item, PartialOf):
+            parts = tuple(self._with_unbound(ABSENT, part, "", second) for part in item.parts)
+            return Structure(item.with_parts, parts)
         if not isinstance(item, LocalFunction) or item.frame not in self._lowering.frames:
             return None
         defaults = item.defaults

@@ -154,3 +154,21 @@ def test_a_mask_on_a_tensor_of_integers_fills_with_integers():
     assert gs.arange(3).masked_fill(gs.tensor([True, False, True]), 1.5).tolist() == [1, 1, 1]
     with pytest.raises(RuntimeError, match="masked_fill_ only supports boolean masks"):
         gs.arange(3).masked_fill(gs.tensor([1, 0, 1]), 1)
+
+
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        (0, "invalid index of a 0-dim tensor"),
+        ((..., 0), "too many indices for tensor of dimension 0"),
+        ((0, 0), "too many indices for tensor of dimension 0"),
+        ((None, 0), "too many indices for tensor of dimension 0"),
+        (slice(None), r"slice\(\) cannot be applied to a 0-dim tensor"),
+    ],
+)
+def test_what_no_index_of_a_tensor_without_axes_says(index, message):
+    x = gs.tensor(1.0)
+    with pytest.raises(IndexError, match=message):
+        x[index]
+    with pytest.raises(IndexError, match=message):
+        x[index] = 2.0

@@ -51,7 +51,7 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
 
 def explain(shape: tuple[int, ...], index: tuple[Any, ...], operands: tuple[Any, ...]) -> None:
     """Raise PyTorch's error for an index that does not fit a shape."""
-    if not shape and any(type(item) is int for item in index):
+    if not shape and type(index[0]) is int and index[1:] in ((), (Ellipsis,)):
         raise IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` "
             "in C++ to convert a 0-dim tensor to a number"

@@ -304,16 +304,7 @@ def _owner(lowering: Lowering, node: Any) -> Any:
 
 
 def _call(lowering: Lowering, node: Any) -> Any:
-    if isinstance(node.func, gast.Attribute):
-        owner = _owner(lowering, node)
-        callee = for_each_kind(
-            lowering,
-            node,
-            (owner,),
-            lambda a: method_or_attribute(lowering, node, a, node.func.attr),
-        )
-    else:
-        callee = expression(lowering, node.func)
+    callee = _callee(lowering, node)
     if node.args and isinstance(node.args[0], gast.GeneratorExp):
         stopping = comprehensions.stopping(callee)
         if stopping is not None:
@@ -326,6 +317,35 @@ def _call(lowering: Lowering, node: Any) -> Any:
         arguments = unpacking.unpacked(lowering, node.args[0], rows)
     else:
         arguments = _items(lowering, node.args)
+    keywords = _keywords(lowering, node)
+    return for_each_kind(
+        lowering,
+        node,
+        (callee, *arguments, *keywords.values()),
+        lambda function, *given: calls.call(
+            lowering,
+            node,
+            function,
+            given[: len(arguments)],
+            dict(zip(keywords, given[len(arguments) :], strict=True)),
+        ),
+    )
+
+
+def _callee(lowering: Lowering, node: Any) -> Any:
+    """What a call calls."""
+    if not isinstance(node.func, gast.Attribute):
+        return expression(lowering, node.func)
+    return for_each_kind(
+        lowering,
+        node,
+        (_owner(lowering, node),),
+        lambda owner: method_or_attribute(lowering, node, owner, node.func.attr),
+    )
+
+
+def _keywords(lowering: Lowering, node: Any) -> dict[str, Any]:
+    """The arguments that a call gives by name."""
     keywords: dict[str, Any] = {}
     for keyword in node.keywords:
         item = expression(lowering, keyword.value)
@@ -339,18 +359,7 @@ def _call(lowering: Lowering, node: Any) -> Any:
                 "`**` of this value is not supported in a call",
                 "give it a dict, or write the arguments out",
             )
-    return for_each_kind(
-        lowering,
-        node,
-        (callee, *arguments, *keywords.values()),
-        lambda function, *given: calls.call(
-            lowering,
-            node,
-            function,
-            given[: len(arguments)],
-            dict(zip(keywords, given[len(arguments) :], strict=True)),
-        ),
-    )
+    return keywords
 
 
 EXPRESSIONS: dict[type, Callable[[Lowering, Any], Any]] = {

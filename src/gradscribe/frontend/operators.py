@@ -335,48 +335,54 @@ def _identical(lowering: Lowering, node: Any, left: Any, right: Any) -> bool:
 
 
 def membership(lowering: Lowering, node: Any, wanted: bool, item: Any, container: Any) -> Any:
-    """`item in container`."""
+    """`item in container`, or `item not in container` where that is wanted."""
+    found = _contains(lowering, node, item, container)
+    if isinstance(found, bool):
+        return Static(found is wanted)
+    return found if wanted else operate(lowering, node, operator.not_, found)
+
+
+def _contains(lowering: Lowering, node: Any, item: Any, container: Any) -> Any:
+    """A bool where it is known, else a frontend value."""
     container = keyed.by_computed_key(lowering, container, item) or container
     found = protocols.call(lowering, node, container, "__contains__", item)
     if found is not None:
         known = truth(lowering, found)
-        if isinstance(known, bool):
-            return Static(known is wanted)
-        return found if wanted else operate(lowering, node, operator.not_, found)
+        return known if isinstance(known, bool) else found
     if isinstance(container, DictRef):
         key = keyed.known_key(lowering, node, container, item)
-        return Static((key in lowering.contents[container.storage]) is wanted)
+        return key in lowering.contents[container.storage]
     if isinstance(container, Static) and isinstance(item, Static):
-        return Static((item.value in container.value) is wanted)
+        return item.value in container.value
     items = getattr(container, "items", None)
     if isinstance(container, ListRef):
         items = lowering.contents[container.storage]
     if isinstance(container, Static) and isinstance(container.value, (frozenset, range, tuple)):
         items = tuple(map(Static, container.value))
     if isinstance(container, (ListRef, Ref)) and not isinstance(items, tuple):
+        arguments = (container, item)
         if sequences.holds_numbers(lowering, container):
-            arguments = (container, item)
-            found = opaque.emit(lowering, operator.contains, arguments, {}, BOOL, RUN)
-        else:
-            found = inlining.inline(lowering, node, prelude.contains, (container, item))
-        return found if wanted else operate(lowering, node, operator.not_, found)
+            return opaque.emit(lowering, operator.contains, arguments, {}, BOOL, RUN)
+        return inlining.inline(lowering, node, prelude.contains, arguments)
     if texts.is_text(container) and texts.is_text(item):
-        found = opaque.operate(lowering, node, operator.contains, (container, item))
-        return found if wanted else operate(lowering, node, operator.not_, found)
+        return opaque.operate(lowering, node, operator.contains, (container, item))
     if opaque.is_opaque(container):
-        found = sets.contains(lowering, container, item)
-        return found if wanted else operate(lowering, node, operator.not_, found)
+        return sets.contains(lowering, container, item)
     if not isinstance(items, tuple):
         lowering.unsupported(
             node, "`in` is not supported on this container", "use `any` and `==`, or a list"
         )
+    return _is_one_of(lowering, node, item, items)
+
+
+def _is_one_of(lowering: Lowering, node: Any, item: Any, items: tuple[Any, ...]) -> Any:
     result: Any = Static(False)
     for other in items:
         part = operate(lowering, node, operator.eq, item, other)
         if _is_true(part):
-            return Static(wanted)
+            return True
         if isinstance(result, Static):
             result = part
         elif not isinstance(part, Static):
             result = operate(lowering, node, operator.or_, result, part)
-    return result if wanted else operate(lowering, node, operator.not_, result)
+    return result

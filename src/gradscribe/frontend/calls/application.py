@@ -97,6 +97,34 @@ def apply_primitive(
             f"this call of `{wording.name_of(callee)}` is not supported: {error}",
             f"call it as {wording.name_of(callee)}{_call_form(primitive.signature)}",
         )
+    return _emitted(lowering, node, primitive, callee, bound)
+
+
+def _emitted(
+    lowering: Lowering, node: Any, primitive: Primitive, callee: Any, bound: inspect.BoundArguments
+) -> Any:
+    """Emit a primitive; what it gives may be a view of an argument, or one itself."""
+    tree = _trees(lowering, node, primitive, callee, bound)
+    first = next(iter(bound.arguments.values()), None)
+    if isinstance(first, Ref):
+        if callee in _OF_COMPLEX and not is_complex(lowering.load(first).type):
+            return first
+        if primitive.view:
+            return _view(lowering, primitive, callee, first, tree)
+    shared = _may_be_given_back(primitive, bound.arguments)
+    try:
+        result = lowering.wrap(lowering.emit(primitive, tree, callee), shared)
+        return _named_results(callee, result) if isinstance(result, TupleOf) else result
+    except MisfitError as error:
+        error.location = lowering.location(node)
+        raise
+
+
+def _trees(
+    lowering: Lowering, node: Any, primitive: Primitive, callee: Any, bound: inspect.BoundArguments
+) -> dict[str, Any]:
+    """The arguments of a primitive as it takes them, by name; in `bound`, arrays are made of what
+    stands for one."""
     given = set(bound.arguments)
     for name in given & (positions.NAMES | primitive.static):
         bound.arguments[name] = positions.settled(lowering, node, bound.arguments[name])
@@ -104,9 +132,8 @@ def apply_primitive(
         lowering, node, primitive, callee, bound.arguments, _STATIC
     )
     bound.apply_defaults()
-    parameters = primitive.signature.parameters.values()
     tree: dict[str, Any] = {}
-    for parameter in parameters:
+    for parameter in bound.signature.parameters.values():
         item = bound.arguments[parameter.name]
         if parameter.kind is parameter.VAR_POSITIONAL and parameter.name in given:
             item = TupleOf(item)
@@ -115,22 +142,7 @@ def apply_primitive(
             if parameter.name in given
             else item
         )
-    first = next(iter(bound.arguments.values()), None)
-    if (
-        callee in _OF_COMPLEX
-        and isinstance(first, Ref)
-        and not is_complex(lowering.load(first).type)
-    ):
-        return first
-    if primitive.view and isinstance(first, Ref):
-        return _view(lowering, primitive, callee, first, tree)
-    shared = _may_be_given_back(primitive, bound.arguments)
-    try:
-        result = lowering.wrap(lowering.emit(primitive, tree, callee), shared)
-        return _named_results(callee, result) if isinstance(result, TupleOf) else result
-    except MisfitError as error:
-        error.location = lowering.location(node)
-        raise
+    return tree
 
 
 def _named_results(callee: Any, results: TupleOf) -> TupleOf:

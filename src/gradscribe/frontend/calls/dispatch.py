@@ -98,10 +98,9 @@ def _call_object(
 ) -> Any:
     if callee in opaque.CONVERSIONS and any(map(opaque.is_opaque, arguments)):
         return opaque.emit(lowering, callee, arguments, keywords, opaque.CONVERSIONS[callee])
-    generator = randomness.generator_of(callee)
+    generator, made = randomness.generator_of(callee), randomness.made_by(callee)
     if generator is not None:
         return randomness.draw(lowering, node, generator, callee, arguments, keywords)
-    made = randomness.made_by(callee)
     if made is not None:
         return opaque.emit(lowering, callee, arguments, keywords, Opaque(made))
     optional.enter_imported()
@@ -119,10 +118,9 @@ def _call_object(
     ufunc = destinations.ufunc_at(callee)
     if ufunc is not None:
         return destinations.change_at(lowering, node, ufunc, arguments)
-    if type(callee) in handlers.OBJECTS:
-        return handlers.OBJECTS[type(callee)](
-            lowering, node, (Static(callee), *arguments), keywords
-        )
+    handler = handlers.OBJECTS.get(type(callee))
+    if handler is not None:
+        return handler(lowering, node, (Static(callee), *arguments), keywords)
     if inspect.isfunction(callee) and callee in STATIC:
         plain = [static_values.object_of(lowering, node, a) for a in arguments]
         return static_values.value_of(callee(*plain))
@@ -135,6 +133,13 @@ def _call_object(
         _is_static(arguments, keywords) and type(callee) not in DISTRIBUTIONS
     ):
         return inlining.compose(lowering, node, callee, composition, arguments, keywords)
+    return _call_unregistered(lowering, node, callee, arguments, keywords)
+
+
+def _call_unregistered(
+    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    """A class, function or method that there is neither a handler nor a rule for."""
     if construction.can_instantiate(callee):
         return construction.instantiate(lowering, node, callee, arguments, keywords)
     if dataclass_methods.dataclass_of_init(callee):

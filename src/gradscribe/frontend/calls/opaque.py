@@ -89,6 +89,27 @@ def call(
     text = getattr(callee, "__self__", None)
     if isinstance(text, str):
         return _in_text(lowering, Method(callee.__name__), (Static(text), *arguments), keywords)
+    _refuse_by_name(lowering, node, callee, name)
+    unused = node is lowering.discarded or callee in _TEXTS
+    if not unused and any(may_vary(lowering, item) for item in given):
+        lowering.unsupported(
+            node,
+            f"`{name}` cannot be differentiated: it has no rule and no Python source "
+            "that is compiled",
+            "write it with NumPy functions that have one, or cut the derivative by "
+            "`gs.stop_gradient` around its arguments",
+        )
+    if folding.is_pure(callee) and node is not lowering.discarded:
+        type_ = _trial(lowering, callee, arguments, keywords)
+        if type_ is not None:
+            return emit(lowering, callee, arguments, keywords, type_, RUN)
+    cls = callee if isinstance(callee, type) else None
+    type_ = RESULTS.get(callee) or CONVERSIONS.get(callee) or Opaque(cls)
+    return emit(lowering, callee, arguments, keywords, type_)
+
+
+def _refuse_by_name(lowering: Lowering, node: Any, callee: Any, name: str) -> None:
+    """Refuse what depends on names, programs or addresses that a compiled function has not."""
     if callee in _NAMES:
         lowering.unsupported(
             node,
@@ -107,22 +128,6 @@ def call(
             f"`{name}` is not supported: what it gives differs from run to run",
             "call it outside, and pass the result in",
         )
-    unused = node is lowering.discarded or callee in _TEXTS
-    if not unused and any(may_vary(lowering, item) for item in given):
-        lowering.unsupported(
-            node,
-            f"`{name}` cannot be differentiated: it has no rule and no Python source "
-            "that is compiled",
-            "write it with NumPy functions that have one, or cut the derivative by "
-            "`gs.stop_gradient` around its arguments",
-        )
-    if folding.is_pure(callee) and node is not lowering.discarded:
-        type_ = _trial(lowering, callee, arguments, keywords)
-        if type_ is not None:
-            return emit(lowering, callee, arguments, keywords, type_, RUN)
-    cls = callee if isinstance(callee, type) else None
-    type_ = RESULTS.get(callee) or CONVERSIONS.get(callee) or Opaque(cls)
-    return emit(lowering, callee, arguments, keywords, type_)
 
 
 def emit(

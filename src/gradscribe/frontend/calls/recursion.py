@@ -236,24 +236,30 @@ def _identifier(frame: Frame) -> str:
     return frame.source.name if frame.source.name.isidentifier() else "function"
 
 
+def _inner(lowering: Lowering, frame: Frame) -> Lowering:
+    """A lowering of a function of its own, which knows what the one around it has met."""
+    from gradscribe.frontend.lowering import Lowering
+
+    inner = Lowering(Builder(Facts()))
+    inner.below = (*lowering.below, *lowering.frames)
+    inner.recursion, inner.parameters = lowering.recursion, lowering.parameters
+    inner.holds_none = lowering.holds_none
+    inner.outside.dependencies = lowering.outside.dependencies
+    inner.outside.met, inner.outside.compared = lowering.outside.met, lowering.outside.compared
+    inner.builder.location = frame.source.location(frame.source.node)
+    return inner
+
+
 def _lower(
     lowering: Lowering, node: Any, frame: Frame, given: Given, definition: Definition
 ) -> Result:
     """One pass: the IR of the function, with what is known of its result so far."""
     from gradscribe.frontend.calls.frames import inline_frame
     from gradscribe.frontend.frame import Frame
-    from gradscribe.frontend.lowering import Lowering
     from gradscribe.frontend.splitting import without_none
 
-    inner = Lowering(Builder(Facts()))
-    inner.below = (*lowering.below, *lowering.frames)
-    parameters = _Parameters()
+    inner, parameters = _inner(lowering, frame), _Parameters()
     inner.enclosed = Enclosed(lowering, inner, definition, parameters)
-    inner.recursion, inner.outside.dependencies = lowering.recursion, lowering.outside.dependencies
-    inner.parameters = lowering.parameters
-    inner.outside.met, inner.outside.compared = lowering.outside.met, lowering.outside.compared
-    inner.holds_none = lowering.holds_none
-    inner.builder.location = frame.source.location(frame.source.node)
     leaves = list(map(parameters.add, given.names, given.types))
     made: dict[int, Any] = {}
     arguments, closure = rebuilt(inner, given.structure, leaves, made).items

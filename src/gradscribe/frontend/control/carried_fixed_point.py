@@ -165,7 +165,17 @@ class FixedPoint:
         )
         leaves = None if is_unbound else leaves_of(self.lowering, end, entry)
         self.ends[entry.key] = leaves
-        if entry.mode == "late" and self._survives(entry):
+        if entry.mode == "late":
+            return self._settle_late(entry, end, leaves)
+        if leaves is None or len(leaves) != entry.count:
+            self._note_end(entry, end)
+            entry.mode, entry.types = "late", None
+            return False
+        return self._join(entry, leaves) and layout.settle(self.lowering, entry, leaves)
+
+    def _settle_late(self, entry: Entry, end: Any, leaves: list[Value] | None) -> bool:
+        """A name that a trip binds before it reads it, if it does."""
+        if self._survives(entry):
             self._note_end(entry, end)
             if entry.found is not None and not self.keep_broken:
                 self._carry_kinds(entry)
@@ -175,25 +185,19 @@ class FixedPoint:
             else:
                 self.demand(entry)
             return False
-        if entry.mode == "late" and entry.key == RETURN_VALUE and isinstance(end, Either):
+        if entry.key == RETURN_VALUE and isinstance(end, Either):
             self._note_end(entry, end)
             if isinstance(entry.found, Choice):
                 entry.mode, entry.choice, entry.types = "either", entry.found, entry.found_types
                 return False
-        if entry.mode == "late":
-            types = [self.lengths.first(leaf.type) for leaf in leaves or ()]
-            if entry.types and not types:
-                return True  # this trip ends without the name, as one that raises does
-            if entry.types is None or len(entry.types) != len(types):
-                settled = entry.types == types or not types
-                entry.types = types
-                return settled
-            return self._join(entry, leaves or [])
-        if leaves is None or len(leaves) != entry.count:
-            self._note_end(entry, end)
-            entry.mode, entry.types = "late", None
-            return False
-        return self._join(entry, leaves) and layout.settle(self.lowering, entry, leaves)
+        types = [self.lengths.first(leaf.type) for leaf in leaves or ()]
+        if entry.types and not types:
+            return True  # this trip ends without the name, as one that raises does
+        if entry.types is None or len(entry.types) != len(types):
+            settled = entry.types == types or not types
+            entry.types = types
+            return settled
+        return self._join(entry, leaves or [])
 
     def _settle_object(self, entry: Entry, start: Any, end: Any) -> bool:
         """A name that was bound to one object, or left out, for finding out what a trip makes."""

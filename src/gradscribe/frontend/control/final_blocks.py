@@ -41,20 +41,8 @@ def final_block(lowering: Lowering, node: Any, handled: Callable[[Lowering, Any]
     builder = lowering.builder
     entered = len(builder.operations)
     lowering.emit(ENTER, _NO_ARGUMENTS, attempted)
-    passing = None
-    try:
-        handled(lowering, node)
-    except AlwaysRaisesError as error:
-        passing = error
+    leaving, passing = _tried(lowering, node, handled)
     names = lowering.frame.names
-    raised = names.pop(RAISED, None)
-    leaving = builder.operations.pop() if raised is not None else None
-    if leaving is not None and leaving.primitive is not RAISE:
-        lowering.unsupported(
-            node,
-            "a `try` that always raises is not supported",
-            "raise under a condition, or leave the `try` out",
-        )
     left = {name: names.pop(name) for name in (*EXITS, RETURN_VALUE) if name in names}
     names.update({name: Static(True) for name in left if name in EXITS})
     lowering.emit(EXIT, _NO_ARGUMENTS, attempted)
@@ -75,6 +63,27 @@ def final_block(lowering: Lowering, node: Any, handled: Callable[[Lowering, Any]
         lowering.frame.names[RAISED] = Static(True)
     if passing is not None:
         raise passing
+
+
+def _tried(
+    lowering: Lowering, node: Any, handled: Callable[[Lowering, Any], None]
+) -> tuple[Operation | None, AlwaysRaisesError | None]:
+    """Lower the `try`: the operation that raises at its end, or what Python would raise there."""
+    passing = None
+    try:
+        handled(lowering, node)
+    except AlwaysRaisesError as error:
+        passing = error
+    if lowering.frame.names.pop(RAISED, None) is None:
+        return None, passing
+    leaving = lowering.builder.operations.pop()
+    if leaving.primitive is not RAISE:
+        lowering.unsupported(
+            node,
+            "a `try` that always raises is not supported",
+            "raise under a condition, or leave the `try` out",
+        )
+    return leaving, passing
 
 
 def refuse_passing(

@@ -76,19 +76,12 @@ def run_loop(
             may_peel=may_peel,
             trip=columns.trip if columns else Symbol("trip"),
         )
-        depth = len(lowering.frame.loops)
-        lowering.frame.loops.append(node.lineno)
-        try:
-            attempt = _settled(lowering, node, columns, carried)
-        except NotYetKnownError as unknown:
-            if unknown.definition is None:
-                raise
+        attempt = _attempted(lowering, node, columns, carried)
+        if attempt is None:
             lowering.restore(start)
             del lowering.builder.operations[made:]
-            del lowering.frame.loops[depth:]
-            after(lowering, node, outer, Static(True))  # what a recursion gives that makes no trip
+            after(lowering, node, outer, Static(True))
             return
-        lowering.frame.loops.pop()
         lowering.restore(carried.entry)
         lowering.builder.location = location
         before = {**first, **carried.replaced(live)}
@@ -104,6 +97,23 @@ def run_loop(
     if attempt.endless and not attempt.can_break:
         lowering.frame.names[NOT_RETURNED] = Static(False)
     after(lowering, node, outer, not_broken)
+
+
+def _attempted(
+    lowering: Lowering, node: Any, columns: Columns | None, carried: Carried
+) -> _Attempt | None:
+    """The loop; None where its trips need the result of a recursion that makes none."""
+    depth = len(lowering.frame.loops)
+    lowering.frame.loops.append(node.lineno)
+    try:
+        attempt = _settled(lowering, node, columns, carried)
+    except NotYetKnownError as unknown:
+        if unknown.definition is None:
+            raise
+        del lowering.frame.loops[depth:]
+        return None
+    lowering.frame.loops.pop()
+    return attempt
 
 
 def _bound_first(lowering: Lowering, node: Any, assigned: set[str]) -> dict[str, Any]:

@@ -275,24 +275,32 @@ def _unroll_while(lowering: Lowering, node: Any, error: UnsupportedError) -> Non
     from gradscribe.frontend.operators import truth
     from gradscribe.frontend.statements import statements
 
+    def run(trip: int) -> bool:
+        lowering.builder.begin_statement()
+        known = truth(lowering, condition(lowering, node.test))
+        if not isinstance(known, bool) or trip > _MOST:
+            raise error
+        if known:
+            statements(lowering, node.body)
+        return known
+
+    _run_trips(lowering, node, run)
+
+
+def _run_trips(lowering: Lowering, node: Any, run: Callable[[int], bool]) -> None:
+    """Run the trips of a loop one by one, as long as `run` makes another."""
     names = lowering.frame.names
     outer = {flag: names.pop(flag, None) for flag in (NOT_BROKEN, NOT_CONTINUED)}
 
-    def trips(count: int) -> None:
+    def trips(trip: int) -> None:
         lowering.frame.names[NOT_CONTINUED] = Static(True)
         if ended(lowering):
             return
         pending = pending_exits(lowering)
         if pending:
-            guarded(lowering, pending, lambda: trips(count))
-            return
-        lowering.builder.begin_statement()
-        known = truth(lowering, condition(lowering, node.test))
-        if not isinstance(known, bool) or count > _MOST:
-            raise error
-        if known:
-            statements(lowering, node.body)
-            trips(count + 1)
+            guarded(lowering, pending, lambda: trips(trip))
+        elif run(trip):
+            trips(trip + 1)
 
     lowering.frame.names[NOT_BROKEN] = Static(True)
     lowering.frame.loops.append(node.lineno)
@@ -338,6 +346,23 @@ def _is_static(iteration: Iteration) -> bool:
     return iteration.kind == "static"
 
 
+def _items_in_trip(
+    lowering: Lowering, node: Any, iteration: Iteration
+) -> Callable[[], tuple[Any, ...]]:
+    """Gives the items as they are when it is called."""
+    first, owners = iterations.unrolled(lowering, node.iter, iteration), _owners(iteration)
+    held = {owner: lowering.contents[owner] for owner in owners}
+
+    def items() -> tuple[Any, ...]:
+        if all(lowering.contents[owner] is contents for owner, contents in held.items()):
+            return first
+        for owner, contents in held.items():
+            _check_size(lowering, node, owner, contents, iteration)
+        return iterations.unrolled(lowering, node.iter, iteration)
+
+    return items
+
+
 def _unroll(
     lowering: Lowering,
     node: Any,
@@ -349,38 +374,18 @@ def _unroll(
     from gradscribe.frontend.assignments import assign
     from gradscribe.frontend.statements import statements
 
-    names = lowering.frame.names
-    outer = {flag: names.pop(flag, None) for flag in (NOT_BROKEN, NOT_CONTINUED)}
     lowering.builder.begin_statement()
-    first, owners = iterations.unrolled(lowering, node.iter, iteration), _owners(iteration)
-    held = {owner: lowering.contents[owner] for owner in owners}
+    items = _items_in_trip(lowering, node, iteration)
+    count = len(items())
 
-    def items() -> tuple[Any, ...]:
-        if all(lowering.contents[owner] is contents for owner, contents in held.items()):
-            return first
-        for owner, contents in held.items():
-            _check_size(lowering, node, owner, contents, iteration)
-        return iterations.unrolled(lowering, node.iter, iteration)
-
-    def trips(trip: int) -> None:
-        lowering.frame.names[NOT_CONTINUED] = Static(True)
-        if ended(lowering):
-            return
-        pending = pending_exits(lowering)
-        if pending:
-            guarded(lowering, pending, lambda: trips(trip))
-            return
+    def run(trip: int) -> bool:
         now = items()
         if trip >= len(now):
-            return
-        if trip > _MOST and len(now) > len(first):
+            return False
+        if trip > _MOST and len(now) > count:
             lowering.unsupported(node, "this list grows for ever", "end the loop by `break`")
         assign(lowering, node.target, mapped(now[trip]))
         statements(lowering, node.body)
-        trips(trip + 1)
+        return True
 
-    lowering.frame.names[NOT_BROKEN] = Static(True)
-    lowering.frame.loops.append(node.lineno)
-    trips(0)
-    lowering.frame.loops.pop()
-    after(lowering, node, outer, lowering.frame.names[NOT_BROKEN])
+    _run_trips(lowering, node, run)

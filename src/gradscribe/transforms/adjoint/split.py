@@ -61,7 +61,7 @@ def cut(joined: Joined) -> tuple[Function, Function]:
 
     A record of one entry is that entry, of several (or none) a tuple.
     """
-    seeds = {leaf for seed in joined.seeds for leaf in seed.leaves}
+    seeds = set(_leaves(joined.seeds))
     packed = pack_records(simplify_joined(joined.function, joined.seeds))
     both = choose_shape_sources(packed, seeds)
     first = [operation for operation in both.body.operations if not is_adjoint(operation)]
@@ -73,19 +73,21 @@ def cut(joined: Joined) -> tuple[Function, Function]:
     needs.read(_read_in(second, gradients) - seeds)
     record = needs.record()
     tree: Tree = LEAF if len(record) == 1 else Node(tuple, (LEAF,) * len(record))
-    arguments = tuple(leaf for parameter in joined.parameters for leaf in parameter.leaves)
     forward = Function(
         f"{joined.name}_forward",
         joined.parameters,
-        Block(arguments, tuple(first), (*both.body.yields[: len(joined.results)], *record)),
+        Block(
+            _leaves(joined.parameters),
+            tuple(first),
+            (*both.body.yields[: len(joined.results)], *record),
+        ),
         Node(tuple, (joined.result, tree)),
         joined.facts,
         joined.docstring,
         record=len(record),
     )
     parameters = (Parameter(RECORD, tree, record), *joined.seeds)
-    leaves = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
-    body = Block(leaves, (*needs.recomputed(), *second), gradients)
+    body = Block(_leaves(parameters), (*needs.recomputed(), *second), gradients)
     adjoint = Function(
         f"{joined.name}_adjoint",
         parameters,
@@ -95,6 +97,10 @@ def cut(joined: Joined) -> tuple[Function, Function]:
         undefined=frozenset(undefined.intersection(record)),
     )
     return simplify(forward), simplify(adjoint)
+
+
+def _leaves(parameters: Iterable[Parameter]) -> tuple[Value, ...]:
+    return tuple(leaf for parameter in parameters for leaf in parameter.leaves)
 
 
 def _move_lengths(

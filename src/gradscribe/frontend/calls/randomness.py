@@ -7,6 +7,7 @@ and the parameters say.
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,93 +71,99 @@ def draw(
 ) -> Any:
     """A call of a generator's method. callee: the function; or a `Method`, the generator then
     being the first argument."""
-    is_method = isinstance(callee, Method)
-    name = callee.name if is_method else callee.__name__
-    given = arguments[1:] if is_method else arguments
-    if name == "shuffle":
-        return _shuffle(lowering, node, cls, callee, arguments, keywords)
-    if keywords.get("out", Static(None)) != Static(None):
-        return _fill(lowering, node, cls, callee, arguments, keywords)
-    if name == "permutation" and isinstance(given[0], Ref) and not keywords:
-        return _permuted(lowering, node, cls, callee, arguments)
-    type_ = _type(lowering, node, cls, name, given, keywords)
-    return opaque.emit(lowering, callee, arguments, keywords, type_)
+    return _drawn(lowering, _Draw(node, cls, callee, arguments, keywords))
 
 
-def _fill(
-    lowering: Lowering,
-    node: Any,
-    cls: type,
-    callee: Any,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """A call of a method of a generator of class `cls`."""
+
+    node: Any
+    cls: type
+    callee: Any
+    arguments: tuple[Any, ...]
+    keywords: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        return str(self.callee.name if self._is_method else self.callee.__name__)
+
+    @property
+    def given(self) -> tuple[Any, ...]:
+        """The arguments without the generator."""
+        return self.arguments[1:] if self._is_method else self.arguments
+
+    @property
+    def _is_method(self) -> bool:
+        return isinstance(self.callee, Method)
+
+
+def _drawn(lowering: Lowering, call: _Draw) -> Any:
+    if call.name == "shuffle":
+        return _shuffle(lowering, call)
+    if call.keywords.get("out", Static(None)) != Static(None):
+        return _fill(lowering, call)
+    if call.name == "permutation" and isinstance(call.given[0], Ref) and not call.keywords:
+        return _permuted(lowering, call)
+    type_ = _type(lowering, call)
+    return opaque.emit(lowering, call.callee, call.arguments, call.keywords, type_)
+
+
+def _fill(lowering: Lowering, call: _Draw) -> Any:
     """`random(out=x)`, as the store of as many numbers: what it draws is the same."""
-    target = keywords["out"]
-    name = callee.name if isinstance(callee, Method) else callee.__name__
-    if name not in _FILLING or "size" in keywords or not isinstance(target, Ref):
+    target, name = call.keywords["out"], call.name
+    if name not in _FILLING or "size" in call.keywords or not isinstance(target, Ref):
         what = f"`out` of `{name}` is not supported"
-        lowering.unsupported(node, what, "store what it draws: `x[...] = ...`")
-    rest = {key: item for key, item in keywords.items() if key != "out"}
+        lowering.unsupported(call.node, what, "store what it draws: `x[...] = ...`")
+    rest = {key: item for key, item in call.keywords.items() if key != "out"}
     rest["size"] = shape_of(lowering, target)
-    drawn = draw(lowering, node, cls, callee, arguments, rest)
-    store(lowering, node, target, lowering.value(drawn))
+    drawn = _drawn(lowering, replace(call, keywords=rest))
+    store(lowering, call.node, target, lowering.value(drawn))
     return target
 
 
-def _shuffle(
-    lowering: Lowering,
-    node: Any,
-    cls: type,
-    callee: Any,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Any:
+def _shuffle(lowering: Lowering, call: _Draw) -> Any:
     """`shuffle(x)`, as the store of a permutation: what it draws is the same."""
-    target = arguments[-1]
+    target = call.arguments[-1]
     type_ = lowering.value(target).type if isinstance(target, Ref) else None
-    if cls is random.Random or keywords or not (isinstance(type_, Array) and type_.rank == 1):
+    is_vector = isinstance(type_, Array) and type_.rank == 1
+    if call.cls is random.Random or call.keywords or not is_vector:
         lowering.unsupported(
-            node, "`shuffle` of this value is not supported", "index with a permutation instead"
+            call.node,
+            "`shuffle` of this value is not supported",
+            "index with a permutation instead",
         )
-    owner = getattr(callee, "__self__", None)
+    owner = getattr(call.callee, "__self__", None)
     permute = Method("permutation") if owner is None else owner.permutation
-    permuted = draw(lowering, node, cls, permute, arguments, {})
-    store(lowering, node, target, lowering.value(permuted))
+    permuted = _drawn(lowering, replace(call, callee=permute, keywords={}))
+    store(lowering, call.node, target, lowering.value(permuted))
     return Static(None)
 
 
-def _permuted(
-    lowering: Lowering, node: Any, cls: type, callee: Any, arguments: tuple[Any, ...]
-) -> Any:
+def _permuted(lowering: Lowering, call: _Draw) -> Any:
     """`permutation(x)` of an array, by a permutation of its indices: what it draws is the same."""
-    *generator, x = arguments
+    *generator, x = call.arguments
     length, *_ = shape_of(lowering, x).items
-    indices = draw(lowering, node, cls, callee, (*generator, length), {})
-    return read_item(lowering, node, x, indices)
+    indices = _drawn(lowering, replace(call, arguments=(*generator, length), keywords={}))
+    return read_item(lowering, call.node, x, indices)
 
 
-def _type(
-    lowering: Lowering,
-    node: Any,
-    cls: type,
-    name: str,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-) -> Type:
-    position = _SIZE_POSITIONS.get(name, len(arguments))
-    size = keywords.get("size", arguments[position] if position < len(arguments) else None)
-    if name in ("rand", "randn") and arguments:
-        size = TupleOf(arguments)
+def _type(lowering: Lowering, call: _Draw) -> Type:
+    """The type of what is drawn."""
+    name, given = call.name, call.given
+    position = _SIZE_POSITIONS.get(name, len(given))
+    size = call.keywords.get("size", given[position] if position < len(given) else None)
+    if name in ("rand", "randn") and given:
+        size = TupleOf(given)
     if isinstance(size, Static) and size.value is None:
         size = None
-    parameters = [item for item in (*arguments, *keywords.values()) if item is not size]
-    found = _sample(lowering, node, cls, name, arguments, keywords, size)
+    parameters = [item for item in (*given, *call.keywords.values()) if item is not size]
+    found = _sample(lowering, call, size)
     if found is None or isinstance(found, (str, bytes, dict)):
         return Opaque(type(found))
     if isinstance(found, list):
         lowering.unsupported(
-            node, f"lists that `{name}` draws are not supported", "draw an array instead"
+            call.node, f"lists that `{name}` draws are not supported", "draw an array instead"
         )
     if not isinstance(found, np.ndarray):
         return type_of(found)
@@ -191,15 +198,7 @@ def _shape(lowering: Lowering, size: Any) -> Any:
     return lowering.value(size).type
 
 
-def _sample(
-    lowering: Lowering,
-    node: Any,
-    cls: type,
-    name: str,
-    arguments: tuple[Any, ...],
-    keywords: dict[str, Any],
-    size: Any,
-) -> Any:
+def _sample(lowering: Lowering, call: _Draw, size: Any) -> Any:
     """What the method draws, for small arguments, from a generator of our own."""
 
     def plain(item: Any) -> Any:
@@ -211,13 +210,14 @@ def _sample(
         return opaque.sampled(lowering, item)
 
     try:
-        if name in ("rand", "randn"):
-            return getattr(_fresh(cls), name)(*(1 for _ in arguments))
-        named = {key: plain(item) for key, item in keywords.items()}
-        return getattr(_fresh(cls), name)(*map(plain, arguments), **named)
+        method = getattr(_fresh(call.cls), call.name)
+        if call.name in ("rand", "randn"):
+            return method(*(1 for _ in call.given))
+        named = {key: plain(item) for key, item in call.keywords.items()}
+        return method(*map(plain, call.given), **named)
     except Exception as error:
         return lowering.unsupported(
-            node,
-            f"the type of what `{name}` draws is not known: {error}",
+            call.node,
+            f"the type of what `{call.name}` draws is not known: {error}",
             "draw outside of the function, and pass the numbers in",
         )

@@ -10,6 +10,7 @@ from typing import Any
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.control.bounds import assumed_outcome, bounds_of
+from gradscribe.frontend.control.merge_plans import Sides
 from gradscribe.frontend.control.merging import Merge
 from gradscribe.frontend.frame import RAISED
 from gradscribe.frontend.interface import RunTimeKeyError
@@ -95,7 +96,7 @@ def branch(
         _go_on(lowering, first, after_first)
         return
     flag = as_flag(lowering, condition)
-    merge = Merge(lowering, flag, before, (first, second), (after_first, after_second))
+    merge = Merge(lowering, Sides(flag, before, (first, second), (after_first, after_second)))
     results, yields = merge.run()
     blocks = [Block((), tuple(o), tuple(y)) for o, y in zip((first, second), yields, strict=True)]
     lowering.builder.emit_if(condition, blocks[0], blocks[1], results, location)
@@ -157,7 +158,7 @@ def attempt(
         )
     if after_second.names.pop(RAISED, None) is not None:
         _take_no_part(after_first, after_second)
-    merge = Merge(lowering, None, before, (first, second), (after_first, after_second))
+    merge = Merge(lowering, Sides(None, before, (first, second), (after_first, after_second)))
     results, yields = merge.run()
     second.sort(key=lambda operation: operation.primitive is RAISE)
     blocks = [Block((), tuple(o), tuple(y)) for o, y in zip((first, second), yields, strict=True)]

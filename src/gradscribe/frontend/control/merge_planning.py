@@ -17,6 +17,7 @@ from gradscribe.frontend.control.merge_plans import (
     Leaf,
     Object,
     Same,
+    Sides,
     Structure,
 )
 from gradscribe.frontend.control.merged_memory import Memories
@@ -24,7 +25,6 @@ from gradscribe.frontend.data.keyed import refuse_other_keys
 from gradscribe.frontend.frame import RETURN_VALUE
 from gradscribe.frontend.kinds import ABSENT, Choice, aligned, kind_of
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.values import (
     PLAIN_NUMBERS,
     Cell,
@@ -40,7 +40,7 @@ from gradscribe.frontend.values import (
     TupleOf,
     Unbound,
 )
-from gradscribe.ir.core import Operation, Value
+from gradscribe.ir.core import Value
 
 _MAX_NESTED = 16
 """How deep alternatives may be nested in a merge before what reads them is refused."""
@@ -49,26 +49,18 @@ _MAX_NESTED = 16
 class Planner:
     """Plans for the merged values of two states.
 
-    condition: the flag that tells which of the two it is, if there is one.
     pairs: the leaves to merge, as they are on each path, with the name shown. memories: what the
     merged values may share.
     """
 
-    def __init__(
-        self,
-        lowering: Lowering,
-        condition: Value | None,
-        before: State,
-        blocks: tuple[list[Operation], list[Operation]],
-        states: tuple[State, State],
-    ) -> None:
+    def __init__(self, lowering: Lowering, sides: Sides) -> None:
         self._lowering = lowering
-        self._condition = condition
-        self._before = before
-        self._blocks = blocks
-        self._states = states
+        self._condition = sides.condition
+        self._before = sides.before
+        self._blocks = sides.blocks
+        self._states = sides.states
         self.pairs: list[tuple[Any, Any, str]] = []
-        self.memories = Memories(before)
+        self.memories = Memories(sides.before)
         self._nested = 0
 
     def plan(self, a: Any, b: Any, name: str) -> Any:

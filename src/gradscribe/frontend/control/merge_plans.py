@@ -8,7 +8,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradscribe.frontend.control.merged_memory import Memory
+from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.values import Storage
+from gradscribe.ir.core import Operation, Value
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sides:
+    """The two sides of a branch: their blocks, and the states that they leave behind.
+
+    condition: the flag that tells which of the two was taken, if there is one. before: the state
+    before the branch.
+    """
+
+    condition: Value | None
+    before: State
+    blocks: tuple[list[Operation], list[Operation]]
+    states: tuple[State, State]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,11 @@ from gradscribe.frontend.control.merge_plans import (
     Leaf,
     Object,
     Same,
+    Sides,
     Structure,
 )
 from gradscribe.frontend.data import places
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.values import (
     Cell,
     Either,
@@ -37,32 +37,25 @@ from gradscribe.frontend.values import (
     Storage,
     Unbound,
 )
-from gradscribe.ir.core import Operation, Value
+from gradscribe.ir.core import Value
 from gradscribe.ir.types import JoinError, Opaque, Scalar, Type, join
 
 
 class Merge:
-    """Joins two states. condition: the flag that tells which of them it is, if there is one.
+    """Joins two states.
 
     `run` gives the results and yields of the operation; `finish` makes the merged state the current
     one, after the operation was appended."""
 
-    def __init__(
-        self,
-        lowering: Lowering,
-        condition: Value | None,
-        before: State,
-        blocks: tuple[list[Operation], list[Operation]],
-        states: tuple[State, State],
-    ) -> None:
+    def __init__(self, lowering: Lowering, sides: Sides) -> None:
         self.lowering = lowering
-        self.condition = condition
-        self.before = before
-        self.blocks = blocks
-        self.states = states
-        for state in (before, *states):
+        self.condition = sides.condition
+        self.before = sides.before
+        self.blocks = sides.blocks
+        self.states = sides.states
+        for state in (self.before, *self.states):
             lowering.complete(state)
-        self.planner = Planner(lowering, condition, before, blocks, states)
+        self.planner = Planner(lowering, sides)
         self.values: dict[int, Value | tuple[Any, ...] | str] = {}
         self.names: dict[str, Any] = {}
         self.contents: dict[Storage, Any] = {}

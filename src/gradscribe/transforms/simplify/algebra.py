@@ -7,6 +7,7 @@ type, so that a weak 1 that promoted something stays.
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,28 +74,31 @@ def pull_negation(rewriter: Rewriter, operation: Operation) -> Value | None:
 @derived(operator.mul)
 def multiply_reciprocal(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Of x * (1 / y) make x / y."""
-    x, y = operation.operands
-    for factor, other in ((y, x), (x, y)):
-        division = rewriter.made_by(factor, operator.truediv)
-        if division is not None and rewriter.used_once(factor):
-            one, divisor = division.operands
-            if _is_number(rewriter, one, 1):
-                return rewriter.replacement(operation, operator.truediv, other, divisor)
+    for _, quotient, other in _quotients(rewriter, operation):
+        one, divisor = quotient.operands
+        if _is_number(rewriter, one, 1):
+            return rewriter.replacement(operation, operator.truediv, other, divisor)
     return None
 
 
 @derived(operator.mul)
 def share_quotient(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Of x * (y / z) make (x / z) * y, where x / z was there before y / z."""
-    x, y = operation.operands
+    for factor, quotient, other in _quotients(rewriter, operation):
+        dividend, divisor = quotient.operands
+        earlier = rewriter.at_hand(operator.truediv, other, divisor)
+        if earlier is not None and rewriter.is_before(earlier, factor):
+            return rewriter.replacement(operation, operator.mul, earlier, dividend)
+    return None
+
+
+def _quotients(rewriter: Rewriter, product: Operation) -> Iterator[tuple[Value, Operation, Value]]:
+    """Each factor that is a quotient which nothing else reads: it, its operation, the other one."""
+    x, y = product.operands
     for factor, other in ((y, x), (x, y)):
         division = rewriter.made_by(factor, operator.truediv)
         if division is not None and rewriter.used_once(factor):
-            dividend, divisor = division.operands
-            quotient = rewriter.at_hand(operator.truediv, other, divisor)
-            if quotient is not None and rewriter.is_before(quotient, factor):
-                return rewriter.replacement(operation, operator.mul, quotient, dividend)
-    return None
+            yield factor, division, other
 
 
 @derived(operator.mul)

@@ -167,10 +167,10 @@ def check_scalar(
     if not isinstance(tree, Leaf):
         raise _not_scalar(function, "a nested result", location)
     type_ = function.body.yields[0].type
-    is_scalar = isinstance(type_, Scalar) or (isinstance(type_, Array) and not type_.dims)
-    if not is_scalar or not is_differentiable(type_):
+    has_axes = isinstance(type_, Array) and bool(type_.dims)
+    if has_axes or not isinstance(type_, (Scalar, Array)) or not is_differentiable(type_):
         raise _not_scalar(function, leaf_text(type_), location)
-    if np.dtype(type_.dtype).kind == "c":  # type: ignore[attr-defined]
+    if np.dtype(type_.dtype).kind == "c":
         raise _not_scalar(function, "a complex number", location)
     return (0,) if has_aux else None
 

@@ -45,18 +45,24 @@ def augmented(target: ast.expr, value: ast.expr, derived: bool) -> ast.AugAssign
     if not isinstance(value, ast.BinOp) or isinstance(value.op, ast.MatMult):
         return None
     if same(value.left, target):
-        return ast.AugAssign(target, value.op, value.right)  # type: ignore[arg-type]
+        return _changed(target, value.op, value.right)
     if derived and isinstance(value.op, _COMMUTATIVE) and same(value.right, target):
-        return ast.AugAssign(target, value.op, value.left)  # type: ignore[arg-type]
+        return _changed(target, value.op, value.left)
     return None
+
+
+def _changed(target: ast.expr, operator: ast.operator, value: ast.expr) -> ast.AugAssign:
+    """`target op= value`."""
+    assert isinstance(target, (ast.Name, ast.Attribute, ast.Subscript))
+    return ast.AugAssign(target, operator, value)
 
 
 def accumulated(target: ast.expr, value: ast.expr) -> ast.stmt:
     """`target += value`, or `-=` where value has a leading minus."""
     positive = without_minus(value)
     if positive is not None:
-        return ast.AugAssign(target, ast.Sub(), positive)  # type: ignore[arg-type]
-    return ast.AugAssign(target, ast.Add(), value)  # type: ignore[arg-type]
+        return _changed(target, ast.Sub(), positive)
+    return _changed(target, ast.Add(), value)
 
 
 def casts_in_place(value: Type, array: Type) -> bool:

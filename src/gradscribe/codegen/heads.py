@@ -8,14 +8,15 @@ from gradscribe.codegen.expressions import Expressions
 from gradscribe.codegen.plan import Plan
 from gradscribe.codegen.rewriting import name
 from gradscribe.ir.core import LoopShape, Operation, Value
-from gradscribe.ir.types import Array, Scalar, Sequence
+from gradscribe.ir.types import Array, Scalar, Sequence, Tuple
 
 
 def target(plan: Plan, value: Value) -> ast.expr:
     """What a value is bound to: its variable, a tuple of variables, or `_`."""
     pattern = plan.patterns.get(value)
     if pattern is not None and pattern:
-        count = len(value.type.items)  # type: ignore[attr-defined]
+        assert isinstance(value.type, Tuple)
+        count = len(value.type.items)
         items = [target(plan, pattern[n]) if n in pattern else name("_") for n in range(count)]
         return ast.Tuple(items, ast.Store())
     return name(plan.names.of[value] if plan.is_used(value) else "_")

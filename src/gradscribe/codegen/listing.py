@@ -103,9 +103,9 @@ class Listing:
         else:
             expression = self.write.value(value)
         producer = self.plan.uses.producer.get(value)
-        made = producer is not None and producer.primitive is not CONSTANT
-        if made and value in self.plan.folded:
-            location = producer.location or location  # type: ignore[union-attr]
+        is_folded = value in self.plan.folded
+        if is_folded and producer is not None and producer.primitive is not CONSTANT:
+            location = producer.location or location
         numbers = computes_with_numbers(producer)
         return [Move(self.plan.names.of[result], expression, numbers, location)]
 

@@ -229,8 +229,9 @@ class Specialization:
 
 
 def _is_real_number(type_: Type) -> bool:
-    rank_zero = isinstance(type_, Scalar) or (isinstance(type_, Array) and not type_.dims)
-    return rank_zero and np.dtype(type_.dtype).kind == "f"  # type: ignore[attr-defined]
+    if isinstance(type_, Array) and type_.dims:
+        return False
+    return isinstance(type_, (Scalar, Array)) and np.dtype(type_.dtype).kind == "f"
 
 
 def _scalar_one(type_: Type) -> Any:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -116,10 +117,8 @@ def _until_decided(lowering: Lowering, node: Any, evaluate: Callable[[Any], Any]
         known = truth(lowering, item)
         if isinstance(known, bool):
             return rest(position + 1) if known is is_and else item
-        onward: Callable[[], Any] = lambda: rest(position + 1)  # noqa: E731
-        stay: Callable[[], Any] = lambda: item  # noqa: E731
-        then, otherwise = (onward, stay) if is_and else (stay, onward)
-        return conditional(lowering, node, known, then, otherwise)
+        sides = functools.partial(rest, position + 1), lambda: item
+        return conditional(lowering, node, known, *(sides if is_and else sides[::-1]))
 
     return rest(0)
 

@@ -8,6 +8,7 @@ not allow raises at run time, so that only the path that is taken need make sens
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -72,7 +73,7 @@ def split_expression(lowering: Lowering, node: Any, evaluate: Callable[[], Any])
             raise
         lowering.restore(before)
         del lowering.builder.operations[made:]
-        again: Callable[[], Any] = lambda: split_expression(lowering, node, evaluate)  # noqa: E731
+        again = functools.partial(split_expression, lowering, node, evaluate)
         return conditional(lowering, node, split.flag, again, again)
 
 
@@ -116,7 +117,7 @@ def for_each_kind(
 
     def side(chosen: Any) -> Callable[[], Any]:
         rest = (*items[:found], chosen, *items[found + 1 :])
-        again: Callable[[], Any] = lambda: for_each_kind(lowering, node, rest, apply)  # noqa: E731
+        again = functools.partial(for_each_kind, lowering, node, rest, apply)
         return lambda: _if_allowed(lowering, again, refused)
 
     known = lowering.assumed.get(lowering.numbering.of(item.flag))

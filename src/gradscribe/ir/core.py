@@ -40,7 +40,7 @@ from typing import Any, Literal
 
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import Tree
-from gradscribe.ir.types import Type
+from gradscribe.ir.types import Collected, Sequence, Type
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -295,6 +295,12 @@ def callees(function: Function) -> tuple[Callee, ...]:
                 found[callee] = None
                 pending.append(callee.function)
     return tuple(found)
+
+
+def item_type(value: Value) -> Type:
+    """The type of the items of a list, or of the elements of a record."""
+    assert isinstance(value.type, (Sequence, Collected))
+    return value.type.item
 
 
 def map_operands(attributes: Any, function: Callable[[Operand], Any]) -> Any:

@@ -14,6 +14,7 @@ import math
 from dataclasses import replace
 
 from gradscribe.ir.core import CALL, LOOP, Block, Function, LoopShape, Operation, Value
+from gradscribe.ir.known import all_known
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.control import CONSTANT, ENTER, EXIT
 from gradscribe.primitives.raising import may_raise
@@ -104,8 +105,8 @@ class _Hoisting:
         for kind, where in zip(shape.iterables, shape.iterable_slices(), strict=True):
             operands = loop.operands[where]
             if kind == "range":
-                known = [self._constant(operand) for operand in operands]
-                if None in known or not range(*known):  # type: ignore[arg-type]
+                known = all_known([self._constant(operand) for operand in operands])
+                if known is None or not range(*known):
                     return False
             elif kind != "array" or not self._has_rows(operands[0]):
                 return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradscribe.ir.core import IF, LOOP, Operation, Value
+from gradscribe.ir.core import IF, LOOP, Operation, Value, item_type
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type
 from gradscribe.primitives.control import COPY, SET, UNDEF
@@ -50,7 +50,7 @@ def _lists(structure: Structure, value: Value) -> tuple[Value, ...]:
     """For a list of numbers whose length only the run tells, what a loop carries it from, if that
     stores items and does nothing else to it."""
     loop = structure.definition.get(value) or structure.owner.get(structure.block_of[value])
-    if not isinstance(value.type.item, Scalar) or loop is None:  # type: ignore[attr-defined]
+    if not isinstance(item_type(value), Scalar) or loop is None:
         return ()
     initial = _sources(structure, value) if loop.primitive is LOOP else ()
     return initial if initial and _keeps_length(structure, loop, initial[0]) else ()

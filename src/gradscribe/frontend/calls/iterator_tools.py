@@ -93,7 +93,10 @@ def _repeat(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     if len(given) == 2:
         one = reducing.listed(lowering, node, (TupleOf((given[0],)),), {})
         return operate(lowering, node, operator.mul, one, given[1])
-    same = lambda number: given[0]  # noqa: E731
+
+    def same(number: Any) -> Any:
+        return given[0]
+
     return Iteration("endless", (same, Iteration("map", (_numbers(), same))))
 
 

@@ -30,6 +30,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Method, Primitive, SliceOf, Value
+from gradscribe.ir.known import all_known
 from gradscribe.ir.types import (
     BOOL,
     FLOAT,
@@ -335,8 +336,8 @@ def sampled(lowering: Lowering, item: Any, length: int = 2) -> Any:
 def result_type(result: Any, exact: bool) -> Type | None:
     """The type of a result that was found on trial. exact: its lengths are those of any call."""
     if isinstance(result, tuple):
-        items = [result_type(item, exact) for item in result]
-        return None if None in items else Tuple(tuple(items))  # type: ignore[arg-type]
+        items = all_known([result_type(item, exact) for item in result])
+        return None if items is None else Tuple(tuple(items))
     if not isinstance(result, (bool, int, float, complex, np.generic, np.ndarray)):
         return None
     if not isinstance(result, np.ndarray):

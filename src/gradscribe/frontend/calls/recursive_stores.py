@@ -118,8 +118,9 @@ class Stores:
         """What is left in the leaves that a storage held; None where it holds other things."""
         if isinstance(before, Value):
             number = self._numbers.get(before)
-            is_given = number is not None and self._given.owners[number] is not None
-            return {number: now} if is_given else None  # type: ignore[dict-item]
+            if number is None or self._given.owners[number] is None:
+                return None
+            return {number: now}
         if not isinstance(before, dict) or list(before) != list(now):
             return None
         stored: dict[int, Value] = {}

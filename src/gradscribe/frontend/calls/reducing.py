@@ -5,6 +5,7 @@ What has known items is decided item by item; else the loops of the `prelude` ar
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -157,7 +158,7 @@ def _or_default(
     filled = truth(lowering, unpacking.length(lowering, source))
     if isinstance(filled, bool):
         return handler(lowering, node, (source,), others) if filled else default
-    then: Callable[[], Any] = lambda: handler(lowering, node, (source,), others)  # noqa: E731
+    then = functools.partial(handler, lowering, node, (source,), others)
     return conditional(lowering, node, filled, then, lambda: default)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import IF, Operand, Operation, Value
+from gradscribe.ir.known import all_known
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type, is_integer
 from gradscribe.primitives.control import CONSTANT
@@ -169,8 +170,8 @@ class MergedLengths:
         if difference.known is not None:
             return b + self._chooser() * difference.known if difference.known else b
         if (a, b) not in self._found:
-            minima = [a.minimum, b.minimum]
-            minimum = None if None in minima else min(minima)  # type: ignore[type-var]
+            minima = all_known([a.minimum, b.minimum])
+            minimum = None if minima is None else min(minima)
             self._found[a, b] = Affine.of(Symbol("length", minimum))
         return self._found[a, b]
 

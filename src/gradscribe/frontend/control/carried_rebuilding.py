@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,9 +34,10 @@ class Rebuilding:
     def value(self, like: Any, entry: Entry, values: Any, path: Path = ()) -> Any:
         """A value of the structure of `like`, its leaves taken from values. path: where it is in
         what is carried."""
-        again: Callable[[Any, Any], Any] = lambda key, item: self.value(  # noqa: E731
-            item, entry, values, (*path, key)
-        )
+
+        def again(key: Any, item: Any) -> Any:
+            return self.value(item, entry, values, (*path, key))
+
         if isinstance(like, TupleOf):
             return TupleOf(tuple(itertools.starmap(again, enumerate(like.items))), like.cls)
         if isinstance(like, InstanceRef):

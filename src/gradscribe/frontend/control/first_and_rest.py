@@ -12,6 +12,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import SliceOf, Value
+from gradscribe.ir.known import all_known
 from gradscribe.ir.types import Array, Scalar, Sequence
 
 
@@ -19,9 +20,9 @@ def trips(lowering: Lowering, iteration: Iteration) -> Affine | None:
     """The number of trips, as far as it can be said in terms of lengths and integers."""
     if iteration.kind in ("zip", "enumerate"):
         parts = iteration.parts if iteration.kind == "zip" else iteration.parts[:1]
-        counts = [trips(lowering, part) for part in parts]
+        counts = all_known([trips(lowering, part) for part in parts])
         facts = lowering.builder.facts
-        if None in counts or not all(facts.equal(counts[0], c) for c in counts[1:]):  # type: ignore[arg-type]
+        if counts is None or not all(facts.equal(counts[0], c) for c in counts[1:]):
             return None
         return counts[0]
     if iteration.kind == "range":

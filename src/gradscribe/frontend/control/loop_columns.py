@@ -16,7 +16,7 @@ from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, Storage, TupleOf
 from gradscribe.ir.affine import Affine, Symbol
-from gradscribe.ir.core import LoopShape, Value
+from gradscribe.ir.core import IterableKind, LoopShape, Value
 from gradscribe.ir.types import Array, Scalar, Sequence, Type, one_of
 
 
@@ -24,7 +24,7 @@ from gradscribe.ir.types import Array, Scalar, Sequence, Type, one_of
 class Columns:
     """The iterables of a counted loop, and how their items are bound to the target."""
 
-    kinds: tuple[str, ...]
+    kinds: tuple[IterableKind, ...]
     operands: tuple[Value, ...]
     items: tuple[tuple[Type, str, frozenset[Storage]], ...]
     bind: Callable[[Any], Any]
@@ -37,7 +37,7 @@ class Columns:
 
     def rows(self, items: list[Value]) -> dict[Value, Value]:
         """The arrays that the items are rows of."""
-        shape = LoopShape(self.kinds, 0)  # type: ignore[arg-type]
+        shape = LoopShape(self.kinds, 0)
         columns = zip(self.kinds, items, shape.iterable_slices(), strict=True)
         return {i: self.operands[where][0] for kind, i, where in columns if kind == "array"}
 
@@ -45,7 +45,7 @@ class Columns:
 def columns_of(lowering: Lowering, node: Any, iteration: Iteration, target: Any) -> Columns:
     """The columns of an iteration, whose items a loop binds to this target."""
     trip = Symbol("i")
-    kinds: list[str] = []
+    kinds: list[IterableKind] = []
     operands: list[Value] = []
     items: list[tuple[Type, str, frozenset[Storage]]] = []
 
@@ -105,7 +105,7 @@ def _trips(lowering: Lowering, node: Any, part: Iteration) -> Any:
 
 def _simple(
     lowering: Lowering, node: Any, part: Iteration, trip: Symbol, nested: bool
-) -> tuple[str, list[Value], tuple[Type, frozenset[Storage]]]:
+) -> tuple[IterableKind, list[Value], tuple[Type, frozenset[Storage]]]:
     """The kind, operands and item of one iterable."""
     none: frozenset[Storage] = frozenset()
     if part.kind == "range":

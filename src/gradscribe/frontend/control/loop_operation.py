@@ -293,7 +293,7 @@ class _Attempt:
         builder = self.lowering.builder
         yields, again = self.carried.yields(self.operations)
         shape = LoopShape(
-            self.columns.kinds if self.columns else (),  # type: ignore[arg-type]
+            self.columns.kinds if self.columns else (),
             len(self.inits),
             exits=again is not None,
             condition=self.condition is not None,

@@ -147,7 +147,8 @@ class Planner:
             items = []
             for side, state in ((a, self._states[0]), (b, self._states[1])):
                 cell = side.cells.get(field)
-                items.append(state.contents.get(cell, {}).get(field, Unbound("")))  # type: ignore[arg-type]
+                held = {} if cell is None else state.contents.get(cell, {})
+                items.append(held.get(field, Unbound("")))
             cells = frozenset(s.cells[field] for s in (a, b) if field in s.cells)
             shared = frozenset(s for s in cells if s in self._before.contents)
             fields[field] = Field(self.plan(items[0], items[1], f"{name}_{field}"), shared)

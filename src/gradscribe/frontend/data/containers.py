@@ -19,6 +19,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import hold
 from gradscribe.frontend.values import ListRef, Static, Storage
 from gradscribe.ir.core import Method, SliceOf, Value
+from gradscribe.ir.known import all_known
 from gradscribe.ir.types import INT, Never, Sequence
 from gradscribe.primitives.control import APPEND, GET, LIST, POP, RUN
 from gradscribe.primitives.lists import DELETE, INSERT, JOIN, SECTION, SET_SECTION
@@ -211,8 +212,9 @@ def store_section(lowering: Lowering, node: Any, arguments: Any, keywords: Any) 
     other = reducing.listed(lowering, node, (item,), {})
     value = lowering.value(other)
     replaced = lowering.emit(SECTION, {"x": lowering.value(owner), "index": section})
-    lengths = [v.type.length if isinstance(v.type, Sequence) else None for v in (value, replaced)]
-    same = None not in lengths and lowering.builder.facts.equal(*lengths)  # type: ignore[arg-type]
+    types = value.type, replaced.type
+    lengths = all_known([t.length if isinstance(t, Sequence) else None for t in types])
+    same = lengths is not None and lowering.builder.facts.equal(*lengths)
     if parts == (None, None, None):
         lowering.contents[owner.storage] = value
     elif same:

@@ -16,6 +16,7 @@ from gradscribe.frontend.interface import Place, RunTimeKeyError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import InstanceRef, ListRef, Static, TupleOf
 from gradscribe.ir.core import Location, Method, Operand, Value
+from gradscribe.ir.known import all_known
 from gradscribe.ir.types import (
     INT,
     JoinError,
@@ -163,7 +164,8 @@ def _plain(type_: Type) -> Type | None:
 
 
 def _of_parts(parts: list[Type | None]) -> Type | None:
-    return None if None in parts else Tuple(tuple(parts))  # type: ignore[arg-type]
+    known = all_known(parts)
+    return None if known is None else Tuple(tuple(known))
 
 
 def _of_list(items: list[Type | None]) -> Type | None:

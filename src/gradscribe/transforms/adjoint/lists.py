@@ -6,8 +6,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gradscribe.ir.core import Operand, Operation, Primitive, SliceOf, Value, map_operands
-from gradscribe.ir.types import Scalar
+from gradscribe.ir.core import (
+    Operand,
+    Operation,
+    Primitive,
+    SliceOf,
+    Value,
+    item_type,
+    map_operands,
+)
+from gradscribe.ir.types import Scalar, Tuple
 from gradscribe.primitives.control import APPEND, GET, ITEM, LEN, LIST, POP, SET, TUPLE, ZEROS_LIKE
 from gradscribe.primitives.lists import DELETE, INSERT, JOIN, SECTION, SET_SECTION
 from gradscribe.transforms.adjoint.scopes import Scope
@@ -26,10 +34,11 @@ def _item(scope: Scope, operation: Operation, d_out: Value) -> None:
     x, position = operation.operands[0], operation.attributes["position"]
     if x not in scope.context.active:
         return
+    assert isinstance(x.type, Tuple)
     zeros = zero(scope, x)
     items = [
         d_out if i == position else scope.builder.call(ITEM, {"x": zeros, "position": i})
-        for i in range(len(x.type.items))  # type: ignore[attr-defined]
+        for i in range(len(x.type.items))
     ]
     scope.contribute(x, scope.builder.call(TUPLE, {"items": tuple(items)}))
 
@@ -170,7 +179,7 @@ def _section(scope: Scope, x: Value, index: SliceOf, value: Value) -> Value:
 def _zeros_of_item(scope: Scope, operation: Operation, index: Any) -> Value:
     """Zeros like the item that an operation takes out of a list."""
     x = operation.operands[0]
-    if isinstance(x.type.item, Scalar):  # type: ignore[attr-defined]
+    if isinstance(item_type(x), Scalar):
         return constant(scope.builder, 0.0)
     reads = (o for o in scope.block.operations if o.primitive is GET and o.operands[0] is x)
     for read in reads:
@@ -182,7 +191,7 @@ def _zeros_of_item(scope: Scope, operation: Operation, index: Any) -> Value:
 
 def _zeros_of_section(scope: Scope, x: Value, index: SliceOf, value: Value) -> Value:
     """Zeros of the lengths of the items that were in a slice: as many as there are now."""
-    if isinstance(x.type.item, Scalar):  # type: ignore[attr-defined]
+    if isinstance(item_type(x), Scalar):
         return zero(scope, value)
     items = scope.builder.call(SECTION, {"x": scope.primal(x), "index": index})
     return scope.builder.call(ZEROS_LIKE, {"x": items})

@@ -11,6 +11,7 @@ of the items, and those are what the mirrors of the loops that made the records 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -288,10 +289,8 @@ class LoopScope(TripScope):
             final = self.parent.primal(self.loop.results[position])
             self.iterables.remove(after)
             del self.records[last]
-            following = before.item
-            self.carried.append(
-                _Carried(after.item, final, lambda item=following: item, lambda result: None)  # type: ignore[misc]
-            )
+            following = functools.partial(_same, before.item)
+            self.carried.append(_Carried(after.item, final, following, lambda result: None))
 
     # -- the mirrored loop -----------------------------------------------------------------------
 
@@ -348,6 +347,10 @@ def _of_length(type_: Type, like: Type) -> Type:
     if isinstance(type_, Sequence) and isinstance(like, Sequence):
         return replace(type_, length=like.length)
     return type_
+
+
+def _same(value: Value) -> Value:
+    return value
 
 
 def _reads(block: Block, value: Value) -> bool:

@@ -177,8 +177,9 @@ class _Liveness:
         if kind == "range":
             return 0
         type_ = operands[0].type
-        cheap = operands[0] in self._live or not isinstance(type_, Collected)
-        return 1 if cheap else 2 if isinstance(type_.item, Scalar) else 3  # type: ignore[attr-defined]
+        if operands[0] in self._live or not isinstance(type_, Collected):
+            return 1
+        return 2 if isinstance(type_.item, Scalar) else 3
 
     def _equal(self, a: Affine | None, b: Affine | None) -> bool:
         if a is None or b is None:
@@ -313,7 +314,8 @@ def _trips(kind: str, operands: Sequence[Value]) -> Affine | None:
     if kind == "range":
         start, stop, step = (getattr(value.type, "value", None) for value in operands)
         if start is not None and stop is not None and step is not None and step.known == 1:
-            return stop - start  # type: ignore[no-any-return]
+            length: Affine = stop - start
+            return length
     return None
 
 

@@ -201,7 +201,6 @@ def pop_appended(rewriter: Rewriter, operation: Operation) -> Value | None:
 
 def _arguments(operation: Operation) -> dict[str, Any]:
     """An operation's arguments with its operands in place."""
-    operands = operation.operands
-    return map_operands(  # type: ignore[no-any-return]
-        dict(operation.attributes), lambda operand: operands[operand.index]
-    )
+    operands, attributes = operation.operands, dict(operation.attributes)
+    arguments: dict[str, Any] = map_operands(attributes, lambda operand: operands[operand.index])
+    return arguments

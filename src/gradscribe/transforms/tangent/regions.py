@@ -10,7 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, LoopShape, Operation, Value, walk
+from gradscribe.ir.core import (
+    CALL,
+    IF,
+    LOOP,
+    Block,
+    Function,
+    LoopShape,
+    Operation,
+    Value,
+    item_type,
+    walk,
+)
 from gradscribe.ir.types import Collected, Type, cotangent_type, is_differentiable
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives.control import RAISE
@@ -172,7 +183,7 @@ class _Loop:
             tangent.block(body)
             wanted = [*_select(following, self.carried), *_select(elements, self.collected)]
             types = [p.type for p in _select(self.parameters, self.carried)]
-            types += [record.type.item for record in _select(self.records, self.collected)]  # type: ignore[attr-defined]
+            types += map(item_type, _select(self.records, self.collected))
             d_yields = _required(tangent, operations, wanted, types)
         count = len(d_parameters)
         yields = (

@@ -7,7 +7,7 @@ is the integer itself as long as nothing else may stand there, but zero in this 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Operation, Value, map_operands
@@ -54,9 +54,8 @@ def put_into_lists(operation: Operation) -> Iterator[tuple[int, Type]]:
     for name, value in operation.attributes.items():
         is_item = name == "items" or (name == "value" and operation.primitive is not SET_SECTION)
         if is_item or name in ("x", "y", "value"):
-            numbers: list[int] = []
-            map_operands(value, lambda operand, found=numbers: found.append(operand.index))  # type: ignore[misc]
-            yield from ((number, type_.item if is_item else type_) for number in numbers)
+            for number in _operands_in(value):
+                yield number, type_.item if is_item else type_
 
 
 _MAKING_LISTS = OPERATIONS - {GET}
@@ -72,3 +71,10 @@ def _lacks_tangents(given: Type, wanted: Type) -> bool:
         if isinstance(given, kind) and isinstance(wanted, kind):
             return _lacks_tangents(given.item, wanted.item)
     return isinstance(given, (Scalar, Array)) and not is_differentiable(given)
+
+
+def _operands_in(attributes: Any) -> list[int]:
+    """The numbers of the operands in a tree of attributes."""
+    found: list[int] = []
+    map_operands(attributes, lambda operand: found.append(operand.index))
+    return found

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.runtime import functions, special
-from gradscribe.runtime.adaptors import into
 from gradscribe.runtime.eager import apply
+from gradscribe.runtime.outputs import into
 from gradscribe.runtime.promotion import divisible
 from gradscribe.runtime.tensor import Tensor
 

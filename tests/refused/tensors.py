@@ -59,6 +59,13 @@ def transposed_in_place(x):
     return x.view(2, 1).transpose_(0, 1)
 
 
+@refused("`out=` of a function of Tensors", TENSOR)
+def stored_in_a_given_tensor(x):
+    y = gs.zeros(2)
+    gs.exp(x, out=y)
+    return y
+
+
 @refused("`mark_dirty` inside of compiled code", TENSOR)
 def function_that_changes_its_input(x):
     return Shifted.apply(x * 1)

@@ -66,6 +66,8 @@ def parameters(function):
     texts, seen_star = ["self"], False
     for parameter in list(inspect.signature(function).parameters.values())[1:]:
         kind, name = parameter.kind, parameter.name
+        if name == "out":  # of the function; methods of PyTorch have none
+            continue
         if kind is parameter.VAR_POSITIONAL:
             name, seen_star = f"*{name}", True
         elif kind is parameter.VAR_KEYWORD:

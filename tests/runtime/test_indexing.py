@@ -172,3 +172,130 @@ def test_what_no_index_of_a_tensor_without_axes_says(index, message):
         x[index]
     with pytest.raises(IndexError, match=message):
         x[index] = 2.0
+
+
+TRUE, BYTE = gs.tensor(True), gs.tensor(1, dtype=gs.uint8)
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [
+        (True, [[[0, 1, 2], [3, 4, 5]]]),
+        (TRUE, [[[0, 1, 2], [3, 4, 5]]]),
+        (BYTE, [[[0, 1, 2], [3, 4, 5]]]),
+        ((True, TRUE), [[[0, 1, 2], [3, 4, 5]]]),
+        ((True, 1), [[3, 4, 5]]),
+        ((slice(None), True, [0, 1]), [[0, 1], [3, 4]]),
+        ((True, ..., [0, 2]), [[0, 3], [2, 5]]),
+        (gs.tensor(1, dtype=gs.int16), [3, 4, 5]),
+    ],
+)
+def test_a_single_boolean_is_a_mask_of_a_new_axis(index, expected):
+    x = gs.arange(6.0, requires_grad=True).reshape(2, 3)
+    y = x[index]
+    assert y.tolist() == expected
+    assert y.data_ptr() != x.data_ptr() or isinstance(index, gs.Tensor)
+    assert gs.autograd.grad(y.sum(), x)[0].sum() == y.numel()
+
+
+def test_a_false_index_selects_nothing_and_stores_nothing():
+    x = gs.zeros(2, 3)
+    assert x[False, True, ...].shape == (0, 2, 3)
+    x[False] = 5
+    x[0, gs.tensor(False)] = 5
+    assert x.sum() == 0
+    scalar = gs.tensor(3.0)
+    scalar[TRUE] = 4
+    assert scalar.item() == 4
+
+
+@pytest.mark.parametrize(
+    ("act", "error", "message"),
+    [
+        (lambda x: x[::0], ValueError, "slice step cannot be zero"),
+        (
+            lambda x: x["a":],
+            TypeError,
+            "slice indices must be integers or None or have an __index__ method",
+        ),
+        (
+            lambda x: x[gs.tensor([])],
+            IndexError,
+            "tensors used as indices must be long, int, byte or bool tensors",
+        ),
+        (
+            lambda x: x[:, :0][:, [0, 1]],
+            IndexError,
+            "index is out of bounds for dimension with size 0",
+        ),
+        (
+            lambda x: x.__setitem__(gs.tensor([True, False]), gs.tensor([1, 2])),
+            RuntimeError,
+            "shape mismatch: value tensor of shape [2] cannot be broadcast to indexing result of "
+            "shape [1, 3]",
+        ),
+        (
+            lambda x: gs.take_along_dim(x, gs.tensor([0]), 0),
+            RuntimeError,
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
+            "but got 2 dimensions for input, and 1 dimensions for indices",
+        ),
+        (
+            lambda x: x.gather(0, gs.tensor([[0, 0, 0, 0]])),
+            RuntimeError,
+            "Size does not match at dimension 1 expected index [1, 4] to be no larger than self "
+            "[2, 3] apart from dimension 0",
+        ),
+        (
+            lambda x: x.masked_select(gs.tensor([1, 0, 1])),
+            RuntimeError,
+            "masked_select: expected BoolTensor for mask",
+        ),
+        (
+            lambda x: gs.unravel_index(gs.tensor([0.5]), (2, 3)),
+            TypeError,
+            "expected 'indices' to be integer dtype, but got torch.float64",
+        ),
+    ],
+)
+def test_errors_of_indices_are_pytorchs(act, error, message):
+    with pytest.raises(error) as caught:
+        act(gs.zeros(2, 3))
+    assert str(caught.value) == message
+
+
+def test_take_along_dim_broadcasts_the_other_axes():
+    x = gs.arange(6.0).reshape(2, 3)
+    assert gs.take_along_dim(x, gs.tensor([[2, 0]]), 1).tolist() == [[2, 0], [5, 3]]
+
+
+def test_scatter_multiplies_by_every_value_that_goes_to_a_place():
+    x, twice = gs.tensor([2.0, 3.0]), gs.tensor([0, 0])
+    assert x.scatter(0, twice, gs.tensor([5.0, 7.0]), reduce="multiply").tolist() == [70, 3]
+    assert x.scatter(0, twice, 5.0, reduce="multiply").tolist() == [50, 3]
+
+
+@pytest.mark.parametrize(
+    ("values", "reduce", "expected"),
+    [
+        ([-3, -4], "mean", [-4, 1]),
+        ([2**62 + 1, 0], "amax", [2**62 + 1, 1]),
+        ([False, False], "amax", [False, True]),
+    ],
+)
+def test_reductions_that_scatter_integers_are_exact(values, reduce, expected):
+    values = gs.tensor(values)
+    x = gs.ones(2, dtype=values.dtype)
+    places = gs.tensor([0, 0])
+    assert x.scatter_reduce(0, places, values, reduce, include_self=False).tolist() == expected
+
+
+def test_an_empty_index_scatters_nothing():
+    x, nowhere = gs.ones(2, 3), gs.zeros(0, dtype=gs.int64)
+    assert x.gather(0, nowhere).shape == (0,)
+    assert x.scatter(0, nowhere, 5.0).tolist() == x.tolist()
+
+
+def test_positions_outside_of_the_array_wrap_around():
+    rows, columns = gs.unravel_index(gs.tensor([-1, 7]), (2, 3))
+    assert (rows.tolist(), columns.tolist()) == ([1, 0], [2, 1])

@@ -69,3 +69,46 @@ def test_slices_that_repeat_the_one_before_are_left_out():
     assert values.tolist() == [[1, 2], [3, 4]]
     assert inverse.tolist() == [0, 0, 1]
     assert counts.tolist() == [2, 1]
+
+
+# --- out= -------------------------------------------------------------------------------------
+
+INTO = [
+    (lambda out: gs.sum(gs.tensor(X), 0, out=out), gs.zeros(2), [5.0, 6.0]),
+    (lambda out: gs.cat((gs.ones(1), gs.zeros(2)), out=out), gs.empty(0), [1.0, 0.0, 0.0]),
+    (lambda out: gs.arange(3, out=out), gs.empty(0, dtype=gs.int32), [0, 1, 2]),
+    (lambda out: gs.clamp(gs.tensor(X), max=2, out=out), gs.empty(0), [[2.0, 1.0], [2.0, 2.0]]),
+    (
+        lambda out: gs.div(gs.tensor([-5]), 2, rounding_mode="trunc", out=out),
+        gs.empty(0, dtype=gs.int64),
+        [-2],
+    ),
+]
+
+
+@pytest.mark.parametrize(("function", "out", "expected"), INTO)
+def test_a_result_is_stored_in_out(function, out, expected):
+    dtype = out.dtype
+    assert function(out) is out
+    assert (out.tolist(), out.dtype) == (expected, dtype)
+
+
+def test_several_results_are_stored_in_several_tensors():
+    outs = gs.empty(0), gs.empty(0, dtype=gs.int64)
+    found = gs.max(gs.tensor(X), 1, out=outs)
+    assert found.values is outs[0] and found.indices is outs[1]
+    assert (outs[0].tolist(), outs[1].tolist()) == ([3.0, 5.0], [0, 1])
+
+
+def test_out_of_another_shape_is_resized_with_a_warning():
+    out = gs.ones(3)
+    with pytest.warns(UserWarning, match=r"resized since it had shape \[3\]"):
+        gs.exp(gs.zeros(2), out=out)
+    assert out.tolist() == [1.0, 1.0]
+
+
+def test_out_must_have_a_dtype_that_the_result_can_be_cast_to():
+    with pytest.raises(
+        RuntimeError, match="result type Double can't be cast to the desired output"
+    ):
+        gs.sum(gs.tensor(X), out=gs.empty(0, dtype=gs.int64))

@@ -14,6 +14,12 @@ from gradscribe.runtime.spellings import SPELLED, respelled
 
 def _under_own_names(function: Callable[..., Any], names: Mapping[str, str]) -> handlers.Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        if "out" in keywords:
+            lowering.unsupported(
+                node,
+                "`out=` of a function of Tensors",
+                "assign the result to a name, or store it with `y[...] = …`",
+            )
         return calls.call(lowering, node, Static(function), arguments, respelled(keywords, names))
 
     return handler

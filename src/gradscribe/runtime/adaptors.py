@@ -16,9 +16,6 @@ import numpy as np
 from gradscribe.runtime.any_form import apply_of_any_form
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.explaining import out_of_range
-from gradscribe.runtime.grad_mode import grad_enabled
-from gradscribe.runtime.inplace import store
-from gradscribe.runtime.modes import MODES, tangent_of
 from gradscribe.runtime.promotion import (
     alike,
     divisible,
@@ -43,29 +40,12 @@ def named(function: Function, name: str, callee: Callable[..., Any]) -> Function
     return function
 
 
-def into(out: Tensor, result: Tensor, name: str) -> Tensor:
-    """Store a result in `out=`."""
-    if result.requires_grad or (grad_enabled() and out.requires_grad):
-        raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
-            "but one of the arguments requires grad."
-        )
-    if MODES and (tangent_of(result) is not None or tangent_of(out) is not None):
-        raise NotImplementedError(
-            f"Trying to use forward AD with {name}_out that does not support it because it is an "
-            "out= function"
-        )
-    store(out, result)
-    return out
-
-
 def unary(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
     """`name(x)`, of the dtype of x."""
     row = Operation(node, callee, **properties)
 
-    def function(input: Any, *, out: Tensor | None = None) -> Tensor:
-        result = apply(row, (input,))
-        return result if out is None else into(out, result, name)
+    def function(input: Any) -> Tensor:
+        return apply(row, (input,))
 
     enter_row(row)
     return named(function, name, callee)
@@ -75,9 +55,8 @@ def smooth(name: str, callee: Callable[..., Any], node: str) -> Function:
     """`name(x)`, a floating number also of integers."""
     row = Operation(node, callee)
 
-    def function(input: Any, *, out: Tensor | None = None) -> Tensor:
-        result = apply(row, (floating(input),))
-        return result if out is None else into(out, result, name)
+    def function(input: Any) -> Tensor:
+        return apply(row, (floating(input),))
 
     enter_row(row)
     return named(function, name, callee)
@@ -87,9 +66,8 @@ def quotient(name: str, callee: Callable[..., Any], node: str, **properties: Any
     """`name(x, other)`, a floating number also of integers."""
     row = Operation(node, callee, **properties)
 
-    def function(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
-        result = apply(row, divisible(input, other))
-        return result if out is None else into(out, result, name)
+    def function(input: Any, other: Any) -> Tensor:
+        return apply(row, divisible(input, other))
 
     enter_row(row)
     return named(function, name, callee)
@@ -99,9 +77,8 @@ def binary(name: str, callee: Callable[..., Any], node: str, **properties: Any) 
     """`name(x, other)`, of Tensors or numbers."""
     row = Operation(node, callee, **properties)
 
-    def function(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
-        result = apply(row, promoted(input, other))
-        return result if out is None else into(out, result, name)
+    def function(input: Any, other: Any) -> Tensor:
+        return apply(row, promoted(input, other))
 
     enter_row(row)
     return named(function, name, callee)
@@ -111,9 +88,8 @@ def scaled(name: str, callee: Callable[..., Any], node: str) -> Function:
     """`name(x, other, alpha=1)`: addition and subtraction of a multiple."""
     row = Operation(node, callee, wraps_numbers=True)
 
-    def function(input: Any, other: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
-        result = apply(row, promoted(input, other if alpha == 1 else other * alpha))
-        return result if out is None else into(out, result, name)
+    def function(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+        return apply(row, promoted(input, other if alpha == 1 else other * alpha))
 
     enter_row(row)
     return named(function, name, callee)

@@ -101,13 +101,12 @@ def frexp(input: Tensor) -> Any:
     return _Frexp(apply(_FREXP, (input, powers)), wrap(exponent))
 
 
-def ldexp(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
+def ldexp(input: Any, other: Any) -> Tensor:
     """input * 2 ** other."""
     input = floating(input)
     if isinstance(other, Tensor) and other.array.dtype.kind in "biu":
         other = functions.to_dtype(other, input.array.dtype)
-    result = apply(_LDEXP, promoted(input, other))
-    return result if out is None else out.copy_(result)
+    return apply(_LDEXP, promoted(input, other))
 
 
 def sum_to_size(input: Tensor, *size: Any) -> Tensor:

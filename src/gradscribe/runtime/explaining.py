@@ -51,6 +51,18 @@ def out_of_range(axis: int, rank: int) -> IndexError:
     )
 
 
+def check_index_lengths(present: Any, given: Any, axis: int, name: str) -> None:
+    """Raise the error for an index that is longer than the Tensor along another axis."""
+    for other, (length, wanted) in enumerate(zip(present, given, strict=True)):
+        if other != axis and wanted > length:
+            sizes = f"index {list(given)} to be no larger than self {list(present)}"
+            if name == "gather":
+                start, end = f"Size does not match at dimension {other} expected ", ""
+            else:
+                start, end = "Expected ", f" and to be no larger size than src {list(given)}"
+            raise RuntimeError(f"{start}{sizes} apart from dimension {axis}{end}")
+
+
 def common_shape(shapes: Shapes) -> tuple[int, ...]:
     """The shape that all of these broadcast to."""
     error = _not_broadcast(shapes) if shapes else None

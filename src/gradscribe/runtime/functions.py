@@ -282,16 +282,18 @@ def clone(input: Any, *, memory_format: Any = None) -> Tensor:
     return copy
 
 
-def div(
-    input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None
-) -> Tensor:
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """The quotient. rounding_mode: "floor" or "trunc" for a whole number of times."""
     if rounding_mode is None:
-        return true_divide(input, other, out=out)
+        return true_divide(input, other)
     if rounding_mode == "floor":
-        return floor_divide(input, other, out=out)
-    whole = trunc(true_divide(input, other), out=out)
-    return to_dtype(whole, result_dtype(input, other))
+        return floor_divide(input, other)
+    if rounding_mode != "trunc":
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+            f"'{rounding_mode}'"
+        )
+    return to_dtype(trunc(true_divide(input, other)), result_dtype(input, other))
 
 
 divide = div

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradscribe.runtime import composites, dtypes, functions, indexing, shaping
 from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.explaining import common_shape
+from gradscribe.runtime.explaining import check_index_lengths, common_shape
 from gradscribe.runtime.shaping import axis_of
 from gradscribe.runtime.tensor import Array, Tensor, wrap
 
@@ -75,10 +75,28 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """The elements at indices along an axis, broadcast along the others; or in the flat array."""
+    rank, given = input.array.ndim, _integers(indices)
+    if given.dtype != np.int64:
+        name = dtypes.scalar_name(given.dtype)
+        raise RuntimeError(
+            f"torch.take_along_dim(): dtype of indices should be Long but got {name}"
+        )
     if dim is None:
         return take(input, shaping.reshape(indices, -1))
-    found = np.take_along_axis(positions(input), _integers(indices), axis=dim)
-    return apply(_GATHER, (input, found))
+    if given.ndim != rank:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
+            f"but got {rank} dimensions for input, and {given.ndim} dimensions for indices"
+        )
+    if not rank:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    axis = axis_of(dim, rank)
+    length, count = input.array.shape[axis], given.shape[axis]
+    rest = [(*s[:axis], 1, *s[axis + 1 :]) for s in (input.array.shape, given.shape)]
+    shape = common_shape(rest)
+    input = shaping.expand(input, (*shape[:axis], length, *shape[axis + 1 :]))
+    given = np.broadcast_to(given, (*shape[:axis], count, *shape[axis + 1 :]))
+    return apply(_GATHER, (input, _along(input, axis, wrap(given), "gather")))
 
 
 def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **options: Any) -> Tensor:
@@ -92,7 +110,9 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **options: 
     if reduce == "add":
         return _put(_ADD, "ScatterAdd", input, places, values)
     if reduce == "multiply":
-        values = apply(_GATHER, (input, places)) * values
+        return _put(_MULTIPLY, "ScatterReduce", input, places, values)
+    if reduce is not None:
+        raise RuntimeError("reduce argument must be either add or multiply.")
     return _put(_PUT, "Scatter", input, places, values)
 
 
@@ -148,6 +168,14 @@ def _reduced(
         return put_at(_ADD[name], input, places, values)
     counts = np.full(input.array.shape, float(include_self)).ravel()
     np.add.at(counts, places, 1.0)
+    if input.array.dtype.kind == "b":
+        raise NotImplementedError(
+            "\"scatter_gather_tensor_cpu_reduce_mean\" not implemented for 'Bool'"
+        )
+    if not dtypes.is_differentiable(input.array.dtype):
+        total = put_at(_ADD[name], input, places, values).array
+        whole = np.maximum(counts, 1.0).astype(input.array.dtype).reshape(total.shape)
+        return wrap(np.floor_divide(total, whole))
     shares = np.maximum(counts, 1.0).reshape(input.array.shape)
     return apply(_AVERAGE[name], (input, places, values, shares.astype(input.array.dtype)))
 
@@ -158,6 +186,8 @@ _NEUTRAL = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "amax": -np.inf, "amin": np.in
 def _neutral(reduce: str, dtype: dtypes.Dtype) -> Any:
     """What changes no reduction of this kind; integers have no infinities."""
     value = _NEUTRAL[reduce]
+    if dtype.kind == "b":
+        return value > 0
     if dtype.kind in "iu" and np.isinf(value):
         bounds = np.iinfo(dtype)
         return bounds.min if value < 0 else bounds.max
@@ -170,6 +200,8 @@ def _scattered_extremum(
     """The greatest or least: the mean of those elements that are equal to it."""
     extreme = input.array.copy().ravel()
     (np.maximum if reduce == "amax" else np.minimum).at(extreme, places, values.array)
+    if not dtypes.is_differentiable(extreme.dtype):
+        return wrap(extreme.reshape(input.array.shape))
     chosen = values.array == extreme[places]
     is_own = input.array == extreme.reshape(input.array.shape)
     counts = is_own.astype(input.array.dtype).ravel()
@@ -190,13 +222,14 @@ def _along(input: Tensor, dim: int, index: Tensor, name: str) -> Array:
     if given.dtype.kind not in "iu":
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     axis = axis_of(dim, rank)
+    if not given.size:
+        return np.zeros(given.shape, np.int64)
     if not rank:
         return given
-    if not given.size:
-        return given.astype(np.int64)
     if not given.ndim:
         places: Array = _along(input, dim, wrap(given[None]), name)[0]
         return places
+    check_index_lengths(input.array.shape, given.shape, axis, name)
     length = input.array.shape[axis]
     outside = given[(given < 0) | (given >= length)]
     if outside.size:
@@ -252,11 +285,19 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """A copy whose slices at indices are those of source."""
+    ranks = source.array.ndim, input.array.ndim
+    if all(ranks) and ranks[0] != ranks[1]:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must "
+            f"match. Source dimensionality ({ranks[0]}), destination dimensionality ({ranks[1]})"
+        )
     return _put(_PUT, "IndexCopy", input, _of_slices(input, dim, index), source)
 
 
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy whose slices at indices are filled with a value."""
+    if _integers(index).dtype != np.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
     return _put(_PUT, "IndexFill", input, _of_slices(input, dim, index), value)
 
 
@@ -285,6 +326,9 @@ def _within(index: Any, size: int) -> Array:
 
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with elements put, or added, at positions in the flat array."""
+    if _integers(index).dtype != np.int64:
+        name = dtypes.scalar_name(_integers(index).dtype)
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {name}")
     places = _within(index, input.array.size)
     values = shaping.reshape(source, places.shape)
     return _put(_ADD if accumulate else _PUT, "Put", input, places, values)
@@ -334,7 +378,7 @@ _MASKED_FILL = Operation("MaskedFill", np.where)
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """`value` where the mask holds."""
     if mask.array.dtype.kind != "b":
-        name = dtypes.c_name(mask.array.dtype)
+        name = dtypes.cpp_name(mask.array.dtype)
         raise RuntimeError(
             f"masked_fill_ only supports boolean masks, but got mask with dtype {name}"
         )

@@ -7,6 +7,7 @@ integers, `SliceOf`, and `Operand(k)` for the k-th operand (an array of integers
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,8 @@ _OF_ITEMS = {int: SELECT, type(None): taking("Unsqueeze")}
 def getitem(tensor: Tensor, index: Any) -> Tensor:
     """`tensor[index]`, for every kind of index."""
     static, operands = normalized(index)
-    if len(operands) == 1 and not tensor.array.ndim and not operands[0].ndim:
-        tensor, operands = tensor[None], (operands[0].reshape(1),)
+    if any(map(_is_truth, operands)):
+        tensor, static, operands = _with_axes_of_truths(tensor, static, operands)
     if operands and _separates(static):
         selected, rest = _selected_first(static, operands)
         tensor = apply(SELECT, (tensor,), (selected,))
@@ -78,6 +79,8 @@ def explain(shape: tuple[int, ...], index: tuple[Any, ...], operands: tuple[Any,
             continue
         if not isinstance(given, SliceOf):
             outside = [i for i in np.ravel(given).tolist() if not -shape[axis] <= i < shape[axis]]
+            if outside and isinstance(given, np.ndarray) and not shape[axis]:
+                raise IndexError("index is out of bounds for dimension with size 0")
             if outside:
                 raise IndexError(
                     f"index {outside[0]} is out of bounds for dimension {axis} with size "
@@ -94,6 +97,8 @@ def explain(shape: tuple[int, ...], index: tuple[Any, ...], operands: tuple[Any,
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     """`tensor[index] = value`."""
     static, operands = normalized(index)
+    if any(map(_is_truth, operands)):
+        tensor, static, operands = _with_axes_of_truths(tensor, static, operands)
     if operands and _separates(static):
         selected, static = _selected_first(static, operands)
         tensor = apply(SELECT, (tensor,), (selected,))
@@ -103,6 +108,31 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     except IndexError:
         explain(tensor.array.shape, static, operands)
         raise
+
+
+def _is_truth(operand: Array) -> bool:
+    return not operand.ndim and operand.dtype.kind == "b"
+
+
+def _with_axes_of_truths(
+    tensor: Tensor, static: tuple[Any, ...], operands: tuple[Any, ...]
+) -> tuple[Tensor, tuple[Any, ...], tuple[Any, ...]]:
+    """A single boolean in an index is a mask of a new axis: the Tensor with such axes, and the
+    index of that, in which arrays stand for the booleans. What indexed the last axes stays there.
+    """
+    shaped: list[Any] = []
+    for item in static:
+        operand = operands[item.index - 1] if isinstance(item, Operand) else None
+        if operand is not None and _is_truth(operand):
+            shaped.append(None)
+        elif operand is not None and operand.dtype.kind == "b":
+            shaped += [_WHOLE] * operand.ndim
+        elif item is not None:
+            shaped.append(item if item is Ellipsis else _WHOLE)
+    if Ellipsis not in shaped:
+        shaped.append(Ellipsis)
+    arrays = [np.zeros(int(o), np.int64) if _is_truth(o) else o for o in operands]
+    return apply(_OF_ITEMS[type(None)], (tensor,), (tuple(shaped),)), static, tuple(arrays)
 
 
 def _separates(static: tuple[Any, ...]) -> bool:
@@ -172,19 +202,15 @@ def _is_several(index: Any) -> bool:
 def _normalized_item(item: Any, operands: list[Any]) -> Any:
     if type(item) is int or item is None or item is Ellipsis:
         return item
-    if item is True:
-        return None
     if isinstance(item, slice):
-        return SliceOf(*(_bound(part) for part in (item.start, item.stop, item.step)))
-    if isinstance(item, Tensor):
-        item = _of_index_type(item.array)
-    array = np.asarray(item)
+        return _slice_of(item)
+    array = np.asarray(_of_index_type(item.array) if isinstance(item, Tensor) else item)
     if array.ndim == 0 and array.dtype.kind in "iu":
         return int(array)
-    if array.size == 0 and array.dtype.kind == "f":
+    if array.size == 0 and array.dtype.kind == "f" and not isinstance(item, Tensor):
         array = array.astype(np.int64)
     if array.dtype.kind not in "iub":
-        if not isinstance(item, np.ndarray):
+        if not isinstance(item, (np.ndarray, Tensor)):
             raise IndexError(
                 "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
                 f"are valid indices (got {type(item).__name__})"
@@ -196,15 +222,30 @@ def _normalized_item(item: Any, operands: list[Any]) -> Any:
 
 def _of_index_type(array: Array) -> Array:
     """The array of a Tensor in an index: bytes are a mask, short integers are refused."""
-    if array.dtype == np.uint8 and array.ndim:
+    if array.dtype == np.uint8:
+        if array.ndim:
+            warnings.warn(_OF_BYTES, UserWarning, stacklevel=6)
         return array.astype(np.bool_)
-    if array.dtype in (np.int8, np.int16):
+    if array.ndim and array.dtype in (np.int8, np.int16):
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     return array
 
 
-def _bound(part: Any) -> int | None:
-    return None if part is None else operator.index(part)
+_OF_BYTES = (
+    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
+)
+
+
+def _slice_of(item: slice) -> SliceOf:
+    try:
+        bounds = [p if p is None else operator.index(p) for p in (item.start, item.stop, item.step)]
+    except TypeError:
+        raise TypeError(
+            "slice indices must be integers or None or have an __index__ method"
+        ) from None
+    if bounds[-1] == 0:
+        raise ValueError("slice step cannot be zero")
+    return SliceOf(*bounds)
 
 
 def plain_index(index: tuple[Any, ...], operands: tuple[Any, ...]) -> Any:

@@ -326,7 +326,7 @@ def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
     refuse_store(target)
     given = value.array if isinstance(value, Tensor) else value
     if step.operands and isinstance(value, Tensor):
-        check_dtypes(target.array, step.operands, given)
+        check_dtypes(target.array, place, step.operands, given)
     try:
         target.array[place] = given
     except (ValueError, TypeError):

@@ -3,6 +3,7 @@ which kind those are. The answers carry no derivative."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -96,8 +97,20 @@ def typename(object: Any) -> str:
 
 
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
-    """Positions in the flat array as an index for each axis."""
-    return tuple(wrap(np.asarray(i)) for i in np.unravel_index(indices.array, tuple(shape)))
+    """Positions in the flat array as an index for each axis; those outside of it wrap around."""
+    if indices.array.dtype.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    lengths = (shape,) if isinstance(shape, int) else tuple(shape)
+    for length in lengths:
+        if not isinstance(length, (int, np.integer)):
+            raise TypeError(
+                f"expected 'shape' sequence to only contain ints, but got {type(length)}"
+            )
+    if any(length < 0 for length in lengths):
+        raise ValueError(f"'shape' cannot have negative values, but got {lengths}")
+    steps = [math.prod(lengths[axis + 1 :]) for axis in range(len(lengths))]
+    pairs = zip(steps, lengths, strict=True)
+    return tuple(wrap(np.asarray(indices.array // step % length)) for step, length in pairs)
 
 
 def is_nonzero(input: Tensor) -> bool:

@@ -12,8 +12,9 @@ from types import ModuleType
 from typing import Any
 
 from gradscribe.errors import MissingLibraryError
-from gradscribe.runtime.adaptors import PUBLIC_MODULE, enter_row, into
+from gradscribe.runtime.adaptors import PUBLIC_MODULE, enter_row
 from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.outputs import into
 from gradscribe.runtime.promotion import divisible, floating
 from gradscribe.runtime.tensor import Tensor
 
@@ -82,19 +83,18 @@ def mvlgamma(input: Any, p: int) -> Tensor:
     return apply(_row("mvlgamma", "Mvlgamma", ("p",)), (floating(input),), (int(p),))
 
 
-def igamma(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
+def igamma(input: Any, other: Any) -> Tensor:
     """The regularized lower incomplete gamma function; its derivative in `other` is known."""
-    return _incomplete("igamma", input, other, out)
+    return _incomplete("igamma", input, other)
 
 
-def igammac(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
+def igammac(input: Any, other: Any) -> Tensor:
     """The regularized upper incomplete gamma function; its derivative in `other` is known."""
-    return _incomplete("igammac", input, other, out)
+    return _incomplete("igammac", input, other)
 
 
-def _incomplete(name: str, input: Any, other: Any, out: Tensor | None) -> Tensor:
+def _incomplete(name: str, input: Any, other: Any) -> Tensor:
     operands = divisible(input, other)
     if getattr(operands[0], "requires_grad", False):
         raise NotImplementedError(f"the derivative for '{name}: input' is not implemented.")
-    result = apply(_row(name, name.title()), operands)
-    return result if out is None else into(out, result, name)
+    return apply(_row(name, name.title()), operands)

@@ -26,16 +26,21 @@ def fitting(value: Any, dtype: Any) -> Any:
     return value.array
 
 
-def check_dtypes(target: Array, indices: Sequence[Any], value: Array) -> None:
+def check_dtypes(target: Array, place: Any, indices: Sequence[Any], value: Array) -> None:
     """Raise PyTorch's error for a Tensor of another dtype that is stored at arrays; a number at a
     mask is cast."""
     is_number_at_mask = not value.ndim and len(indices) == 1 and indices[0].dtype.kind == "b"
-    if value.dtype != target.dtype and not is_number_at_mask:
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{dtypes.scalar_name(target.dtype)} for the destination and "
-            f"{dtypes.scalar_name(value.dtype)} for the source."
-        )
+    if value.dtype == target.dtype or is_number_at_mask:
+        return
+    region = target[place]
+    lengths = zip(reversed(value.shape), reversed(region.shape), strict=False)
+    if not all(length in (1, wanted) for length, wanted in lengths):
+        raise does_not_fit(region, value, True)
+    raise RuntimeError(
+        "Index put requires the source and destination dtypes match, got "
+        f"{dtypes.scalar_name(target.dtype)} for the destination and "
+        f"{dtypes.scalar_name(value.dtype)} for the source."
+    )
 
 
 def does_not_fit(region: Any, value: Any, at_arrays: bool) -> Exception:

@@ -101,6 +101,8 @@ def _polynomial(name: str, node: str, shifted: bool = False) -> Callable[..., Te
         if shifted:
             x = functions.sub(functions.mul(x, 2), 1)
         result = apply(special._row(row, node), (x, degree))
+        if isinstance(x, Tensor):
+            result = functions.to_dtype(result, x.dtype)
         return result if out is None else into(out, result, name)
 
     return special.described(function, name, f"The {name.replace('_', ' ')} of degree n at x.")

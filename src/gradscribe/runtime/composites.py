@@ -43,8 +43,9 @@ def cut(x: Any) -> Any:
 
 
 def highest(x: Any, axis: Any) -> Any:
-    """The greatest element along an axis, which is kept; it may have no elements."""
-    return cut(np.max(x, axis=axis, keepdims=True, initial=-np.inf))
+    """The greatest (real part of an) element along an axis, which is kept; it may have no
+    elements."""
+    return cut(np.max(np.real(x), axis=axis, keepdims=True, initial=-np.inf))
 
 
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -160,7 +161,8 @@ def multiplied_flat(x: Any, positions: Any, values: Any) -> Any:
 
 def averaged_flat(x: Any, positions: Any, values: Any, counts: Any) -> Any:
     """A copy with these values added at positions, divided by how many there are."""
-    return (added_flat(x, positions, values) / counts).astype(x.dtype)
+    total = added_flat(x, positions, values)
+    return total // counts if x.dtype.kind in "iu" else (total / counts).astype(x.dtype)
 
 
 def extreme_flat(x: Any, positions: Any, values: Any, counts: Any, is_own: Any, chosen: Any) -> Any:

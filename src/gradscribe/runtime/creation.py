@@ -274,8 +274,9 @@ def linspace(
     requires_grad: bool = False,
 ) -> Tensor:
     """So many numbers from start to end, both included, evenly spaced."""
-    array = np.linspace(_plain(start), _plain(end), steps, dtype=_floating(dtype))
-    return finished(array, None, device, requires_grad)
+    wanted = _floating(dtype)
+    array = np.linspace(_plain(start), _plain(end), steps)
+    return finished(array.astype(wanted), None, device, requires_grad)
 
 
 @silent

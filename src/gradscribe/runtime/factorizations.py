@@ -129,7 +129,8 @@ def _asymmetry(array: Array, upper: bool) -> Array:
     """What one triangle, mirrored, is more than the mean of a matrix and its adjoint."""
     read = np.triu(array) if upper else np.tril(array)
     strict = np.triu(read, 1) if upper else np.tril(read, -1)
-    whole = read + np.conj(np.swapaxes(strict, -1, -2))
+    whole = np.where(np.eye(array.shape[-1], dtype=bool), read.real, read)
+    whole = whole + np.conj(np.swapaxes(strict, -1, -2))
     difference: Array = whole - (array + np.conj(np.swapaxes(array, -1, -2))) / 2
     return difference
 
@@ -236,7 +237,8 @@ def _choose_pivots(matrices: Array, order: Array, pivots: Array) -> None:
     for place in np.ndindex(matrices.shape[:-2]):
         rest = matrices[place].copy()
         for k in range(pivots.shape[-1]):
-            best = k + int(np.argmax(np.abs(rest[k:, k])))
+            column = rest[k:, k]
+            best = k + int(np.argmax(np.abs(column.real) + np.abs(column.imag)))
             pivots[place][k] = best + 1
             for rows in (rest, order[place]):
                 rows[[k, best]] = rows[[best, k]]
@@ -314,5 +316,5 @@ def ormqr(
         padding = np.zeros((*input.array.shape[:-1], rows - columns), input.array.dtype)
         input = shaping.cat((input, wrap(padding)), -1)
     q = orgqr(input, input2)
-    q = q.mT if transpose else q
+    q = q.mH if transpose else q
     return q @ input3 if left else input3 @ q

@@ -185,7 +185,9 @@ log_softmax = along("log_softmax", composites.log_softmax, "LogSoftmax")
 
 # --- linear algebra ---------------------------------------------------------------------------
 
-dot = inner = vdot = binary("dot", np.dot, "Dot")
+dot = binary("dot", np.dot, "Dot")
+inner = binary("inner", np.inner, "Dot")
+vdot = binary("vdot", np.vdot, "Vdot")
 enter_row(Operation("Outer", np.outer))
 
 _MATMULS = {

@@ -14,30 +14,35 @@ import numpy as np
 def cholesky(x: Any, asymmetry: Any, upper: bool) -> Any:
     """The lower triangular factor, or its transpose, of what `hermitian` gives."""
     factor = np.linalg.cholesky(hermitian(x, asymmetry))
-    return np.conj(np.swapaxes(factor, -1, -2)) if upper else factor
+    return conjugate_transposed(factor) if upper else factor
 
 
 def hermitian(x: Any, asymmetry: Any) -> Any:
     """One triangle of x mirrored, with a derivative that both share. asymmetry: what that is more
     than the mean of x and its adjoint."""
-    return (x + np.conj(np.swapaxes(x, -1, -2))) / 2 + asymmetry
+    return (x + conjugate_transposed(x)) / 2 + asymmetry
 
 
 def _lower_factor(factor: Any, unread: Any, upper: bool) -> Any:
     read = factor - unread
-    return np.swapaxes(read, -1, -2) if upper else read
+    return conjugate_transposed(read) if upper else read
+
+
+def conjugate_transposed(x: Any) -> Any:
+    """The adjoint matrices."""
+    return np.conj(np.swapaxes(x, -1, -2))
 
 
 def cholesky_inverse(factor: Any, unread: Any, upper: bool) -> Any:
-    """The inverse of L @ L.T; unread: the part of the factor that stands outside of L."""
+    """The inverse of L @ L.H; unread: the part of the factor that stands outside of L."""
     inverse = np.linalg.inv(_lower_factor(factor, unread, upper))
-    return np.swapaxes(inverse, -1, -2) @ inverse
+    return conjugate_transposed(inverse) @ inverse
 
 
 def cholesky_solve(b: Any, factor: Any, unread: Any, upper: bool) -> Any:
-    """x of L @ L.T @ x = b; unread: the part of the factor that stands outside of L."""
+    """x of L @ L.H @ x = b; unread: the part of the factor that stands outside of L."""
     lower = _lower_factor(factor, unread, upper)
-    return np.linalg.solve(np.swapaxes(lower, -1, -2), np.linalg.solve(lower, b))
+    return np.linalg.solve(conjugate_transposed(lower), np.linalg.solve(lower, b))
 
 
 def lu(x: Any) -> Any:
@@ -100,7 +105,7 @@ def matrix_exp(x: Any) -> Any:
 
 
 def householder_product(vectors: Any, factors: Any) -> Any:
-    """The first columns of the product of I - tau v v.T, where v is 1 and what stands below."""
+    """The first columns of the product of I - tau v v.H, where v is 1 and what stands below."""
     rows, columns = vectors.shape[-2], vectors.shape[-1]
     out = np.zeros_like(vectors) + np.eye(rows, columns, dtype=vectors.dtype)
     for i in range(factors.shape[-1]):
@@ -108,6 +113,6 @@ def householder_product(vectors: Any, factors: Any) -> Any:
         unit = np.eye(rows, columns, dtype=vectors.dtype)[:, k]
         below = np.arange(rows) > k
         v = np.where(below, vectors[..., :, k], unit)
-        part = v[..., None, :] @ out
+        part = np.conj(v)[..., None, :] @ out
         out = out - factors[..., k][..., None, None] * (v[..., :, None] @ part)
     return out

@@ -10,7 +10,7 @@ import numpy as np
 from gradscribe.runtime import composites, functions
 from gradscribe.runtime.adaptors import enter_row
 from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.promotion import alike, promoted
+from gradscribe.runtime.promotion import alike, floating, promoted
 from gradscribe.runtime.tensor import Tensor
 
 # fmt: off
@@ -30,8 +30,8 @@ _BADDBMM = Operation("Baddbmm", composites.added_product)
 _ADDBMM = Operation("Addbmm", composites.added_products)
 _EINSUM = Operation("Einsum", composites.einsum, ("subscripts",))
 _KRON = enter_row(Operation("Kron", np.kron))
-_COV = Operation("Cov", np.cov, ("ddof",))
-_CORRCOEF = Operation("Corrcoef", np.corrcoef)
+_COV = Operation("Cov", np.cov, ("ddof", "dtype"))
+_CORRCOEF = Operation("Corrcoef", np.corrcoef, ("dtype",))
 _CROSS = Operation("LinalgCross", composites.cross, ("axis",))
 _ADDR = Operation("Addr", composites.added_outer)
 
@@ -137,14 +137,20 @@ def cross(input: Any, other: Any, dim: int = -1) -> Any:
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
     """The covariances of rows; fweights: how often each observation counts, aweights: how much."""
     if fweights is None and aweights is None:
-        return apply(_COV, (input,), (correction,))
+        return apply(_COV, (input,), (correction, _precision(input)))
     covariances: Any = np.cov
-    return covariances(input, ddof=correction, fweights=fweights, aweights=aweights)
+    weights = {"fweights": fweights, "aweights": aweights}
+    return functions.to_dtype(covariances(input, ddof=correction, **weights), _precision(input))
 
 
 def corrcoef(input: Any) -> Any:
     """The correlations of rows."""
-    return apply(_CORRCOEF, (input,))
+    return apply(_CORRCOEF, (input,), (_precision(input),))
+
+
+def _precision(input: Any) -> Any:
+    """The dtype of what is computed of the input: its own, if it is a floating one."""
+    return floating(input).array.dtype if isinstance(input, Tensor) else None
 
 
 def kron(input: Any, other: Any) -> Any:

@@ -115,7 +115,7 @@ def stft(
     return_complex: bool | None = None,
 ) -> Tensor:
     """The Fourier transforms of overlapping frames: frequencies by frames."""
-    if return_complex is None:
+    if return_complex is None and input.array.dtype.kind != "c":
         raise RuntimeError(
             "stft requires the return_complex parameter be given for real inputs, and will further "
             "require that return_complex=True in a future PyTorch release."
@@ -133,7 +133,7 @@ def stft(
     transform: Any = np.fft.rfft if one_side else np.fft.fft
     spectra = shaping.transpose(transform(frames), -1, -2)
     spectra = functions.div(spectra, n_fft**0.5) if normalized else spectra
-    return spectra if return_complex else complex_numbers.view_as_real(spectra)
+    return spectra if return_complex is not False else complex_numbers.view_as_real(spectra)
 
 
 _PAD_MODES = {"replicate": "edge", "circular": "wrap"}
@@ -169,10 +169,9 @@ def istft(
     hop = n_fft // 4 if hop_length is None else hop_length
     spectra: Any = shaping.transpose(input, -1, -2)
     spectra = spectra * n_fft**0.5 if normalized else spectra
-    one_side = input.array.shape[-2] != n_fft if onesided is None else onesided
-    frames: Any = np.fft.irfft(spectra, n_fft) if one_side else np.fft.ifft(spectra)
-    if not one_side and not return_complex:
-        frames = frames.real
+    if not return_complex:
+        spectra = spectra[..., : n_fft // 2 + 1]
+    frames: Any = np.fft.ifft(spectra) if return_complex else np.fft.irfft(spectra, n_fft)
     weights = _whole_window(window, n_fft, win_length)
     count = input.array.shape[-1]
     places = wrap(np.ravel(hop * np.arange(count)[:, None] + np.arange(n_fft)))

@@ -1,0 +1,86 @@
+"""Functions of Tensors of complex numbers, of integers, and of single precision."""
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+
+rng = np.random.default_rng(0)
+Z = rng.standard_normal((3, 3)) + 1j * rng.standard_normal((3, 3))
+POSITIVE = Z @ Z.conj().T + 3 * np.eye(3)
+ROW = Z[0]
+
+
+def test_vdot_conjugates_its_first_operand():
+    x, y = gs.tensor(ROW, requires_grad=True), gs.tensor(Z[1], requires_grad=True)
+    np.testing.assert_allclose(gs.vdot(x, y).item(), np.vdot(ROW, Z[1]))
+    assert gs.autograd.gradcheck(gs.vdot, (x, y))
+
+
+def test_inner_is_over_the_last_axes():
+    x, y = rng.standard_normal((2, 3)), rng.standard_normal((4, 3))
+    np.testing.assert_allclose(gs.inner(gs.tensor(x), gs.tensor(y)).numpy(), x @ y.T)
+
+
+def test_logsumexp_has_the_principal_logarithm():
+    z = np.array([1.0 + 9j, 2.0 - 40j])
+    x = gs.tensor(z, requires_grad=True)
+    found = gs.logsumexp(x, 0)
+    np.testing.assert_allclose(found.item(), np.log(np.exp(z).sum()))
+    assert gs.autograd.gradcheck(lambda x: gs.logsumexp(x, 0), x)
+
+
+@pytest.mark.parametrize("upper", [False, True])
+def test_cholesky_factors_solve_hermitian_equations(upper):
+    factor = gs.cholesky(gs.tensor(POSITIVE), upper)
+    inverse = gs.cholesky_inverse(factor, upper)
+    np.testing.assert_allclose(inverse.numpy(), np.linalg.inv(POSITIVE))
+    solution = gs.cholesky_solve(gs.tensor(Z), factor, upper)
+    np.testing.assert_allclose(solution.numpy(), np.linalg.solve(POSITIVE, Z))
+
+
+def test_reflections_are_unitary():
+    q = gs.orgqr(*gs.geqrf(gs.tensor(Z)))
+    np.testing.assert_allclose((q.mH @ q).numpy(), np.eye(3), atol=1e-12)
+    raw, factors = gs.geqrf(gs.tensor(Z))
+    back = gs.ormqr(raw, factors, gs.ormqr(raw, factors, gs.tensor(Z)), transpose=True)
+    np.testing.assert_allclose(back.numpy(), Z)
+
+
+def test_the_diagonal_of_a_hermitian_matrix_is_real():
+    x = gs.tensor(POSITIVE + 1j * np.eye(3))
+    np.testing.assert_allclose(gs.linalg.eigvalsh(x).numpy(), np.linalg.eigvalsh(POSITIVE))
+
+
+def test_transforms_of_complex_frames_are_complex():
+    signal = gs.tensor(np.exp(0.3j * np.arange(32.0)))
+    assert gs.stft(signal, 8).dtype == gs.complex128
+
+
+def test_means_of_integers_are_rounded_down():
+    x, index, values = gs.tensor([0, 4]), gs.tensor([0, 1]), gs.tensor([-3, 1])
+    assert gs.index_reduce(x, 0, index, values, "mean").tolist() == [-2, 2]
+
+
+def test_integers_between_others_are_truncated():
+    assert gs.linspace(-2, 1, 5, dtype=gs.int64).tolist() == [-2, -1, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        gs.cov,
+        gs.corrcoef,
+        lambda x: gs.cov(x, fweights=gs.tensor([1, 2, 1])),
+        lambda x: gs.logsumexp(x, 0),
+        gs.linalg.pinv,
+    ],
+)
+def test_single_precision_is_kept(function):
+    assert function(gs.tensor(Z.real, dtype=gs.float32)).dtype == gs.float32
+
+
+def test_polynomials_keep_single_precision():
+    pytest.importorskip("scipy")
+    x = gs.tensor([0.5], dtype=gs.float32)
+    assert gs.special.chebyshev_polynomial_t(x, 3).dtype == gs.float32

@@ -172,3 +172,15 @@ def test_inputs_of_backward_must_require_gradients():
     x = gs.ones(2, requires_grad=True)
     with pytest.raises(RuntimeError, match="can't retain_grad on Tensor that has requires_grad"):
         (x * 2).sum().backward(inputs=[gs.ones(2)])
+
+
+def test_a_retained_gradient_is_added_to_out_of_place():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    z = x * 1
+    z.retain_grad()
+    (d_x,) = autograd.grad((z**3).sum(), x, create_graph=True)
+    first = z.grad
+    assert first.requires_grad
+    (d_x * d_x).sum().backward()
+    assert (first.tolist(), z.grad.tolist()) == ([3, 12], [39, 300])
+    assert not z.grad.requires_grad

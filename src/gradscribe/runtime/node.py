@@ -254,6 +254,8 @@ def accumulate(variable: Tensor, gradient: Any) -> None:
         elif present is None:
             array = np.asarray(gradient, dtype=wanted_dtype(variable))
             variable.grad = wrap(laid_out_as(variable.array, array))
+        elif variable.node is not None:
+            variable.grad = wrap(np.asarray(present.array + gradient, present.array.dtype))
         else:
             np.add(present.array, gradient, out=present.array, casting="same_kind")
             present.counter[0] += 1

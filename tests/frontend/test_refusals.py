@@ -339,3 +339,9 @@ def test_a_list_from_outside_that_is_empty_at_first(function) -> None:
         gs.grad(function)(x5)
     assert not EMPTY
     assert not Shared.items
+
+
+def test_a_text_of_numpy_that_is_returned_is_refused_as_everything_is():
+    with pytest.raises(UnsupportedError, match="has dtype <U2") as caught:
+        gs.vjp(lambda x: np.char.add("a", "b"), np.ones(2))
+    assert type(caught.value) is UnsupportedError

@@ -82,9 +82,12 @@ def lower(
         for attribute in attributes_of(Path(number), parameter, item, lowering.contents)
     ]
     names = dict(zip(lowering.parameters, items, strict=True))
-    result = _run(lowering, Frame(source, function, names))
-    lowering.builder.location = source.location(source.node)
-    return lowered(lowering, function, parameters, given, attributes, result)
+    try:
+        result = _run(lowering, Frame(source, function, names))
+        lowering.builder.location = source.location(source.node)
+        return lowered(lowering, function, parameters, given, attributes, result)
+    except (AlwaysRaisesError, EverOtherTypesError, MisfitError) as error:
+        raise UnsupportedError(error.what, error.advice, error.location) from None
 
 
 def _bound(
@@ -105,8 +108,6 @@ def _run(lowering: Lowering, frame: Frame) -> Any:
     lowering.recursion.names.add(source.name)
     try:
         return without_none(lowering, frame, run_frame(lowering, source.node, frame))
-    except (AlwaysRaisesError, EverOtherTypesError, MisfitError) as error:
-        raise UnsupportedError(error.what, error.advice, error.location) from None
     except SplitError as split:
         raise UnsupportedError(
             "this is of one kind or of another at run time",

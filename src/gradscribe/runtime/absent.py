@@ -24,6 +24,7 @@ _OF_MODULE = {
     "mps": _DEVICES,
     "multiprocessing": "use Python's own module multiprocessing; Tensors can be pickled",
     "nested": "use a list of Tensors",
+    "optim": "subtract the gradients from the parameters, under gradscribe.no_grad()",
     "onnx": "a specialization has the generated source, which needs only NumPy",
     "profiler": _PROFILED,
     "quantization": "use Tensors of a floating dtype",

@@ -19,13 +19,11 @@ def rows(pullback: Any, result: Any, likes: Any) -> Any:
         return of_items(pullback, result, likes, rows)
     if np.ndim(result) == 0:
         return pullback(one_like(result))
-    count = np.size(result)
-    seeds = np.eye(count, dtype=result.dtype)
-    if np.ndim(result) != 1:
-        seeds = seeds.reshape(count, *np.shape(result))
+    count = number_of_elements(result)
     blocks = tuple(empty_rows(count, like) for like in likes)
-    for row, seed in enumerate(seeds):
-        for block, cotangent in zip(blocks, pullback(seed), strict=True):
+    for row in range(count):
+        cotangents = pullback(unit_like(result, count, row))
+        for block, cotangent in zip(blocks, cotangents, strict=True):
             put_row(block, row, cotangent)
     if np.ndim(result) == 1:
         return blocks
@@ -39,13 +37,11 @@ def columns(push: Any, argument: Any, likes: Any) -> Any:
         return tuple(by_result(block, like) for block, like in zip(found, likes, strict=True))
     if np.ndim(argument) == 0:
         return push(one_like(argument))
-    count = np.size(argument)
-    seeds = np.eye(count, dtype=argument.dtype)
-    if np.ndim(argument) != 1:
-        seeds = seeds.reshape(count, *np.shape(argument))
+    count = number_of_elements(argument)
     blocks = tuple(empty_columns(count, like) for like in likes)
-    for column, seed in enumerate(seeds):
-        for block, tangent in zip(blocks, push(seed), strict=True):
+    for column in range(count):
+        tangents = push(unit_like(argument, count, column))
+        for block, tangent in zip(blocks, tangents, strict=True):
             put_column(block, column, tangent)
     if np.ndim(argument) == 1:
         return blocks
@@ -79,6 +75,20 @@ def by_result(block: Any, like: Any) -> Any:
     return [[of_argument[j] for of_argument in block] for j in range(len(like))]
 
 
+def number_of_elements(array: Any) -> Any:
+    count = len(array)
+    for length in np.shape(array)[1:]:
+        count = count * length
+    return count
+
+
+def unit_like(array: Any, count: Any, number: Any) -> Any:
+    """Zeros, but for one element, in the shape of an array of so many."""
+    seed = np.zeros(count, array.dtype)
+    seed[number] = 1.0
+    return seed if np.ndim(array) == 1 else seed.reshape(np.shape(array))
+
+
 def one_like(number: Any) -> Any:
     return np.ones_like(number) if isinstance(number, np.ndarray) else 1.0
 
@@ -90,13 +100,15 @@ def zero_like(item: Any) -> Any:
 def empty_rows(count: Any, like: Any) -> Any:
     if isinstance(like, list):
         return [np.empty((count, *np.shape(item)), np.asarray(item).dtype) for item in like]
-    return np.empty((count, *np.shape(like)), np.asarray(like).dtype)
+    jacobian = np.empty((count, *np.shape(like)), np.asarray(like).dtype)
+    return jacobian
 
 
 def empty_columns(count: Any, like: Any) -> Any:
     if isinstance(like, list):
         return [np.empty((*np.shape(item), count), np.asarray(item).dtype) for item in like]
-    return np.empty((*np.shape(like), count), np.asarray(like).dtype)
+    jacobian = np.empty((*np.shape(like), count), np.asarray(like).dtype)
+    return jacobian
 
 
 def put_row(block: Any, row: Any, cotangent: Any) -> None:

@@ -168,3 +168,9 @@ def test_flags_of_python_are_operands():
     assert x.grad.tolist() == [3.0, 5.0]
     x = gs.tensor([1.0], dtype=gs.float32, requires_grad=True)
     assert (True * x).dtype == gs.float32
+
+
+def test_numbers_that_are_equal_but_of_other_classes_are_recorded_apart():
+    x = gs.ones(3, requires_grad=True)
+    assert gs.threshold(x, 1 + 0j, 1 + 0j).dtype == gs.complex128
+    assert gs.threshold(x, 1.0, 1.0).dtype == gs.float64

@@ -55,3 +55,19 @@ def test_what_is_not_kept_is_no_attribute():
         AttributeError, match="'ExpBackward0' object has no attribute '_saved_self'"
     ):
         node._saved_self
+
+
+def test_an_axis_that_is_not_dropped_is_no_saved_axis():
+    x = gs.ones(2, 2, requires_grad=True)
+    assert x.squeeze(0).grad_fn._saved_dim is None
+
+
+def test_what_pieces_keep_is_listed():
+    node = gs.ones(4, requires_grad=True).split(2)[0].grad_fn
+    kept = {name for name in dir(node) if name.startswith("_saved_")}
+    assert kept == {"_saved_dim", "_saved_self_sym_sizes", "_saved_split_size"}
+
+
+def test_the_base_of_functions_has_no_forward():
+    with pytest.raises(NotImplementedError, match="You must implement the forward function"):
+        gs.autograd.Function.apply(gs.ones(1))

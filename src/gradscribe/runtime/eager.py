@@ -83,7 +83,7 @@ def apply(
 
 @silent
 def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ...]) -> Tensor:
-    key: list[Any] = [operation, static]
+    key: list[Any] = [operation, static, *map(type, static)]
     leaves: list[Any] = []
     counters: list[list[int] | None] = []
     expected: list[int] = []

@@ -46,7 +46,7 @@ class Function:
     generate_vmap_rule: ClassVar[bool] = False
     clear_saved_tensors_on_access: ClassVar[bool] = False
     """Whether `ctx.saved_tensors` gives up what it returns, so that it can be freed earlier."""
-    _backward_cls: ClassVar[type[FunctionNode]]
+    _backward_cls: ClassVar[type[FunctionNode]] = FunctionNode
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

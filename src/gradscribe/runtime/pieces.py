@@ -74,6 +74,9 @@ class PiecesNode(Node):
         join = shaping.stack if len(self.shapes[0]) < len(self.shape) else shaping.cat
         return join(parts, self.axis)
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(f"_saved_{name}" for name in self.saved)]
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_") and name[len("_saved_") :] in self.saved:
             return self.saved[name[len("_saved_") :]]

@@ -66,6 +66,7 @@ Log100 self=0
 Log1P0 self=0
 Log20 self=0
 LogSoftmax0 dim:axis result
+Logit0 eps:eps self=0
 Logaddexp0 self=0 other=1
 Logcumsumexp0 dim:axis self=0 result
 Logsumexp0 dim:axis* keepdim:keepdims self=0 result
@@ -116,6 +117,7 @@ Sum1 dim:axis* keepdim:keepdims sizes
 Tan0 result
 Tanh0 result
 Threshold0 threshold:threshold self=0
+Trace0 sizes
 Topk0 dim:axis picked sizes
 Transpose0 dim0:axis1 dim1:axis2
 Tril0 diagonal:k

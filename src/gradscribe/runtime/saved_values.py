@@ -55,7 +55,9 @@ def _static(node: OperationNode, parameter: str) -> Any:
         return 2
     if parameter.endswith("*"):
         return (value,) if isinstance(value, int) else value
-    return value[0] if parameter.endswith(".") and isinstance(value, tuple) else value
+    if parameter.endswith(".") and isinstance(value, tuple):
+        return value[0] if value else None
+    return value
 
 
 def _sizes(node: OperationNode) -> tuple[int, ...]:

@@ -121,7 +121,8 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
     if not kernel.converters:
         kernel.learn((out,), record, leaves)
         if kernel.by_operations is not None and kernel.stand_ins is None:
-            kernel.stand_ins = _stand_ins(leaves, _unread(kernel, record, leaves))
+            unread = _unread(kernel, record, leaves)
+            kernel.stand_ins = _stand_ins(leaves, unread) if unread else None
     edges = [edge_of(operands[position]) for position in kernel.active]
     if kernel.stand_ins is not None:
         leaves = kernel.spared(leaves)

@@ -57,3 +57,24 @@ def test_increment_version_tells_of_a_change():
     assert x._version == 1
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.sum().backward()
+
+
+def test_all_nodes_are_instances_of_a_class_that_is_none_of_their_bases():
+    class Double(gs.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            assert isinstance(ctx, Node)
+            return 2 * x
+
+    Node = gs.autograd.graph.Node
+    x = gs.ones(2, requires_grad=True)
+    for node in (x.exp().grad_fn, x.exp().grad_fn.next_functions[0][0], Double.apply(x).grad_fn):
+        assert isinstance(node, Node)
+        assert issubclass(type(node), Node)
+        assert Node not in type(node).mro()
+    assert issubclass(gs.autograd.function.BackwardCFunction, Node)
+    assert issubclass(Node, Node)
+    assert not isinstance(1, Node)
+    assert not isinstance(Node, Node)
+    with pytest.raises(TypeError, match="Can't instantiate abstract class Node"):
+        Node()

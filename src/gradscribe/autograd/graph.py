@@ -6,12 +6,13 @@ from gradscribe.runtime.graph import (
     register_multi_grad_hook,
 )
 from gradscribe.runtime.mutation import allow_mutation_on_saved_tensors
-from gradscribe.runtime.node import GradientEdge, Node
+from gradscribe.runtime.node import GradientEdge
 from gradscribe.runtime.saved import (
     disable_saved_tensors_hooks,
     save_on_cpu,
     saved_tensors_hooks,
 )
+from gradscribe.runtime.virtual_node import Node
 
 __all__ = [
     "GradientEdge",

@@ -354,3 +354,16 @@ def test_forward_mode_is_switched_off_for_good_by_its_private_name():
     finally:
         gs._C._set_fwd_grad_enabled(True)
     assert forward_ad._is_fwd_grad_enabled()
+
+
+def test_a_view_has_the_tangent_that_its_base_has_come_by():
+    with forward_ad.dual_level():
+        base = gs.zeros(3)
+        view = base[1:]
+        base.add_(forward_ad.make_dual(gs.ones(3), gs.tensor([1.0, 2.0, 3.0])))
+        assert tangent_of(view).tolist() == [2, 3]
+        base.mul_(2)
+        assert tangent_of(view).tolist() == [4, 6]
+        primal = forward_ad.unpack_dual(base).primal
+        assert tangent_of(primal) is None
+        assert tangent_of(primal[1:]) is None

@@ -28,6 +28,7 @@ from gradscribe.runtime.tangents import (
     tangents_of_results,
 )
 from gradscribe.runtime.tensor import Tensor, edge_of, wrap
+from gradscribe.runtime.views import View, take
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -49,8 +50,23 @@ class _Level(Mode):
         """The tangent of a Tensor, or None."""
         if self._paused or not is_forward_enabled():
             return None
+        found = self._own(tensor)
+        if found is None and isinstance(tensor, Tensor) and tensor.view_of is not None:
+            return self._of_base(tensor, tensor.view_of)
+        return found
+
+    def _own(self, tensor: Any) -> Tensor | None:
         entry = self._tangents.get(id(tensor))
         return None if entry is None or entry[0]() is not tensor else entry[1]
+
+    def _of_base(self, tensor: Tensor, view: View) -> Tensor | None:
+        """The tangent of a view whose base has come by one since the view was taken."""
+        found = None if view.cut else self._own(view.base)
+        if found is not None:
+            with self.paused():
+                found = take(found, view.steps)
+            self.attach(tensor, found)
+        return found
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
@@ -250,6 +266,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         )
     check_size(tensor, tangent)
     dual = shaping.view_as(tensor, tensor)
+    _cut(dual)
     present.attach(dual, tangent)
     return dual
 
@@ -271,7 +288,13 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if tangent is None:
         return UnpackedDualTensor(tensor, None)
     primal = apply(shaping.VIEW, (tensor,), (tensor.array.shape,), watched=False)
+    _cut(primal)
     return UnpackedDualTensor(primal, tangent)
+
+
+def _cut(view: Tensor) -> None:
+    if view.view_of is not None:
+        view.view_of.cut = True
 
 
 def call_with_tangents(call: Call, leaves: Sequence[Any]) -> list[Any]:

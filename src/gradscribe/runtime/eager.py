@@ -267,6 +267,7 @@ def mark_view(
             return
         origin = "" if viewed.view_of is None else viewed.view_of.origin
         result.view_of = View(*steps_to(viewed, Step(operation, operands[1:], static)), origin)
+        result.view_of.cut = viewed.view_of is not None and viewed.view_of.cut
         if result.node is None and viewed.needs_grad:
             result.needs_grad = result.view_of.unrecorded = True
 

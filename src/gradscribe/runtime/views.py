@@ -58,9 +58,10 @@ class View:
     may); a view of such a view has the same.
     unrecorded: it was taken where nothing is recorded, of a Tensor that requires a gradient. Then
     so does the view; but no gradient flows through it.
+    cut: its tangent is its own, and none of its base; so are those of its views.
     """
 
-    __slots__ = ("_base", "is_of_itself", "origin", "steps", "unrecorded", "version")
+    __slots__ = ("_base", "cut", "is_of_itself", "origin", "steps", "unrecorded", "version")
 
     def __init__(self, base: Tensor, steps: Steps, origin: str = "") -> None:
         self._base = base
@@ -69,6 +70,7 @@ class View:
         self.version = base.counter[0]
         self.origin = origin or current_origin()
         self.unrecorded = False
+        self.cut = False
 
     @property
     def base(self) -> Tensor:

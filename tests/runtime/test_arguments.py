@@ -37,6 +37,8 @@ CASES = {
         [[11, 4, 14]],
     ),
     "nanquantile of a number": (lambda: gs.nanquantile(ONE, 0.5, 0), 3.0),
+    "norm of a number": (lambda: gs.norm(-ONE, 2, 0, True), 3.0),
+    "cosine of numbers": (lambda: gs.cosine_similarity(ONE, -ONE, 0), -1.0),
     "quantile of a number": (lambda: gs.quantile(ONE, 0.5, dim=-1), 3.0),
     "renorm of the greatest": (
         lambda: gs.renorm(X, np.inf, 0, 2.0),

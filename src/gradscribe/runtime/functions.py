@@ -364,6 +364,7 @@ def norm(
     )
     input = input if dtype is None else to_dtype(input, dtype)
     axis = axes_of(input, dim)
+    keepdim = keepdim and input.array.ndim > 0
     if p in (2, "fro", None):
         return apply(_NORM, (input,), (None, axis, keepdim))
     if p in (math.inf, -math.inf):

@@ -66,6 +66,24 @@ def test_arguments(name):
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda out: gs.sum(X, 0, out=out),
+        lambda out: gs.amax(X, 0, out=out),
+        lambda out: gs.softmax(X[0], 0, out=out),
+        lambda out: gs.cumsum(X[1], 0, out=out),
+        lambda out: gs.cat((ROW[:1], ROW[1:]), out=out),
+        lambda out: gs.stack((ONE, ONE, ONE), out=out),
+    ],
+)
+def test_results_go_into_a_tensor_at_hand(function):
+    out = gs.zeros(3)
+    expected = function(None).tolist()
+    assert function(out) is out
+    assert out.tolist() == expected
+
+
 def test_the_neighbour_of_a_number_moves_with_it():
     x = gs.tensor([1.0, 2.0], requires_grad=True)
     gs.nextafter(x, gs.zeros(2)).sum().backward()

@@ -37,6 +37,11 @@ POINTS = [
     ("np.linalg.eigvalsh(x)", np.eye(2), np.eye(2)),
     ("np.real(np.linalg.eigvals(x))", np.eye(2), np.eye(2)),
     ("np.linalg.det(x)", ROWS, [[4, -3], [0, 0]]),
+    ("np.maximum(np.sqrt(np.sum(x**2, axis=1)), 1)", ROWS, [[0, 0], [0.6, 0.8]]),
+    ("np.clip(np.log(x), -1, 1)", np.array([0.0, 1.0, 2.0]), [0, 1, 0.5]),
+    ("np.max(np.sqrt(np.sum(x**2, axis=1)))", ROWS, [[0, 0], [0.6, 0.8]]),
+    ("np.median(np.sqrt(x))", np.array([0.0, 1.0, 4.0]), [0, 0.5, 0]),
+    ("np.partition(np.sqrt(x), 1)[1]", np.array([0.0, 1.0, 4.0]), [0, 0.5, 0]),
     ("np.nansum(x)", np.array([np.nan, 1.0, 2.0]), [0, 1, 1]),
 ]
 

@@ -14,13 +14,21 @@ from gradscribe.ir.trees import LEAF, flatten
 from gradscribe.ir.verifier import verify
 from gradscribe.transforms import adjoint, tangent
 from tests.interpreter import run
+from tests.primitives import second_order
 from tests.primitives.cases import ALL
 from tests.primitives.harness import Case, Lengths, is_operand
+from tests.primitives.test_forms import FORMS
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
 ]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("text", [t for t in FORMS if "apply_along" not in t][::4])
+def test_second_derivatives_of_forms(text: str) -> None:
+    second_order.check(text)
 
 
 def one_of_each_kind(cases: list[Case]) -> list[Case]:

@@ -285,6 +285,14 @@ def complete_factors(x):
 
 
 @refused(
+    "`svd` cannot be compiled here: the vectors beyond the singular values have no derivative",
+    MATRIX,
+)
+def all_singular_vectors(x):
+    return np.linalg.svd(x)[1]
+
+
+@refused(
     "`norm` cannot be compiled here: a norm of a given order is of vectors or matrices",
     np.ones((2, 2, 2)),
 )

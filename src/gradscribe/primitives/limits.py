@@ -14,7 +14,7 @@ LIMITS: dict[str, str] = {
     "np.linalg.eigvals": "the result is complex, whatever its values; eigenvectors have to be "
     "independent",
     "np.linalg.eigh": f"{_EIGEN}; phases of complex vectors are taken not to change",
-    "np.linalg.svd": "equal singular values as in `eigh`; vectors beyond them have no derivative",
+    "np.linalg.svd": "equal singular values as in `eigh`; `full_matrices=False`, or square ones",
     "np.linalg.qr": "modes 'reduced' and 'r'; of matrices that are not tall 'complete'",
     "np.linalg.pinv": "of full rank",
     "np.linalg.lstsq": "of full rank",

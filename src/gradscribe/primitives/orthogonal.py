@@ -32,30 +32,21 @@ def _svd_type(facts, callee, a, full_matrices=True, compute_uv=True, hermitian=F
     values = real_type(like_first(result_of(np.linalg.svdvals, a), (*dims[:-2], k), a))
     if not compute_uv:
         return values
-    stack, like = dims[:-2], result_of(np.linalg.inv, a)
-    rows, columns = (m, n) if full_matrices else (k, k)
-    left = like_first(like, (*stack, m, rows), a)
-    return Tuple((left, values, like_first(like, (*stack, columns, n), a)))
-
-
-def _check_unused(d_u, d_s, d_vh):
-    """That nothing depends on the vectors that belong to no singular value."""
-    k = d_s.shape[-1]
-    if np.any(d_u[..., :, k:] != 0) or np.any(d_vh[..., k:, :] != 0):
-        raise ValueError("vectors beyond the singular values are used: give full_matrices=False")
-
-
-def _economic(u, s, vh):
-    """The vectors that belong to singular values."""
-    k = s.shape[-1]
-    return u[..., :, :k], s, vh[..., :k, :]
+    if full_matrices and facts.equal(m, n) is not True:
+        raise TypeRuleError(
+            "the vectors beyond the singular values have no derivative",
+            "pass `full_matrices=False`",
+        )
+    stack = dims[:-2]
+    like = result_of(np.linalg.inv, a)
+    return Tuple((like_first(like, (*stack, m, k), a), values, like_first(like, (*stack, k, n), a)))
 
 
 def _svd_tangent(out, a, full_matrices=True, compute_uv=True, *, d_a):
     if not compute_uv:
         u, s, vh = np.linalg.svd(a, full_matrices=False)
         return real_part(np.sum(conjugated(u) * (d_a @ conjugate_transposed(vh)), axis=-2))
-    u, s, vh = _economic(*out)
+    u, s, vh = out
     inner = conjugate_transposed(u) @ d_a @ conjugate_transposed(vh)
     mirrored = conjugate_transposed(inner)
     gaps = gaps_of(s * s)
@@ -72,10 +63,6 @@ def _svd_tangent(out, a, full_matrices=True, compute_uv=True, *, d_a):
         d_u = d_u + (d_a @ conjugate_transposed(vh) - u @ inner) / columns
     if a.shape[-2] < a.shape[-1]:
         d_vh = d_vh + (conjugate_transposed(u) @ d_a - inner @ vh) / rows
-    if full_matrices and a.shape[-2] > a.shape[-1]:
-        d_u = np.concatenate((d_u, np.full_like(out[0][..., s.shape[-1] :], np.nan)), axis=-1)
-    if full_matrices and a.shape[-2] < a.shape[-1]:
-        d_vh = np.concatenate((d_vh, np.full_like(out[2][..., s.shape[-1] :, :], np.nan)), axis=-2)
     return d_u, real_part(np.sum(inner * identity_like(inner), axis=-1)), d_vh
 
 
@@ -90,9 +77,6 @@ def svd(out, a, full_matrices=True, compute_uv=True, *, d_out):
         u, s, vh = np.linalg.svd(a, full_matrices=False)
         return (u * d_out[..., None, :]) @ vh
     (u, s, vh), (d_u, d_s, d_vh) = out, d_out
-    if full_matrices and a.shape[-2] != a.shape[-1]:
-        _check_unused(d_u, d_s, d_vh)
-        (u, s, vh), (d_u, d_s, d_vh) = _economic(u, s, vh), _economic(d_u, d_s, d_vh)
     gaps = gaps_of(s * s)
     rows, columns = s[..., :, None], s[..., None, :]
     left, right = conjugate_transposed(u) @ d_u, vh @ conjugate_transposed(d_vh)
@@ -141,55 +125,27 @@ def svdvals(out, x, *, d_out):
 
 def _qr_type(facts, callee, a, mode="reduced"):
     dims = matrix_dims(a)
-    m, n = dims[-2:]
-    tall = facts.at_least(m - n, 0)
-    is_complete = mode == "complete" and (tall is False or facts.equal(m, n))
-    if mode not in ("reduced", "r") and not is_complete:
+    if mode not in ("reduced", "r") and not (mode == "complete" and facts.equal(*dims[-2:])):
         raise TypeRuleError(
             f"of mode={mode!r} no derivative is known: the vectors beyond the columns have none",
             "leave `mode` out",
         )
-    if tall is None:
+    if facts.at_least(dims[-2] - dims[-1], 0) is not True:
         raise TypeRuleError(
             "whether the matrix has at least as many rows as columns is not known",
             "take `q` of the first columns, and `q.T @ a` for the other part",
         )
     like = result_of(np.linalg.inv, a)
-    k = n if tall else m
-    r = like_first(like, (*dims[:-2], k, n), a)
-    return r if mode == "r" else Tuple((like_first(like, (*dims[:-2], m, k), a), r))
+    n = dims[-1]
+    r = like_first(like, (*dims[:-2], n, n), a)
+    return r if mode == "r" else Tuple((like_first(like, dims, a), r))
 
 
 def _strictly_lower(a):
     return a * np.tri(a.shape[-1], k=-1, dtype=a.dtype)
 
 
-def _is_wide(a):
-    return a.shape[-2] < a.shape[-1]
-
-
-def _parts(a):
-    """The first columns of a wide matrix, which have the orthogonal factor, and the others."""
-    m = a.shape[-2]
-    return a[..., :m], a[..., m:]
-
-
-def _qr_tangent(out, a, mode="reduced", *, d_a):
-    if not _is_wide(a):
-        q, r = out if mode != "r" else (a @ np.linalg.inv(out), out)
-        d_q, d_r = _square_tangent(q, r, d_a)
-        return d_r if mode == "r" else (d_q, d_r)
-    (first, others), (d_first, d_others) = _parts(a), _parts(d_a)
-    r = _parts(out if mode == "r" else out[1])[0]
-    q = first @ np.linalg.inv(r) if mode == "r" else out[0]
-    d_q, d_r = _square_tangent(q, r, d_first)
-    rest = conjugate_transposed(d_q) @ others + conjugate_transposed(q) @ d_others
-    d_r = np.concatenate((d_r, rest), axis=-1)
-    return d_r if mode == "r" else (d_q, d_r)
-
-
-def _square_tangent(q, r, d_a):
-    """Of a matrix with independent columns."""
+def _factors_tangent(q, r, d_a):
     change = conjugate_transposed(
         np.linalg.solve(conjugate_transposed(r), conjugate_transposed(d_a))
     )
@@ -201,24 +157,64 @@ def _square_tangent(q, r, d_a):
     return change + q @ (turn - inner), (inner - turn) @ r
 
 
+def _qr_tangent(out, a, mode="reduced", *, d_a):
+    if mode == "r":
+        return _factors_tangent(a @ np.linalg.inv(out), out, d_a)[1]
+    return _factors_tangent(*out, d_a)
+
+
 @adjoint(np.linalg.qr, type=_qr_type, tangent=_qr_tangent, static=("mode",))
 def qr(out, a, mode="reduced", *, d_out):
-    first, others = _parts(a) if _is_wide(a) else (a, None)
-    r, d_r = (out, d_out) if mode == "r" else (out[1], d_out[1])
-    d_others = None
-    if others is not None:
-        (r, _), (d_r, d_rest) = _parts(r), _parts(d_r)
-    q = first @ np.linalg.inv(r) if mode == "r" else out[0]
-    d_q = np.zeros_like(q) if mode == "r" else d_out[0]
-    if others is not None:
-        d_others = q @ d_rest
-        d_q = d_q + others @ conjugate_transposed(d_rest)
-    d_first = _square_cotangent(q, r, d_q, d_r)
-    return d_first if d_others is None else np.concatenate((d_first, d_others), axis=-1)
+    if mode == "r":
+        return _factors_cotangent(a @ np.linalg.inv(out), out, np.zeros_like(a), d_out)
+    (q, r), (d_q, d_r) = out, d_out
+    return _factors_cotangent(q, r, d_q, d_r)
 
 
-def _square_cotangent(q, r, d_q, d_r):
+def _factors_cotangent(q, r, d_q, d_r):
     inner = r @ conjugate_transposed(d_r) - conjugate_transposed(d_q) @ q
     lower = _strictly_lower(inner)
     symmetric = lower + conjugate_transposed(lower) + real_part(inner) * identity_like(inner)
     return conjugate_transposed(np.linalg.solve(r, conjugate_transposed(d_q + q @ symmetric)))
+
+
+# -- of wide matrices ----------------------------------------------------------------------------
+
+
+def wide_qr(a, mode="reduced"):
+    """`np.linalg.qr` of a matrix with more columns than rows."""
+    return np.linalg.qr(a, mode)
+
+
+def _wide_type(facts, callee, a, mode="reduced"):
+    dims = matrix_dims(a)
+    r = like_first(result_of(np.linalg.inv, a), dims, a)
+    q = like_first(r, (*dims[:-1], dims[-2]), a)
+    return r if mode == "r" else Tuple((q, r))
+
+
+def _parts(a):
+    """The first columns, as many as there are rows: they have the orthogonal factor; the others."""
+    m = a.shape[-2]
+    return a[..., :m], a[..., m:]
+
+
+def _wide_tangent(out, a, mode="reduced", *, d_a):
+    (first, others), (d_first, d_others) = _parts(a), _parts(d_a)
+    r, _ = _parts(out if mode == "r" else out[1])
+    q = first @ np.linalg.inv(r) if mode == "r" else out[0]
+    d_q, d_r = _factors_tangent(q, r, d_first)
+    rest = conjugate_transposed(d_q) @ others + conjugate_transposed(q) @ d_others
+    d_r = np.concatenate((d_r, rest), axis=-1)
+    return d_r if mode == "r" else (d_q, d_r)
+
+
+@adjoint(wide_qr, type=_wide_type, tangent=_wide_tangent, static=("mode",))
+def qr_of_wide(out, a, mode="reduced", *, d_out):
+    first, others = _parts(a)
+    r, _ = _parts(out if mode == "r" else out[1])
+    d_r, d_rest = _parts(d_out if mode == "r" else d_out[1])
+    q = first @ np.linalg.inv(r) if mode == "r" else out[0]
+    d_q = others @ conjugate_transposed(d_rest)
+    d_q = d_q if mode == "r" else d_q + d_out[0]
+    return np.concatenate((_factors_cotangent(q, r, d_q, d_r), q @ d_rest), axis=-1)

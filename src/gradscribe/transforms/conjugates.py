@@ -25,6 +25,7 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Linearity, Operation, Primitive, Value
 from gradscribe.ir.types import is_complex
+from gradscribe.primitives.orthogonal import wide_qr
 from gradscribe.primitives.registry import HOLOMORPHIC, PRIMITIVES
 from gradscribe.transforms.cotangents import call
 
@@ -48,7 +49,7 @@ _GRADIENTS = frozenset(
         *(np.vdot, np.linalg.norm, np.var, np.std, np.correlate, np.interp),
         *(np.linalg.cholesky, np.linalg.qr, np.linalg.svd, np.linalg.svdvals, np.linalg.slogdet),
         *(np.linalg.eigh, np.linalg.eigvalsh, np.linalg.eig, np.linalg.eigvals),
-        *(np.linalg.pinv, np.linalg.lstsq, np.sort, np.full_like),
+        *(np.linalg.pinv, np.linalg.lstsq, np.sort, np.full_like, wide_qr),
     )
 )
 """Those whose rules conjugate what is to be, or are linear with real coefficients."""

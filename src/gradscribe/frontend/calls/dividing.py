@@ -25,6 +25,7 @@ from gradscribe.ir.core import Method, Value
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.eigenvalues import as_complex
 from gradscribe.primitives.einsum import subscripts_of_lists
+from gradscribe.primitives.orthogonal import wide_qr
 from gradscribe.primitives.parts import cross_in_plane, out_of_plane
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -143,6 +144,18 @@ def _cross(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     )
 
 
+def _qr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`np.linalg.qr(a, mode)`: a wide matrix has a rule of its own."""
+    given = {**dict(zip(("a", "mode"), arguments, strict=False)), **keywords}
+    matrix = as_array(lowering, node, given.pop("a"))
+    type_ = lowering.value(matrix).type
+    wide = False
+    if isinstance(type_, Array) and type_.rank > 1:
+        wide = lowering.builder.facts.at_least(type_.dims[-2] - type_.dims[-1], 0) is False
+    primitive = PRIMITIVES[wide_qr if wide else np.linalg.qr]
+    return application.apply_primitive(lowering, node, primitive, np.linalg.qr, (matrix,), given)
+
+
 def _has_two(lowering: Lowering, item: Any) -> bool:
     """Whether the last axis has two components, which is then assumed of all calls."""
     type_, facts = lowering.value(item).type, lowering.builder.facts
@@ -221,6 +234,7 @@ DIVIDING: dict[Any, Callable[..., Any]] = {
     np.size: _size,
     np.cross: _cross,
     np.einsum: _einsum,
+    np.linalg.qr: _qr,
     np.result_type: _result_type,
     np.linalg.eig: _eigen(np.linalg.eig),
     np.linalg.eigvals: _eigen(np.linalg.eigvals),

@@ -28,10 +28,15 @@ from gradscribe.transforms.opacity import check_known
 from gradscribe.transforms.storage import derived
 from gradscribe.transforms.templates import Renewal, Template, Templates, template_of
 
-_MASKS = frozenset({PRIMITIVES[np.where], PRIMITIVES[np.triu], PRIMITIVES[np.tril]})
+_MASKS = CHOICES | {
+    PRIMITIVES[function]
+    for function in (np.triu, np.tril, np.max, np.min, np.median, np.quantile, np.percentile)
+}
 """What cuts off the cotangents of some elements: those that it does not take."""
 
-_MOVES = frozenset({PRIMITIVES[np.sort], PRIMITIVES[np.roll], PRIMITIVES[np.concatenate]})
+_MOVES = frozenset(
+    PRIMITIVES[function] for function in (np.sort, np.partition, np.roll, np.concatenate)
+)
 """What puts elements elsewhere, and keeps them as they are."""
 
 _SHAPE_READERS = frozenset({LENGTH, SIZE, ZEROS_LIKE})

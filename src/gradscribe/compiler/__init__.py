@@ -1,13 +1,15 @@
 """The compiler as the layers above see it: programs of user functions, eager derivatives.
 
-`find(target, …)` leads from a Python call to the lowering that fits it; `derivatives` compiles
-single operations for the runtime. What they return is made of the modules below this one:
+`target_of` says what is compiled of a callable, and in which `Program` the lowerings that fit its
+calls are found; `derivatives` compiles single operations for the runtime. What they return is made
+of the modules below this one:
 
     signatures, keys, type_strings   arguments to types
     entry                            what is checked on entry of a compiled function
     program                          lowerings of one function
     stages, generated                IR of the derivatives, their text and callables
     specialization, derivatives      what users, and the runtime, get of it
+    eager_calls, variadic            calls as functions with source
 """
 
 from __future__ import annotations

@@ -138,9 +138,18 @@ class Primal:
         self.lowered: Lowered = frontend.lower(
             function, self.arguments, self.facts, self._capture, keyed
         )
-        self._entry = Entry(
-            function,
-            len(arguments),
+        self._entry = self._new_entry(len(arguments))
+        self._guards = -1
+        self._match: Callable[[Values], Values | None]
+        self._specializations: dict[Any, Specialization] = {}
+        self.plans: dict[Any, Any] = {}
+        """What callers do with a call of this kind, by a key of their own."""
+        self._flat: dict[tuple[int, ...], Derivatives] = {}
+
+    def _new_entry(self, count: int) -> Entry:
+        return Entry(
+            self.user_function,
+            count,
             self._types.constants,
             self.lowered.captures,
             self._captured_keys,
@@ -149,12 +158,6 @@ class Primal:
             self._types.sources,
             self.lowered.contiguous,
         )
-        self._guards = -1
-        self._match: Callable[[Values], Values | None]
-        self._specializations: dict[Any, Specialization] = {}
-        self.plans: dict[Any, Any] = {}
-        """What callers do with a call of this kind, by a key of their own."""
-        self._flat: dict[tuple[int, ...], Derivatives] = {}
 
     def _type(
         self, function: FunctionType, name: str, value: Any, number: int, sampled: bool

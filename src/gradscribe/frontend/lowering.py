@@ -1,9 +1,9 @@
 """The state of lowering one function: frames, storage, and the way from values to IR.
 
-`Lowering` is what all modules of the frontend share. It holds the builder, the stack of
-frames (a call of a helper opens one), and `State`, the part that forks at a branch and is
-joined after it: the names of the current frame, the contents of storages, and the views
-that were already taken of them.
+`Lowering` is what all modules of the frontend share. It holds the builder, the stack of frames (a
+call of a helper opens one), the part that forks at a branch and is joined after it (`State`: the
+names of the current frame, the contents of storages, the views that were already taken of them),
+and what is known on every path (see `lowering_state`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Names: locals, enclosing functions, captured variables, globals and built-ins.
 
-What is found outside the function is either resolved now, and then a `Dependency` of the
-specialization (functions, modules, flags), or an implicit input, read anew at each call
-(arrays, numbers, and the attributes of objects that hold them).
+Locals are looked up in the frames, as Python does it; the others are `outside`.
 """
 
 from __future__ import annotations
@@ -44,18 +42,18 @@ def raise_unbound(lowering: Lowering, node: Any, name: str) -> NoReturn:
     """Say that Python raises here, where a variable is read that has no value yet."""
     what = f"`{name}` is read before it has a value"
     advice = "assign it first (before the loop, if a loop assigns it)"
-    lowering.raises(node, unbound_local(name), what, advice)
+    lowering.raises(node, _unbound_local(name), what, advice)
 
 
 def refuse_unbound(lowering: Lowering, node: Any, name: str, found: Unbound) -> None:
     """Refuse to read a name that has no value, or say what Python raises there."""
     advice = "give the name a value on every path"
     if found.raises:
-        lowering.raises(node, unbound_local(name), found.reason, advice)
+        lowering.raises(node, _unbound_local(name), found.reason, advice)
     lowering.unsupported(node, found.reason, advice)
 
 
-def unbound_local(name: str) -> UnboundLocalError:
+def _unbound_local(name: str) -> UnboundLocalError:
     """What Python raises where a local variable is read that has no value."""
     return UnboundLocalError(
         f"cannot access local variable '{name}' where it is not associated with a value"

@@ -1,4 +1,4 @@
-"""Handlers of calls, and those of calls of objects."""
+"""The tables of those who handle calls: of functions, and of objects that are called."""
 
 from __future__ import annotations
 
@@ -15,5 +15,4 @@ FUNCTIONS: dict[Any, Handler] = {}
 of the standard library. Each module enters those that it knows, the layers above theirs."""
 
 OBJECTS: dict[type, Handler] = {}
-"""How objects of these classes are called; the object itself
-comes as the first argument."""
+"""How objects of these classes are called; the object itself comes as the first argument."""

@@ -1,7 +1,7 @@
 """Calls of methods that no Python function of the user defines.
 
-Those of arrays and numbers are primitives, or functions of NumPy of that name; those of lists,
-dicts and namedtuples have handlers in tables.
+Those of arrays and numbers are primitives, compositions of such, or changes of an array; those of
+lists, dicts and namedtuples have handlers in tables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Built-in functions about objects: `super`, `getattr`, `dataclasses.replace`, `copy.copy`, …"""
+"""Built-in functions about objects: `super`, `setattr`, `dataclasses.replace`, `copy.copy`, …"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Planning how the values that two paths leave behind are merged.
 
-Where their structures agree, leaf by leaf; values of two kinds become alternatives, between which
-the condition tells. What cannot be merged becomes `Unbound` with the reason.
+Values whose structures agree are merged leaf by leaf; values of two kinds become alternatives, of
+which the condition tells one. What cannot be merged becomes `Unbound` with the reason.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> No
         return
     own_store = inspect.getattr_static(cls, "__setattr__")
     depend_on_class(lowering, cls, "__setattr__", own_store)
-    if is_frozen(cls):
+    if _is_frozen(cls):
         lowering.unsupported(
             node,
             f"cannot assign to field `{name}`: `{cls.__name__}` is frozen",
@@ -77,7 +77,7 @@ def is_stored(lowering: Lowering, target: Any, name: str) -> bool:
     return (id(target), name) in lowering.outside.fields
 
 
-def is_frozen(cls: type) -> bool:
+def _is_frozen(cls: type) -> bool:
     parameters = getattr(cls, "__dataclass_params__", None)
     return parameters is not None and bool(parameters.frozen)
 

@@ -6,7 +6,7 @@
 An item that is read is a storage of its own. It is known to be the item at its *place* as long as
 the list is the value that it was read from; a store to the item is then written through to the
 list. Once the list has changed otherwise, the item may or may not be in it: a store to it is
-ambiguous (see `subscripts.check_store`). So it is from the beginning where the list may hold one
+ambiguous (see `aliasing.check_store`). So it is from the beginning where the list may hold one
 object twice.
 """
 

@@ -72,31 +72,41 @@ def cut(joined: Joined) -> tuple[Function, Function]:
     needs = _Needs(both.body.parameters, first, undefined)
     needs.read(_read_in(second, gradients) - seeds)
     record = needs.record()
-    tree: Tree = LEAF if len(record) == 1 else Node(tuple, (LEAF,) * len(record))
-    forward = Function(
+    values = (*both.body.yields[: len(joined.results)], *record)
+    forward = _forward(joined, first, values, len(record))
+    adjoint = _adjoint(joined, (*needs.recomputed(), *second), gradients, record)
+    adjoint = replace(adjoint, undefined=frozenset(undefined.intersection(record)))
+    return simplify(forward), simplify(adjoint)
+
+
+def _forward(
+    joined: Joined, operations: Iterable[Operation], values: tuple[Value, ...], count: int
+) -> Function:
+    """The function of the results and `count` values that are recorded."""
+    return Function(
         f"{joined.name}_forward",
         joined.parameters,
-        Block(
-            _leaves(joined.parameters),
-            tuple(first),
-            (*both.body.yields[: len(joined.results)], *record),
-        ),
-        Node(tuple, (joined.result, tree)),
+        Block(_leaves(joined.parameters), tuple(operations), values),
+        Node(tuple, (joined.result, _record_tree(count))),
         joined.facts,
         joined.docstring,
-        record=len(record),
+        record=count,
     )
-    parameters = (Parameter(RECORD, tree, record), *joined.seeds)
-    body = Block(_leaves(parameters), (*needs.recomputed(), *second), gradients)
-    adjoint = Function(
-        f"{joined.name}_adjoint",
-        parameters,
-        body,
-        joined.gradient,
-        joined.facts,
-        undefined=frozenset(undefined.intersection(record)),
-    )
-    return simplify(forward), simplify(adjoint)
+
+
+def _adjoint(
+    joined: Joined,
+    operations: tuple[Operation, ...],
+    gradients: tuple[Value, ...],
+    record: tuple[Value, ...],
+) -> Function:
+    parameters = (Parameter(RECORD, _record_tree(len(record)), record), *joined.seeds)
+    body = Block(_leaves(parameters), operations, gradients)
+    return Function(f"{joined.name}_adjoint", parameters, body, joined.gradient, joined.facts)
+
+
+def _record_tree(count: int) -> Tree:
+    return LEAF if count == 1 else Node(tuple, (LEAF,) * count)
 
 
 def _leaves(parameters: Iterable[Parameter]) -> tuple[Value, ...]:

@@ -57,10 +57,10 @@ from gradscribe.transforms.activity import STRUCTURAL, active_values
 from gradscribe.transforms.calls import tangent_call
 from gradscribe.transforms.cotangents import call, constant, name_of, same_lengths, zero_if_there
 from gradscribe.transforms.opacity import check_known, refuse_opaque
-from gradscribe.transforms.storage import store_at
 from gradscribe.transforms.tangent.fitting import fit
 from gradscribe.transforms.tangent.regions import recorded_values, tangent_if, tangent_loop
 from gradscribe.transforms.tangent.signature import keep_leaves, unused
+from gradscribe.transforms.tangent.stores import tangent_of_accumulation, tangent_of_store
 from gradscribe.transforms.tangent.widening import put_into_lists, widened
 from gradscribe.transforms.templates import as_one_value
 
@@ -190,9 +190,13 @@ class Tangent:
         """The values that have a tangent."""
         return self._tangents.keys()
 
+    def of(self, value: Value) -> Value | None:
+        """The tangent of a value; None if it has none."""
+        return self._tangents.get(value)
+
     def required(self, value: Value) -> Value:
         """The tangent of a value: a zero of its type where it has none."""
-        tangent = self._tangents.get(value)
+        tangent = self.of(value)
         return self._zero(value) if tangent is None else tangent
 
     def _zero(self, value: Value) -> Value:
@@ -367,27 +371,10 @@ class Tangent:
     def _inline(self, rule: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
         return inline(self.builder, rule, dict(arguments), self.builder.location)
 
-    def _store(self, operation: Operation) -> Value:
-        """Stores are linear in the array and the stored value together."""
-        x, value = operation.operands[:2]
-        d_value = self._tangents.get(value) or constant(self.builder, 0.0)
-        return self._stored(operation, self.required(x), d_value)
-
-    def _accumulate(self, operation: Operation) -> Value | None:
-        x, value = operation.operands[:2]
-        if value not in self._tangents:
-            return self._tangents.get(x)
-        return self._stored(operation, self.required(x), self._tangents[value])
-
-    def _stored(self, operation: Operation, d_x: Value, d_value: Value) -> Value:
-        operands = operation.operands
-        path = map_operands(operation.attributes["path"], lambda operand: operands[operand.index])
-        return store_at(self.builder, operation.primitive, d_x, d_value, path)
-
 
 _RULES: dict[Primitive, Callable[[Tangent, Operation], Value | None]] = {
-    indexing.STORE: Tangent._store,
-    indexing.ACCUMULATE: Tangent._accumulate,
+    indexing.STORE: tangent_of_store,
+    indexing.ACCUMULATE: tangent_of_accumulation,
 }
 _VISITORS: dict[Primitive, Callable[[Tangent, Operation], None]] = {
     IF: tangent_if,

@@ -337,6 +337,26 @@ def handles_errors(x):
         x = x * 2
 
 
+def stored_to_and_undone(x):
+    y = np.tanh(A[:3] @ x)
+    y[1] = np.sum(y)
+    for _ in range(2):
+        y *= np.cos(np.where(x > 0.1, y, x))
+    if y[2] > 0:
+        y *= np.cos(y)
+    return y
+
+
+@pytest.mark.parametrize("mode", TRANSFORMS)
+def test_a_result_that_the_adjoint_undoes_is_there_before_it(mode):
+    rows = gs.jacrev(stored_to_and_undone)
+    expected = difference_quotients(stored_to_and_undone, (X,), 0)
+    np.testing.assert_allclose(rows(X), expected, atol=1e-8)
+    np.testing.assert_allclose(
+        TRANSFORMS[mode](rows)(X), difference_quotients(rows, (X,), 0), atol=1e-7
+    )
+
+
 @pytest.mark.parametrize("mode", TRANSFORMS)
 @pytest.mark.parametrize("f", [stores_to_its_argument, bound_on_one_path, handles_errors])
 def test_what_ends_with_a_run_may_run_for_each_column(mode, f):

@@ -146,10 +146,15 @@ def divided(
     function: Function, inputs: Iterable[Value]
 ) -> tuple[tuple[Operation, ...], tuple[Operation, ...]]:
     """The operations that these values do not reach, and those that they do. An array that the
-    second ones store to is theirs from the start."""
+    second ones store to is theirs from the start, unless a result that they do not reach is made
+    of it."""
     structure = Structure(function)
     operations = function.body.operations
     reached = set(inputs)
+    for operation in operations:
+        if not reached.isdisjoint((*operation.operands, *_read_within(operation))):
+            reached.update(operation.results)
+    apart = _makers(operations, [y for y in function.body.yields if y not in reached])
     stored: set[Value] = set()
     rest: dict[Operation, None] = {}
     count = -1
@@ -158,12 +163,24 @@ def divided(
         for operation in operations:
             own = {structure.chain(r) for r in operation.results if structure.is_stored(r)}
             read = (*operation.operands, *_read_within(operation))
-            if operation in rest or not reached.isdisjoint(read) or not stored.isdisjoint(own):
+            is_owned = operation not in apart and not stored.isdisjoint(own)
+            if operation in rest or is_owned or not reached.isdisjoint(read):
                 rest[operation] = None
                 reached.update(operation.results)
                 stored |= own
                 stored |= {c for c in structure.stored if structure.stores_to(operation, c)}
     return tuple(o for o in operations if o not in rest), tuple(o for o in operations if o in rest)
+
+
+def _makers(operations: Sequence[Operation], values: Iterable[Value]) -> set[Operation]:
+    """The operations that these values are made by."""
+    wanted = set(values)
+    makers: set[Operation] = set()
+    for operation in reversed(operations):
+        if not wanted.isdisjoint(operation.results):
+            makers.add(operation)
+            wanted.update(operation.operands, _read_within(operation))
+    return makers
 
 
 def _read_within(operation: Operation) -> Iterator[Value]:

@@ -167,3 +167,56 @@ def test_what_may_be_stored_in_place():
         RuntimeError, match="result type Double can't be cast to the desired output"
     ):
         x.add_(0.5)
+
+
+BYTES, INTS, TRUTHS = gs.tensor([1, 2], dtype=gs.uint8), gs.tensor([1, 2]), gs.tensor([True, False])
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype", "expected"),
+    [
+        (lambda: BYTES + 1000, gs.uint8, [233, 234]),
+        (lambda: 300 - BYTES, gs.uint8, [43, 42]),
+        (lambda: gs.tensor([1], dtype=gs.int8) * 200, gs.int8, [-56]),
+        (lambda: gs.add(BYTES, BYTES, alpha=300), gs.uint8, [45, 90]),
+        (lambda: gs.add(TRUTHS, TRUTHS, alpha=2), gs.bool, [True, False]),
+        (lambda: gs.clamp(INTS, INTS, gs.tensor([1.5, 5], dtype=F32)), F32, [1, 2]),
+        (lambda: gs.clamp(BYTES, gs.tensor(1), gs.tensor(1)), gs.uint8, [1, 1]),
+        (lambda: gs.tensor([[200, 0], [0, 100]], dtype=gs.uint8).trace(), gs.int64, 300),
+        (lambda: gs.repeat_interleave(gs.tensor([1, 2])), gs.int64, [0, 1, 1]),
+    ],
+)
+def test_dtypes_of_results_are_pytorchs(call, dtype, expected):
+    result = call()
+    assert (result.tolist(), result.dtype) == (expected, dtype)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: gs.add(INTS, INTS, alpha=1.5),
+            "For integral input tensors, argument alpha must not be a floating point number.",
+        ),
+        (
+            lambda: gs.sub(INTS, INTS, alpha=True),
+            "Boolean alpha only supported for Boolean results.",
+        ),
+        (
+            lambda: gs.add(gs.ones(2), gs.ones(2), alpha=1j),
+            "For non-complex input tensors, argument alpha must not be a complex number.",
+        ),
+        (
+            lambda: gs.addcdiv(gs.ones(2), INTS, INTS),
+            "Integer division with addcdiv is no longer supported, and in a future  release ",
+        ),
+        (
+            lambda: gs.div(INTS, INTS, rounding_mode="up"),
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'up'",
+        ),
+    ],
+)
+def test_arguments_of_a_higher_category_are_refused(call, message):
+    with pytest.raises(RuntimeError) as caught:
+        call()
+    assert str(caught.value).startswith(message)

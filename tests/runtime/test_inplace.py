@@ -290,7 +290,7 @@ def test_zeroing_cuts_the_gradient():
 
 
 def test_expanded_memory_is_not_written():
-    for change in (lambda x: x.add_(1), lambda x: x.zero_(), lambda x: x.__setitem__(0, 1.0)):
+    for change in (lambda x: x.add_(1), lambda x: x.zero_()):
         with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
             change(gs.zeros(1).expand(3))
 

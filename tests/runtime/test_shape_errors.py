@@ -7,6 +7,52 @@ import gradscribe as gs
 NUMBER, ROW, PLANE = gs.tensor(2.0), gs.ones(4), gs.ones(2, 3)
 
 ERRORS = [
+    (lambda: PLANE.narrow(0, 0, -1), RuntimeError, "narrow(): length must be non-negative."),
+    (lambda: gs.fliplr(ROW), RuntimeError, "Input must be >= 2-d."),
+    (lambda: gs.flipud(NUMBER), RuntimeError, "Input must be >= 1-d."),
+    (
+        lambda: gs.diag(gs.ones(2, 2, 2)),
+        RuntimeError,
+        "diag(): Supports 1D or 2D tensors. Got 3D",
+    ),
+    (
+        lambda: gs.movedim(PLANE, (0, 0), (0, 1)),
+        RuntimeError,
+        "movedim: repeated dim in `source` ([0, 0])",
+    ),
+    (
+        lambda: PLANE.flatten(1, 0),
+        RuntimeError,
+        "flatten() has invalid args: start_dim cannot come after end_dim",
+    ),
+    (
+        lambda: PLANE.squeeze((0, 0)),
+        RuntimeError,
+        "dim 0 appears multiple times in the list of dims",
+    ),
+    (
+        lambda: gs.repeat_interleave(ROW, gs.tensor([1, 2])),
+        RuntimeError,
+        "repeats must have the same size as input along dim, but got repeats.size(0) = 2 and "
+        "input.size(0) = 4",
+    ),
+    (
+        lambda: gs.ones(2, 3, dtype=gs.float32).view(gs.float64),
+        RuntimeError,
+        "self.size(-1) must be divisible by 2 to view Float as Double (different element sizes), "
+        "but got 3",
+    ),
+    (
+        lambda: gs.broadcast_shapes((1, 2), (3,)),
+        RuntimeError,
+        "Attempting to broadcast a dimension of length 3 at -1! Mismatching argument at index 1 "
+        "had (3,); but expected shape should be broadcastable to [1, 2]",
+    ),
+    (
+        lambda: PLANE.tensor_split(0),
+        RuntimeError,
+        "number of sections must be larger than 0, got 0",
+    ),
     (lambda: NUMBER.unbind(), IndexError, "Dimension specified as 0 but tensor has no dimensions"),
     (lambda: NUMBER.split(1), RuntimeError, "split expects at least a 1-dimensional tensor"),
     (lambda: NUMBER.chunk(2), RuntimeError, "chunk expects at least a 1-dimensional tensor"),

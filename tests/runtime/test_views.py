@@ -216,3 +216,47 @@ def test_a_first_hook_asks_for_the_place_of_a_view():
     x.mul_(2)
     with pytest.raises(RuntimeError, match="its base or another view of its base has been"):
         piece.register_hook(print)
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        lambda x: gs.rot90(x),
+        lambda x: gs.rot90(x, 0),
+        lambda x: gs.rot90(x, 2),
+        lambda x: gs.matrix_power(x, 1),
+        lambda x: gs.flip(x, [0]),
+        lambda x: gs.roll(x, 0, 0),
+    ],
+)
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_a_function_that_gives_no_view_gives_memory_of_its_own(copy, requires_grad):
+    x = gs.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=requires_grad)
+    y = copy(x * 1)
+    z = x * 1
+    copy(z).detach().zero_()
+    assert z.tolist() == x.tolist()
+    assert not y._is_view()
+
+
+def test_a_single_element_of_a_broadcast_view_can_be_stored_to():
+    x = gs.ones(3, requires_grad=True)
+    y = x * 1
+    y.view(3, 1).expand(3, 2)[0, 1] = 5.0
+    assert y.tolist() == [5, 1, 1]
+    assert gs.autograd.grad(y.sum(), x)[0].tolist() == [0, 1, 1]
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        y.detach().view(3, 1).expand(3, 2)[0] = 5.0
+
+
+def test_the_parts_of_complex_numbers_can_be_assigned():
+    z = gs.zeros(2, dtype=gs.complex128)
+    z.real = gs.tensor([1.0, 2.0])
+    z.imag = 3
+    assert z.tolist() == [1 + 3j, 2 + 3j]
+    with pytest.raises(RuntimeError, match="imag is not implemented for tensors with non-complex"):
+        gs.zeros(2).imag = 1
+
+
+def test_axes_without_elements_are_flattened():
+    assert gs.zeros(2, 3, 0).flatten(0, 1).shape == (6, 0)

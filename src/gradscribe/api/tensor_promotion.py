@@ -37,6 +37,11 @@ def _promoted(lowering: Lowering, node: Any, first: Any, second: Any) -> Any:
     )
 
 
+def _multiple(lowering: Lowering, node: Any, input: Any, other: Any, alpha: Any) -> Any:
+    """`alpha * other`."""
+    return calls.call(lowering, node, Static(operator.mul), (other, alpha), {})
+
+
 def _divisible(lowering: Lowering, node: Any, first: Any, second: Any) -> Any:
     """Two operands of a function whose results are floating numbers."""
     first, second = _promoted(lowering, node, first, second).items
@@ -102,6 +107,7 @@ def _has_tensor(lowering: Lowering, *operands: Any) -> bool:
 
 HANDLERS: dict[Any, handlers.Handler] = {
     promotion.promoted: with_names(_promoted),
+    promotion.multiple: with_names(_multiple),
     promotion.divisible: with_names(_divisible),
     promotion.floating: with_names(_floating),
     promotion.summable: with_names(_summable),

@@ -20,6 +20,7 @@ from gradscribe.runtime.promotion import (
     alike,
     divisible,
     floating,
+    multiple,
     only_floating,
     plain,
     promoted,
@@ -89,7 +90,9 @@ def scaled(name: str, callee: Callable[..., Any], node: str) -> Function:
     row = Operation(node, callee, wraps_numbers=True)
 
     def function(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
-        return apply(row, promoted(input, other if alpha == 1 else other * alpha))
+        if alpha != 1 or alpha is True:
+            other = multiple(input, other, alpha)
+        return apply(row, promoted(input, other))
 
     enter_row(row)
     return named(function, name, callee)

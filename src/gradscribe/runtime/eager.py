@@ -78,7 +78,24 @@ def apply(
     result = wrap(out if type(out) is np.ndarray else np.asarray(out))
     if operation.view:
         mark_view(result, operation, operands, static)
+    else:
+        _own(result, operands)
     return result
+
+
+def _own(result: Tensor, operands: Sequence[Any]) -> None:
+    """Give the result of an operation that gives no views memory of its own, where NumPy gives the
+    operand's all the same (of a turn by no angle, a first power)."""
+    array = result.array
+    for operand in operands:
+        given = operand.array if isinstance(operand, Tensor) else operand
+        if given is array or (
+            array.base is not None
+            and isinstance(given, np.ndarray)
+            and np.may_share_memory(given, array)
+        ):
+            result.array = array.copy(order="K")
+            return
 
 
 @silent
@@ -130,6 +147,8 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
     result = wrap_result(out if type(out) is np.ndarray else np.asarray(out), node)
     if operation.view:
         mark_view(result, operation, operands, static)
+    else:
+        _own(result, operands)
     if kernel.checks_outputs:
         counters.append(result.counter)
         expected.append(result.counter[0])

@@ -54,6 +54,9 @@ class Operation:
             if better is error:
                 raise
             raise better from None
+        except OverflowError:
+            numbers = [_wrapped(item, arrays) for item in arrays]
+            return self._call(numbers, static)
 
     def _call(self, arrays: Sequence[Any], static: tuple[Any, ...]) -> Any:
         if self.run is not None:
@@ -91,3 +94,14 @@ def unwarned() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         yield
+
+
+def _wrapped(item: Any, operands: Sequence[Any]) -> Any:
+    """One of Python's integers as the integers of the arrays beside it count, modulo a power of
+    two; any other operand as it is."""
+    if type(item) is not int:
+        return item
+    dtype = np.result_type(*(a.dtype for a in operands if isinstance(a, (np.ndarray, np.generic))))
+    bits = 8 * dtype.itemsize
+    lowest = 0 if dtype.kind == "u" else -(1 << bits - 1)
+    return (item - lowest) % (1 << bits) + lowest

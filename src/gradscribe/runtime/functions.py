@@ -30,6 +30,7 @@ from gradscribe.runtime.adaptors import (
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.memory_formats import arranged, laid_out_as, preserve_format
 from gradscribe.runtime.promotion import (
+    alike,
     averageable,
     floating,
     only_floating,
@@ -313,7 +314,7 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
             return minimum(input, max)
         if max is None:
             return maximum(input, min)
-        return apply(_CLAMP_BY_TENSORS, (input, min, max))
+        return apply(_CLAMP_BY_TENSORS, alike((input, min, max)))
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     return apply(_CLAMP, (input,), (min, max))

@@ -15,6 +15,7 @@ import numpy as np
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.eager import Operation, apply
+from gradscribe.runtime.inplace import assign
 from gradscribe.runtime.inplace import setitem as store_at
 from gradscribe.runtime.tensor import Array, Tensor
 from gradscribe.runtime.views import Step
@@ -102,6 +103,9 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     if operands and _separates(static):
         selected, static = _selected_first(static, operands)
         tensor = apply(SELECT, (tensor,), (selected,))
+    if not operands and not tensor.array.flags.writeable:  # a part of it may be all the same
+        assign(getitem(tensor, index), value)
+        return
     step = Step(operation_of(static, operands), operands, (static,))
     try:
         store_at(tensor, step, plain_index(static, (tensor.array, *operands)), value)

@@ -112,4 +112,24 @@ def block_diag(*tensors: Any) -> Any:
 
 def broadcast_shapes(*shapes: Any) -> Size:
     """The shape that these broadcast to."""
-    return Size(np.broadcast_shapes(*shapes))
+    lengths = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    if any(length < 0 for shape in lengths for length in shape):
+        raise ValueError("Attempting to broadcast a dimension with negative length!")
+    found: tuple[int, ...] = ()
+    for position, shape in enumerate(lengths):
+        try:
+            found = np.broadcast_shapes(found, shape)
+        except ValueError:
+            raise _not_joined(found, shape, position) from None
+    return Size(found)
+
+
+def _not_joined(found: tuple[int, ...], shape: tuple[int, ...], position: int) -> RuntimeError:
+    pairs = enumerate(zip(reversed(shape), reversed(found), strict=False), 1)
+    axis, length = next((-i, n) for i, (n, known) in pairs if n != known and 1 not in (n, known))
+    text = f"({shape[0]},)" if len(shape) == 1 else str(tuple(shape))
+    return RuntimeError(
+        f"Attempting to broadcast a dimension of length {length} at {axis}! Mismatching argument "
+        f"at index {position} had {text}; but expected shape should be broadcastable to "
+        f"{list(found)}"
+    )

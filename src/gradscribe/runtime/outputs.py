@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime import dtypes
 from gradscribe.runtime.grad_mode import grad_enabled
 from gradscribe.runtime.inplace import store
 from gradscribe.runtime.modes import MODES, tangent_of
@@ -75,6 +76,11 @@ def _only_dtype(out: Any) -> Any:
 
 def into(out: Tensor, result: Tensor, name: str) -> Tensor:
     """Store a result in `out=`."""
+    if name == "nonzero" and isinstance(out, Tensor) and out.array.dtype != np.int64:
+        raise RuntimeError(
+            "nonzero: Expected out tensor to have scalar type Long but got scalar type"
+            f"{dtypes.scalar_name(out.array.dtype)}"
+        )
     if not isinstance(out, Tensor):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
     if result.requires_grad or (grad_enabled() and out.requires_grad):

@@ -138,6 +138,14 @@ def _reversed(self: Tensor) -> Tensor:
     return shaping.flip(self, 0) if self.ndim else self
 
 
+def _set_real(self: Tensor, value: Any) -> None:
+    inplace.assign(complex_numbers.real(self), value)
+
+
+def _set_imag(self: Tensor, value: Any) -> None:
+    inplace.assign(complex_numbers.imag(self), value)
+
+
 def _matrix_transpose(self: Tensor) -> Tensor:
     """The last two axes exchanged."""
     if self.ndim == 1:
@@ -339,8 +347,8 @@ METHODS: dict[str, Any] = {
     "mT": property(_matrix_transpose),
     "H": property(_adjoint_matrix),
     "mH": property(viewing.adjoint),
-    "real": property(complex_numbers.real),
-    "imag": property(complex_numbers.imag),
+    "real": property(complex_numbers.real, _set_real),
+    "imag": property(complex_numbers.imag, _set_imag),
     "new": _new_legacy,
     "new_empty": _new(creation.empty),
     "new_empty_strided": _new_empty_strided,

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime import composites, functions
+from gradscribe.runtime import composites, dtypes, functions
 from gradscribe.runtime.adaptors import enter_row
 from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.promotion import alike, floating, promoted
+from gradscribe.runtime.promotion import alike, floating, promoted, summable
 from gradscribe.runtime.tensor import Tensor
 
 # fmt: off
@@ -42,8 +42,20 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) 
     return apply(_ADDCMUL, (input, tensor1, tensor2, value))
 
 
+_INTEGER_ADDCDIV = (
+    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
+    "perform a true division of tensor1 and tensor2. The historic addcdiv behavior can be "
+    "implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer "
+    "inputs and as (input + value * tensor1 / tensor2) for float inputs. The future addcdiv "
+    "behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all "
+    "dtypes."
+)
+
+
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
     """input + value * tensor1 / tensor2."""
+    if not any(dtypes.is_differentiable(t.dtype) for t in (tensor1, tensor2)):
+        raise RuntimeError(_INTEGER_ADDCDIV)
     input, tensor1, tensor2 = alike((input, tensor1, tensor2))
     return apply(_ADDCDIV, (input, tensor1, tensor2, value))
 
@@ -160,4 +172,4 @@ def kron(input: Any, other: Any) -> Any:
 
 def trace(input: Any) -> Any:
     """The sum of the diagonal of a matrix."""
-    return np.trace(input)
+    return np.trace(summable(input))

@@ -47,6 +47,29 @@ def promoted(first: Any, second: Any) -> tuple[Any, Any]:
 _NUMBERS = frozenset({int, float, bool, complex})
 
 
+def multiple(input: Any, other: Any, alpha: Any) -> Any:
+    """`alpha * other`, to be added to input; raises the errors for an alpha of a higher category
+    than the result."""
+    if not any(isinstance(operand, Tensor) for operand in (input, other)):
+        return other if alpha == 1 else other * alpha
+    dtype = result_dtype(input, other)
+    if isinstance(alpha, bool) and dtype.kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, complex) and dtype.kind != "c":
+        raise RuntimeError(
+            "For non-complex input tensors, argument alpha must not be a complex number."
+        )
+    if isinstance(alpha, float) and dtype.kind not in "fc":
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number."
+        )
+    if alpha == 1:
+        return other
+    if dtype.kind == "b" and isinstance(other, Tensor):
+        return other & bool(alpha)
+    return other * alpha
+
+
 def _weighed(operand: Any, number: Any) -> Any:
     """What takes part with one of Python's numbers: a floating one makes integers the default
     type."""

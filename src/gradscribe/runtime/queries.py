@@ -100,6 +100,8 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """Positions in the flat array as an index for each axis; those outside of it wrap around."""
     if indices.array.dtype.kind not in "iu":
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, tuple, list)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
     lengths = (shape,) if isinstance(shape, int) else tuple(shape)
     for length in lengths:
         if not isinstance(length, (int, np.integer)):

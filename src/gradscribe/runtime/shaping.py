@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.explaining import out_of_range
 from gradscribe.runtime.pieces import pieces
 from gradscribe.runtime.size import sizes
-from gradscribe.runtime.tensor import Tensor, wrap
+from gradscribe.runtime.tensor import Array, Tensor, wrap
 
 # fmt: off
 __all__ = [
@@ -57,6 +58,7 @@ def view(input: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
     if len(shape) == 1 and isinstance(shape[0], (np.dtype, dtypes.PublicDtype)):
         (dtype,) = shape
     if dtype is not None:
+        _check_sizes(input.array, dtypes.to_dtype(dtype))
         viewed = wrap(input.array.view(dtypes.to_dtype(dtype)))
         viewed.counter = input.counter
         return viewed
@@ -67,6 +69,24 @@ def view(input: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
             "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
         )
     return result
+
+
+def _check_sizes(array: Array, wanted: dtypes.Dtype) -> None:
+    """Raise PyTorch's errors for elements that cannot be seen as others of another size."""
+    if array.itemsize == wanted.itemsize:
+        return
+    names = f"{dtypes.scalar_name(array.dtype)} as {dtypes.scalar_name(wanted)}"
+    view = f"to view {names} (different element sizes)"
+    if not array.ndim:
+        raise RuntimeError(f"self.dim() cannot be 0 {view}")
+    times = wanted.itemsize // array.itemsize
+    if times > 1 and array.shape[-1] % times:
+        raise RuntimeError(
+            f"self.size(-1) must be divisible by {times} {view}, but got {array.shape[-1]}"
+        )
+    step = array.strides[-1] // array.itemsize
+    if step != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {view}, but got {step}")
 
 
 def view_as(input: Tensor, other: Tensor) -> Tensor:
@@ -90,7 +110,10 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     if len(shape) == 1:
         return input
     first, last = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
-    return reshape(input, (*shape[:first], -1, *shape[last + 1 :]))
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    length = math.prod(shape[first : last + 1])
+    return reshape(input, (*shape[:first], length, *shape[last + 1 :]))
 
 
 def expand(input: Tensor, *shape: Any, size: Any = None) -> Tensor:
@@ -191,6 +214,10 @@ def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     if dim is not None:
         named = dim if isinstance(dim, tuple) else (dim,)
         shape = input.array.shape
+        taken = [axis_of(d, len(shape)) for d in named]
+        for place, d in enumerate(taken):
+            if d in taken[:place]:
+                raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
         dim = tuple(d for d in named if shape and shape[axis_of(d, len(shape))] == 1)
     return apply(_SQUEEZE, (input,), (dim,))
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from gradscribe.runtime import composites, indexing, shaping
+from gradscribe.runtime import composites, dtypes, indexing, shaping
 from gradscribe.runtime.adaptors import enter_row
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.explaining import common_shape
 from gradscribe.runtime.shaping import axis_of, permute
 from gradscribe.runtime.size import sizes
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.tensor import Tensor, wrap
 
 # fmt: off
 __all__ = [
@@ -59,6 +59,8 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     if not input.array.ndim:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     axis = axis_of(dim, input.array.ndim)
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
     whole, first = input.array.shape[axis], int(start)
     if not -whole <= first <= whole:
         raise IndexError(
@@ -114,6 +116,8 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
 def bounds_between(length: int, ends: Any) -> list[tuple[int, int | None]]:
     """Where the pieces of an axis start and stop: so many, or those between these indices."""
     if isinstance(ends, int):
+        if ends < 1:
+            raise RuntimeError(f"number of sections must be larger than 0, got {ends}")
         size, longer = divmod(length, ends)
         ends = [size * i + min(i, longer) for i in range(1, ends)]
     return list(zip([0, *ends], [*ends, None], strict=True))
@@ -171,6 +175,9 @@ def order_moved(source: Any, destination: Any, rank: int) -> tuple[int, ...]:
     """The order of the axes after some have been moved."""
     taken = [axis_of(dim, rank) for dim in _several(source)]
     given = [axis_of(dim, rank) for dim in _several(destination)]
+    for name, dims, axes in (("source", source, taken), ("destination", destination, given)):
+        if len({*axes}) != len(axes):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(_several(dims))})")
     if len(taken) != len(given):
         raise RuntimeError(
             "movedim: Invalid source or destination dims: source ("
@@ -194,6 +201,11 @@ def _several(dims: Any) -> tuple[int, ...]:
 
 def adjoint(input: Tensor) -> Tensor:
     """The last two axes exchanged, the elements conjugated."""
+    if input.array.ndim < 2:
+        raise RuntimeError(
+            "tensor.adjoint() is only supported on matrices or batches of matrices. Got "
+            f"{input.array.ndim}-D tensor."
+        )
     conjugate: Tensor = shaping.transpose(input, -2, -1).conj()
     return conjugate
 
@@ -247,11 +259,15 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
 
 def fliplr(input: Tensor) -> Tensor:
     """The second axis in the other direction."""
+    if input.array.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
     return shaping.flip(input, 1)
 
 
 def flipud(input: Tensor) -> Tensor:
     """The first axis in the other direction."""
+    if not input.array.ndim:
+        raise RuntimeError("Input must be >= 1-d.")
     return shaping.flip(input, 0)
 
 
@@ -272,15 +288,35 @@ def tile(input: Tensor, *dims: Any) -> Tensor:
 
 
 def repeat_interleave(
-    input: Tensor, repeats: Any, dim: int | None = None, *, output_size: int | None = None
+    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """Each element so many times, along an axis or in the flat array."""
+    """Each element so many times, along an axis or in the flat array; given only how many times,
+    the positions."""
+    if repeats is None:
+        return repeat_interleave(wrap(np.arange(input.array.size)), input)
     if dim is None:
         input, dim = shaping.flatten(input), 0
     if isinstance(repeats, Tensor):
+        _check_repeats(repeats.array, input.array.shape[dim])
         index = np.repeat(np.arange(input.array.shape[dim]), repeats.array)
         return indexing.at_axis(input, axis_of(dim, input.array.ndim), index, "IndexSelect")
     return apply(_INTERLEAVE, (input,), (int(repeats), dim))
+
+
+def _check_repeats(repeats: Any, length: int) -> None:
+    """Raise PyTorch's errors for numbers of times that do not fit an axis of this length."""
+    if repeats.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if repeats.dtype.kind not in "iu":
+        name = dtypes.scalar_name(repeats.dtype)
+        raise NotImplementedError(f""""repeat_interleave_cpu" not implemented for '{name}'""")
+    if repeats.size not in (1, length):
+        raise RuntimeError(
+            "repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{repeats.size} and input.size(0) = {length}"
+        )
+    if (repeats < 0).any():
+        raise RuntimeError("repeats can not be negative")
 
 
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
@@ -309,6 +345,8 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """The diagonal of a matrix, or the matrix of a diagonal."""
     if input.array.ndim == 1:
         return diag_embed(input, diagonal)
+    if input.array.ndim != 2:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.array.ndim}D")
     return apply(_DIAGONAL, (input,), (diagonal, 0, 1)).clone()
 
 

@@ -80,6 +80,14 @@ def pullback_of_a_dict(x):
     return np.sum(d_p["a"]) * d_p["b"]
 
 
+def gradient_of_a_part_of_a_length_of_its_own(x):
+    def inner(y):
+        part = y[:2] if len(y) > 3 else y
+        return np.sum(part**3)
+
+    return np.sum(gs.grad(inner)(x) * x)
+
+
 def hessian_times_vector(x):
     return np.sum(gs.hvp(lambda y: np.sum(y**4) * x[0], x, x))
 
@@ -116,6 +124,7 @@ PROGRAMS = [
     second_derivative,
     tangent_through_a_loop,
     pullback,
+    gradient_of_a_part_of_a_length_of_its_own,
     pullback_called_twice,
     pullback_of_a_dict,
     hessian_times_vector,

@@ -44,11 +44,12 @@ def mirror_if(scope: Scope, operation: Operation, sweep: Sweep) -> None:
     """Write the mirror of an `if`, if a cotangent reaches it or it stores to a restored array."""
     sides = [BranchScope(scope, operation, side) for side in (0, 1)]
     restored = _enter_restored(scope, operation, sides)
-    reached = _enter_cotangents(scope, operation, sides)
+    reached = any(result in scope.cotangents for result in operation.results)
     if not reached and not restored:
         return
     for side in sides:
         with _lengths_known(side):
+            _enter_cotangents(side)
             sweep(side)
         side.builder.location = scope.builder.location
     _scatter_items(sides)
@@ -117,19 +118,12 @@ def _yield(
         side.append(value)
 
 
-def _enter_cotangents(scope: Scope, operation: Operation, sides: list[BranchScope]) -> bool:
-    """Hand the cotangents of the results to what each side yields."""
-    reached = False
-    for position, result in enumerate(operation.results):
-        cotangent = scope.cotangents.get(result)
-        if cotangent is None:
-            continue
-        reached = True
-        for side in sides:
-            given = side.block.yields[position]
-            if given in scope.context.active:
-                side.contribute(given, cotangent)
-    return reached
+def _enter_cotangents(side: BranchScope) -> None:
+    """Hand the cotangents of the results to what a side yields."""
+    for result, given in zip(side.operation.results, side.block.yields, strict=True):
+        cotangent = side.parent.cotangents.get(result)
+        if cotangent is not None and given in side.context.active:
+            side.contribute(given, cotangent)
 
 
 def _enter_restored(scope: Scope, operation: Operation, sides: list[BranchScope]) -> list[Value]:

@@ -31,7 +31,8 @@ def rewrite_if(rewriter: Rewriter, operation: Operation) -> None:
     for region, outcome in zip(operation.regions, (True, False), strict=True):
         before = rewriter.known.get(condition)
         rewriter.known[condition] = outcome
-        blocks.append(rewriter.block(region))
+        with rewriter.facts.scope():
+            blocks.append(rewriter.block(region))
         if before is None:
             del rewriter.known[condition]
         else:

@@ -184,6 +184,11 @@ BYTES, INTS, TRUTHS = gs.tensor([1, 2], dtype=gs.uint8), gs.tensor([1, 2]), gs.t
         (lambda: gs.clamp(BYTES, gs.tensor(1), gs.tensor(1)), gs.uint8, [1, 1]),
         (lambda: gs.tensor([[200, 0], [0, 100]], dtype=gs.uint8).trace(), gs.int64, 300),
         (lambda: gs.repeat_interleave(gs.tensor([1, 2])), gs.int64, [0, 1, 1]),
+        (lambda: gs.sum(INTS, dtype=I32), I32, 3),
+        (lambda: gs.cumprod(INTS, 0, dtype=I32), I32, [1, 2]),
+        (lambda: gs.trapezoid(gs.tensor([200, 100], dtype=gs.uint8)), gs.float64, 150),
+        (lambda: gs.trapezoid(gs.zeros(2, 0)), gs.float64, [0, 0]),
+        (lambda: gs.isin(INTS, 2, assume_unique=True), gs.bool, [False, True]),
     ],
 )
 def test_dtypes_of_results_are_pytorchs(call, dtype, expected):
@@ -210,6 +215,13 @@ def test_dtypes_of_results_are_pytorchs(call, dtype, expected):
             lambda: gs.addcdiv(gs.ones(2), INTS, INTS),
             "Integer division with addcdiv is no longer supported, and in a future  release ",
         ),
+        (lambda: INTS // 0, "ZeroDivisionError"),
+        (lambda: INTS % gs.tensor([1, 0]), "ZeroDivisionError"),
+        (lambda: gs.quantile(INTS, 0.5), "quantile() input tensor must be either float or double"),
+        (
+            lambda: gs.quantile(gs.ones(2), 2.0),
+            "quantile() q must be in the range [0, 1] but got 2",
+        ),
         (
             lambda: gs.div(INTS, INTS, rounding_mode="up"),
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'up'",
@@ -220,3 +232,12 @@ def test_arguments_of_a_higher_category_are_refused(call, message):
     with pytest.raises(RuntimeError) as caught:
         call()
     assert str(caught.value).startswith(message)
+
+
+def test_a_bound_that_is_a_float_makes_integers_the_default_type():
+    before = gs.get_default_dtype()
+    gs.set_default_dtype(F32)
+    try:
+        assert gs.clamp(INTS, 1.5).dtype is F32
+    finally:
+        gs.set_default_dtype(before)

@@ -294,6 +294,7 @@ def test_an_empty_index_scatters_nothing():
     x, nowhere = gs.ones(2, 3), gs.zeros(0, dtype=gs.int64)
     assert x.gather(0, nowhere).shape == (0,)
     assert x.scatter(0, nowhere, 5.0).tolist() == x.tolist()
+    assert x.scatter_add(0, nowhere, gs.ones(2, 3)).tolist() == x.tolist()
 
 
 def test_positions_outside_of_the_array_wrap_around():

@@ -410,3 +410,27 @@ def test_stacks_of_vectors_are_concatenations(name, expected):
     np.testing.assert_array_equal(
         stacked.detach().numpy(), getattr(np, name)([x.detach().numpy()] * 2)
     )
+
+
+def test_nan_is_the_mode_of_what_has_one_and_equals_no_other():
+    x = gs.tensor([1.0, float("nan"), 1.0])
+    values, index = x.mode()
+    assert values.isnan().item() and index.item() == 1
+    assert gs.unique(gs.tensor([float("nan"), float("nan")])).numel() == 2
+    assert gs.zeros(0, 2).mode()[0].shape == (0,)
+
+
+def test_the_derivative_of_copysign_at_zero_is_zero():
+    x = gs.zeros(2, requires_grad=True)
+    gs.copysign(x, gs.tensor([1.0, -1.0])).sum().backward()
+    assert x.grad.tolist() == [0, 0]
+
+
+def test_operators_in_place_leave_other_types_to_those():
+    class Other:
+        def __radd__(self, tensor):
+            return "added"
+
+    x = gs.ones(2)
+    x += Other()
+    assert x == "added"

@@ -315,7 +315,7 @@ def abs(out, x):
 
 @elementwise(np.copysign, math.copysign)
 def copysign(out, x, y):
-    return np.copysign(1, x) * np.copysign(1, y), None
+    return np.sign(x) * np.copysign(1, y), None
 
 
 @elementwise(np.sign)

@@ -125,7 +125,8 @@ def reduction(
         if dim is None:
             dim = axis
         kept = keepdim if keepdims is None else keepdims
-        return apply(row, (input,), (axes_of(input, dim), kept))
+        result = apply(row, (input,), (axes_of(input, dim), kept))
+        return result if dtype is None else result.to(dtype)
 
     enter_row(row)
     return named(function, name, callee)
@@ -202,7 +203,8 @@ def along(
         if dim is not None and isinstance(input, Tensor) and not input.array.ndim:
             no_axes(dim)
             return apply(row, (input[None],), (0,))[0]
-        return apply(row, (input,), (dim,))
+        result = apply(row, (input,), (dim,))
+        return result if dtype is None else result.to(dtype)
 
     enter_row(row)
     return named(function, name, callee)

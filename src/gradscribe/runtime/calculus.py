@@ -41,6 +41,8 @@ def _areas(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor:
         if x.array.ndim == 1 < y.array.ndim:
             width = shaping.reshape(width, (-1,) + (1,) * (y.array.ndim - 1 - axis))
     length = y.array.shape[axis]
+    if not length:
+        return y
     after, before = y.narrow(axis, 1, length - 1), y.narrow(axis, 0, length - 1)
     areas: Tensor = (after + before) * width
     return areas
@@ -48,7 +50,7 @@ def _areas(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor:
 
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The integral of samples along an axis, at x or at steps dx, by the trapezoidal rule."""
-    return functions.div(functions.sum(_areas(y, x, dx, dim), dim), 2.0)
+    return functions.div(functions.sum(_areas(floating(y), x, dx, dim), dim), 2.0)
 
 
 trapz = trapezoid
@@ -58,7 +60,7 @@ def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1
 ) -> Tensor:
     """The integrals of samples up to each of them but the first."""
-    return functions.div(functions.cumsum(_areas(y, x, dx, dim), dim), 2.0)
+    return functions.div(functions.cumsum(_areas(floating(y), x, dx, dim), dim), 2.0)
 
 
 def gradient(

@@ -56,7 +56,7 @@ def unique(
 ) -> Any:
     """The different elements (or slices along an axis), in order."""
     options: Any = {"return_inverse": return_inverse, "return_counts": return_counts}
-    found: Any = np.unique(input.array, axis=dim, **options)
+    found: Any = np.unique(input.array, axis=dim, equal_nan=False, **options)
     name = "_unique2" if dim is None else "unique_dim"
     if not isinstance(found, tuple):
         return _recorded(input, name, wrap(found))

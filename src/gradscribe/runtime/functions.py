@@ -315,6 +315,8 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
         if max is None:
             return maximum(input, min)
         return apply(_CLAMP_BY_TENSORS, alike((input, min, max)))
+    if isinstance(min, float) or isinstance(max, float):
+        input = floating(input)
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     return apply(_CLAMP, (input,), (min, max))

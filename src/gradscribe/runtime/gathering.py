@@ -244,6 +244,8 @@ def _trimmed(values: Any, shape: tuple[int, ...]) -> Any:
     """The part of values that an index of this shape uses."""
     if not isinstance(values, Tensor) or values.array.shape == shape or not values.array.ndim:
         return values
+    if 0 in shape:
+        return wrap(np.zeros(shape, values.array.dtype))
     return values[tuple(slice(length) for length in shape)]
 
 

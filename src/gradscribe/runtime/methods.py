@@ -173,6 +173,15 @@ def _in_place(function: Function) -> Function:
     return method
 
 
+def _in_place_operator(function: Function) -> Function:
+    def method(self: Tensor, other: Any) -> Any:
+        if not isinstance(other, _OPERANDS):
+            return NotImplemented
+        return inplace.update(self, function, other)
+
+    return method
+
+
 def _in_place_cast(function: Function) -> Function:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return inplace.assign(self, function(self, *args, **kwargs))
@@ -214,7 +223,7 @@ def attach() -> None:
         setattr(Tensor, f"__{name}__", _named(_operator(function), f"__{name}__"))
         reflected = (_operator if name in _COMMUTATIVE else _reflected)(function)
         setattr(Tensor, f"__r{name}__", _named(reflected, f"__r{name}__"))
-        setattr(Tensor, f"__i{name}__", _named(_in_place(function), f"__i{name}__"))
+        setattr(Tensor, f"__i{name}__", _named(_in_place_operator(function), f"__i{name}__"))
     for name in ("matmul", "rmatmul", "imatmul"):
         setattr(Tensor, f"__{name}__", _of_arrays(vars(Tensor)[f"__{name}__"]))
     for name, function in _COMPARISONS.items():

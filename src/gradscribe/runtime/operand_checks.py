@@ -44,6 +44,18 @@ def _only_floating(kernel: str) -> Check:
     return check
 
 
+def _divisor(check: Check | None = None) -> Check:
+    """The error for integers divided by zero, after that of another check."""
+
+    def check_divisor(operands: Sequence[Any]) -> Exception | None:
+        error = None if check is None else check(operands)
+        if error is None and all(_kind(operand) in "biu" for operand in operands):
+            return None if np.all(operands[1]) else RuntimeError("ZeroDivisionError")
+        return error
+
+    return check_divisor
+
+
 def _extremum(name: str) -> Check:
     of_all = _not_implemented(f"{name}_all")
     along = _not_complex(RuntimeError, f"{name}(): does not support complex input")
@@ -77,12 +89,14 @@ _CHECKS: dict[str, Check] = {
     "Amax": _not_implemented("max_values_cpu"),
     "Amin": _not_implemented("min_values_cpu"),
     "Clamp": _NO_CLAMP,
-    "FloorDivide": _not_implemented("div_floor_cpu"),
+    "FloorDivide": _divisor(_not_implemented("div_floor_cpu")),
+    "Fmod": _divisor(),
     "Frac": _only_floating("frac_cpu"),
     "LogSoftmax": _only_floating("log_softmax_lastdim_kernel_impl"),
     "Max": _extremum("max"),
     "Min": _extremum("min"),
     "Relu": _NO_CLAMP,
+    "Remainder": _divisor(),
     "Round": _not_implemented("round_vml_cpu"),
     "Sign": _not_complex(NotImplementedError, _NO_SIGN),
     "Softmax": _only_floating("softmax_lastdim_kernel_impl"),

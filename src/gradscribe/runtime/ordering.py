@@ -15,6 +15,7 @@ from gradscribe.runtime import composites
 from gradscribe.runtime.adaptors import axes_of
 from gradscribe.runtime.eager import Operation, apply
 from gradscribe.runtime.functions import MAX, MIN, maximum, minimum
+from gradscribe.runtime.promotion import only_floating
 from gradscribe.runtime.shaping import axis_of, flatten
 from gradscribe.runtime.size import returned
 from gradscribe.runtime.tensor import Array, Tensor, wrap
@@ -203,11 +204,18 @@ def _index_of_nanmedian(array: Array, dim: int) -> Array:
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along an axis (of several, the least), and where it is last."""
     array = _lined(input)
-    index = np.expand_dims(np.apply_along_axis(_index_of_mode, dim, array), dim)
+    axis = axis_of(dim, array.ndim)
+    if not array.shape[axis]:
+        raise IndexError(f"mode(): Expected reduction dim {axis} to have non-zero size.")
+    rows = np.moveaxis(array, axis, -1)
+    found = [_index_of_mode(row) for row in rows.reshape(-1, array.shape[axis])]
+    index = np.expand_dims(np.array(found, np.int64).reshape(rows.shape[:-1]), axis)
     return _chosen(_MODE, _Mode, input, index, dim, keepdim)
 
 
 def _index_of_mode(row: Array) -> Any:
+    if row.dtype.kind in "fc" and np.isnan(row).any():
+        return np.flatnonzero(np.isnan(row))[0]
     values, counts = np.unique(row, return_counts=True)
     return np.flatnonzero(row == values[np.argmax(counts)])[-1]
 
@@ -225,10 +233,18 @@ _QUANTILE = Operation("Quantile", np.quantile, ("axis", "method", "keepdims"))
 _NANQUANTILE = Operation("Nanquantile", np.nanquantile, ("axis", "method", "keepdims"))
 
 
+def _check_quantile(input: Any, q: Any) -> None:
+    """Raise PyTorch's errors for elements that have no quantiles, and orders that are none."""
+    only_floating(input, "quantile() input tensor must be either float or double dtype")
+    if isinstance(q, (int, float)) and not 0 <= q <= 1:
+        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+
+
 def quantile(
     input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
     """The quantiles of order q, along an axis or of all elements."""
+    _check_quantile(input, q)
     return apply(_QUANTILE, (input, q), (axes_of(input, dim), interpolation, keepdim))
 
 
@@ -236,6 +252,7 @@ def nanquantile(
     input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
     """The quantiles of order q of the elements that are not NaN."""
+    _check_quantile(input, q)
     return apply(_NANQUANTILE, (input, q), (axes_of(input, dim), interpolation, keepdim))
 
 
@@ -320,8 +337,11 @@ def bucketize(
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
-def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
-    """Whether each element is among others."""
+def isin(
+    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
+    """Whether each element is among others. assume_unique: that no element comes twice, which
+    makes no difference here."""
     tested = [getattr(v, "array", v) for v in (elements, test_elements)]
     found = np.isin(tested[0], tested[1])
     return wrap(np.asarray(np.logical_not(found) if invert else found))

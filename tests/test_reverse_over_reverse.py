@@ -180,3 +180,30 @@ def test_the_mirror_of_what_consumes_a_record_collects_one():
     second = gs.grad(lambda x: gs.grad(power)(x) * 1.0)
     assert second(2.0) == 48.0
     assert "reverse()" in second.source
+
+
+def stores_in_a_loop_on_one_side(x):
+    y = np.tanh(x)
+    if y[0] > x[0] - 9:
+        for _ in range(3):
+            y[1] = x[2] * 0.5
+            y = np.tanh(y * x)
+    return np.tanh(y)
+
+
+def computed_on_a_side_within_a_side(x):
+    y, out = x * 1.0, np.zeros(4)
+    if np.sum(x) > x[1] - 9:
+        out[:3] = out[1:] * y + np.cumsum(y)
+        if y[0] > x[0]:
+            y *= np.cos(np.cumsum(x))
+    return np.tanh(y) + out[1:]
+
+
+@pytest.mark.parametrize("outer", [gs.jacfwd, gs.jacrev])
+@pytest.mark.parametrize("f", [stores_in_a_loop_on_one_side, computed_on_a_side_within_a_side])
+def test_jacobians_of_jacobians_of_branches(f, outer):
+    x = np.array([0.3, -1.2, 0.7])
+    expected = gs.jacfwd(gs.jacfwd(f))(x)
+    for inner in (gs.jacfwd, gs.jacrev):
+        np.testing.assert_allclose(outer(inner(f))(x), expected, atol=1e-12)

@@ -74,7 +74,8 @@ def zero(scope: Scope, value: Value) -> Value:
         like = scope.primal(scope.shaped_like(value))
         return zero_if_there(scope.builder, like, flags, value)
     like = scope.shaped_like(value)
-    if isinstance(type_, Array) and type_.module == "numpy" and scope.effort(like):
+    costly = like in scope.context.undefined or scope.effort(like)
+    if isinstance(type_, Array) and type_.module == "numpy" and costly:
         shape = tuple(length.known for length in type_.dims)
         if None not in shape:
             keywords = {} if type_.dtype == "float64" else {"dtype": np.dtype(type_.dtype)}

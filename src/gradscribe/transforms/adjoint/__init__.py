@@ -45,6 +45,7 @@ from gradscribe.transforms.adjoint.rules import apply_rule
 from gradscribe.transforms.adjoint.scopes import Scope, TopScope
 from gradscribe.transforms.calls import mirror_call
 from gradscribe.transforms.cotangents import constant, name_of, project, zero
+from gradscribe.transforms.definedness import possibly_undefined
 from gradscribe.transforms.opacity import refuse_opaque
 from gradscribe.transforms.storage import Exports, derived, store_at, view_at
 from gradscribe.transforms.structure import Structure
@@ -104,11 +105,20 @@ def differentiate(
     templates: Templates = {}
     restored: frozenset[Value] = frozenset()
     chosen: Choice | None = None
-    absent = absences(function)
+    undefined, absent = frozenset(possibly_undefined(function)), absences(function)
     while True:
         exports = Exports(structure, function.facts)
         recomputed = frozenset() if chosen is None else chosen.recomputed
-        context = Context(function, structure, exports, values, restored, recomputed, absent=absent)
+        context = Context(
+            function,
+            structure,
+            exports,
+            values,
+            restored,
+            recomputed,
+            undefined=undefined,
+            absent=absent,
+        )
         seeds = _seeds(function, seeded, seed_type)
         joined = _sweep(context, tuple(active), seeds, templates)
         if not context.wanted <= restored:

@@ -20,7 +20,8 @@ class Context:
     nested block, to be restored in the next sweep. kept: the values of nested blocks that were
     exported. swept: the operations whose mirror is already written. masked: the cotangents that a
     mask has cut off where a derivative may be infinite; unbounded: those that came through such a
-    derivative, and may be infinite. absent: for values that may be undefined, the flags that tell.
+    derivative, and may be infinite. undefined: the values that may be; absent: the flags that tell
+    of them.
     """
 
     function: Function
@@ -35,6 +36,7 @@ class Context:
     swept: set[Operation] = field(default_factory=set)
     masked: set[Value] = field(default_factory=set)
     unbounded: set[Value] = field(default_factory=set)
+    undefined: frozenset[Value] = frozenset()
     absent: dict[Value, list[tuple[Value, bool]]] = field(default_factory=dict)
 
     @property

@@ -66,8 +66,8 @@ def mirror_if(scope: Scope, operation: Operation, sweep: Sweep) -> None:
             masked.add(result)
         scope.cotangents[value] = result
         _yield(result, given, results, yields)
-    for value in restored:
-        given = [side.primal(value) for side in sides]
+    before = [[side.primal(value) for side in sides] for value in restored]
+    for value, given in zip(restored, before, strict=True):
         result = scope.imported[value] = Value(value.type, value.name)
         _yield(result, given, results, yields)
     blocks = [

@@ -335,7 +335,11 @@ class Scope:
 
     def shaped_like(self, value: Value) -> Value:
         """A primal value of the same shape and dtype, the best to keep for those alone."""
-        candidates = list(same_shaped(self.context.structure, self.context.facts, value))
+        context = self.context
+        candidates = list(same_shaped(context.structure, context.facts, value))
+        if value in context.undefined and not context.absent.get(value):
+            given = [p for p in context.function.body.parameters if p.type == value.type]
+            candidates = [c for c in (*candidates, *given) if c not in context.undefined]
         for candidate in candidates:
             named = candidate.name and not self.context.structure.is_stored(candidate)
             if self.context.is_parameter(candidate) or (named and not self.effort(candidate)):

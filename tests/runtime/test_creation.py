@@ -197,3 +197,43 @@ def test_integers_of_no_dtype_become_floating_where_they_require_a_gradient():
         gs.full((2,), 1, requires_grad=True),
     ):
         assert x.dtype == gs.float64
+
+
+def test_complex_bounds_and_values_make_complex_tensors():
+    assert gs.linspace(0, 2j, 3).tolist() == [0, 1j, 2j]
+    assert gs.logspace(0, 0j, 2).dtype is gs.complex128
+    before = gs.get_default_dtype()
+    gs.set_default_dtype(gs.float32)
+    try:
+        assert gs.full((1,), 1j).dtype is gs.complex64
+    finally:
+        gs.set_default_dtype(before)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int64", "float16"])
+def test_random_integers_of_all_that_a_dtype_holds_are_not_negative(dtype):
+    x = gs.zeros(100, dtype=getattr(gs, dtype)).random_()
+    assert (x >= 0).all() and x.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: gs.randint(5, 5, (2,)), "random_ expects 'from' to be less than 'to', but got "),
+        (lambda: gs.zeros(2).random_(0), "random_ expects 'from' to be less than 'to', but got "),
+        (lambda: gs.normal(0.0, -1.0, (2,)), "normal expects std >= 0.0, but found std -1"),
+        (lambda: gs.meshgrid(gs.ones(1, 1)), "torch.meshgrid: Expected 0D or 1D tensor in the "),
+        (
+            lambda: gs.meshgrid(gs.ones(1), gs.tensor([1])),
+            "meshgrid expects all tensors to have the same dtype",
+        ),
+        (
+            lambda: gs.block_diag(gs.ones(1, 1, 1)),
+            "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input 0 has 3",
+        ),
+    ],
+)
+def test_what_cannot_be_made_is_told_in_pytorchs_words(call, message):
+    with pytest.raises(RuntimeError) as caught:
+        call()
+    assert str(caught.value).startswith(message)

@@ -87,6 +87,8 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of r elements, a row for each."""
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    if not r:
+        return input[:0]
     rows = list(choose(range(input.array.size), r))
     return input[wrap(np.array(rows, np.int64).reshape(-1, r))]
 

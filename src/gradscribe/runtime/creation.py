@@ -202,8 +202,8 @@ def full(
     requires_grad: bool = False,
 ) -> Tensor:
     """One value everywhere."""
-    if dtype is None and isinstance(fill_value, float):
-        dtype = dtypes.default()
+    if dtype is None and isinstance(fill_value, (float, complex)):
+        dtype = _spaced(None, fill_value)
     array = np.full(_shape((size,), None), fill_value, None if dtype is None else _floating(dtype))
     return made_of_data(array, dtype, device, requires_grad)
 
@@ -274,7 +274,7 @@ def linspace(
     requires_grad: bool = False,
 ) -> Tensor:
     """So many numbers from start to end, both included, evenly spaced."""
-    wanted = _floating(dtype)
+    wanted = _spaced(dtype, start, end)
     array = np.linspace(_plain(start), _plain(end), steps)
     return finished(array.astype(wanted), None, device, requires_grad)
 
@@ -291,7 +291,8 @@ def logspace(
     requires_grad: bool = False,
 ) -> Tensor:
     """So many powers of the base, whose exponents are evenly spaced from start to end."""
-    array = np.logspace(_plain(start), _plain(end), steps, base=base, dtype=_floating(dtype))
+    wanted = _spaced(dtype, start, end)
+    array = np.logspace(_plain(start), _plain(end), steps, base=base, dtype=wanted)
     return finished(array, None, device, requires_grad)
 
 
@@ -383,6 +384,13 @@ def _shape(given: tuple[Any, ...], size: Any) -> tuple[int, ...]:
 
 def _floating(dtype: Any) -> dtypes.Dtype:
     return dtypes.default() if dtype is None else dtypes.to_dtype(dtype)
+
+
+def _spaced(dtype: Any, *bounds: Any) -> dtypes.Dtype:
+    """The dtype named, or the default one, complex if one of these numbers is."""
+    if dtype is None and any(np.iscomplexobj(_plain(bound)) for bound in bounds):
+        return np.result_type(dtypes.default(), np.complex64)
+    return _floating(dtype)
 
 
 class TypedTensor(type):

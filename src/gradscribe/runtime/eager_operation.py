@@ -102,6 +102,8 @@ def _wrapped(item: Any, operands: Sequence[Any]) -> Any:
     if type(item) is not int:
         return item
     dtype = np.result_type(*(a.dtype for a in operands if isinstance(a, (np.ndarray, np.generic))))
+    if dtype.kind not in "iu":
+        return item
     bits = 8 * dtype.itemsize
     lowest = 0 if dtype.kind == "u" else -(1 << bits - 1)
     return (item - lowest) % (1 << bits) + lowest

@@ -75,6 +75,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
     """The coordinates of a grid: each vector along an axis of its own."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tuple(tensors[0])
+    _check_grid(tensors, indexing)
     grids = []
     for axis, tensor in enumerate(tensors):
         if indexing == "xy" and axis < 2 and len(tensors) > 1:
@@ -88,6 +89,24 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
     return tuple(grids)
 
 
+def _check_grid(tensors: Any, indexing: str) -> None:
+    """Raise PyTorch's errors for what spans no grid."""
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    for tensor in tensors:
+        if tensor.ndim > 1:
+            raise RuntimeError(
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
+                f"{tensor.tolist()}"
+            )
+    if len({tensor.dtype for tensor in tensors}) > 1:
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(
+            'torch.meshgrid: indexing must be one of "xy" or "ij", but received: ' + indexing
+        )
+
+
 def cartesian_prod(*tensors: Any) -> Any:
     """All combinations of elements of vectors, one in each row."""
     if len(tensors) == 1:
@@ -97,6 +116,12 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 def block_diag(*tensors: Any) -> Any:
     """The matrix that has these matrices on its diagonal."""
+    for position, tensor in enumerate(tensors):
+        if tensor.ndim > 2:
+            raise RuntimeError(
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
+                f"{position} has {tensor.ndim} dimensions"
+            )
     blocks = [atleast_2d(tensor) for tensor in tensors]
     rows = []
     for i, block in enumerate(blocks):

@@ -119,7 +119,7 @@ def randn(
 
 
 def randint(
-    low: int,
+    low: int = 0,
     high: Any = None,
     size: Any = None,
     *,
@@ -131,6 +131,7 @@ def randint(
     """Integers from low (0 if only one bound is given) up to, not including, high."""
     if size is None:
         low, high, size = 0, low, high
+    _check_bounds(low, high)
     values = source(generator).integers(low, high, size=tuple(size))
     return finished(values, dtype or dtypes.int64, device, requires_grad)
 
@@ -143,6 +144,12 @@ def randperm(n: int, *, dtype: Any = None, generator: Generator | None = None) -
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None) -> Tensor:
     """Of the normal distribution."""
     means, deviations = (getattr(v, "array", v) for v in (mean, std))
+    if np.any(np.less(deviations, 0)):
+        raise RuntimeError(
+            "normal expects all elements of std >= 0.0"
+            if np.ndim(deviations)
+            else f"normal expects std >= 0.0, but found std {deviations:g}"
+        )
     shape = np.broadcast(means, deviations).shape if size is None else tuple(size)
     noise = source(None).standard_normal(shape)
     return finished(means + deviations * noise, dtypes.default())
@@ -226,11 +233,27 @@ def multinomial(
     return finished(np.array(chosen).reshape(*input.array.shape[:-1], num_samples), dtypes.int64)
 
 
-def random_(self: Tensor, low: int = 0, high: int | None = None) -> Tensor:
-    """Set the elements to random integers from low (0 if only one bound is given) below high."""
+def random_(self: Tensor, low: int | None = None, high: int | None = None) -> Tensor:
+    """Set the elements to random integers from low (0 if only one bound is given) below high;
+    without bounds, to any that the dtype can tell apart, none negative."""
     if high is None:
-        low, high = 0, low or 1 << 24
-    return inplace.assign(self, source(None).integers(low, high, self.array.shape))
+        low, high = 0, _count_of(self.array.dtype) if low is None else low
+    _check_bounds(low or 0, high)
+    return inplace.assign(self, source(None).integers(low or 0, high, self.array.shape))
+
+
+def _check_bounds(low: int, high: int) -> None:
+    if low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
+
+
+def _count_of(dtype: dtypes.Dtype) -> int:
+    """How many of the integers from zero on a dtype can tell apart."""
+    if dtype.kind == "f":
+        return 1 + (2 << int(np.finfo(dtype).nmant))
+    return 2 if dtype.kind == "b" else int(np.iinfo(dtype).max)
 
 
 def bernoulli_(self: Tensor, p: Any = 0.5) -> Tensor:

@@ -96,6 +96,17 @@ def _dtype(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return Static(dtypes.to_dtype(static_values.object_of(lowering, node, arguments[0])))
 
 
+def _spaced(lowering: Lowering, node: Any, dtype: Any, *bounds: Any) -> Any:
+    """The dtype named, or the default one, complex if one of these numbers is."""
+    default = _default_dtype(lowering, node, (), {})
+    if dtype.value is not None:
+        return _dtype(lowering, node, (dtype,), {})
+    types = [lowering.value(bound).type for bound in bounds]
+    if any(getattr(type_, "dtype", "").startswith("complex") for type_ in types):
+        return Static(np.result_type(default.value, np.complex64))
+    return default
+
+
 def _source(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """The package's generator, which `manual_seed` replaces: asked for at each call."""
     if any(getattr(item, "value", item) is not None for item in arguments):
@@ -113,6 +124,7 @@ HANDLERS: dict[Any, handlers.Handler] = {
     randomness.source: _source,
     creation.arange: with_names(_arange),
     creation._plain: same,
+    creation._spaced: with_names(_spaced),
     dtypes.default: _default_dtype,
     dtypes.get_default_dtype: _default_dtype,
     dtypes.to_dtype: _dtype,

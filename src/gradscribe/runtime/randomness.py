@@ -131,6 +131,8 @@ def randint(
     """Integers from low (0 if only one bound is given) up to, not including, high."""
     if size is None:
         low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
     _check_bounds(low, high)
     values = source(generator).integers(low, high, size=tuple(size))
     return finished(values, dtype or dtypes.int64, device, requires_grad)

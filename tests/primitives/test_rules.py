@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gradscribe.primitives.eigenvalues import as_complex
+from gradscribe.primitives.orthogonal import wide_qr
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
 from gradscribe.primitives.samples import FUNCTIONS as SAMPLES
 from tests.primitives import test_factorizations
@@ -82,7 +83,7 @@ def test_single_precision_stays_single(case: Case) -> None:
 def test_every_rule_is_tested() -> None:
     """Those of SciPy's functions, which are there once it is imported, in `test_scipy_special`."""
     tested = {case.primitive for case in ALL} | test_factorizations.TESTED
-    others = (*TRANSFORMS, *SAMPLES, *FORMS, complex, as_complex)
+    others = (*TRANSFORMS, *SAMPLES, *FORMS, complex, as_complex, wide_qr)
     tested |= {PRIMITIVES.get(callee) for callee in others}
     missing = [
         primitive.name

@@ -25,9 +25,9 @@ def assign_name(target: str, value: ast.expr, numbers: bool, derived: bool) -> a
     derived: the statement is not the user's, so that operands may change places.
     """
     if numbers:
-        in_place = augmented(name(target), value, derived)
-        if in_place is not None:
-            return in_place
+        change = change_of(name(target), value, derived)
+        if change is not None:
+            return changed(name(target), *change)
     return assign(name(target), value)
 
 
@@ -39,19 +39,21 @@ def computes_with_numbers(operation: Operation | None) -> bool:
     )
 
 
-def augmented(target: ast.expr, value: ast.expr, derived: bool) -> ast.AugAssign | None:
-    """`target op= other` where value is `target op other`, else None: never of `@`, which NumPy
-    does in place for matrices alone."""
+def change_of(
+    read: ast.expr, value: ast.expr, derived: bool
+) -> tuple[ast.operator, ast.expr] | None:
+    """(op, other) where value is `read op other`, else None: never of `@`, which NumPy does in
+    place for matrices alone."""
     if not isinstance(value, ast.BinOp) or isinstance(value.op, ast.MatMult):
         return None
-    if same(value.left, target):
-        return _changed(target, value.op, value.right)
-    if derived and isinstance(value.op, _COMMUTATIVE) and same(value.right, target):
-        return _changed(target, value.op, value.left)
+    if same(value.left, read):
+        return value.op, value.right
+    if derived and isinstance(value.op, _COMMUTATIVE) and same(value.right, read):
+        return value.op, value.left
     return None
 
 
-def _changed(target: ast.expr, operator: ast.operator, value: ast.expr) -> ast.AugAssign:
+def changed(target: ast.expr, operator: ast.operator, value: ast.expr) -> ast.AugAssign:
     """`target op= value`."""
     assert isinstance(target, (ast.Name, ast.Attribute, ast.Subscript))
     return ast.AugAssign(target, operator, value)
@@ -61,8 +63,8 @@ def accumulated(target: ast.expr, value: ast.expr) -> ast.stmt:
     """`target += value`, or `-=` where value has a leading minus."""
     positive = without_minus(value)
     if positive is not None:
-        return _changed(target, ast.Sub(), positive)
-    return _changed(target, ast.Add(), value)
+        return changed(target, ast.Sub(), positive)
+    return changed(target, ast.Add(), value)
 
 
 def casts_in_place(value: Type, array: Type) -> bool:

@@ -13,8 +13,9 @@ from gradscribe.codegen.assignments import (
     accumulated,
     assign,
     assign_name,
-    augmented,
     casts_in_place,
+    change_of,
+    changed,
     computes_with_numbers,
 )
 from gradscribe.codegen.heads import target
@@ -70,9 +71,9 @@ def _undef(listing: Listing, operation: Operation) -> None:
 def _store(listing: Listing, operation: Operation) -> None:
     array, value = operation.operands[0], _stored(listing, operation)
     view = _view(listing, operation)
-    in_place = augmented(view, value, is_derived(operation.location))
-    if in_place is not None and casts_in_place(operation.operands[1].type, array.type):
-        statement: ast.stmt = ast.AugAssign(_place(view), in_place.op, in_place.value)
+    change = change_of(view, value, is_derived(operation.location))
+    if change is not None and casts_in_place(operation.operands[1].type, array.type):
+        statement: ast.stmt = changed(_place(view), *change)
     else:
         statement = assign(_subscripted(view), value)
     listing.add(statement, _origin(listing, operation))
@@ -144,8 +145,9 @@ def _set(listing: Listing, operation: Operation) -> None:
     value = _stored(listing, operation)
     item = operation.operands[operation.attributes["value"].index]
     statement: ast.stmt = assign(place, value)
-    if isinstance(item.type, Scalar):
-        statement = augmented(place, value, is_derived(operation.location)) or statement
+    change = change_of(place, value, is_derived(operation.location))
+    if change is not None and isinstance(item.type, Scalar):
+        statement = changed(place, *change)
     listing.add(statement, _origin(listing, operation))
 
 

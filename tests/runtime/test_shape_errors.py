@@ -7,6 +7,27 @@ import gradscribe as gs
 NUMBER, ROW, PLANE = gs.tensor(2.0), gs.ones(4), gs.ones(2, 3)
 
 ERRORS = [
+    (
+        lambda: gs.zeros(0).view(-1, 0),
+        RuntimeError,
+        "cannot reshape tensor of 0 elements into shape [-1, 0] because the unspecified dimension "
+        "size -1 can be any value and is ambiguous",
+    ),
+    (
+        lambda: PLANE.view(-2),
+        RuntimeError,
+        "invalid shape dimension -2 at index 0 of shape [-2]",
+    ),
+    (
+        lambda: gs.roll(PLANE, (1, 2)),
+        RuntimeError,
+        "shifts and dimensions must align. shifts: 2, dims:0",
+    ),
+    (
+        lambda: gs.rot90(ROW),
+        RuntimeError,
+        "expected total dims >= 2, but got total dims = 1",
+    ),
     (lambda: PLANE.narrow(0, 0, -1), RuntimeError, "narrow(): length must be non-negative."),
     (lambda: gs.fliplr(ROW), RuntimeError, "Input must be >= 2-d."),
     (lambda: gs.flipud(NUMBER), RuntimeError, "Input must be >= 1-d."),

@@ -27,11 +27,21 @@ __all__ = [
 
 
 def _reshaped(array: Any, shape: tuple[int, ...]) -> Any:
+    for index, length in enumerate(shape):
+        if length < -1:
+            raise RuntimeError(
+                f"invalid shape dimension {length} at index {index} of shape {list(shape)}"
+            )
     try:
         return np.reshape(array, shape)
     except ValueError:
         if shape.count(-1) > 1:
             raise RuntimeError("only one dimension can be inferred") from None
+        if -1 in shape and 0 in shape and not array.size:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the "
+                "unspecified dimension size -1 can be any value and is ambiguous"
+            ) from None
         message = f"shape '{list(shape)}' is invalid for input of size {array.size}"
         raise RuntimeError(message) from None
 

@@ -241,15 +241,21 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     named = None if dims is None or dims == () else sizes((dims,))
     shifted = sizes((shifts,))
-    if named is not None and len(shifted) != len(named):
+    count = 1 if named is None else len(named)
+    if len(shifted) != count:
         raise RuntimeError(
-            f"shifts and dimensions must align. shifts: {len(shifted)}, dims:{len(named)}"
+            f"shifts and dimensions must align. shifts: {len(shifted)}, "
+            f"dims:{0 if named is None else count}"
         )
     return apply(_ROLL, (input,), (sizes((shifts,)), named) if named else (shifts, None))
 
 
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """A plane turned by so many right angles."""
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if input.array.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.array.ndim}")
     if dims[0] == dims[1]:
         raise RuntimeError(
             f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"

@@ -434,3 +434,10 @@ def test_operators_in_place_leave_other_types_to_those():
     x = gs.ones(2)
     x += Other()
     assert x == "added"
+
+
+def test_histograms_of_no_range_are_of_the_elements():
+    assert gs.histc(gs.tensor([1.0, 2.0, 1.0]), 4, 5, 5).tolist() == [2, 0, 0, 1]
+    assert gs.histc(gs.tensor([3.0, 3.0]), 4).tolist() == [0, 0, 2, 0]
+    with pytest.raises(RuntimeError, match=r"torch\.histc: max must be larger than min"):
+        gs.histc(gs.ones(2), 3, 5, 1)

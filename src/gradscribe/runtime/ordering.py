@@ -286,9 +286,16 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
 
 
 def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    """How many elements are in each of so many equal parts of [min, max]."""
+    """How many elements are in each of so many equal parts of [min, max]; where these are equal,
+    between the least and the greatest element."""
     array = input.array
-    bounds = (array.min(), array.max()) if min == max == 0 and array.size else (min, max)
+    if bins < 1:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    if min > max:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    bounds = (array.min(), array.max()) if min == max and array.size else (min, max)
+    if bounds[0] == bounds[1]:
+        bounds = bounds[0] - 1, bounds[1] + 1
     return wrap(np.histogram(array, bins, bounds)[0].astype(array.dtype))
 
 

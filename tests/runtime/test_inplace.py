@@ -485,3 +485,11 @@ def test_versions_may_be_preserved():
     assert y._version == 0
     result.sum().backward()
     assert x.grad.tolist() == [12, 12]
+
+
+def test_a_view_taken_before_its_base_required_gradients_is_not_changed():
+    x = gs.zeros(2, 3)
+    view = x[:]
+    x.requires_grad = True
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+        view.add_(5)

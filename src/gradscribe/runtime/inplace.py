@@ -157,7 +157,7 @@ def refuse_leaf(target: Tensor, *, of_view: bool = False) -> None:
     if target.view_of is not None:
         target.view_of.refuse(target)
         base = target.view_of.base
-    if base.node is None and target.requires_grad:
+    if base.node is None and (target.requires_grad or base.requires_grad):
         is_view = of_view or target._is_view()
         raise RuntimeError(f"a view of {LEAF_IN_PLACE}" if is_view else LEAF_IN_PLACE)
 

@@ -10,10 +10,10 @@ from typing import Any
 from weakref import ref
 
 from gradscribe.runtime.dual import is_forward_enabled, set_forward_enabled
-from gradscribe.runtime.engine import Run, current_run
-from gradscribe.runtime.grad_mode import is_grad_enabled, is_multithreading_enabled
-from gradscribe.runtime.node import AccumulateGrad, Edge, Node, next_sequence
-from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
+from gradscribe.runtime.graph.engine import Run, current_run
+from gradscribe.runtime.graph.grad_mode import is_grad_enabled, is_multithreading_enabled
+from gradscribe.runtime.graph.node import AccumulateGrad, Edge, Node, next_sequence
+from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
 
 
 def _current_autograd_node() -> Node | None:

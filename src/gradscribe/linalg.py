@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime import factorizations, functions, products, shaping
-from gradscribe.runtime.factorizations import LinAlgError as LinAlgError
-from gradscribe.runtime.size import returned
-from gradscribe.runtime.tensor import Tensor, wrap
-from gradscribe.runtime.viewing import diagonal as _diagonal
+from gradscribe.runtime.functions import common as functions
+from gradscribe.runtime.functions import factorizations, products, shaping
+from gradscribe.runtime.functions.factorizations import LinAlgError as LinAlgError
+from gradscribe.runtime.functions.viewing import diagonal as _diagonal
+from gradscribe.runtime.tensors.size import returned
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 # fmt: off
 __all__ = [

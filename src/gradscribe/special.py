@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.runtime import functions, special
-from gradscribe.runtime.eager import apply
-from gradscribe.runtime.outputs import into
-from gradscribe.runtime.promotion import divisible
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.functions import common as functions
+from gradscribe.runtime.functions import special
+from gradscribe.runtime.functions.eager import apply
+from gradscribe.runtime.functions.outputs import into
+from gradscribe.runtime.tensors.promotion import divisible
+from gradscribe.runtime.tensors.tensor import Tensor
 
 # fmt: off
 __all__ = [

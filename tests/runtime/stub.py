@@ -6,7 +6,7 @@ import inspect
 from pathlib import Path
 
 import gradscribe as gs
-from gradscribe.runtime import tensor
+from gradscribe.runtime.tensors import tensor
 
 STUB = Path(tensor.__file__).with_name("attached.pyi")
 HEAD = '''"""What `methods.py` attaches to Tensor, for editors and type checkers."""
@@ -15,7 +15,7 @@ import builtins
 from collections.abc import Iterator
 from typing import Any
 
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.tensors.tensor import Tensor
 
 class Attached:
 '''

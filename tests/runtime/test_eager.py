@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gradscribe.ir.core import Operand, SliceOf
-from gradscribe.runtime import composites, eager
 from gradscribe.runtime import namespace as gs
+from gradscribe.runtime.functions import composites, eager
 
 
 class Asked:

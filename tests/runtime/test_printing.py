@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradscribe.runtime import namespace as gs
-from gradscribe.runtime import printing
+from gradscribe.runtime.tensors import printing
 
 
 @pytest.mark.parametrize(

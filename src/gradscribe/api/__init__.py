@@ -25,7 +25,7 @@ from gradscribe.compiler.specialization import Specialization
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.control import STOP_GRADIENT
 from gradscribe.primitives.registry import register
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.tensors.tensor import Tensor
 
 __all__ = [
     "DifferentiableFunction",

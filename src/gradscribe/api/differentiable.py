@@ -19,9 +19,9 @@ from gradscribe.api.recorded_call import has_tangent, recorded_call
 from gradscribe.compiler import Target, argument_numbers, target_of, type_strings
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.errors import ArgumentError, NotSpecializedError
-from gradscribe.runtime.grad_mode import grad_enabled
-from gradscribe.runtime.modes import MODES
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.graph.grad_mode import grad_enabled
+from gradscribe.runtime.graph.modes import MODES
+from gradscribe.runtime.tensors.tensor import Tensor
 
 Argnums = int | tuple[int, ...] | None
 

@@ -14,11 +14,11 @@ from gradscribe.ir.core import Method
 from gradscribe.primitives.indexing import GETITEM
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.primitives.shaping import respelled
-from gradscribe.runtime import indexing
-from gradscribe.runtime.adaptors import BY_CALLEE
-from gradscribe.runtime.eager import Operation
-from gradscribe.runtime.tensor import Tensor
-from gradscribe.runtime.views import Step, take, take_array
+from gradscribe.runtime.functions.adaptors import BY_CALLEE
+from gradscribe.runtime.functions.eager import Operation
+from gradscribe.runtime.tensors import indexing
+from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.runtime.tensors.views import Step, take, take_array
 
 
 class Existing:

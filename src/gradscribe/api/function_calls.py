@@ -32,9 +32,9 @@ from gradscribe.frontend.values import PartialOf, Ref, Static, TupleOf, is_numbe
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, Tuple, is_differentiable
 from gradscribe.primitives.control import GIVEN, RUN
-from gradscribe.runtime.function import Function
-from gradscribe.runtime.grad_mode import no_grad
-from gradscribe.runtime.tensor import Tensor, wrap
+from gradscribe.runtime.graph.function import Function
+from gradscribe.runtime.graph.grad_mode import no_grad
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 _serial = itertools.count(1)
 

@@ -34,7 +34,7 @@ from gradscribe.ir.core import Operand, Primitive
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Type
 from gradscribe.primitives.registry import register
-from gradscribe.runtime.grad_mode import grad_enabled
+from gradscribe.runtime.graph.grad_mode import grad_enabled
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 _serial = iter(range(1, 1 << 62))

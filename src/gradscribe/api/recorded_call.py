@@ -22,12 +22,12 @@ from gradscribe.ir.trees import Tree, count_leaves, flatten, unflatten
 from gradscribe.ir.types import Array, Opaque, Type
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.runtime.dual import call_with_tangents
-from gradscribe.runtime.eager import apply_compiled, compiled_kernel
-from gradscribe.runtime.grad_mode import grad_enabled, no_grad
-from gradscribe.runtime.inplace import as_it_was
-from gradscribe.runtime.modes import MODES, tangent_of
-from gradscribe.runtime.operation import Kernel
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.functions.eager import apply_compiled, compiled_kernel
+from gradscribe.runtime.graph.grad_mode import grad_enabled, no_grad
+from gradscribe.runtime.graph.modes import MODES, tangent_of
+from gradscribe.runtime.graph.operation import Kernel
+from gradscribe.runtime.tensors.inplace import as_it_was
+from gradscribe.runtime.tensors.tensor import Tensor
 
 
 def recorded_call(

@@ -32,24 +32,21 @@ from gradscribe.frontend.control import contexts
 from gradscribe.frontend.data import attributes, single_items, stores, subscripts
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import ListRef, ObjectRef, Ref, Static, Storage, TupleOf, is_number
-from gradscribe.runtime import (
+from gradscribe.runtime.functions import (
     activations,
     any_form,
     calculus,
     composites,
-    dtypes,
     eager,
     factorizations,
-    functions,
-    grad_mode,
-    inplace,
     matrix_composites,
-    own_methods,
     products,
-    queries,
     special,
 )
-from gradscribe.runtime.tensor import Tensor, wrap
+from gradscribe.runtime.functions import common as functions
+from gradscribe.runtime.graph import grad_mode
+from gradscribe.runtime.tensors import dtypes, inplace, own_methods, queries
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 # -- values ----------------------------------------------------------------------------------------
 
@@ -163,7 +160,7 @@ HANDLERS: dict[Any, handlers.Handler] = {
 handlers.FUNCTIONS.update(HANDLERS | REFUSED)
 tensors.CLASSES.append(Tensor)
 tensors.ARRAY_MODULES |= {composites.__name__, matrix_composites.__name__}
-tensors.ARRAY_MODULES.add("gradscribe.runtime.special_composites")
+tensors.ARRAY_MODULES.add("gradscribe.runtime.functions.special_composites")
 tensors.TENSOR_PACKAGES += [
     *("gradscribe.nn.functional.", "gradscribe.linalg", "gradscribe.fft", "gradscribe.special"),
     *(module.__name__ for module in (activations, calculus, factorizations, products)),

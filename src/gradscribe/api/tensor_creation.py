@@ -18,7 +18,8 @@ from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Ref, Static, TupleOf, is_number
 from gradscribe.ir.types import Opaque, Scalar
-from gradscribe.runtime import creation, distinct, dtypes, randomness
+from gradscribe.runtime.functions import distinct
+from gradscribe.runtime.tensors import creation, dtypes, randomness
 
 _NONE, _FALSE = Static(None), Static(False)
 

@@ -18,7 +18,8 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Ref, Static, TupleOf
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar
-from gradscribe.runtime import adaptors, dtypes, promotion
+from gradscribe.runtime.functions import adaptors
+from gradscribe.runtime.tensors import dtypes, promotion
 
 
 def _promoted(lowering: Lowering, node: Any, first: Any, second: Any) -> Any:

@@ -7,8 +7,9 @@ from typing import Any
 
 from gradscribe.api.tensor_handlers import OUTSIDE, refused
 from gradscribe.frontend.calls.handlers import Handler
-from gradscribe.runtime import factorizations, inplace
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.functions import factorizations
+from gradscribe.runtime.tensors import inplace
+from gradscribe.runtime.tensors.tensor import Tensor
 
 _GRAPH = (
     *("backward", "register_hook", "register_post_accumulate_grad_hook", "retain_grad"),

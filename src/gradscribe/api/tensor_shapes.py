@@ -21,8 +21,9 @@ from gradscribe.frontend.data import attributes, subscripts
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Ref, Static, TupleOf, is_number
 from gradscribe.ir.types import Array
-from gradscribe.runtime import adaptors, gathering, indexing, queries, shaping, size, viewing
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.functions import adaptors, gathering, shaping, viewing
+from gradscribe.runtime.tensors import indexing, queries, size
+from gradscribe.runtime.tensors.tensor import Tensor
 
 _FIRST, _ONCE, _PLANE = Static(0), Static(1), Static((0, 1))
 

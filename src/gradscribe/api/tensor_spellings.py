@@ -9,7 +9,7 @@ from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
-from gradscribe.runtime.spellings import SPELLED, respelled
+from gradscribe.runtime.functions.spellings import SPELLED, respelled
 
 
 def _under_own_names(function: Callable[..., Any], names: Mapping[str, str]) -> handlers.Handler:

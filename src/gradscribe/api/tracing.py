@@ -8,7 +8,7 @@ from typing import Any
 from gradscribe.api.differentiable import DifferentiableFunction
 from gradscribe.compiler import target_of
 from gradscribe.compiler.leaves import unwrapped
-from gradscribe.runtime.trace import Graph, traced
+from gradscribe.runtime.graph.trace import Graph, traced
 
 
 def trace(function: Callable[..., Any], *args: Any, **keywords: Any) -> Graph:

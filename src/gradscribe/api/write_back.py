@@ -19,8 +19,8 @@ from gradscribe.compiler.item_texts import NAMESPACE
 from gradscribe.compiler.leaves import builder
 from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.ir.trees import count_leaves, flatten
-from gradscribe.runtime.inplace import refuse_leaf, refuse_store, take_over
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.tensors.inplace import refuse_leaf, refuse_store, take_over
+from gradscribe.runtime.tensors.tensor import Tensor
 
 
 def refuse_unclear(primal: Primal, leaves: Sequence[Any]) -> None:

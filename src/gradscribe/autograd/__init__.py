@@ -13,10 +13,11 @@ from gradscribe.autograd import grad_mode as grad_mode
 from gradscribe.autograd import gradcheck as _module_of_that_name  # noqa: F401  (loaded, then hidden)
 from gradscribe.autograd import graph as graph
 from gradscribe.runtime.absent import absent_from_autograd
-from gradscribe.runtime.anomaly import detect_anomaly, set_detect_anomaly
-from gradscribe.runtime.backward import backward, grad
-from gradscribe.runtime.function import Function
-from gradscribe.runtime.grad_mode import (
+from gradscribe.runtime.gradcheck import gradcheck, gradgradcheck
+from gradscribe.runtime.graph.anomaly import detect_anomaly, set_detect_anomaly
+from gradscribe.runtime.graph.backward import backward, grad
+from gradscribe.runtime.graph.function import Function
+from gradscribe.runtime.graph.grad_mode import (
     enable_grad,
     is_grad_enabled,
     is_multithreading_enabled,
@@ -24,11 +25,10 @@ from gradscribe.runtime.grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from gradscribe.runtime.gradcheck import gradcheck, gradgradcheck
-from gradscribe.runtime.inference import inference_mode
+from gradscribe.runtime.graph.inference import inference_mode
+from gradscribe.runtime.graph.saved_values import SavedTensor
 from gradscribe.runtime.jacobian_check import GradcheckError
-from gradscribe.runtime.saved_values import SavedTensor
-from gradscribe.runtime.variable import Variable
+from gradscribe.runtime.tensors.variable import Variable
 
 __all__ = [
     "Function",

@@ -1,8 +1,8 @@
 """`gs.autograd.function`: `Function` and the decorators of its methods."""
 
-from gradscribe.runtime.function import Function, InplaceFunction, once_differentiable
-from gradscribe.runtime.function_node import FunctionNode as BackwardCFunction
-from gradscribe.runtime.function_node import FunctionNode as FunctionCtx
+from gradscribe.runtime.graph.function import Function, InplaceFunction, once_differentiable
+from gradscribe.runtime.graph.function_node import FunctionNode as BackwardCFunction
+from gradscribe.runtime.graph.function_node import FunctionNode as FunctionCtx
 
 __all__ = [
     "BackwardCFunction",

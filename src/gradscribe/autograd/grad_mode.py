@@ -1,13 +1,13 @@
 """`gs.autograd.grad_mode`: whether operations are recorded."""
 
-from gradscribe.runtime.grad_mode import (
+from gradscribe.runtime.graph.grad_mode import (
     enable_grad,
     no_grad,
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from gradscribe.runtime.inference import inference_mode
-from gradscribe.runtime.inplace import preserved_versions
+from gradscribe.runtime.graph.inference import inference_mode
+from gradscribe.runtime.tensors.inplace import preserved_versions
 
 _unsafe_preserve_version_counter = preserved_versions
 

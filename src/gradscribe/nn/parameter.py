@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime import dtypes
-from gradscribe.runtime.tensor import Tensor, fill
+from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.tensors.tensor import Tensor, fill
 
 
 class Parameter(Tensor):

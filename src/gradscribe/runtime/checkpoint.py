@@ -13,10 +13,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradscribe.runtime.backward import backward
-from gradscribe.runtime.engine import current_run
-from gradscribe.runtime.function import Function
-from gradscribe.runtime.grad_mode import enable_grad, is_grad_enabled, no_grad
+from gradscribe.runtime.graph.backward import backward
+from gradscribe.runtime.graph.engine import current_run
+from gradscribe.runtime.graph.function import Function
+from gradscribe.runtime.graph.grad_mode import enable_grad, is_grad_enabled, no_grad
 from gradscribe.runtime.recomputation import (
     Recomputation,
     debug_setting,
@@ -24,7 +24,7 @@ from gradscribe.runtime.recomputation import (
     random_numbers_from,
     random_state,
 )
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.tensors.tensor import Tensor
 
 _DETERMINISM_CHECKS = ["default", "none"]
 

@@ -12,11 +12,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gradscribe.runtime import shaping
-from gradscribe.runtime.backward import grad
-from gradscribe.runtime.creation import zeros_like
-from gradscribe.runtime.grad_mode import is_grad_enabled, set_grad_enabled
-from gradscribe.runtime.tensor import Tensor, wrap
+from gradscribe.runtime.functions import shaping
+from gradscribe.runtime.graph.backward import grad
+from gradscribe.runtime.graph.grad_mode import is_grad_enabled, set_grad_enabled
+from gradscribe.runtime.tensors.creation import zeros_like
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 Tensors = tuple[Tensor, ...]
 OneOrMore = Tensor | Tensors

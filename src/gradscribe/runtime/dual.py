@@ -14,12 +14,12 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
-from gradscribe.runtime import dtypes, shaping
-from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.engine import reached_from
-from gradscribe.runtime.modes import MODES, Call, Mode
-from gradscribe.runtime.node import Edge, Node
-from gradscribe.runtime.operation import OperationNode
+from gradscribe.runtime.functions import shaping
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.graph.engine import reached_from
+from gradscribe.runtime.graph.modes import MODES, Call, Mode
+from gradscribe.runtime.graph.node import Edge, Node
+from gradscribe.runtime.graph.operation import OperationNode
 from gradscribe.runtime.tangents import (
     is_recorded,
     tangent_of_result,
@@ -27,8 +27,9 @@ from gradscribe.runtime.tangents import (
     tangents_of_gradients,
     tangents_of_results,
 )
-from gradscribe.runtime.tensor import Tensor, edge_of, wrap
-from gradscribe.runtime.views import View, take
+from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap
+from gradscribe.runtime.tensors.views import View, take
 
 
 class UnpackedDualTensor(NamedTuple):

@@ -18,8 +18,8 @@ from gradscribe.runtime.differentiated_call import (
     is_single,
     with_zeros,
 )
-from gradscribe.runtime.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.graph.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
+from gradscribe.runtime.tensors.tensor import Tensor
 
 
 def vjp(

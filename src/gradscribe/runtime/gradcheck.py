@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.backward import as_tensors, grad
-from gradscribe.runtime.creation import finished
+from gradscribe.runtime.graph.backward import as_tensors, grad
 from gradscribe.runtime.jacobian_check import Check, GradcheckError, is_checked, outputs_of
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.tensors.creation import finished
+from gradscribe.runtime.tensors.tensor import Tensor
 
 Function = Callable[..., Any]
 

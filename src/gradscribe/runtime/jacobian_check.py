@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradscribe.runtime import dtypes, dual
-from gradscribe.runtime.backward import grad
-from gradscribe.runtime.function import Function as CustomFunction
-from gradscribe.runtime.size import Size
-from gradscribe.runtime.tensor import Array, Tensor, wrap
+from gradscribe.runtime import dual
+from gradscribe.runtime.graph.backward import grad
+from gradscribe.runtime.graph.function import Function as CustomFunction
+from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.tensors.size import Size
+from gradscribe.runtime.tensors.tensor import Array, Tensor, wrap
 
 
 class GradcheckError(RuntimeError):

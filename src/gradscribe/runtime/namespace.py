@@ -5,25 +5,16 @@ import math
 
 import numpy as np
 
-from gradscribe.runtime import (
+from gradscribe.runtime.functions import (
     activations,
     calculus,
     complex_numbers,
-    creation,
     distinct,
-    dtypes,
     factorizations,
-    functions,
     gathering,
-    grad_mode,
-    in_place_names,
-    inference,
     joining,
     ordering,
     products,
-    promotion,
-    queries,
-    randomness,
     rearranging,
     scattering,
     shaping,
@@ -32,17 +23,43 @@ from gradscribe.runtime import (
     viewing,
     windows,
 )
-from gradscribe.runtime.activations import *
-from gradscribe.runtime.anomaly import (
+from gradscribe.runtime.functions import common as functions
+from gradscribe.runtime.functions.activations import *
+from gradscribe.runtime.functions.calculus import *
+from gradscribe.runtime.functions.common import *
+from gradscribe.runtime.functions.complex_numbers import *
+from gradscribe.runtime.functions.distinct import *
+from gradscribe.runtime.functions.factorizations import *
+from gradscribe.runtime.functions.gathering import *
+from gradscribe.runtime.functions.joining import *
+from gradscribe.runtime.functions.ordering import *
+from gradscribe.runtime.functions.products import *
+from gradscribe.runtime.functions.rearranging import *
+from gradscribe.runtime.functions.scattering import *
+from gradscribe.runtime.functions.shaping import *
+from gradscribe.runtime.functions.special import *
+from gradscribe.runtime.functions.spellings import spelled
+from gradscribe.runtime.functions.strides import *
+from gradscribe.runtime.functions.viewing import *
+from gradscribe.runtime.functions.windows import *
+from gradscribe.runtime.graph import grad_mode, inference
+from gradscribe.runtime.graph.anomaly import (
     is_anomaly_check_nan_enabled,
     is_anomaly_enabled,
     set_anomaly_enabled,
 )
-from gradscribe.runtime.calculus import *
-from gradscribe.runtime.complex_numbers import *
-from gradscribe.runtime.creation import *
-from gradscribe.runtime.distinct import *
-from gradscribe.runtime.dtypes import (
+from gradscribe.runtime.graph.grad_mode import *
+from gradscribe.runtime.graph.inference import *
+from gradscribe.runtime.tensors import (
+    creation,
+    dtypes,
+    in_place_names,
+    promotion,
+    queries,
+    randomness,
+)
+from gradscribe.runtime.tensors.creation import *
+from gradscribe.runtime.tensors.dtypes import (
     device,
     finfo,
     get_default_dtype,
@@ -50,35 +67,19 @@ from gradscribe.runtime.dtypes import (
     set_default_dtype,
     strided,
 )
-from gradscribe.runtime.factorizations import *
-from gradscribe.runtime.functions import *
-from gradscribe.runtime.gathering import *
-from gradscribe.runtime.grad_mode import *
-from gradscribe.runtime.in_place_names import *
-from gradscribe.runtime.inference import *
-from gradscribe.runtime.joining import *
-from gradscribe.runtime.memory_formats import (
+from gradscribe.runtime.tensors.in_place_names import *
+from gradscribe.runtime.tensors.memory_formats import (
     channels_last,
     channels_last_3d,
     contiguous_format,
     preserve_format,
 )
-from gradscribe.runtime.ordering import *
-from gradscribe.runtime.printing import set_printoptions
-from gradscribe.runtime.products import *
-from gradscribe.runtime.promotion import *
-from gradscribe.runtime.queries import *
-from gradscribe.runtime.randomness import *
-from gradscribe.runtime.rearranging import *
-from gradscribe.runtime.scattering import *
-from gradscribe.runtime.shaping import *
-from gradscribe.runtime.size import Size
-from gradscribe.runtime.special import *
-from gradscribe.runtime.spellings import spelled
-from gradscribe.runtime.strides import *
-from gradscribe.runtime.tensor import Tensor
-from gradscribe.runtime.viewing import *
-from gradscribe.runtime.windows import *
+from gradscribe.runtime.tensors.printing import set_printoptions
+from gradscribe.runtime.tensors.promotion import *
+from gradscribe.runtime.tensors.queries import *
+from gradscribe.runtime.tensors.randomness import *
+from gradscribe.runtime.tensors.size import Size
+from gradscribe.runtime.tensors.tensor import Tensor
 
 dtype = dtypes.PublicDtype
 

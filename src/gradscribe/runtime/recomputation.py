@@ -14,14 +14,14 @@ from contextvars import ContextVar, Token
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from gradscribe.runtime.engine import current_run
-from gradscribe.runtime.function_node import Saved
-from gradscribe.runtime.grad_mode import enable_grad
-from gradscribe.runtime.modes import MODES, Mode
-from gradscribe.runtime.node import Node
-from gradscribe.runtime.randomness import default_generator
-from gradscribe.runtime.saved import innermost_hooks, saved_tensors_hooks
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.graph.engine import current_run
+from gradscribe.runtime.graph.function_node import Saved
+from gradscribe.runtime.graph.grad_mode import enable_grad
+from gradscribe.runtime.graph.modes import MODES, Mode
+from gradscribe.runtime.graph.node import Node
+from gradscribe.runtime.graph.saved import innermost_hooks, saved_tensors_hooks
+from gradscribe.runtime.tensors.randomness import default_generator
+from gradscribe.runtime.tensors.tensor import Tensor
 
 _early_stop: ContextVar[bool | None] = ContextVar("gradscribe_checkpoint_early_stop", default=None)
 _debug: ContextVar[bool | None] = ContextVar("gradscribe_checkpoint_debug", default=None)

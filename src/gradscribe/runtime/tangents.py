@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime import dtypes, shaping
-from gradscribe.runtime.backward import grad
-from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.engine import current_run
-from gradscribe.runtime.grad_mode import enter_mode, grad_enabled, leave_mode
-from gradscribe.runtime.modes import Call
-from gradscribe.runtime.node import NO_EDGE
-from gradscribe.runtime.operation import OperationNode
-from gradscribe.runtime.saved import unpacked
-from gradscribe.runtime.tensor import Tensor, edge_of, wrap, wrap_result
+from gradscribe.runtime.functions import shaping
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.graph.backward import grad
+from gradscribe.runtime.graph.engine import current_run
+from gradscribe.runtime.graph.grad_mode import enter_mode, grad_enabled, leave_mode
+from gradscribe.runtime.graph.modes import Call
+from gradscribe.runtime.graph.node import NO_EDGE
+from gradscribe.runtime.graph.operation import OperationNode
+from gradscribe.runtime.graph.saved import unpacked
+from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
 
 
 def is_recorded(values: Sequence[Any]) -> bool:

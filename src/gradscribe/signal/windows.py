@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime import dtypes
-from gradscribe.runtime.creation import finished
-from gradscribe.runtime.tensor import Tensor
-from gradscribe.runtime.windows import SHAPES
+from gradscribe.runtime.functions.windows import SHAPES
+from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.tensors.creation import finished
+from gradscribe.runtime.tensors.tensor import Tensor
 
 # fmt: off
 __all__ = [

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from gradscribe.runtime.creation import from_dlpack
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.tensors.creation import from_dlpack
+from gradscribe.runtime.tensors.tensor import Tensor
 
 __all__ = ["from_dlpack", "to_dlpack"]
 

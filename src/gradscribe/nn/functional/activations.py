@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from gradscribe.nn.formulas import activations as formulas
-from gradscribe.runtime import activations as functions_beside
-from gradscribe.runtime import composites, functions, inplace, special
-from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.randomness import Generator, source
-from gradscribe.runtime.tensor import Tensor, wrap
+from gradscribe.runtime.functions import activations as functions_beside
+from gradscribe.runtime.functions import common as functions
+from gradscribe.runtime.functions import composites, special
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.tensors import inplace
+from gradscribe.runtime.tensors.randomness import Generator, source
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 # fmt: off
 __all__ = [

@@ -9,11 +9,14 @@ import numpy as np
 
 from gradscribe.nn.formulas import attention as formulas
 from gradscribe.nn.functional import dropouts
-from gradscribe.runtime import calculus, dtypes, functions, grad_mode, inplace, products, shaping
-from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.promotion import alike
-from gradscribe.runtime.randomness import Generator
-from gradscribe.runtime.tensor import Tensor, wrap
+from gradscribe.runtime.functions import calculus, products, shaping
+from gradscribe.runtime.functions import common as functions
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.graph import grad_mode
+from gradscribe.runtime.tensors import dtypes, inplace
+from gradscribe.runtime.tensors.promotion import alike
+from gradscribe.runtime.tensors.randomness import Generator
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 # fmt: off
 __all__ = [

@@ -6,10 +6,10 @@ from typing import Any
 
 from gradscribe.nn.formulas import convolution as formulas
 from gradscribe.nn.functional.windows import deep, triple
-from gradscribe.runtime import shaping
-from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.promotion import alike
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.functions import shaping
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.tensors.promotion import alike
+from gradscribe.runtime.tensors.tensor import Tensor
 
 # fmt: off
 __all__ = [

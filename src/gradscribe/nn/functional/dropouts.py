@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime import functions
-from gradscribe.runtime import inplace as changes
-from gradscribe.runtime.randomness import Generator, source
-from gradscribe.runtime.tensor import Tensor, wrap
+from gradscribe.runtime.functions import common as functions
+from gradscribe.runtime.tensors import inplace as changes
+from gradscribe.runtime.tensors.randomness import Generator, source
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 # fmt: off
 __all__ = [

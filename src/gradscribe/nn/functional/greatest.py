@@ -15,9 +15,9 @@ from gradscribe.nn.functional.windows import (
     triple,
     window,
 )
-from gradscribe.runtime import shaping
-from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.tensor import Tensor, wrap
+from gradscribe.runtime.functions import shaping
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 # fmt: off
 __all__ = [

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from gradscribe.nn.formulas import losses as formulas
-from gradscribe.runtime import functions, queries, shaping
-from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.promotion import alike
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.functions import common as functions
+from gradscribe.runtime.functions import shaping
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.tensors import queries
+from gradscribe.runtime.tensors.promotion import alike
+from gradscribe.runtime.tensors.tensor import Tensor
 
 # fmt: off
 __all__ = [

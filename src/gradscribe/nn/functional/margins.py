@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 from gradscribe.nn.formulas import losses as formulas
 from gradscribe.nn.functional.losses import check_classes, reduction_of
-from gradscribe.runtime import calculus, creation, functions, shaping
-from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.promotion import alike
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.functions import calculus, shaping
+from gradscribe.runtime.functions import common as functions
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.tensors import creation
+from gradscribe.runtime.tensors.promotion import alike
+from gradscribe.runtime.tensors.tensor import Tensor
 
 # fmt: off
 __all__ = [

@@ -8,10 +8,13 @@ from typing import Any
 
 from gradscribe.nn.formulas import normalization as formulas
 from gradscribe.nn.functional import padding
-from gradscribe.runtime import dtypes, functions, grad_mode, inplace, shaping
-from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.size import sizes
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.functions import common as functions
+from gradscribe.runtime.functions import shaping
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.graph import grad_mode
+from gradscribe.runtime.tensors import dtypes, inplace
+from gradscribe.runtime.tensors.size import sizes
+from gradscribe.runtime.tensors.tensor import Tensor
 
 # fmt: off
 __all__ = [

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from gradscribe.nn.formulas import padding as formulas
-from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.tensors.tensor import Tensor
 
 __all__ = ["pad"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from gradscribe.nn.formulas import resampling as formulas
 from gradscribe.nn.functional import means
-from gradscribe.runtime import shaping
-from gradscribe.runtime.eager import Operation, apply
-from gradscribe.runtime.tensor import Tensor, wrap
+from gradscribe.runtime.functions import shaping
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 # fmt: off
 __all__ = [

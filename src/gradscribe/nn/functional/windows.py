@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradscribe.runtime import shaping
-from gradscribe.runtime.size import sizes
-from gradscribe.runtime.tensor import Tensor
+from gradscribe.runtime.functions import shaping
+from gradscribe.runtime.tensors.size import sizes
+from gradscribe.runtime.tensors.tensor import Tensor
 
 
 def deep(space: Sequence[int]) -> tuple[int, ...]:

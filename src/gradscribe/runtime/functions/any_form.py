@@ -1,0 +1,64 @@
+"""Calls of functions of any form and any number of results on Tensors, recorded as one node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gradscribe.ir.core import Operand
+from gradscribe.primitives.registry import NAMED, class_of_results
+from gradscribe.runtime.functions.eager import apply_call
+from gradscribe.runtime.functions.silence import silent
+from gradscribe.runtime.graph.modes import MODES, tell_called
+from gradscribe.runtime.tensors.inplace import is_recorded
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
+
+
+@silent
+def apply_of_any_form(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """A call of any form and any number of results, as one node."""
+    leaves: list[Any] = []
+
+    def abstracted(item: Any) -> Any:
+        if isinstance(item, (tuple, list)):
+            return type(item)(map(abstracted, item))
+        if isinstance(item, np.generic):
+            return item.item()
+        if not isinstance(item, (Tensor, np.ndarray)):
+            return item
+        leaves.append(item)
+        return Operand(len(leaves) - 1)
+
+    call = tuple(map(abstracted, args)), {name: abstracted(v) for name, v in kwargs.items()}
+    if any(is_recorded(leaf, ()) for leaf in leaves if isinstance(leaf, Tensor)):
+        given = apply_call(function, *call, leaves)
+        result = given[0] if len(given) == 1 else given
+        if function in NAMED and len(given) > 1:
+            result = class_of_results(function)(*given)
+    else:
+        plain = {k: _arrays(v) for k, v in kwargs.items()}
+        result = _wrapped(function(*_arrays(args), **plain))
+    if MODES:
+        results = result if isinstance(result, (tuple, list)) else (result,)
+        tell_called(lambda varied: apply_call(function, *call, varied), leaves, results)
+    return result
+
+
+def _arrays(item: Any) -> Any:
+    """Arguments without Tensors in them."""
+    if isinstance(item, (tuple, list)):
+        return type(item)(map(_arrays, item))
+    return item.array if isinstance(item, Tensor) else item
+
+
+def _wrapped(result: Any) -> Any:
+    """The arrays and numbers of a result as Tensors."""
+    if isinstance(result, (tuple, list)):
+        return (
+            type(result)(*map(_wrapped, result))
+            if hasattr(result, "_fields")
+            else type(result)(map(_wrapped, result))
+        )
+    return wrap(np.asarray(result))

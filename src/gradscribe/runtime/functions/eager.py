@@ -1,0 +1,383 @@
+"""The path of every eager operation.
+
+An eager operation is a NumPy function (or a Python function over arrays) applied to the arrays
+of Tensors. Where nothing is recorded it is just called. Otherwise the compiler is asked once
+for its `Derivatives` (see `kernel.py`) at the operands' types, and the answer is kept under
+a key of raw dtypes and shapes, so that a later call is one dictionary look-up, the compiled
+forward, and one node.
+
+Compiled functions come the other way: whoever has a
+`Derivatives` makes a `Kernel` of it with `compiled_kernel`, once, and calls `apply_compiled` at
+each call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.ir.core import Operand, SliceOf
+from gradscribe.runtime.functions import composites
+from gradscribe.runtime.functions.eager_operation import Operation as Operation
+from gradscribe.runtime.functions.eager_operation import unwarned
+from gradscribe.runtime.functions.of_result import derivatives_of_result
+from gradscribe.runtime.functions.operand_checks import check_operands
+from gradscribe.runtime.functions.silence import silent
+from gradscribe.runtime.graph.grad_mode import grad_enabled
+from gradscribe.runtime.graph.inference import SAVED, Untracked, all_inference, is_inference
+from gradscribe.runtime.graph.kernel import AdjointByOperations, Derivatives, Kernel, signature
+from gradscribe.runtime.graph.modes import MODES, tell_finished, tell_recorded
+from gradscribe.runtime.graph.node_names import node_name
+from gradscribe.runtime.graph.operation import node_class
+from gradscribe.runtime.graph.provider import KERNELS, derivatives_of
+from gradscribe.runtime.graph.provider import set_provider as set_provider
+from gradscribe.runtime.graph.saved_names import saved_names
+from gradscribe.runtime.graph.saved_values import arrays_in, holds_result
+from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
+from gradscribe.runtime.tensors.views import Step, View, steps_to, unlock
+
+_MOST_KERNELS = 1 << 14
+
+
+def apply(
+    operation: Operation,
+    operands: Sequence[Any],
+    static: tuple[Any, ...] = (),
+    *,
+    watched: bool = True,
+    counted: bool = False,
+) -> Tensor:
+    """Run an operation on Tensors, arrays and numbers, and record it where that is wanted.
+
+    static: the values of `operation.parameters`, hashable. watched: whether the modes that are
+    on are told. counted: whether it is known how many elements there are to average.
+    """
+    if operation.counts_elements and not counted and operation.has_too_few(operands[0], static):
+        with unwarned():
+            result = apply(operation, operands, static, watched=watched, counted=True)
+        operation.tell_of_few(operands[0], static, result)
+        return result
+    if MODES and watched:
+        result = apply(operation, operands, static, watched=False, counted=True)
+        tell_finished(operation, operands, static, result)
+        return result
+    for operand in operands:
+        if (
+            isinstance(operand, Tensor)
+            and (operand.needs_grad or operand.view_of is not None)
+            and operand.requires_grad
+        ):
+            is_recorded = grad_enabled() and operation.differentiable
+            if is_recorded and (operand.needs_grad is True or not all_inference(operands)):
+                return _record(operation, operands, static)
+            break
+    out = operation.call([o.array if isinstance(o, Tensor) else o for o in operands], static)
+    result = wrap(out if type(out) is np.ndarray else np.asarray(out))
+    if operation.view:
+        mark_view(result, operation, operands, static)
+    else:
+        _own(result, operands)
+    return result
+
+
+def _own(result: Tensor, operands: Sequence[Any]) -> None:
+    """Give the result of an operation that gives no views memory of its own, where NumPy gives the
+    operand's all the same (of a turn by no angle, a first power)."""
+    array = result.array
+    for operand in operands:
+        given = operand.array if isinstance(operand, Tensor) else operand
+        if given is array or (
+            array.base is not None
+            and isinstance(given, np.ndarray)
+            and np.may_share_memory(given, array)
+        ):
+            result.array = array.copy(order="K")
+            return
+
+
+@silent
+def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ...]) -> Tensor:
+    key: list[Any] = [operation, static, *map(type, static)]
+    leaves: list[Any] = []
+    counters: list[list[int] | None] = []
+    expected: list[int] = []
+    has_arrays = False
+    for operand in operands:
+        if isinstance(operand, Tensor):
+            if operand.view_of is not None:
+                operand.view_of.refresh(operand, placed=bool(operand.needs_grad))
+            array = operand.array
+            counter = operand.counter
+            leaves.append(array)
+            key += (array.dtype, array.shape, operand.needs_grad)
+            counters.append(counter)
+            expected.append(counter[0])
+        else:
+            leaves.append(np.bool_(operand) if operand.__class__ is bool else operand)
+            has_arrays = has_arrays or isinstance(operand, np.ndarray)
+            key += _signature(operand)
+            counters.append(None)
+            expected.append(0)
+    kernel = KERNELS.get(tuple(key))
+    if kernel is None:
+        kernel = _new_kernel(tuple(key), operation, operands, leaves, static)
+    if has_arrays:
+        leaves = kernel.owned(leaves, counters)
+    if kernel.constants:
+        leaves += kernel.constants
+        counters += (None,) * len(kernel.constants)
+        expected += (0,) * len(kernel.constants)
+    try:
+        (out,), record = kernel.forward(*leaves)
+    except ValueError:
+        operation.call(leaves[: len(operands)], static)  # says it in PyTorch's words
+        raise
+    if not kernel.converters:
+        kernel.learn((out,), record, leaves)
+        if kernel.by_operations is not None and kernel.stand_ins is None:
+            unread = _unread(kernel, record, leaves)
+            kernel.stand_ins = _stand_ins(leaves, unread) if unread else None
+    edges = [edge_of(operands[position]) for position in kernel.active]
+    if kernel.stand_ins is not None:
+        leaves = kernel.spared(leaves)
+    node = kernel.node_class(kernel, edges, leaves, record, counters, expected, kernel.shapes)
+    result = wrap_result(out if type(out) is np.ndarray else np.asarray(out), node)
+    if operation.view:
+        mark_view(result, operation, operands, static)
+    else:
+        _own(result, operands)
+    if kernel.checks_outputs:
+        counters.append(result.counter)
+        expected.append(result.counter[0])
+    return result
+
+
+def _signature(operand: Any) -> tuple[Any, ...]:
+    """What of an operand that is no Tensor its kernel depends on."""
+    if isinstance(operand, np.ndarray):
+        return operand.dtype, operand.shape, False
+    return (operand.__class__,)
+
+
+def _new_kernel(
+    key: Hashable,
+    operation: Operation,
+    operands: Sequence[Any],
+    leaves: Sequence[Any],
+    static: tuple[Any, ...],
+) -> Kernel:
+    """Ask the compiler; the integers of shapes and indices become operands, too."""
+    check_operands(operation.name, leaves)
+    constants: list[int] = []
+    positions = range(len(leaves))
+    args: list[Any] = [Operand(position) for position in positions]
+    kwargs = dict(zip(operation.parameters, static, strict=False))
+    if operation.positional:
+        args[1:] = [_abstracted(value, constants, len(leaves)) for value in static]
+        kwargs = {}
+    if operation.sequence:
+        args = [tuple(args)]
+    tensors = [p for p in positions if isinstance(operands[p], Tensor)]
+    active = tuple(p for p in tensors if operands[p].requires_grad)
+    leaves = [*leaves, *constants]
+    derivatives: Derivatives | None = derivatives_of_result(operation, static, leaves)
+    try:
+        if derivatives is None:
+            derivatives = derivatives_of(operation.callee, tuple(args), kwargs, leaves, active)
+    except UnsupportedError:
+        operation.call(leaves[: len(operands)], static)  # may say more of what is wrong
+        raise
+    kernel = Kernel(
+        derivatives,
+        operation.name,
+        node_class(node_name(operation.name, operands, kwargs)),
+        _told(operation, operands),
+        len(leaves),
+        tuple(constants),
+        _stand_ins(leaves, active) if derivatives.linear else None,
+    )
+    kernel.call = operation, static
+    kernel.by_operations = _by_operations(operation, static, derivatives)
+    if any(p in kernel.checked and is_inference(operands[p]) for p in tensors):
+        raise RuntimeError(SAVED)
+    if len(KERNELS) >= _MOST_KERNELS:
+        KERNELS.clear()
+    KERNELS[key] = kernel
+    return kernel
+
+
+def _told(operation: Operation, operands: Sequence[Any]) -> tuple[int, ...]:
+    """The positions of the operands that `next_functions` tells of."""
+    wraps = operation.wraps_numbers and (operation.name != "Sub" or isinstance(operands[0], Tensor))
+    untold = np.ndarray if wraps else object
+    return tuple(
+        position
+        for position, operand in enumerate(operands)
+        if isinstance(operand, Tensor) or not isinstance(operand, untold)
+    )
+
+
+def _by_operations(
+    operation: Operation, static: tuple[Any, ...], derivatives: Derivatives
+) -> AdjointByOperations | None:
+    from gradscribe.runtime.functions.recorded_composites import backward_of
+
+    return backward_of(operation, static) or derivatives.by_operations
+
+
+def _unread(kernel: Kernel, record: Any, leaves: Sequence[Any]) -> Collection[int]:
+    """The positions of the arrays that no derivative reads, and PyTorch does not save: a result
+    that is not in the record is made of all operands."""
+    derivative = kernel.by_operations
+    assert derivative is not None
+    names = saved_names(kernel.node_class.__name__).values()
+    reads_result = derivative.reads_result or "result" in names
+    if not names or (reads_result and not holds_result(kernel, record, leaves)):
+        return ()
+    saved = {int(place[1:]) for place in names if place.startswith("=")}
+    read = {*kernel.checked, *derivative.reads, *saved}
+    held = {id(item) for item in arrays_in(record)}
+    arrays = (i for i, leaf in enumerate(leaves) if isinstance(leaf, np.ndarray))
+    return {i for i in arrays if id(leaves[i]) not in held} - read
+
+
+def _abstracted(value: Any, constants: list[int], first: int) -> Any:
+    """A static argument for the compiler, its non-negative integers appended to constants."""
+    if isinstance(value, tuple):
+        return tuple(_abstracted(item, constants, first) for item in value)
+    if isinstance(value, SliceOf):
+        start, stop = (_abstracted(p, constants, first) for p in (value.start, value.stop))
+        return SliceOf(start, stop, value.step)
+    if type(value) is int and value >= 0:
+        constants.append(value)
+        return Operand(first + len(constants) - 1)
+    return value
+
+
+def _stand_ins(leaves: Sequence[Any], unread: Collection[int]) -> tuple[Any, ...]:
+    """For each array whose elements no derivative reads, one that takes no memory."""
+    return tuple(
+        np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape) if position in unread else None
+        for position, leaf in enumerate(leaves)
+    )
+
+
+def mark_view(
+    result: Tensor, operation: Operation, operands: Sequence[Any], static: tuple[Any, ...]
+) -> None:
+    """Share the version of the viewed Tensor, where the result is a view indeed."""
+    viewed = operands[0]
+    if not isinstance(viewed, Tensor):
+        return
+    array, original = result.array, viewed.array
+    if (
+        array is original
+        or array.base is original
+        or (array.base is not None and array.base is original.base)
+        or np.may_share_memory(array, original)
+    ):
+        result.counter = viewed.counter
+        unlock(array, original)
+        if is_inference(viewed):
+            result.needs_grad = None
+            return
+        origin = "" if viewed.view_of is None else viewed.view_of.origin
+        result.view_of = View(*steps_to(viewed, Step(operation, operands[1:], static)), origin)
+        result.view_of.cut = viewed.view_of is not None and viewed.view_of.cut
+        if result.node is None and viewed.needs_grad:
+            result.needs_grad = result.view_of.unrecorded = True
+
+
+def apply_as_view(operation: Operation, input: Tensor, static: tuple[Any, ...] = ()) -> Tensor:
+    """A view by an operation whose compiled forward makes a copy."""
+    result = apply(operation, (input,), static)
+    if result.view_of is None:
+        result.array = operation.call((input.array,), static)
+        mark_view(result, operation, (input,), static)
+    return result
+
+
+def compiled_kernel(
+    derivatives: Derivatives, inputs: tuple[int, ...], arity: int, node: str = ""
+) -> Kernel:
+    """What `apply_compiled` needs of a compiled function; made once, where it is kept.
+
+    inputs: the positions of the leaves that are Tensors. arity: the number of leaves. node: the
+    name of its nodes, if not that of the function.
+    """
+    name = derivatives.name
+    return Kernel(derivatives, name, node_class(node or f"{name}Backward"), inputs, arity)
+
+
+_OF_SEVERAL_RESULTS = {
+    getattr(np.linalg, name): f"Linalg{name.title()}Backward0"
+    for name in ("eigh", "lstsq", "qr", "slogdet", "svd")
+} | {composites.var_mean: "VarMeanBackward0", composites.std_mean: "StdMeanBackward0"}
+"""The names of the nodes of functions that have no row, for they have several results."""
+
+
+@silent
+def apply_call(
+    callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], leaves: Sequence[Any]
+) -> tuple[Any, ...]:
+    """The results of `callee(*args, **kwargs)`, where `Operand(i)` stands for leaves[i], a Tensor
+    or an array: recorded as one node if that is wanted."""
+    tensors = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+    active = tuple(i for i in tensors if leaves[i].requires_grad and grad_enabled())
+    arrays = [leaf.array if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+    shapes = tuple((array.dtype, array.shape) for array in arrays)
+    key = (callee, repr((args, kwargs)), shapes, active)
+    kernel = KERNELS.get(key)
+    if kernel is None:
+        derivatives = derivatives_of(callee, args, kwargs, arrays, active)
+        name = _OF_SEVERAL_RESULTS.get(callee, f"{derivatives.name}Backward")
+        kernel = compiled_kernel(derivatives, tuple(tensors), len(leaves), name)
+        KERNELS[key] = kernel
+    return apply_compiled(kernel, leaves)
+
+
+def apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[Any, ...]:
+    """Run a compiled function as ONE node on its leaves (Tensors, arrays, numbers); returns the
+    out leaves: Tensors wired to the node where they have cotangents, other arrays and NumPy's
+    numbers as Tensors of their own, other values as they are.
+
+    The active leaves are Tensors that require gradients.
+    """
+    values: list[Any] = []
+    counters: list[list[int] | None] = []
+    expected: list[int] = []
+    for leaf in leaves:
+        if isinstance(leaf, Tensor):
+            counter, array = leaf.counter, leaf.array
+            values.append(array if array.ndim else array[()])
+            counters.append(counter)
+            expected.append(counter[0])
+        else:
+            values.append(leaf)
+            counters.append(None)
+            expected.append(0)
+    if any(type(counters[p]) is Untracked for p in kernel.checked if p < len(counters)):
+        raise RuntimeError(SAVED)
+    out, record = kernel.forward(*values)
+    if not kernel.converters:
+        kernel.learn(out, record)
+    edges = [edge_of(leaves[position]) for position in kernel.active]
+    told = len(out) > 1 or kernel.checks_outputs
+    shapes = [signature(out[position]) for position in kernel.outputs] if told else ()
+    node = kernel.node_class(kernel, edges, values, record, counters, expected, shapes)
+    results = list(out)
+    for index, position in enumerate(kernel.outputs):
+        leaf = out[position]
+        array = leaf if type(leaf) is np.ndarray else np.asarray(leaf)
+        results[position] = wrap_result(array, node, index)
+    for position in kernel.plain_outputs(out):
+        results[position] = wrap(np.asarray(out[position]))
+    if kernel.checks_outputs:
+        counters += [getattr(result, "counter", None) for result in results]
+        expected += [0] * len(results)
+    if MODES:
+        tell_recorded(node)
+    return tuple(results)

@@ -1,0 +1,168 @@
+"""NumPy functions on Tensors: `np.exp(x)`, `np.sum(x, axis=0)`, `array * x` give Tensors.
+
+NumPy hands such calls over (NEP 13 and NEP 18). The arguments are bound to the names of the
+compiler's primitive for the function; those that are Tensors or arrays become operands, the
+others are static, and the call is recorded like any eager operation.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gradscribe.primitives.registry import (
+    COMPOSITIONS,
+    NAMED,
+    PRIMITIVES,
+    PUBLIC,
+    VARIANTS,
+)
+from gradscribe.runtime.functions.adaptors import BY_CALLEE
+from gradscribe.runtime.functions.any_form import apply_of_any_form
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
+
+
+def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """`ufunc(*inputs)` with a Tensor among the inputs (NEP 13)."""
+    ufunc = PUBLIC.get(ufunc, ufunc)
+    if method == "__call__" and isinstance(kwargs.get("out", (None,))[0], Tensor):
+        return _into(ufunc, inputs, **kwargs)
+    if method != "__call__" or kwargs or getattr(ufunc, "nout", 1) != 1:
+        callee = ufunc if method == "__call__" else getattr(ufunc, method)
+        known = "out" not in kwargs and (callee in COMPOSITIONS or callee in PRIMITIVES)
+        return apply_of_any_form(callee, inputs, kwargs) if known else NotImplemented
+    row = BY_CALLEE.get(ufunc)
+    numbers = [i.item() if isinstance(i, np.generic) else i for i in inputs]
+    return apply(_row(ufunc) if row is None else row, numbers)
+
+
+def _into(ufunc: Any, inputs: Any, out: tuple[Any, ...], where: Any = True, **kwargs: Any) -> Any:
+    """`ufunc(*inputs, out=…)`: the result is stored in a Tensor, where the mask says so."""
+    (target,) = out
+    result = ufunc(*inputs, **kwargs)
+    if where is not True:
+        result = np.where(where, result, target)
+    return target.copy_(result if isinstance(result, Tensor) else wrap(np.asarray(result)))
+
+
+def array_function(
+    self: Tensor, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """`function(*args, **kwargs)` with a Tensor among the arguments (NEP 18)."""
+    if function in _ON_ARRAYS or function in _CONSTANT:
+        out = function(*map(_array, args), **{k: _array(v) for k, v in kwargs.items()})
+        return out if function in _ON_ARRAYS else wrap(out)
+    if function is np.nonzero:
+        return tuple(map(wrap, np.nonzero(*map(_array, args))))
+    if function in COMPOSITIONS or function not in PRIMITIVES or function in _OF_FORMS:
+        return apply_of_any_form(function, args, kwargs)
+    bound = _signature(function).bind(*args, **kwargs)
+    operands: list[Any] = []
+    names: list[str] = []
+    static: dict[str, Any] = {}
+    for name, value in bound.arguments.items():
+        if isinstance(value, (Tensor, np.ndarray)):
+            operands.append(value)
+            names.append(name)
+        elif _is_sequence_of_arrays(value):
+            if operands:
+                return apply_of_any_form(function, args, kwargs)
+            return _apply_to_sequence(function, value, bound.arguments, name)
+        else:
+            static[_NEW_NAMES.get((function, name), name)] = _hashable(value)
+    first = list(_signature(function).parameters)[: len(names)]
+    if function is np.where and static:
+        return _apply_in_order(function, bound.arguments)
+    if names != first:
+        return apply_of_any_form(function, args, kwargs)
+    row = _row(function, tuple(static))
+    return apply(row, operands, tuple(static.values()))
+
+
+_OF_FORMS = (
+    NAMED | VARIANTS.keys() | {np.einsum, np.frexp, np.linalg.lstsq, np.linalg.multi_dot, np.cross}
+)
+"""Functions of several results, of operands that follow each other without end, of many forms."""
+
+_ON_ARRAYS = frozenset(
+    {np.allclose, np.array_equal, np.shape, np.ndim, np.size, np.array_repr, np.array_str}
+    | {np.isclose, np.result_type, np.can_cast, np.shares_memory, np.may_share_memory}
+)
+"""Functions whose results carry no derivative and are no arrays of the caller's."""
+
+_CONSTANT = frozenset({np.zeros_like, np.ones_like, np.empty_like})
+"""Functions that read only shape and dtype."""
+
+_NEW_NAMES: dict[tuple[Any, str], str] = {(np.clip, "a_min"): "min", (np.clip, "a_max"): "max"}
+"""Older names of parameters."""
+
+
+@functools.cache
+def _signature(function: Any) -> inspect.Signature:
+    """The parameters of a function; of a built-in one, older NumPy does not tell them."""
+    try:
+        return inspect.signature(function)
+    except ValueError:
+        known = PRIMITIVES[function].signature
+        assert known is not None
+        return known
+
+
+@functools.cache
+def _row(callee: Any, parameters: tuple[str, ...] = ()) -> Operation:
+    """The row for a function under these static parameters; the known one gives its name."""
+    known = BY_CALLEE.get(callee)
+    name = known.name if known is not None else callee.__name__.title().replace("_", "")
+    return Operation(
+        name,
+        callee,
+        parameters,
+        view=known.view if known is not None else False,
+        differentiable=known.differentiable if known is not None else _has_derivative(callee),
+    )
+
+
+def _has_derivative(callee: Any) -> bool:
+    primitive = PRIMITIVES[callee]
+    return primitive.adjoint is not None or primitive.tangent is not None
+
+
+def _hashable(value: Any) -> Any:
+    """A static argument with tuples for its lists, and Python's numbers for NumPy's."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_hashable, value))
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_sequence_of_arrays(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) and any(
+        isinstance(item, (Tensor, np.ndarray)) for item in value
+    )
+
+
+def _apply_to_sequence(
+    function: Any, items: Any, arguments: Mapping[str, Any], operand: str
+) -> Tensor:
+    """Concatenate, stack and the like: the operands are the items of one argument."""
+    static = {name: value for name, value in arguments.items() if name != operand}
+    return apply(_sequence_row(function, tuple(static)), tuple(items), tuple(static.values()))
+
+
+@functools.cache
+def _sequence_row(callee: Any, parameters: tuple[str, ...]) -> Operation:
+    row = _row(callee, parameters)
+    return Operation(row.name, callee, parameters, sequence=True)
+
+
+def _apply_in_order(function: Any, arguments: Mapping[str, Any]) -> Tensor:
+    """A call whose numbers stand between Tensors (`np.where(c, 0, x)`): all are operands."""
+    return apply(_row(function), tuple(arguments.values()))
+
+
+def _array(value: Any) -> Any:
+    return value.array if isinstance(value, Tensor) else value

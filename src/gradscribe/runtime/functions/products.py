@@ -1,0 +1,177 @@
+"""The table of eager operations, continued: products, and sums of products."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime.functions import common as functions
+from gradscribe.runtime.functions import composites
+from gradscribe.runtime.functions.adaptors import enter_row
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.tensors.promotion import alike, floating, promoted, summable
+from gradscribe.runtime.tensors.tensor import Tensor
+
+# fmt: off
+__all__ = [
+    "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "baddbmm", "cdist", "chain_matmul",
+    "corrcoef", "cov", "cross", "dist", "einsum", "kron", "lerp", "tensordot",
+]
+# fmt: on
+
+_ADDCMUL = Operation("Addcmul", composites.addcmul)
+_ADDCDIV = Operation("Addcdiv", composites.addcdiv)
+_LERP = Operation("Lerp", composites.lerp)
+_ADDMM = Operation("Addmm", composites.added_product)
+_ADDMM_PLAIN = Operation("Addmm", composites.plainly_added_product)
+_ADDMV = Operation("Addmv", composites.added_product)
+_BADDBMM = Operation("Baddbmm", composites.added_product)
+_ADDBMM = Operation("Addbmm", composites.added_products)
+_EINSUM = Operation("Einsum", composites.einsum, ("subscripts",))
+_KRON = enter_row(Operation("Kron", np.kron))
+_COV = Operation("Cov", np.cov, ("ddof", "dtype"))
+_CORRCOEF = Operation("Corrcoef", np.corrcoef, ("dtype",))
+_CROSS = Operation("LinalgCross", composites.cross, ("axis",))
+_ADDR = Operation("Addr", composites.added_outer)
+
+
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """input + value * tensor1 * tensor2."""
+    input, tensor1, tensor2 = alike((input, tensor1, tensor2))
+    return apply(_ADDCMUL, (input, tensor1, tensor2, value))
+
+
+_INTEGER_ADDCDIV = (
+    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
+    "perform a true division of tensor1 and tensor2. The historic addcdiv behavior can be "
+    "implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer "
+    "inputs and as (input + value * tensor1 / tensor2) for float inputs. The future addcdiv "
+    "behavior is just the latter implementation: (input + value * tensor1 / tensor2), for all "
+    "dtypes."
+)
+
+
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """input + value * tensor1 / tensor2."""
+    if not any(dtypes.is_differentiable(t.dtype) for t in (tensor1, tensor2)):
+        raise RuntimeError(_INTEGER_ADDCDIV)
+    input, tensor1, tensor2 = alike((input, tensor1, tensor2))
+    return apply(_ADDCDIV, (input, tensor1, tensor2, value))
+
+
+def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """From input (weight 0) to end (weight 1)."""
+    return apply(_LERP, (input, end, weight))
+
+
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta * input + alpha * mat1 @ mat2."""
+    functions.check_matrices(mat1, mat2)
+    if type(beta) is int and type(alpha) is int and beta == alpha == 1:
+        return apply(_ADDMM_PLAIN, (input, mat1, mat2))
+    return apply(_ADDMM, (input, mat1, mat2, beta, alpha))
+
+
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta * input + alpha * mat @ vec."""
+    return apply(_ADDMV, (input, mat, vec, beta, alpha))
+
+
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta * input + alpha * the outer product."""
+    return apply(_ADDR, (input, vec1, vec2, beta, alpha))
+
+
+def baddbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
+) -> Tensor:
+    """beta * input + alpha * the products of two stacks of matrices."""
+    return apply(_BADDBMM, (input, batch1, batch2, beta, alpha))
+
+
+def addbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
+) -> Tensor:
+    """beta * input + alpha * the sum of the products of two stacks of matrices."""
+    return apply(_ADDBMM, (input, batch1, batch2, beta, alpha))
+
+
+def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
+    """The p-norm of the difference."""
+    return functions.norm(input - other, p)
+
+
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
+    """The p-norms of the differences of all pairs of rows. compute_mode: as accurate in any."""
+    return functions.norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+
+
+def einsum(equation: str, *operands: Any) -> Any:
+    """Sums of products, as the equation says."""
+    if not isinstance(equation, str):
+        equation, operands = _as_equation((equation, *operands))
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
+    return apply(_EINSUM, operands, (equation,))
+
+
+def _as_equation(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """The equation, and the operands, of operands that are each followed by the numbers of their
+    axes, and those of the result at the end."""
+
+    def letters(numbers: Any) -> str:
+        return "".join("..." if n is Ellipsis else string.ascii_letters[n] for n in numbers)
+
+    terms = ",".join(map(letters, given[1::2]))
+    result = f"->{letters(given[-1])}" if len(given) % 2 else ""
+    return terms + result, given[: len(given) - len(given) % 2 : 2]
+
+
+def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+    """The sum of products over axes of both."""
+    return np.tensordot(a, b, dims)
+
+
+def chain_matmul(*matrices: Any) -> Any:
+    """The product of several matrices."""
+    product = matrices[0]
+    for matrix in matrices[1:]:
+        product = functions.mm(product, matrix)
+    return product
+
+
+def cross(input: Any, other: Any, dim: int = -1) -> Any:
+    """The vector product along an axis of length three."""
+    return apply(_CROSS, promoted(input, other), (dim,))
+
+
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    """The covariances of rows; fweights: how often each observation counts, aweights: how much."""
+    if fweights is None and aweights is None:
+        return apply(_COV, (input,), (correction, _precision(input)))
+    covariances: Any = np.cov
+    weights = {"fweights": fweights, "aweights": aweights}
+    return functions.to_dtype(covariances(input, ddof=correction, **weights), _precision(input))
+
+
+def corrcoef(input: Any) -> Any:
+    """The correlations of rows."""
+    return apply(_CORRCOEF, (input,), (_precision(input),))
+
+
+def _precision(input: Any) -> Any:
+    """The dtype of what is computed of the input: its own, if it is a floating one."""
+    return floating(input).array.dtype if isinstance(input, Tensor) else None
+
+
+def kron(input: Any, other: Any) -> Any:
+    """The Kronecker product."""
+    return apply(_KRON, promoted(input, other))
+
+
+def trace(input: Any) -> Any:
+    """The sum of the diagonal of a matrix."""
+    return np.trace(summable(input))

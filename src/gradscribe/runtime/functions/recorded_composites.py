@@ -1,0 +1,46 @@
+"""Backwards of operations that are made of others, as one operation on cotangent and result.
+
+What compiled code makes of their parts would be recorded as a graph of parts; these are the nodes
+that PyTorch users know. The formulas are the parts' derivatives in terms of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradscribe.runtime.functions import composites, of_result
+from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.graph.kernel import Point
+
+
+class BackwardOfResult:
+    """A backward that reads the cotangent and the result alone."""
+
+    reads: frozenset[int] = frozenset()
+    reads_result = True
+
+    def __init__(self, operation: Operation, static: tuple[Any, ...]) -> None:
+        self._operation = operation
+        self._static = static
+
+    def gradients(self, point: Point, cotangents: Sequence[Any]) -> list[Any]:
+        return [apply(self._operation, (cotangents[0], point.result()), self._static)]
+
+
+def backward_of(operation: Operation, static: tuple[Any, ...]) -> BackwardOfResult | None:
+    """The backward of a call of an operation, if it has one here."""
+    own = _BACKWARDS.get(operation.callee)
+    if own is None or own.parameters != operation.parameters[: len(static)]:
+        return None
+    return BackwardOfResult(own, static)
+
+
+_BACKWARDS: dict[Callable[..., Any], Operation] = {
+    composites.sigmoid: Operation("SigmoidBackward", of_result.sigmoid_backward, ()),
+    composites.relu: Operation("ThresholdBackward", of_result.threshold_backward, ()),
+    composites.softmax: Operation("SoftmaxBackwardData", of_result.softmax_backward, ("axis",)),
+    composites.log_softmax: Operation(
+        "LogSoftmaxBackwardData", of_result.log_softmax_backward, ("axis",)
+    ),
+}

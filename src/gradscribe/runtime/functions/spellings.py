@@ -1,0 +1,88 @@
+"""NumPy's names of arguments, which PyTorch's functions understand beside their own.
+
+`x.max(axis=0, keepdims=True)` is `x.max(dim=0, keepdim=True)`, `gs.exp(x=x)` is `gs.exp(x)`.
+The functions of `gs` that PyTorch gives an `out=` take it here, too (`outputs.py`).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from types import FunctionType
+from typing import Any
+
+from gradscribe.runtime.functions.outputs import NAMES as TAKE_OUT
+from gradscribe.runtime.functions.outputs import stored
+
+_OTHER_NAMES = {
+    "axis": "dim",
+    "keepdims": "keepdim",
+    "x": "input",
+    "a": "input",
+    "x1": "input",
+    "x2": "other",
+}
+
+Spelled = dict[Any, tuple[Callable[..., Any], Mapping[str, str]]]
+SPELLED: Spelled = {}
+"""For each function that understands other names: the function without them, and the names."""
+
+_made: dict[Any, Any] = {}
+
+
+def spelled(function: Any) -> Any:
+    """A function that understands NumPy's names of its arguments, and `out=`, too; anything else
+    as it is."""
+    if not isinstance(function, FunctionType):
+        return function
+    if function not in _made:
+        names, takes_out = _other_names(function), function.__name__ in TAKE_OUT
+        known = names or takes_out
+        made = _made[function] = _with_names(function, names, takes_out) if known else function
+        _made[made] = made
+    return _made[function]
+
+
+def _other_names(function: FunctionType) -> dict[str, str]:
+    parameters = inspect.signature(function).parameters
+    is_open = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
+    return {
+        other: name
+        for other, name in _OTHER_NAMES.items()
+        if other not in parameters and (name in parameters or is_open)
+    }
+
+
+def _with_names(
+    function: FunctionType, names: Mapping[str, str], takes_out: bool
+) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def called(*args: Any, **options: Any) -> Any:
+        if options:
+            options = respelled(options, names)
+            out = options.pop("out", None) if takes_out else None
+            if out is not None:
+                return stored(function, args, options, out)
+        return function(*args, **options)
+
+    if takes_out:
+        signature = inspect.signature(function)
+        if "out" not in signature.parameters:
+            called.__signature__ = _with_out(signature)  # type: ignore[attr-defined]
+    SPELLED[called] = function, names
+    return called
+
+
+def _with_out(signature: inspect.Signature) -> inspect.Signature:
+    """The parameters of a function, and `out`."""
+    out = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)
+    parameters = list(signature.parameters.values())
+    is_open = bool(parameters) and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD
+    parameters.insert(len(parameters) - is_open, out)
+    return signature.replace(parameters=parameters)
+
+
+def respelled(options: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Keyword arguments under the function's own names."""
+    return {names.get(name, name): value for name, value in options.items()}

@@ -1,0 +1,1 @@
+"""The recorded graph: its nodes, what they save, hooks, and the engine that runs it backwards."""

@@ -1,0 +1,347 @@
+"""The node of a custom Function: the `ctx` that the user's methods get, and what it saves."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from gradscribe.runtime.graph.grad_mode import enter_mode, leave_mode
+from gradscribe.runtime.graph.gradients import wanted_dtype
+from gradscribe.runtime.graph.hooks import Hook
+from gradscribe.runtime.graph.inference import SAVED as INFERENCE_SAVED
+from gradscribe.runtime.graph.inference import is_inference
+from gradscribe.runtime.graph.node import (
+    FREED_GRAPH,
+    NO_EDGE,
+    AccumulateGrad,
+    Edge,
+    Node,
+    modified_in_place,
+    next_sequence,
+)
+from gradscribe.runtime.graph.saved import HOOKS_ARE_SET, NONE_IS_SAVED, Packed, checked_hooks
+from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
+
+if TYPE_CHECKING:
+    from gradscribe.runtime.graph.function import Function
+
+Metadata = tuple[tuple[int, ...], dtypes.Dtype]
+
+
+class Saved:
+    """One saved Tensor: an input as it was, or an output without its node (which would be a
+    cycle); None where None was saved. Packed, only what the hook made of it, and its edge."""
+
+    __slots__ = ("content", "edge", "expected", "index", "tensor")
+
+    def __init__(self, tensor: Tensor | None, index: int | None) -> None:
+        self.index = index
+        self.tensor = tensor
+        self.content: Packed | None = None
+        self.edge: Edge = NO_EDGE
+        self.expected = 0
+        if tensor is not None:
+            if is_inference(tensor):
+                raise RuntimeError(INFERENCE_SAVED)
+            self.expected = tensor.counter[0]
+            if index is not None:
+                self.tensor = tensor.detach()
+
+    def register_hooks(self, *hooks: Hook) -> None:
+        """`register_hooks(pack_hook, unpack_hook)`: pack this one Tensor with hooks of its own."""
+        pack_hook, unpack_hook = checked_hooks(hooks)
+        if self.content is not None:
+            raise RuntimeError(HOOKS_ARE_SET)
+        if self.tensor is None:
+            raise RuntimeError(NONE_IS_SAVED)
+        self.pack(lambda value, _: Packed(value, pack_hook, unpack_hook))
+
+    def pack(self, pack: Callable[[Any, int | None], Packed]) -> None:
+        """Keep what a pack hook makes of the Tensor in its place."""
+        if self.tensor is not None:
+            self.edge = edge_of(self.tensor) if self.tensor.requires_grad else NO_EDGE
+            self.content, self.tensor = pack(self.tensor, None), None
+
+    def unpack(self, node: FunctionNode | None = None) -> Tensor | None:
+        """The Tensor, in its place in the graph, if it was not modified since. node: the one that
+        keeps it."""
+        edge: Edge = self.edge
+        if node is not None and self.index is not None and node.gives_gradient(self.index):
+            edge = node, self.index
+        if self.content is not None:
+            tensor, (producer, index) = self.content.tensor(), edge
+            return tensor if producer is None else wrap_result(tensor.array, producer, index)
+        if self.tensor is None:
+            return None
+        self._check_version(node)
+        if edge[0] is None:
+            return self.tensor
+        output = wrap_result(self.tensor.array, edge[0], edge[1])
+        output.counter = self.tensor.counter
+        return output
+
+    def _check_version(self, node: FunctionNode | None) -> None:
+        tensor = self.tensor
+        assert tensor is not None
+        if tensor.counter[0] != self.expected:
+            producer: Edge = (node, self.index) if self.index is not None else NO_EDGE
+            if self.index is None and tensor.node is not None:
+                producer = (tensor.node, tensor.index)
+            raise modified_in_place(
+                dtypes.type_name(tensor.dtype),
+                tensor.array.shape,
+                producer,
+                tensor.counter[0],
+                self.expected,
+            )
+
+
+class FunctionNode(Node):
+    """The node of a custom Function, and the `ctx` that its methods get."""
+
+    to_save: tuple[Tensor | None, ...] = ()
+    dirty: tuple[Tensor, ...] = ()
+    non_differentiable: tuple[Tensor, ...] = ()
+    """What `forward` has told, until its outputs are finished."""
+    _forward_cls: ClassVar[type[Function]]
+    gives_all = True
+    takes_undefined = True
+    needs_input_grad: tuple[bool, ...]
+
+    def __init__(self, inputs: Sequence[Any]) -> None:
+        self.own_hooks = None
+        self.sequence_nr = next_sequence()
+        self.next_edges: list[Edge] = []
+        self.needs_input_grad = tuple(
+            isinstance(value, Tensor) and value.requires_grad for value in inputs
+        )
+        self._tensor_inputs = [isinstance(value, Tensor) for value in inputs]
+        self._input_types: list[Metadata | None] = [_type_of(value) for value in inputs]
+        self._output_types: list[Metadata | None] = []
+        self._differentiable: list[bool] = []
+        self._saved: list[Saved] | None = []
+        self._materialize_grads = True
+        self._materialize_non_diff_grads = True
+        self._for_forward: tuple[Tensor | None, ...] | None = None
+        self._in_jvp = False
+        self._was_accessed = False
+
+    # --- what forward and backward may call -----------------------------------------------
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep these inputs, outputs or intermediate Tensors for `backward`."""
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep these inputs or outputs for `jvp`."""
+        self._for_forward = tensors
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """What `save_for_backward` kept; in `jvp`, what `save_for_forward` kept."""
+        if self._in_jvp:
+            return self._for_forward or ()
+        if self._was_accessed:
+            raise RuntimeError(
+                "saved_tensors can only be accessed once, as clear_saved_tensors_on_access is set"
+            )
+        if self._saved is None:
+            raise RuntimeError(FREED_GRAPH)
+        tensors = tuple(saved.unpack(self) for saved in self._saved)
+        if self._forward_cls.clear_saved_tensors_on_access:
+            self._was_accessed, self._saved = True, None
+        return tensors
+
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """Legacy: `saved_tensors`."""
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.saved_tensors
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[Saved, ...]:
+        """What was kept, each with `register_hooks`."""
+        if self._saved is None:
+            raise RuntimeError(FREED_GRAPH)
+        return tuple(self._saved)
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Tell that `forward` changed these inputs in place; they must be among the outputs."""
+        self.dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Tell that these outputs have no derivative."""
+        self.non_differentiable = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether gradients that are None reach `backward` as zeros (they do by default)."""
+        self._materialize_grads = value
+
+    # --- what the engine calls ------------------------------------------------------------
+
+    @property
+    def cotangent_count(self) -> int:  # type: ignore[override]
+        return len(self._output_types)
+
+    @property
+    def output_types(self) -> Sequence[Metadata | None]:
+        return self._output_types
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        pairs = zip(self.next_edges, self._tensor_inputs, strict=True)
+        return tuple(edge for edge, is_tensor in pairs if is_tensor)
+
+    def gives_gradient(self, index: int) -> bool:
+        """Whether an output is differentiable."""
+        return self._differentiable[index]
+
+    def describe_outputs(self, outputs: Sequence[Any]) -> None:
+        """Take down the types of what `forward` returns."""
+        self._output_types = [_type_of(output) for output in outputs]
+        self._differentiable = [
+            isinstance(output, Tensor)
+            and dtypes.is_differentiable(output.array.dtype)
+            and not any(output is tensor for tensor in self.non_differentiable)
+            for output in outputs
+        ]
+
+    def keep(self, saved: list[Saved]) -> None:
+        """Keep what `save_for_backward` was given."""
+        self._saved = saved
+
+    def forget_marks(self) -> None:
+        """Let go of the Tensors that `forward` has named."""
+        self.__dict__.pop("to_save", None)
+        self.__dict__.pop("dirty", None)
+        self.__dict__.pop("non_differentiable", None)
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        token = enter_mode(create_graph)
+        try:
+            results = self.apply(*map(_as_tensor, cotangents))
+        finally:
+            leave_mode(token)
+        arranged = self._checked(results)
+        if create_graph:
+            return arranged
+        return [None if r is None else r.array for r in arranged]
+
+    def apply(self, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
+        """The user's `backward` on these gradients; its results as a tuple."""
+        if self._materialize_grads:
+            gradients = tuple(
+                wrap(np.zeros(*kind))
+                if gradient is None
+                and kind is not None
+                and (self._materialize_non_diff_grads or self.gives_gradient(index))
+                else gradient
+                for index, (gradient, kind) in enumerate(
+                    zip(gradients, self._output_types, strict=True)
+                )
+            )
+        results = self._forward_cls._backward_rule()(self, *gradients)
+        return results if isinstance(results, tuple) else (results,)
+
+    def completed(self, tangents: Sequence[Tensor | None]) -> list[Tensor | None]:
+        """The inputs' tangents, zeros for those Tensors that have none."""
+        if not self._materialize_grads:
+            return list(tangents)
+        return [
+            wrap(np.zeros(*kind))
+            if tangent is None and kind is not None and dtypes.is_differentiable(kind[1])
+            else tangent
+            for tangent, kind in zip(tangents, self._input_types, strict=True)
+        ]
+
+    def run_jvp(self, inputs: Sequence[Tensor | None]) -> tuple[Any, ...]:
+        """The user's `jvp` on the inputs' tangents; its results as a tuple."""
+        self._in_jvp = True
+        try:
+            results = self._forward_cls.jvp(self, *inputs)
+        finally:
+            self._in_jvp = False
+        return results if isinstance(results, tuple) else (results,)
+
+    def _checked(self, results: tuple[Tensor | None, ...]) -> list[Tensor | None]:
+        """The results, one for each input, of the inputs' shapes and dtypes."""
+        expected = len(self._input_types)
+        if len(results) > expected and all(r is None for r in results[expected:]):
+            results = results[:expected]
+        if len(results) != expected:
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients "
+                f"(expected {expected}, got {len(results)})"
+            )
+        return [self._fitted(position, result) for position, result in enumerate(results)]
+
+    def _fitted(self, position: int, result: Tensor | None) -> Tensor | None:
+        kind = self._input_types[position]
+        if result is None:
+            return None
+        if kind is None:
+            raise RuntimeError(
+                f"function {self.name()} returned a gradient different than None at position "
+                f"{position + 1}, but the corresponding forward input was not a Variable"
+            )
+        if not isinstance(result, Tensor):
+            raise RuntimeError(f"expected Variable or None (got {type(result).__name__})")
+        if self.next_edges[position][0] is None:
+            return None
+        shape, dtype = kind
+        if result.array.shape != shape:
+            result = self._summed(position, result, shape)
+        producer, _ = self.next_edges[position]
+        if isinstance(producer, AccumulateGrad):
+            dtype = wanted_dtype(producer.variable) or result.array.dtype
+        return result if result.array.dtype == dtype else result.to(dtype)
+
+    def _summed(self, position: int, result: Tensor, shape: tuple[int, ...]) -> Tensor:
+        """A gradient of a shape that the input's shape broadcasts to, summed to the latter."""
+        given = result.array.shape
+        try:
+            fits = np.broadcast_shapes(given, shape) == given
+        except ValueError:
+            fits = False
+        if not fits:
+            raise RuntimeError(
+                f"Function {self.name()} returned an invalid gradient at index {position} - got "
+                f"{list(given)} but expected shape compatible with {list(shape)}"
+            )
+        extra = len(given) - len(shape)
+        spread = [i + extra for i, n in enumerate(shape) if n == 1 and given[i + extra] != 1]
+        axes = (*range(extra), *spread)
+        return result.sum(axes).reshape(shape) if axes else result
+
+    def arranged_by_input(self, gradients: Sequence[Any]) -> list[Any]:
+        return [g for g, is_tensor in zip(gradients, self._tensor_inputs, strict=True) if is_tensor]
+
+    def arranged_by_edge(self, gradients: Sequence[Any]) -> list[Any]:
+        rest = iter(gradients)
+        return [next(rest) if is_tensor else None for is_tensor in self._tensor_inputs]
+
+    def pack_saved(self, pack: Callable[[Any, int | None], Packed]) -> None:
+        for saved in self._saved or ():
+            saved.pack(pack)
+
+    def release(self) -> None:
+        if self._saved:
+            self._saved = None
+
+
+def _type_of(value: Any) -> Metadata | None:
+    return (value.array.shape, value.array.dtype) if isinstance(value, Tensor) else None
+
+
+def _as_tensor(cotangent: Any) -> Tensor | None:
+    if cotangent is None or isinstance(cotangent, Tensor):
+        return cotangent
+    return wrap(np.asarray(cotangent))

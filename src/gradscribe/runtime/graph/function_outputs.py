@@ -1,0 +1,167 @@
+"""The outputs of a custom Function's `forward`, as its caller gets them: with a place in the graph.
+
+An output may be a new Tensor, a view, an input as it is, or an input that was changed in place
+and marked dirty. Each is wired to the node accordingly, and what `backward` needs is saved.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from gradscribe.runtime.graph.function_node import FunctionNode, Saved
+from gradscribe.runtime.graph.grad_mode import grad_enabled
+from gradscribe.runtime.graph.node import NO_EDGE
+from gradscribe.runtime.tensors.inplace import overwrite
+from gradscribe.runtime.tensors.tensor import Tensor, edge_of, move, wrap
+from gradscribe.runtime.tensors.views import CUSTOM, MULTIPLE, View
+
+
+def finish(
+    node: FunctionNode, inputs: Sequence[Any], outputs: list[Any], recording: bool
+) -> list[Any]:
+    """The outputs as forward's caller gets them, wired to the node if that is recorded."""
+    _check_dirty(node, inputs, outputs)
+    if recording:
+        for tensor in node.dirty:
+            _refuse_dirty(tensor, inputs, outputs)
+        node.next_edges = [
+            edge_of(value) if needed else NO_EDGE
+            for value, needed in zip(inputs, node.needs_input_grad, strict=True)
+        ]
+    node.describe_outputs(outputs)
+    wired: dict[int, Any] = {}
+    for index, output in enumerate(outputs):
+        again = wired.get(id(output))
+        if not isinstance(again, Tensor):
+            wired[id(output)] = _wired(node, index, output, inputs, recording)
+        elif recording and node.gives_gradient(index):
+            again.index = index
+    if recording:
+        _refuse_to_save(node.to_save)
+        node.keep([Saved(t, _position(t, node, outputs, inputs)) for t in node.to_save])
+    return [wired[id(output)] for output in outputs]
+
+
+def is_in(tensor: Any, values: Sequence[Any]) -> bool:
+    """Whether this very Tensor is among the values."""
+    return id(tensor) in map(id, values)
+
+
+def _check_dirty(node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    for tensor in node.dirty:
+        if not is_in(tensor, outputs):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as "
+                "output. The inputs that are modified inplace must all be outputs of the Function."
+            )
+        if is_in(tensor, inputs):
+            tensor.counter[0] += 1
+        elif tensor.view_of is not None:
+            raise RuntimeError(_NO_INPUT)
+        else:
+            warnings.warn(_NO_INPUT, stacklevel=5)
+
+
+_NO_INPUT = (
+    "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been "
+    "mutated should be passed to ctx.mark_dirty()."
+)
+
+
+def _refuse_dirty(tensor: Tensor, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    """Raise the error for an input that may not be changed in place where that is recorded."""
+    if not is_in(tensor, inputs):
+        return
+    base = tensor
+    if tensor.view_of is not None:
+        if sum(isinstance(output, Tensor) for output in outputs) > 1:
+            raise RuntimeError(
+                "If your Function modifies inplace an input that is a view of another Tensor, "
+                "your Function cannot return more than one Tensor. This is not supported by the "
+                "current autograd engine. You should either make sure the input is not a view "
+                "(using .clone() for example) or make your Function only return one Tensor "
+                "(potentially splitting it into two Functions: one doing the inplace that returns "
+                "a single Tensor and a second one that does the other operations). You can ask on "
+                "the forum https://discuss.pytorch.org/ if you need help to do this change."
+            )
+        tensor.view_of.refuse(tensor)
+        base = tensor.view_of.base
+    if base.requires_grad and base.node is None:
+        raise RuntimeError(
+            "a leaf Variable that requires grad has been used in an in-place operation."
+            if base is tensor
+            else "a view of a leaf Variable that requires grad is being used in an in-place "
+            "operation."
+        )
+
+
+def _wired(
+    node: FunctionNode, index: int, output: Any, inputs: Sequence[Any], recording: bool
+) -> Any:
+    """One output with its place in the graph."""
+    if not isinstance(output, Tensor):
+        return output
+    is_dirty = is_in(output, node.dirty)
+    if is_dirty and is_in(output, inputs):
+        if recording and node.gives_gradient(index):
+            _take_place(output, node, index)
+        return output
+    if is_in(output, inputs):
+        output = _alias(output)
+    elif output.node is not None:
+        output = output.detach() if output.view_of is None else output
+    _mark_view(node, output, recording)
+    if recording and node.gives_gradient(index):
+        output.node, output.index, output.needs_grad = node, index, True
+    return output
+
+
+def _alias(tensor: Tensor) -> Tensor:
+    """A view of an input that is returned as it is."""
+    alias = wrap(tensor.array)
+    alias.counter = tensor.counter
+    alias.needs_grad = None if tensor.needs_grad is None else False
+    if tensor.view_of is None:
+        alias.view_of = View(tensor, ())
+    else:
+        alias.view_of = View(tensor.view_of.base, tensor.view_of.steps)
+    return alias
+
+
+def _mark_view(node: FunctionNode, output: Tensor, recording: bool) -> None:
+    """A view that `forward` made may not be changed in place: the user's backward is the
+    derivative of it, and would be lost."""
+    view = output.view_of
+    if view is not None and grad_enabled():
+        count = sum(map(node.gives_gradient, range(node.cotangent_count)))
+        view.origin = MULTIPLE if recording and count > 1 else CUSTOM
+
+
+def _take_place(output: Tensor, node: FunctionNode, index: int) -> None:
+    """Make an input that was changed in place the output of the node, as after any other change
+    in place: of a view, the base is rewritten."""
+    if output.view_of is None:
+        move(output, node, index)
+    else:
+        overwrite(output, (node, index))
+
+
+def _refuse_to_save(values: Sequence[Any]) -> None:
+    """Raise the error for what was given to `save_for_backward` and is no Tensor."""
+    for position, value in enumerate(values):
+        if value is not None and not isinstance(value, Tensor):
+            raise TypeError(
+                f"save_for_backward can only save variables, but argument {position} is of type "
+                f"{type(value).__name__}"
+            )
+
+
+def _position(
+    tensor: Tensor | None, node: FunctionNode, outputs: Sequence[Any], inputs: Sequence[Any]
+) -> int | None:
+    """The number of the output that a saved Tensor is, if it is no input as it was."""
+    if tensor is None or (is_in(tensor, inputs) and not is_in(tensor, node.dirty)):
+        return None
+    return next((index for index, output in enumerate(outputs) if output is tensor), None)

@@ -1,0 +1,94 @@
+"""Forward mode through custom Functions: the tangents that `jvp` gives, checked and attached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradscribe.runtime import dual
+from gradscribe.runtime.graph.function_node import FunctionNode
+from gradscribe.runtime.tensors.tensor import Tensor
+
+
+def attach_tangents(node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    """In a dual level, give the outputs the tangents that `jvp` computes."""
+    level = dual.current_level()
+    if level is None:
+        return
+    tangents = [level.tangent(value) for value in inputs]
+    if all(tangent is None for tangent in tangents):
+        return
+    given = node.completed(tangents)
+    versions = [None if tangent is None else tangent.counter[0] for tangent in given]
+    results = node.run_jvp(given)
+    if len(results) != len(outputs):
+        raise RuntimeError(
+            "Function's jvp returned an invalid number of forward gradients (expected "
+            f"{len(outputs)} but got {len(results)})"
+        )
+    for position, (output, tangent) in enumerate(zip(outputs, results, strict=True)):
+        if tangent is not None:
+            _check(node, position, output, tangent, inputs, given, versions)
+            level.attach(output, tangent)
+
+
+def _check(
+    node: FunctionNode,
+    position: int,
+    output: Any,
+    tangent: Any,
+    inputs: Sequence[Any],
+    given: Sequence[Tensor | None],
+    versions: Sequence[int | None],
+) -> None:
+    """Raise the error for a tangent that does not fit its output. versions: of the inputs'
+    tangents, before `jvp` was run."""
+    if not isinstance(tangent, Tensor):
+        raise RuntimeError(
+            f"expected Variable or None (got {type(tangent).__name__}) for grad output {position}."
+        )
+    if not node.gives_gradient(position):
+        raise RuntimeError(
+            f"Function's jvp returned a gradient at position {position}, but  the corresponding "
+            "forward output is not a differentiable Tensor.You should return None at that position "
+            "instead."
+        )
+    dual.check_size(output, tangent)
+    for value, of_input, version in zip(inputs, given, versions, strict=True):
+        if value is output:
+            if tangent is not of_input or tangent.counter[0] == version:
+                raise RuntimeError(
+                    "An inplace custom Function is not modifying the forward mode gradients "
+                    "inplace. If the forward is modifying an input inplace, then the jvp function "
+                    "must modify the corresponding gradient inplace."
+                )
+            return
+    if output.view_of is not None:
+        _check_view(output, tangent, inputs, given)
+
+
+def _check_view(
+    output: Tensor, tangent: Tensor, inputs: Sequence[Any], given: Sequence[Tensor | None]
+) -> None:
+    """The tangent of a view of an input must be a view of the input's tangent."""
+    for value, of_input in zip(inputs, given, strict=True):
+        if of_input is None or _base(value) is not _base(output):
+            continue
+        if tangent.view_of is None:
+            raise RuntimeError(
+                "A custom Function's forward is returning a view (or an input as-is) but the jvp "
+                "is not returning a view."
+            )
+        if _base(tangent) is not _base(of_input):
+            raise RuntimeError(
+                "A custom Function is returning a view but the jvp is not returning a view of the "
+                + ("given grad input." if of_input.view_of is None else _SAME_BASE)
+            )
+        return
+
+
+_SAME_BASE = "same base as the given grad input."
+
+
+def _base(tensor: Tensor) -> Tensor:
+    return tensor if tensor.view_of is None else tensor.view_of.base

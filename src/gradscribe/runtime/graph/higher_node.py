@@ -1,0 +1,217 @@
+"""The nodes of what backward runs compute under `create_graph`, to any order.
+
+For outputs f(x) with cotangents d let L(z) = <d, f(x)>, z = (x, d), x being the active leaves.
+Its gradient F_1(z) = (J^T d, f(x)) holds the adjoint and the primal. F_{n+1}(z; w_1, ..., w_n) is
+the tangent of F_n along w_n, so it is the derivative of order n + 1 of L in n directions, and
+symmetric in them. Hence the vector-Jacobian product of F_n(z; w_1, ..., w_{n-1}) with u is
+
+    d_z = F_{n+1}(z; w_1, ..., w_{n-1}, u)        d_w_i = F_n(z; w with w_i replaced by u)
+
+An `OperationNode` is the node of f, whose backward is the first part of F_1, computed by the
+adjoint from the record of the forward run. Under `create_graph` the results of a backward are
+outputs of a `HigherNode`, one class for every n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime.graph.kernel import Convert, Kernel, as_array, converter, signature
+from gradscribe.runtime.graph.modes import MODES, tell_recorded
+from gradscribe.runtime.graph.node import (
+    FREED_GRAPH,
+    NO_EDGE,
+    Edge,
+    Node,
+    modified_in_place,
+    next_sequence,
+)
+from gradscribe.runtime.graph.saved import Known, Packing, unpacked
+from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
+
+
+@cache
+def higher_node_class(name: str) -> type[HigherNode]:
+    return type(name, (HigherNode,), {"__slots__": (), "__module__": "builtins"})
+
+
+class HigherNode(Node):
+    """The node of F_n(z; w_1, ..., w_{n-1}); see the module's text.
+
+    point: the leaves, then the cotangents (z, with the leaves that are not active).
+    directions: the w_i. edges: those of z, then those of each w_i.
+    counters, expected: as in `OperationNode`, for the point.
+    """
+
+    __slots__ = ("counters", "directions", "expected", "kernel", "order", "point")
+
+    returns_fresh = True
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        order: int,
+        point: list[Any],
+        directions: list[list[Any]],
+        edges: list[Edge],
+        counters: list[list[int] | None],
+        expected: list[int],
+    ) -> None:
+        self.kernel = kernel
+        self.order = order
+        self.point = point
+        self.directions = directions
+        self.next_edges = edges
+        self.counters = counters
+        self.expected = expected
+        self.sequence_nr = next_sequence()
+        self.own_hooks = None
+
+    @property
+    def cotangent_count(self) -> int:  # type: ignore[override]
+        return len(self.kernel.active) + len(self.kernel.outputs)
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        return tuple(self.arranged_by_input(self.next_edges))
+
+    def arranged_by_input(self, gradients: Sequence[Any]) -> list[Any]:
+        """Cotangents before leaves, as in PyTorch; no leaves where the operation is linear."""
+        first = len(self.kernel.active)
+        last = 0 if self.kernel.derivatives.linear and self.order == 1 else first
+        width = self.cotangent_count
+        return [*gradients[first:width], *gradients[:last], *gradients[width:]]
+
+    def arranged_by_edge(self, gradients: Sequence[Any]) -> list[Any]:
+        first = len(self.kernel.active)
+        rest = self.cotangent_count - first
+        if self.kernel.derivatives.linear and self.order == 1:
+            return [*[None] * first, *gradients]
+        return [*gradients[rest : rest + first], *gradients[:rest], *gradients[rest + first :]]
+
+    @property
+    def output_types(self) -> Sequence[Any]:
+        if self.point is None:
+            raise RuntimeError(FREED_GRAPH)
+        return [signature(part) for part in self._parts(unpacked(self.point, {}))]
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        if self.point is None:
+            raise RuntimeError(FREED_GRAPH)
+        self._check_versions()
+        known: Known = {}
+        point: list[Any] = unpacked(self.point, known)
+        directions: list[list[Any]] = unpacked(self.directions, known)
+        cotangents += [None] * (self.cotangent_count - len(cotangents))
+        direction = self._direction(point, cotangents)
+        width = self.cotangent_count
+        new_edges = [*map(cotangent_edge, cotangents)] if create_graph else []
+        own_edges = self._edges_of_higher(width)
+        results = self._evaluate(
+            point, [*directions, direction], [*own_edges, *new_edges], create_graph
+        )
+        for i in range(len(directions)):
+            span = slice((i + 1) * width, (i + 2) * width)
+            if all(node is None for node, _ in self.next_edges[span]):
+                results += [None] * width
+                continue
+            replaced = [*directions]
+            replaced[i] = direction
+            edges = [*own_edges]
+            if create_graph:
+                edges[span] = new_edges
+            results += self._evaluate(point, replaced, edges, create_graph)
+        return results
+
+    def _edges_of_higher(self, width: int) -> list[Edge]:
+        """The edges for derivatives of this node: what is linear has none that depend on z."""
+        if self.kernel.derivatives.linear:
+            return [*[NO_EDGE] * width, *self.next_edges[width:]]
+        return [*self.next_edges]
+
+    def _evaluate(
+        self,
+        point: list[Any],
+        directions: list[list[Any]],
+        edges: list[Edge],
+        create_graph: bool,
+    ) -> list[Any]:
+        """F along the directions at this point, as arrays or as Tensors with a node of their
+        own."""
+        order = len(directions) + 1
+        function = self.kernel.derivatives.order(order)
+        results = function(*point, *chain.from_iterable(directions))
+        if not create_graph:
+            return list(results)
+        if all(node is None for node, _ in edges):
+            return [None if r is None else wrap(as_array(r)) for r in results]
+        name = f"{self.kernel.stem}{'Backward' * (order + 1)}0"
+        node = higher_node_class(name)(
+            self.kernel, order, point, directions, edges, self.counters, self.expected
+        )
+        if MODES:
+            tell_recorded(node)
+        return [
+            None if r is None else wrap_result(as_array(r), node, i) for i, r in enumerate(results)
+        ]
+
+    def _direction(self, point: list[Any], cotangents: list[Any]) -> list[Any]:
+        """The cotangents, zeros for those that are None, with the types of the parts of z."""
+        parts = self._parts(point)
+        converters = [converter(part) for part in parts]
+        return converted(cotangents, converters, [signature(part) for part in parts])
+
+    def _parts(self, point: list[Any]) -> list[Any]:
+        """The parts of z."""
+        arity = len(point) - len(self.kernel.outputs)
+        return [*(point[position] for position in self.kernel.active), *point[arity:]]
+
+    def pack_saved(self, pack: Callable[[Any, int | None], Any]) -> None:
+        arity = len(self.point) - len(self.kernel.outputs)
+        packing = Packing(pack)
+        read = {*self.kernel.kept, *range(arity, len(self.point))}
+        self.point = [
+            packing.leaf(value, position)
+            if isinstance(value, np.ndarray) and position in read
+            else value
+            for position, value in enumerate(self.point)
+        ]
+        self.directions = packing.record(self.directions)
+        self.counters = [None] * len(self.counters)
+
+    def _check_versions(self) -> None:
+        arity = len(self.point) - len(self.kernel.outputs)
+        seeds = range(arity, len(self.point))
+        for position in (*self.kernel.kept, *seeds):
+            counter = self.counters[position]
+            if counter is not None and counter[0] != self.expected[position]:
+                shape, dtype = signature(unpacked(self.point[position], {}))
+                raise modified_in_place(
+                    dtypes.type_name(dtype), shape, NO_EDGE, counter[0], self.expected[position]
+                )
+
+    def release(self) -> None:
+        self.point = None  # type: ignore[assignment]
+        self.directions = []
+
+
+def converted(
+    cotangents: Sequence[Any], converters: Sequence[Convert], shapes: Sequence[Any]
+) -> list[Any]:
+    """Cotangents (arrays, numbers or Tensors) as the code expects them; zeros for None."""
+    return [
+        convert(np.zeros(*shape) if c is None else c.array if isinstance(c, Tensor) else c)
+        for c, convert, shape in zip(cotangents, converters, shapes, strict=True)
+    ]
+
+
+def cotangent_edge(cotangent: Tensor | None) -> Edge:
+    if cotangent is None or not cotangent.requires_grad:
+        return NO_EDGE
+    return edge_of(cotangent)

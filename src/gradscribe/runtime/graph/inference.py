@@ -1,0 +1,125 @@
+"""`inference_mode`: Tensors made within have no version and no place in any graph, for good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextvars import ContextVar, Token
+from typing import TYPE_CHECKING, Any
+
+from gradscribe.runtime.graph.grad_mode import GradMode, enter_mode, leave_mode
+from gradscribe.runtime.graph.modes import MODES, Mode
+
+if TYPE_CHECKING:
+    from gradscribe.runtime.functions.eager import Operation
+    from gradscribe.runtime.tensors.tensor import Tensor
+
+# fmt: off
+__all__ = [
+    "inference_mode", "is_inference", "is_inference_mode_enabled",
+]
+# fmt: on
+
+_inference: ContextVar[bool] = ContextVar("gradscribe_inference_mode", default=False)
+
+SAVED = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+    "inference mode in computation tracked by autograd. To work around this, you can make a clone "
+    "to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+    "`torch.inference_mode()`."
+)
+_STORED = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone "
+    "to get a normal tensor before doing inplace update.See "
+    "https://github.com/pytorch/rfcs/pull/17 for more details."
+)
+_REQUIRED = "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+
+
+REQUIRED = 2
+"""`needs_grad` of an inference Tensor that requires a gradient; None: of any other. So kernels tell
+them from ordinary Tensors."""
+
+
+class Untracked(list[int]):
+    """What inference Tensors have for a version counter."""
+
+    def __setitem__(self, index: Any, version: Any) -> None:
+        pass
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether the innermost `inference_mode` is on."""
+    return _inference.get()
+
+
+def is_inference(tensor: Tensor) -> bool:
+    """Whether a Tensor was made in inference mode."""
+    return type(tensor.counter) is Untracked
+
+
+def refuse_store(tensor: Tensor) -> None:
+    """Raise the error for a store into an inference Tensor outside of the mode."""
+    if is_inference(tensor) and not _inference.get():
+        raise RuntimeError(_STORED)
+
+
+def refuse_requiring(tensor: Tensor) -> None:
+    """Raise the error for `requires_grad` on an inference Tensor outside of the mode."""
+    if is_inference(tensor) and not _inference.get():
+        raise RuntimeError(_REQUIRED)
+
+
+def all_inference(operands: Sequence[Any]) -> bool:
+    """Whether all Tensors among the operands are inference Tensors: then nothing is recorded."""
+    counters = [getattr(operand, "counter", None) for operand in operands]
+    return all(counter is None or type(counter) is Untracked for counter in counters)
+
+
+class _Marking(Mode):
+    """Makes inference Tensors of all that is made in the mode; one for all threads."""
+
+    def finished(
+        self, operation: Operation, operands: Sequence[Any], static: tuple[Any, ...], out: Tensor
+    ) -> None:
+        if out.view_of is None:
+            self.made(out)
+
+    def made(self, tensor: Tensor) -> None:
+        if _inference.get() and tensor.node is None:
+            tensor.counter = Untracked([0])
+            tensor.needs_grad = REQUIRED if tensor.needs_grad else None  # type: ignore[assignment]
+
+
+_MARKING = _Marking()
+
+
+class inference_mode(GradMode):
+    """Like `no_grad`; besides, Tensors made inside can never take part in differentiation. Also
+    a decorator."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        instance = super().__new__(cls)
+        if not callable(mode):
+            return instance
+        instance.__init__()  # type: ignore[misc]
+        return instance(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__(not mode)
+        self.mode = mode
+
+    def __enter__(self) -> None:
+        self._tokens: tuple[Token[bool], Token[bool]] = (
+            _inference.set(self.mode),
+            enter_mode(not self.mode),
+        )
+        MODES.append(_MARKING)
+
+    def __exit__(self, *_: Any) -> None:
+        MODES.remove(_MARKING)
+        inference, grad = self._tokens
+        _inference.reset(inference)
+        leave_mode(grad)
+
+    def clone(self) -> GradMode:
+        return inference_mode(self.mode)

@@ -1,0 +1,160 @@
+"""What watches operations while they run: anomaly detection, hooks on saved values, inference
+mode, dual levels.
+
+`MODES` is empty but while one of them is on, and that is all that the path of an eager operation
+looks at. A mode is told of every result, of every node that is recorded, and of changes in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradscribe.runtime.functions.eager import Operation
+    from gradscribe.runtime.graph.node import Node
+    from gradscribe.runtime.graph.operation import OperationNode
+    from gradscribe.runtime.tensors.tensor import Tensor
+
+
+Call = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+class Mode:
+    """Base of what watches; does nothing."""
+
+    def finished(
+        self, operation: Operation, operands: Sequence[Any], static: tuple[Any, ...], out: Tensor
+    ) -> None:
+        """An operation has given this result."""
+
+    def called(self, call: Call, leaves: Sequence[Any], results: Sequence[Any]) -> None:
+        """A function of several results has given these; call: it once more, of other leaves."""
+
+    def recorded(self, node: Node) -> None:
+        """A call was recorded as this node."""
+
+    def made(self, tensor: Tensor) -> None:
+        """A Tensor was made that is the result of no operation."""
+
+    def copied(self, tensor: Tensor, copy: Tensor) -> None:
+        """A copy stands for a Tensor whose memory will change."""
+
+    def needs_tensors(self, nodes: Sequence[Node], seeds: Sequence[Tensor]) -> bool:
+        """Whether in a backward run from these nodes, with these cotangents, Tensors must flow,
+        so that their tangents are known."""
+        return False
+
+    def detached(self, tensor: Tensor, result: Tensor) -> None:
+        """A Tensor was taken out of the graph: result, which may be the Tensor itself."""
+
+    def finished_gradient(self, gradient: Tensor, result: Tensor) -> None:
+        """A gradient comes out of a backward run as result, outside of the graph."""
+
+    def differentiated(
+        self, node: Node, cotangents: Sequence[Tensor | None], results: Sequence[Tensor | None]
+    ) -> None:
+        """A node has given these results in a backward that is recorded."""
+
+    def recalled(self, node: OperationNode, position: int | None, tensor: Tensor) -> None:
+        """For a backward that is recorded, a node brings back what it kept: the operand at a
+        position, or (None) its result."""
+
+    def tangent(self, tensor: Tensor) -> Tensor | None:
+        """The tangent of a Tensor, for a mode that knows some."""
+        return None
+
+    def storing(self, target: Tensor) -> None:
+        """The elements of target are about to change."""
+
+    def stored(self, target: Tensor, place: Any, value: Any) -> None:
+        """The elements of target at a place have become those of value."""
+
+
+MODES: list[Mode] = []
+
+
+def tell_finished(
+    operation: Operation, operands: Sequence[Any], static: tuple[Any, ...], out: Tensor
+) -> None:
+    """Tell all modes of a result, and of its node."""
+    for mode in tuple(MODES):
+        if out.node is not None:
+            mode.recorded(out.node)
+        mode.finished(operation, operands, static, out)
+
+
+def tell_called(call: Call, leaves: Sequence[Any], results: Sequence[Any]) -> None:
+    """Tell all modes of the results of a function that has several."""
+    for mode in tuple(MODES):
+        mode.called(call, leaves, results)
+
+
+def tell_recorded(node: Node) -> None:
+    """Tell all modes of a node."""
+    for mode in tuple(MODES):
+        mode.recorded(node)
+
+
+def tell_made(tensor: Tensor) -> None:
+    """Tell all modes of a new Tensor."""
+    for mode in tuple(MODES):
+        mode.made(tensor)
+
+
+def tell_copied(tensor: Tensor, copy: Tensor) -> None:
+    """Tell all modes of a copy that stands for a Tensor."""
+    for mode in tuple(MODES):
+        mode.copied(tensor, copy)
+
+
+def tell_storing(target: Tensor) -> None:
+    """Tell all modes of a change in place that is about to be made."""
+    for mode in tuple(MODES):
+        mode.storing(target)
+
+
+def tell_stored(target: Tensor, place: Any, value: Any) -> None:
+    """Tell all modes of a change in place; place: an index of target."""
+    for mode in tuple(MODES):
+        mode.stored(target, place, value)
+
+
+def any_needs_tensors(nodes: Sequence[Node], seeds: Sequence[Tensor]) -> bool:
+    """Whether a mode needs Tensors to flow in a backward run from these nodes."""
+    return any(mode.needs_tensors(nodes, seeds) for mode in tuple(MODES))
+
+
+def tell_detached(tensor: Tensor, result: Tensor) -> None:
+    """Tell all modes of a Tensor that was taken out of the graph."""
+    for mode in tuple(MODES):
+        mode.detached(tensor, result)
+
+
+def tell_finished_gradient(gradient: Tensor, result: Tensor) -> None:
+    """Tell all modes of a gradient that comes out of a backward run."""
+    for mode in tuple(MODES):
+        mode.finished_gradient(gradient, result)
+
+
+def tell_differentiated(
+    node: Node, cotangents: Sequence[Tensor | None], results: Sequence[Tensor | None]
+) -> None:
+    """Tell all modes of the results of a node."""
+    for mode in tuple(MODES):
+        mode.differentiated(node, cotangents, results)
+
+
+def tell_recalled(node: OperationNode, position: int | None, tensor: Tensor) -> None:
+    """Tell all modes of what a node brings back."""
+    for mode in tuple(MODES):
+        mode.recalled(node, position, tensor)
+
+
+def tangent_of(tensor: Tensor) -> Tensor | None:
+    """The tangent of a Tensor in the dual level that is on."""
+    for mode in MODES:
+        tangent = mode.tangent(tensor)
+        if tangent is not None:
+            return tangent
+    return None

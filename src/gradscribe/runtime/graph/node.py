@@ -1,0 +1,295 @@
+"""Nodes of the recorded graph: what they know of their inputs, their hooks, leaves.
+
+A node computes, from the cotangents of the outputs of one recorded call, the cotangents of
+its inputs, and says by its edges where those go. Between nodes flow arrays; while a graph of
+the backward run itself is wanted (`create_graph`), Tensors. Here stand the base class and
+`AccumulateGrad`, where the graph ends; `operation.py` has the nodes of eager operations and
+compiled functions, `function.py` those of custom Functions.
+
+Sequence numbers grow from inputs to outputs: a node is made after the nodes it leads to. The
+engine relies on it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from threading import RLock
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import ref
+
+import numpy as np
+
+from gradscribe.runtime.graph.grad_mode import grad_enabled
+from gradscribe.runtime.graph.gradients import wanted_dtype
+from gradscribe.runtime.graph.hooks import WATCHED, Hook, HookTable, RemovableHandle
+from gradscribe.runtime.tensors.dtypes import CPU, PublicDtype
+from gradscribe.runtime.tensors.memory_formats import empty_as, laid_out_as
+from gradscribe.runtime.tensors.size import Size
+
+if TYPE_CHECKING:
+    from gradscribe.runtime.tensors.tensor import Tensor
+
+Edge = tuple["Node | None", int]
+NO_EDGE: Edge = (None, 0)
+
+next_sequence = itertools.count(1).__next__
+_next_leaf_sequence = itertools.count(-1, -1).__next__
+
+
+class GradientEdge(NamedTuple):
+    """Where the gradient of a Tensor goes: may stand for it in `grad` and `backward`."""
+
+    node: Node
+    output_nr: int
+
+
+class Metadata(NamedTuple):
+    """Shape and dtype of an output of a node, and so of its gradient; there is one device, and
+    there are no nested Tensors."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+    device: Any
+    is_nested_tensor: bool = False
+    is_cpp_nested_tensor: bool = False
+
+
+class NodeState:
+    """What few nodes have: hooks, Tensors that retain their gradient, metadata."""
+
+    __slots__ = ("hooks", "metadata", "prehooks", "retained", "tensor_hooks")
+
+    def __init__(self) -> None:
+        self.metadata: dict[Any, Any] = {}
+        self.prehooks: HookTable = {}
+        self.hooks: HookTable = {}
+        self.tensor_hooks: dict[int, HookTable] = {}
+        self.retained: dict[int, ref[Tensor]] = {}
+
+
+class Node:
+    """Base of all nodes. next_edges: for each gradient that `backward` returns, where it goes."""
+
+    __slots__ = ("__weakref__", "next_edges", "own_hooks", "sequence_nr")
+
+    next_edges: Sequence[Edge]
+    sequence_nr: int
+    own_hooks: NodeState | None
+
+    cotangent_count = 1
+    gives_all = False
+    """Whether hooks see all gradients that `backward` returns, also those that nobody asked for."""
+    takes_undefined = False
+    """Whether `backward` is called, too, where all cotangents that arrive are None."""
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        """The gradients along `next_edges`; arrays, or with create_graph Tensors; None is zero."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Free what was kept for `backward`."""
+
+    def pack_saved(self, pack: Callable[[Any, int | None], Any]) -> None:
+        """Replace each array that is kept for `backward` by what pack makes of it and of the
+        position of the input that it is, or None."""
+
+    def arranged_by_input(self, gradients: Sequence[Any]) -> list[Any]:
+        """Gradients along `next_edges`, arranged like `next_functions`."""
+        return list(gradients)
+
+    def arranged_by_edge(self, gradients: Sequence[Any]) -> list[Any]:
+        """Gradients arranged like `next_functions`, along `next_edges`."""
+        return list(gradients)
+
+    @property
+    def output_types(self) -> Sequence[Any]:
+        """For each output, its shape and dtype; None where it has no gradient."""
+        raise NotImplementedError
+
+    @property
+    def _input_metadata(self) -> list[Metadata | None]:
+        """What the gradients must be that go into the node, one for each output."""
+        return [None if kind is None else _metadata(*kind) for kind in self.output_types]
+
+    @property
+    def returns_fresh(self) -> bool:
+        """Whether `backward` returns arrays that nothing else refers to."""
+        return False
+
+    def name(self) -> str:
+        """The name of the class, as in `<AddBackward0>`."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        """For each Tensor that went in: its node (None: needs no gradient) and output number."""
+        return tuple(self.next_edges)
+
+    @property
+    def requires_grad(self) -> bool:
+        return True
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for the user's own notes."""
+        return self.own_state().metadata
+
+    def _sequence_nr(self) -> int:
+        return self.sequence_nr
+
+    def own_state(self) -> NodeState:
+        """The rarely needed part of the node, made when first asked for."""
+        if self.own_hooks is None:
+            self.own_hooks = NodeState()
+        return self.own_hooks
+
+    def register_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after the node has run; it may return new
+        grad_inputs."""
+        return RemovableHandle(self.own_state().hooks, hook)
+
+    def register_prehook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(grad_outputs)` before the node runs; it may return new grad_outputs."""
+        return RemovableHandle(self.own_state().prehooks, hook)
+
+    def tensor_hooks(self, index: int) -> HookTable:
+        """The hooks of the Tensor that is output number `index`."""
+        return self.own_state().tensor_hooks.setdefault(index, {})
+
+    def __call__(self, *gradients: Tensor | None) -> Any:
+        """Run this node alone: gradients of its outputs in, gradients of its inputs out."""
+        results = self.apply(*gradients)
+        return results[0] if len(results) == 1 else results
+
+    def apply(self, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
+        """`backward` on Tensors, recorded if the grad mode says so."""
+        from gradscribe.runtime.tensors.tensor import Tensor, wrap
+
+        if len(gradients) != self.cotangent_count:
+            raise TypeError(
+                f"expected {self.cotangent_count} arguments, got {len(gradients)} instead"
+            )
+        for position, gradient in enumerate(gradients):
+            if gradient is not None and not isinstance(gradient, Tensor):
+                raise TypeError(f"argument {position} is not a Variable")
+        if all(gradient is None for gradient in gradients):
+            return (None,) * len(self.next_functions)
+        if grad_enabled():
+            return tuple(self.arranged_by_input(self.backward(list(gradients), True)))
+        arrays = [None if gradient is None else gradient.array for gradient in gradients]
+        results = self.arranged_by_input(self.backward(arrays, False))
+        return tuple(None if r is None else wrap(np.asarray(r)) for r in results)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+def _metadata(shape: tuple[int, ...], dtype: Any) -> Metadata:
+    return Metadata(Size(shape), PublicDtype(np.dtype(dtype)), CPU)
+
+
+class AccumulateGrad(Node):
+    """The end of the graph at a leaf: adds what arrives to `variable.grad`."""
+
+    __slots__ = ("variable",)
+    __module__ = "builtins"  # as the classes of nodes print in PyTorch: <class 'AccumulateGrad'>
+
+    variable: Tensor
+
+    def __init__(self, variable: Tensor) -> None:
+        self.variable = variable
+        self.next_edges = ()
+        self.own_hooks = None
+        self.sequence_nr = _next_leaf_sequence()
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        (gradient,) = cotangents
+        if gradient is not None and self.variable.needs_grad:
+            accumulate(self.variable, gradient)
+            for hook in tuple(self.variable.leaf_state().post_accumulate.values()):
+                if hook(self.variable) is not None:
+                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+        return ()
+
+    def own_state(self) -> NodeState:
+        WATCHED.add(self)
+        return super().own_state()
+
+    def _sequence_nr(self) -> int:
+        return (1 << 64) - 1
+
+    @property
+    def output_types(self) -> Sequence[Any]:
+        return [(self.variable.array.shape, self.variable.array.dtype)]
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    def tensor_hooks(self, index: int) -> HookTable:
+        return self.variable.leaf_state().hooks
+
+
+_accumulating = RLock()
+
+
+def accumulate(variable: Tensor, gradient: Any) -> None:
+    """Add a gradient, which nothing else refers to, to `variable.grad`."""
+    from gradscribe.runtime.tensors.inplace import assign
+    from gradscribe.runtime.tensors.tensor import Tensor, wrap
+
+    with _accumulating:
+        present = variable._grad
+        if isinstance(gradient, Tensor):
+            wanted = wanted_dtype(variable)
+            if wanted is not None and gradient.array.dtype != wanted:
+                gradient = gradient.to(wanted)
+            if present is None and variable.node is not None:
+                variable.grad = gradient.clone()
+            elif present is None:
+                place = empty_as(variable.array, gradient.array.dtype)
+                variable.grad = assign(wrap(place), gradient)
+            else:
+                variable.grad = present + gradient
+        elif present is None:
+            array = np.asarray(gradient, dtype=wanted_dtype(variable))
+            variable.grad = wrap(laid_out_as(variable.array, array))
+        elif variable.node is not None:
+            variable.grad = wrap(np.asarray(present.array + gradient, present.array.dtype))
+        else:
+            np.add(present.array, gradient, out=present.array, casting="same_kind")
+            present.counter[0] += 1
+
+
+FREED_GRAPH = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after "
+    "they have already been freed). Saved intermediate values of the graph are freed when you "
+    "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
+    "through the graph a second time or if you need to access saved tensors after calling backward."
+)
+
+_HINT_IN_ANOMALY_MODE = (
+    " Hint: the backtrace further above shows the operation that failed to compute its gradient. "
+    "The variable in question was changed in there or anywhere later. Good luck!"
+)
+_HINT = (
+    " Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
+    "with torch.autograd.set_detect_anomaly(True)."
+)
+
+
+def modified_in_place(
+    type_name: str, shape: Iterable[int], producer: Edge, found: int, expected: int
+) -> RuntimeError:
+    """The error for a saved value that was changed after it had been saved."""
+    from gradscribe.runtime.graph.anomaly import is_anomaly_enabled
+
+    hint = _HINT_IN_ANOMALY_MODE if is_anomaly_enabled() else _HINT
+    node, index = producer
+    is_leaf = node is None or isinstance(node, AccumulateGrad)
+    source = "" if node is None or is_leaf else f", which is output {index} of {node.name()},"
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        f"operation: [{type_name} [{', '.join(map(str, shape))}]]{source} is at version {found}; "
+        f"expected version {expected} instead.{hint}"
+    )

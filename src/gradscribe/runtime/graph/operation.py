@@ -1,0 +1,275 @@
+"""Nodes whose backward is compiled: eager operations and compiled functions alike.
+
+An `OperationNode` is the node of a function f, whose backward is the adjoint of f, computed from
+the record of the forward run. Where that backward is recorded, its results come from operations on
+Tensors, for an eager operation (`recorded_backward.py`), or are outputs of a `HigherNode`
+(`higher_node.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime.graph.higher_node import converted, cotangent_edge, higher_node_class
+from gradscribe.runtime.graph.kernel import Derivatives as Derivatives
+from gradscribe.runtime.graph.kernel import Kernel as Kernel
+from gradscribe.runtime.graph.kernel import as_array, signature
+from gradscribe.runtime.graph.modes import MODES, tell_differentiated, tell_recorded
+from gradscribe.runtime.graph.node import (
+    FREED_GRAPH,
+    NO_EDGE,
+    Edge,
+    Node,
+    modified_in_place,
+    next_sequence,
+)
+from gradscribe.runtime.graph.saved import Known, PackedRecord, Packing, stand_in, unpacked
+from gradscribe.runtime.graph.trace import Graph, traced
+from gradscribe.runtime.graph.unspent import random_numbers_unspent
+from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.tensors.tensor import wrap, wrap_result
+
+
+@cache
+def node_class(name: str) -> type[OperationNode]:
+    """The class of the nodes of this name."""
+    return type(name, (OperationNode,), {"__slots__": (), "__module__": "builtins"})
+
+
+class Freed:
+    """In place of a record that has been freed. A record may be kept in another form (as this
+    one, or packed); `get` gives it back."""
+
+    def get(self, known: Known) -> Any:
+        raise RuntimeError(FREED_GRAPH)
+
+
+FREED = Freed()
+_FROM_OPERANDS = {"Div", "Fmax", "Fmin", "Logaddexp", "Sinc", "Softplus"}
+"""Operations whose derivative PyTorch computes of the operands alone, and this package of the
+result, too."""
+_KEPT = (Freed, PackedRecord)
+
+
+class OperationNode(Node):
+    """The node of one call of an eager operation or of a compiled function.
+
+    leaves: the input arrays and numbers, as far as higher derivatives need them.
+    counters, expected: for each leaf, then each output: its version counter (None: it is no
+        Tensor), and what the version was.
+    shapes: shape and dtype of each of the kernel's outputs.
+    """
+
+    __slots__ = ("counters", "expected", "kernel", "leaves", "record", "shapes")
+
+    returns_fresh = True
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        edges: Sequence[Edge],
+        leaves: Sequence[Any],
+        record: Any,
+        counters: list[list[int] | None],
+        expected: list[int],
+        shapes: Sequence[Any],
+    ) -> None:
+        self.kernel = kernel
+        self.next_edges = edges
+        self.leaves = leaves
+        self.record = record
+        self.counters = counters
+        self.expected = expected
+        self.shapes = shapes
+        self.sequence_nr = next_sequence()
+        self.own_hooks = None
+
+    @property
+    def cotangent_count(self) -> int:  # type: ignore[override]
+        return len(self.kernel.outputs)
+
+    @property
+    def output_types(self) -> Sequence[Any]:
+        return self.shapes or self.kernel.shapes
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        active = dict(zip(self.kernel.active, self.next_edges, strict=True))
+        return tuple(active.get(position, NO_EDGE) for position in self.kernel.inputs)
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        record = self.record
+        kernel = self.kernel
+        if create_graph and kernel.by_operations is not None:
+            return self._backward_by_operations(cotangents)
+        known: Known = {}
+        if type(record) in _KEPT:
+            record = record.get(known)
+        if kernel.checked:
+            self.check_versions(kernel.checked)
+        if create_graph:
+            return self._backward_recorded(record, unpacked(self.leaves, known), cotangents)
+        if len(cotangents) == 1:
+            return kernel.adjoint(record, kernel.converters[0](cotangents[0]))
+        return kernel.adjoint(record, *converted(cotangents, kernel.converters, self.shapes))
+
+    def _backward_by_operations(self, cotangents: Sequence[Any]) -> Sequence[Any]:
+        """The backward as operations on Tensors."""
+        from gradscribe.runtime.graph.recorded_backward import recorded_gradients
+
+        if isinstance(self.record, Freed):
+            raise RuntimeError(FREED_GRAPH)
+        return recorded_gradients(self, cotangents)
+
+    def _backward_recorded(
+        self, record: Any, leaves: list[Any], cotangents: list[Any]
+    ) -> Sequence[Any]:
+        kernel = self.kernel
+        derivatives = kernel.derivatives
+        self.check_versions(kernel.kept)
+        seeds = converted(cotangents, kernel.converters, self.shapes or [None])
+        own_edges = [NO_EDGE] * len(self.next_edges) if derivatives.linear else self.next_edges
+        edges = [*own_edges, *map(cotangent_edge, cotangents)]
+        results = kernel.adjoint(record, *seeds)
+        if all(node is None for node, _ in edges):
+            plain = [None if r is None else wrap(as_array(r)) for r in results]
+            if MODES:
+                tell_differentiated(self, cotangents, plain)
+            return plain
+        seed_counters = [None if c is None else c.counter for c in cotangents]
+        arity = len(leaves)
+        node = higher_node_class(f"{kernel.stem}BackwardBackward0")(
+            kernel,
+            1,
+            [*leaves, *seeds],
+            [],
+            edges,
+            [*self.counters[:arity], *seed_counters],
+            [*self.expected[:arity], *(0 if c is None else c[0] for c in seed_counters)],
+        )
+        found = [
+            None if r is None else wrap_result(as_array(r), node, i) for i, r in enumerate(results)
+        ]
+        if MODES:
+            tell_recorded(node)
+            tell_differentiated(self, cotangents, found)
+        return found
+
+    def twin(self, edges: Sequence[Edge]) -> OperationNode:
+        """A node of the same call whose gradients go elsewhere."""
+        return type(self)(
+            self.kernel,
+            edges,
+            self.leaves,
+            self.record,
+            self.counters,
+            self.expected,
+            self.shapes,
+        )
+
+    def check_versions(self, positions: Sequence[int]) -> None:
+        """Raise the error for a recorded value that was changed in place since the call."""
+        for position in positions:
+            counter = self.counters[position]
+            if counter is not None and counter[0] != self.expected[position]:
+                raise self._modified(position, counter[0])
+
+    def _modified(self, position: int, found: int) -> RuntimeError:
+        arity = len(self.leaves)
+        if position < arity:
+            active = dict(zip(self.kernel.active, self.next_edges, strict=True))
+            shape, dtype = signature(self.leaves[position])
+            producer = active.get(position, NO_EDGE)
+        else:
+            known = dict(zip(self.kernel.outputs, self.shapes, strict=True))
+            shape, dtype = known.get(position - arity, ((), None))
+            producer = (self, position - arity)
+        return modified_in_place(
+            dtypes.type_name(dtype), shape, producer, found, self.expected[position]
+        )
+
+    def release(self) -> None:
+        if self.kernel.records:
+            self.record = FREED
+            self.leaves = [None] * len(self.leaves)
+
+    def pack_saved(self, pack: Callable[[Any, int | None], Any]) -> None:
+        if not self.kernel.records or isinstance(self.record, Freed):
+            return
+        counters = self.counters
+        arity = len(self.leaves)
+
+        def packed(array: Any, position: int | None) -> Any:
+            result = pack(array, position)
+            if result is not array and position is not None:
+                counters[position] = None
+            elif result is not array:
+                counters[arity:] = [None] * (len(counters) - arity)
+            return result
+
+        packing = Packing(packed)
+        kept = self.kernel.read_positions(arity)
+        self.counters = counters = list(counters)
+        self.leaves = [
+            leaf
+            if not isinstance(leaf, np.ndarray)
+            else packing.leaf(leaf, position)
+            if position in kept
+            else stand_in(leaf)
+            for position, leaf in enumerate(self.leaves)
+        ]
+        present = self.record
+        record = present.record if isinstance(present, PackedRecord) else present
+        self.record = PackedRecord(packing.record(record))
+
+    def keep_output(self, array: Any) -> None:
+        """Before its output, an array, is changed in place: keep a copy of what the record has of
+        it, for operations whose results may be changed in PyTorch."""
+        call, arity = self.kernel.call, len(self.leaves)
+        if call is None or not self.kernel.checks_outputs or call[0].name not in _FROM_OPERANDS:
+            return
+        if type(self.record) not in _KEPT and self.counters[arity] is not None:
+            copy = array.copy()
+            self.record = Packing(lambda each, _: copy if each is array else each).record(
+                self.record
+            )
+            self.counters = [*self.counters[:arity], None]
+
+    def arranged_by_input(self, gradients: Sequence[Any]) -> list[Any]:
+        found = dict(zip(self.kernel.active, gradients, strict=True))
+        return [found.get(position) for position in self.kernel.inputs]
+
+    def arranged_by_edge(self, gradients: Sequence[Any]) -> list[Any]:
+        found = dict(zip(self.kernel.inputs, gradients, strict=True))
+        return [found.get(position) for position in self.kernel.active]
+
+    def run(self) -> Graph:
+        """What the recorded run of a compiled function did: the branch taken at every `if`, the
+        trips of every loop. The function is run once more for this; what it draws of random
+        numbers may be others then, and is not used up."""
+        if self.kernel.call is not None:
+            raise TypeError(f"{self.name()} is the node of a single operation, which has no run")
+        if isinstance(self.record, Freed):
+            self.record.get({})
+        self.check_versions(range(len(self.leaves)))
+        function, arguments = self.kernel.derivatives.primal_call(unpacked(self.leaves, {}))
+        with random_numbers_unspent(function, arguments) as is_random:
+            remark = ", of random numbers drawn anew" if is_random else ""
+            return traced(function, arguments, remark)
+
+    def __dir__(self) -> list[str]:
+        from gradscribe.runtime.graph.saved_values import saved_attributes
+
+        return [*super().__dir__(), *saved_attributes(self)]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith(("_saved_", "_raw_saved_")):
+            from gradscribe.runtime.graph.saved_values import SavedTensor, saved_value
+
+            find = SavedTensor.of if name.startswith("_raw") else saved_value
+            return find(self, name.removeprefix("_raw").removeprefix("_saved_"))
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")

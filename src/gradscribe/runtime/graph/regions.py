@@ -1,0 +1,57 @@
+"""The node of a view that is taken again after its base was changed in place.
+
+The view is told by the steps that lead to it from the base, so its gradient goes where the same
+steps lead in an array of the base's shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime.graph.node import Node, next_sequence
+from gradscribe.runtime.tensors.tensor import Array, Tensor, edge_of, wrap
+from gradscribe.runtime.tensors.views import Steps, overlaps, positions, take_array
+
+
+class AsStridedBackward0(Node):
+    """The node of a view of a base that has been changed; steps: from the base to the view."""
+
+    __slots__ = ("dtype", "of_view", "shape", "steps")
+    __module__ = "builtins"
+
+    returns_fresh = True
+
+    def __init__(self, base: Tensor, steps: Steps, view: Array) -> None:
+        self.next_edges = [edge_of(base)]
+        self.shape, self.dtype = base.array.shape, base.array.dtype
+        self.steps = steps
+        self.of_view = view.shape, view.dtype
+        self.sequence_nr = next_sequence()
+        self.own_hooks = None
+
+    @property
+    def output_types(self) -> Sequence[Any]:
+        return [self.of_view]
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        (cotangent,) = cotangents
+        if create_graph:
+            return [self._recorded(cotangent)]
+        whole = np.zeros(self.shape, self.dtype)
+        part = take_array(whole, self.steps)
+        if np.may_share_memory(part, whole) and part.flags.writeable and not overlaps(part):
+            part[...] = cotangent
+        else:
+            np.add.at(whole.reshape(-1), positions(self.shape, self.steps), cotangent)
+        return [whole]
+
+    def _recorded(self, cotangent: Tensor) -> Tensor:
+        from gradscribe.runtime.functions.gathering import index_add
+        from gradscribe.runtime.functions.shaping import reshape
+
+        whole = wrap(np.zeros(self.shape, self.dtype).reshape(-1))
+        places = wrap(positions(self.shape, self.steps).reshape(-1))
+        return reshape(index_add(whole, 0, places, reshape(cotangent, -1)), self.shape)

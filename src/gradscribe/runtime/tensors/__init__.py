@@ -1,0 +1,1 @@
+"""`Tensor`: its attributes and methods, creation, printing, in-place operations, views."""

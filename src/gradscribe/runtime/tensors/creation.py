@@ -1,0 +1,424 @@
+"""Functions that make Tensors: of data, of constants, and the legacy typed constructors."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime.functions.silence import silent
+from gradscribe.runtime.graph.modes import MODES, tell_made
+from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.tensors.data_errors import unlike_sequence, without_dtype
+from gradscribe.runtime.tensors.size import sizes
+from gradscribe.runtime.tensors.tensor import Array, Tensor, legacy_array, wrap
+
+# fmt: off
+__all__ = [
+    "arange", "as_tensor", "asarray", "empty", "empty_like", "empty_strided", "eye", "from_dlpack",
+    "from_numpy", "frombuffer", "full", "full_like", "linspace", "logspace", "ones", "ones_like",
+    "range", "scalar_tensor", "tensor", "tril_indices", "triu_indices", "zeros", "zeros_like",
+]
+# fmt: on
+
+
+@silent
+def finished(
+    array: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A leaf of an array that nobody else holds, converted to dtype."""
+    array = np.asarray(array, None if dtype is None else dtypes.to_dtype(dtype))
+    if device is not None:
+        dtypes.check_device(device)
+    if requires_grad and not dtypes.is_differentiable(array.dtype):
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    if array.dtype.kind not in "biufc":
+        raise TypeError(
+            f"can't convert np.ndarray of type numpy.{array.dtype.name}. The only supported types "
+            "are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
+            "uint8, and bool."
+        )
+    tensor = wrap(array)
+    tensor.needs_grad = bool(requires_grad)
+    if MODES:
+        tell_made(tensor)
+    return tensor
+
+
+def made_of_data(array: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
+    """`finished`, where the dtype may be that of the data: integers that require gradients become
+    the default floating type then."""
+    if requires_grad and dtype is None and not dtypes.is_differentiable(array.dtype):
+        dtype = dtypes.default()
+    return finished(array, dtype, device, requires_grad)
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A Tensor of (a copy of) the data: numbers, nested sequences, an array."""
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use "
+            "sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), "
+            "rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+    return made_of_data(_array_of(data, dtype), dtype, device, requires_grad)
+
+
+@silent
+def _array_of(data: Any, dtype: Any) -> Array:
+    """A new array of the data; Python floats get the default floating type."""
+    if isinstance(data, Tensor):
+        data = data.array
+    try:
+        array: Array = np.array(_plain(data))
+    except ValueError:
+        raise unlike_sequence(data) from None
+    if isinstance(data, (np.ndarray, np.generic)):
+        return array
+    if array.dtype.kind not in "biufc":
+        raise without_dtype(data)
+    if dtype is None and array.dtype.kind in "fc" and not _holds_numpy(data):
+        kind = np.result_type(dtypes.default(), np.complex64)
+        return array.astype(dtypes.default() if array.dtype.kind == "f" else kind)
+    return array
+
+
+def _plain(data: Any) -> Any:
+    """Nested sequences without Tensors in them."""
+    if isinstance(data, Tensor):
+        return data.array
+    if isinstance(data, (list, tuple)):
+        return [_plain(item) for item in data]
+    return data
+
+
+def _holds_numpy(data: Any) -> bool:
+    if isinstance(data, (list, tuple)):
+        return any(map(_holds_numpy, data))
+    return isinstance(data, (np.ndarray, np.generic, Tensor))
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """A Tensor of the data, which shares memory with an array, and is a Tensor itself if it can."""
+    if isinstance(data, Tensor):
+        return data if dtype is None else data.to(dtype)
+    if isinstance(data, np.ndarray):
+        return finished(data, dtype, device)
+    return tensor(data, dtype=dtype, device=device)
+
+
+asarray = as_tensor
+
+
+def from_numpy(array: Array) -> Tensor:
+    """A Tensor that shares memory with an array."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    return finished(array)
+
+
+def frombuffer(
+    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """A Tensor that shares the memory of an object with the buffer protocol."""
+    array = np.frombuffer(buffer, dtypes.to_dtype(dtype), count, offset)
+    return finished(array, None, None, requires_grad)
+
+
+def from_dlpack(ext_tensor: Any) -> Tensor:
+    """A Tensor that shares memory with an array of another library."""
+    return finished(np.from_dlpack(ext_tensor))
+
+
+def zeros(
+    *shape: Any,
+    size: Any = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Zeros."""
+    array = np.zeros(_shape(shape, size), _floating(dtype))
+    return finished(array, None, device, requires_grad)
+
+
+def ones(
+    *shape: Any,
+    size: Any = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Ones."""
+    array = np.ones(_shape(shape, size), _floating(dtype))
+    return finished(array, None, device, requires_grad)
+
+
+def empty(
+    *shape: Any,
+    size: Any = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Whatever was in memory."""
+    array = np.empty(_shape(shape, size), _floating(dtype))
+    return finished(array, None, device, requires_grad)
+
+
+def empty_strided(
+    size: Any,
+    stride: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    **_: Any,
+) -> Tensor:
+    """Zeros, at these steps in memory along each axis."""
+    made = np.dtype(dtypes.default() if dtype is None else dtypes.to_dtype(dtype))
+    count = 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    memory = np.zeros(0 if 0 in size else count, made)
+    steps = [step * made.itemsize for step in stride]
+    array = np.lib.stride_tricks.as_strided(memory, tuple(size), steps)
+    return finished(array, None, device, requires_grad)
+
+
+@silent
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """One value everywhere."""
+    if dtype is None and isinstance(fill_value, (float, complex)):
+        dtype = _spaced(None, fill_value)
+    array = np.full(_shape((size,), None), fill_value, None if dtype is None else _floating(dtype))
+    return made_of_data(array, dtype, device, requires_grad)
+
+
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """The unit matrix."""
+    return finished(np.eye(n, m, dtype=_floating(dtype)), None, device, requires_grad)
+
+
+@silent
+def arange(
+    *bounds: Any,
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Numbers from start (0) up to, not including, end, in steps (of 1)."""
+    if end is not None:
+        bounds = (*(bounds or (start,)), end, step)
+    elif step != 1:
+        bounds = (*((0, *bounds) if len(bounds) == 1 else bounds), step)
+    first, last, each = (*((0, *bounds) if len(bounds) == 1 else bounds), 1)[:3]
+    if each == 0:
+        raise RuntimeError("step must be nonzero")
+    if (last - first) * each < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    array = np.arange(*map(_plain, bounds))
+    if dtype is None and array.dtype.kind == "f":
+        dtype = dtypes.default()
+    return made_of_data(array, dtype, device, requires_grad)
+
+
+def range(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Numbers from start to, and with, end."""
+    if end is None:
+        start, end = 0, start
+    count = math.floor((end - start) / step) + 1
+    values = start + step * np.arange(count)
+    return finished(values, dtype or dtypes.default(), device, requires_grad)
+
+
+@silent
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int = 100,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """So many numbers from start to end, both included, evenly spaced."""
+    wanted = _spaced(dtype, start, end)
+    array = np.linspace(_plain(start), _plain(end), steps)
+    return finished(array.astype(wanted), None, device, requires_grad)
+
+
+@silent
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int = 100,
+    base: float = 10.0,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """So many powers of the base, whose exponents are evenly spaced from start to end."""
+    wanted = _spaced(dtype, start, end)
+    array = np.logspace(_plain(start), _plain(end), steps, base=base, dtype=wanted)
+    return finished(array, None, device, requires_grad)
+
+
+@silent
+def scalar_tensor(
+    s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A Tensor without axes, of the default floating type."""
+    return finished(np.array(s, _floating(dtype)), None, device, requires_grad)
+
+
+def tril_indices(row: int, col: int, offset: int = 0) -> Tensor:
+    """The rows and columns of the elements below a diagonal."""
+    return finished(np.stack(np.tril_indices(row, offset, col)))
+
+
+def triu_indices(row: int, col: int, offset: int = 0) -> Tensor:
+    """The rows and columns of the elements above a diagonal."""
+    return finished(np.stack(np.triu_indices(row, offset, col)))
+
+
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Zeros, in the shape of another Tensor."""
+    return zeros(
+        input.array.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad
+    )
+
+
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Ones, in the shape of another Tensor."""
+    return ones(
+        input.array.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad
+    )
+
+
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Whatever was in memory, in the shape of another Tensor."""
+    return empty(
+        input.array.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad
+    )
+
+
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """One value everywhere, in the shape of another Tensor."""
+    shape = input.array.shape
+    return full(
+        shape, fill_value, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad
+    )
+
+
+def _shape(given: tuple[Any, ...], size: Any) -> tuple[int, ...]:
+    shape = sizes(given if size is None else (size,))
+    negative = [length for length in shape if length < 0]
+    if negative:
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {negative[0]}: {list(shape)}"
+        )
+    return shape
+
+
+def _floating(dtype: Any) -> dtypes.Dtype:
+    return dtypes.default() if dtype is None else dtypes.to_dtype(dtype)
+
+
+def _spaced(dtype: Any, *bounds: Any) -> dtypes.Dtype:
+    """The dtype named, or the default one, complex if one of these numbers is."""
+    if dtype is None and any(np.iscomplexobj(_plain(bound)) for bound in bounds):
+        return np.result_type(dtypes.default(), np.complex64)
+    return _floating(dtype)
+
+
+class TypedTensor(type):
+    """The classes `FloatTensor`, `LongTensor` and so on, of which Tensors of one dtype are
+    instances. Calling one makes a Tensor of data or of these sizes, as PyTorch did long ago."""
+
+    make: Callable[..., Tensor]
+    dtype: dtypes.PublicDtype
+
+    def __call__(cls, *data: Any) -> Tensor:
+        return cls.make(*data)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, Tensor) and instance.array.dtype == cls.dtype
+
+
+def _typed(dtype: dtypes.Dtype, name: str) -> TypedTensor:
+    def constructor(*data: Any) -> Tensor:
+        return wrap(legacy_array(data, dtype))
+
+    contents = {
+        "__doc__": f"Legacy: a Tensor of {dtype.name}, of data or of these sizes.",
+        "__module__": "gradscribe",
+        "make": staticmethod(constructor),
+        "dtype": dtypes.PublicDtype(dtype),
+    }
+    return TypedTensor(name, (), contents)
+
+
+TYPED_CONSTRUCTORS = {name: _typed(dtype, name) for dtype, name in dtypes.TYPED_TENSORS.items()}
+"""`FloatTensor`, `LongTensor`, and so on."""

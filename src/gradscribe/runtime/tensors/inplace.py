@@ -1,0 +1,365 @@
+"""In-place operations: methods with a trailing underscore, augmented assignment, stores.
+
+The result is computed as if out of place and then stored in the memory of the Tensor, whose
+version goes up. If it is recorded, the Tensor changes its place in the graph: it is now the
+output of the operation's node. Where the Tensor is a view, its base is now the output of a
+`CopySlices` node, which puts the region's new value into the base's old one, and all views
+of the base are taken again when they are next used (`views.py`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime.functions.explaining import explained
+from gradscribe.runtime.functions.silence import silent
+from gradscribe.runtime.graph import inference
+from gradscribe.runtime.graph.grad_mode import grad_enabled
+from gradscribe.runtime.graph.kernel import as_array
+from gradscribe.runtime.graph.modes import (
+    MODES,
+    tell_copied,
+    tell_recorded,
+    tell_stored,
+    tell_storing,
+)
+from gradscribe.runtime.graph.node import NO_EDGE, Edge, Node, next_sequence
+from gradscribe.runtime.graph.node_names import named_in_place
+from gradscribe.runtime.graph.operation import OperationNode, node_class
+from gradscribe.runtime.graph.saved_names import saved_names
+from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.tensors.promotion import can_cast
+from gradscribe.runtime.tensors.stored_values import check_dtypes, does_not_fit, fitting
+from gradscribe.runtime.tensors.tensor import Array, Tensor, edge_of, move, wrap
+from gradscribe.runtime.tensors.views import Step, Steps, positions, take, take_array
+
+LEAF_IN_PLACE = "a leaf Variable that requires grad is being used in an in-place operation."
+
+
+def update(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Tensor:
+    """`target = function(target, ...)`, in the memory of target."""
+    if not is_recorded(target, args):
+        if MODES:
+            store(target, function(as_it_was(target), *args, **kwargs))
+        else:
+            store(target, function(wrap(target.array), *args, **kwargs))
+        return target
+    refuse_leaf(target)
+    result = function(as_it_was(target), *args, **kwargs)
+    store(target, result)
+    _watch(target, result)
+    _take_place(target, result)
+    return target
+
+
+def _watch(target: Tensor, result: Tensor) -> None:
+    """Let the node of a result that is stored in the memory of target, and that it needs for its
+    backward, notice a change of target."""
+    node = result.node
+    if isinstance(node, OperationNode) and node.kernel.checks_outputs:
+        position = len(node.leaves)
+        if "result" in saved_names(node.name()) and node.counters[position] is not None:
+            node.counters[position] = target.counter
+            node.expected[position] = target.counter[0]
+
+
+def as_it_was(target: Tensor) -> Tensor:
+    """A copy in the same place of the graph, to stand for a Tensor whose memory will change."""
+    original = wrap(target.array.copy())
+    original.needs_grad = target.requires_grad
+    original.node, original.index = _place_of(target)
+    if MODES:
+        tell_copied(target, original)
+    return original
+
+
+def _place_of(target: Tensor) -> Edge:
+    """The place in the graph of what a Tensor is now. Of a view that is a view taken anew: the
+    hooks of the view itself have nothing to do with the changes of its base."""
+    if target.view_of is None or target.grad_fn is None:
+        return target.grad_fn, target.index
+    again = take(target.view_of.base, target.view_of.steps)
+    return again.node, again.index
+
+
+def _take_place(target: Tensor, result: Tensor) -> None:
+    """Put target in the place of a result in the graph, which has been stored in its memory."""
+    if target.view_of is None and result.needs_grad:
+        assert result.node is not None
+        move(target, result.node, result.index)
+    else:
+        overwrite(target, edge_of(result) if result.needs_grad else NO_EDGE)
+
+
+def take_over(target: Tensor, result: Tensor) -> None:
+    """Store a result in the memory of target, and put target in its place in the graph."""
+    recorded = target.requires_grad or result.needs_grad
+    store(target, result)
+    if recorded:
+        _take_place(target, result)
+
+
+def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwargs: Any) -> Tensor:
+    """Make target the view that a function gives of it, of the same memory. Earlier views of it
+    are views of a Tensor that stands for what it was."""
+    if is_recorded(target, ()):
+        refuse_leaf(target)
+    refuse_store(target)
+    original = wrap(target.array)
+    original.node, original.index = target.grad_fn, target.index
+    original.needs_grad = target.needs_grad
+    original.counter = target.counter
+    original.view_of = target.view_of
+    if MODES:
+        tell_copied(target, original)
+    result = function(original, *args, **kwargs)
+    if MODES:
+        tell_copied(result, target)
+    target.array = result.array
+    if result.node is not None:
+        result.node.__class__ = node_class(named_in_place(result.node.name()))
+        move(target, result.node, result.index)
+    target.view_of = result.view_of
+    target.counter[0] += 1
+    if target.view_of is not None:
+        target.view_of.origin = "" if original.view_of is None else original.view_of.origin
+        target.view_of.is_of_itself = original.view_of is None or original.view_of.is_of_itself
+        target.view_of.version = target.counter[0]
+    return target
+
+
+def is_recorded(target: Tensor, args: Sequence[Any]) -> bool:
+    """Whether an in-place operation on target with these arguments belongs in the graph."""
+    if not grad_enabled() or not dtypes.is_differentiable(target.array.dtype):
+        return False
+    if target.requires_grad or any(isinstance(a, Tensor) and a.requires_grad for a in args):
+        return True
+    return target.view_of is not None and target.view_of.base.requires_grad
+
+
+@contextlib.contextmanager
+def preserved_versions(tensors: Tensor | Sequence[Tensor]) -> Iterator[None]:
+    """Changes in place within the block go unnoticed by later backwards."""
+    counters = [t.counter for t in ([tensors] if isinstance(tensors, Tensor) else tensors)]
+    before = [counter[0] for counter in counters]
+    try:
+        yield
+    finally:
+        for counter, version in zip(counters, before, strict=True):
+            counter[0] = version
+
+
+def refuse_leaf(target: Tensor, *, of_view: bool = False) -> None:
+    """Raise the error for a recorded in-place operation on a leaf that requires gradients, on a
+    view of one, or on a view that does not allow it.
+
+    of_view: the operation is on a view of target.
+    """
+    base = target
+    if target.view_of is not None:
+        target.view_of.refuse(target)
+        base = target.view_of.base
+    if base.node is None and (target.requires_grad or base.requires_grad):
+        is_view = of_view or target._is_view()
+        raise RuntimeError(f"a view of {LEAF_IN_PLACE}" if is_view else LEAF_IN_PLACE)
+
+
+@silent
+def assign(target: Tensor, value: Any, name: str = "") -> Tensor:
+    """Give all elements of target this value (a Tensor, an array or a number), cast to its
+    dtype. name: of the node, if the value does not tell it."""
+    recorded = is_recorded(target, (value,))
+    if recorded:
+        refuse_leaf(target)
+    refuse_store(target)
+    given = fitting(value, target.array.dtype)
+    try:
+        if isinstance(value, Tensor) and given.ndim > target.array.ndim:
+            raise _other_shape(target.array, np.broadcast_shapes(target.array.shape, given.shape))
+        target.array[...] = given
+    except (ValueError, TypeError) as error:
+        raise explained(error, "Copy", (target.array, given)) from None
+    target.counter[0] += 1
+    if MODES:
+        tell_stored(target, ..., value)
+    if recorded:
+        name = _name_of(target, value) if target.view_of is not None or not name else name
+        overwrite(target, _value_edge(value, target.array), name=name)
+    return target
+
+
+def _name_of(target: Tensor, value: Any) -> str:
+    """The name of the node of a Tensor all of whose elements were given a value."""
+    if target.view_of is not None:
+        return "CopySlices"
+    if isinstance(value, Tensor) and value.array.ndim:
+        return "CopyBackwards"
+    if isinstance(value, np.ndarray):
+        return "CopyBackwards"
+    return "FillBackward0" if isinstance(value, Tensor) or value else "ZeroBackward0"
+
+
+@silent
+def store(target: Tensor, result: Tensor) -> None:
+    """Put the elements of a Tensor of the same shape into the memory of target."""
+    array, value = target.array, result.array
+    if value.shape != array.shape:
+        raise _other_shape(array, value.shape)
+    if not can_cast(value.dtype, array.dtype):
+        raise RuntimeError(
+            f"result type {_kind(value)} can't be cast to the desired output type {_kind(array)}"
+        )
+    refuse_store(target)
+    array[...] = value
+    target.counter[0] += 1
+    if MODES:
+        tell_stored(target, ..., result)
+
+
+def _other_shape(array: Array, shape: tuple[int, ...]) -> RuntimeError:
+    return RuntimeError(
+        f"output with shape {list(array.shape)} doesn't match the broadcast shape {list(shape)}"
+    )
+
+
+def refuse_store(target: Tensor) -> None:
+    """Raise the error for a store into broadcast memory (which NumPy makes read-only), or into
+    an inference Tensor. Otherwise who needs what is there now is told to keep it."""
+    inference.refuse_store(target)
+    base = target if target.view_of is None else target.view_of.base
+    if isinstance(base.node, OperationNode):
+        base.node.keep_output(base.array)
+    if MODES:
+        tell_storing(target)
+    if not target.array.flags.writeable:
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
+
+
+def _kind(array: Array) -> str:
+    return dtypes.scalar_name(array.dtype)
+
+
+def overwrite(target: Tensor, value: Edge, region: Steps = (), name: str = "CopySlices") -> None:
+    """Give the base of target a new place in the graph, after the region of target has been
+    overwritten by what the edge leads to. name: of the node."""
+    base, steps = target, region
+    if target.view_of is not None:
+        base, steps = target.view_of.base, (*target.view_of.steps, *region)
+    edge = edge_of(base) if base.needs_grad else NO_EDGE
+    node = _node_class(name)((edge, value), steps, base.array)
+    move(base, node, 0)
+    if MODES:
+        tell_recorded(node)
+
+
+class CopySlices(Node):
+    """The node of a base after a region of it, a view or the base itself, was overwritten."""
+
+    __slots__ = ("dtype", "shape", "steps")
+
+    returns_fresh = True
+
+    def __init__(self, edges: tuple[Edge, Edge], steps: Steps, base: Array) -> None:
+        self.next_edges = edges
+        self.steps = steps
+        self.shape = base.shape
+        self.dtype = base.dtype
+        self.sequence_nr = next_sequence()
+        self.own_hooks = None
+
+    def name(self) -> str:
+        name = super().name()
+        return f"torch::autograd::{name}" if name.startswith("Copy") else name
+
+    @property
+    def output_types(self) -> Sequence[Any]:
+        return [(self.shape, self.dtype)]
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        (d_base,) = cotangents
+        if create_graph:
+            return self._backward_recorded(d_base)
+        rest = np.array(d_base, copy=True, order="C")
+        region = take_array(rest, self.steps)
+        if not self.steps or np.shares_memory(rest, region):
+            d_value = np.array(region)
+            region[...] = 0
+            return rest, d_value
+        whole = take_array(rest, self.steps[:-1])
+        positions = self._positions(whole.shape)
+        d_value = whole.ravel()[positions]
+        np.put(whole, positions, 0)
+        return rest, d_value
+
+    def _positions(self, shape: tuple[int, ...]) -> Any:
+        """Where, in a flat array of this shape, the elements of the region stand that the last
+        step gives a copy of."""
+        return positions(shape, self.steps[-1:])
+
+    def _backward_recorded(self, d_base: Tensor) -> Sequence[Any]:
+        if not self.steps:
+            return wrap(np.zeros(self.shape, self.dtype)), d_base.clone()
+        rest = d_base.clone()
+        region = take(rest, self.steps)
+        if region.view_of is not None:
+            region.zero_()
+        else:
+            whole = take(rest, self.steps[:-1])
+            outside = np.ones(whole.array.shape, whole.array.dtype)
+            outside.reshape(-1)[self._positions(whole.array.shape)] = 0
+            whole.mul_(wrap(outside))
+        return rest, take(d_base, self.steps).clone()
+
+
+@cache
+def _node_class(name: str) -> type[CopySlices]:
+    return type(name, (CopySlices,), {"__slots__": (), "__module__": "builtins"})
+
+
+@silent
+def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
+    """`target[place] = value`; step: the same index, as a step to the region."""
+    recorded = is_recorded(target, (value,))
+    if recorded:
+        refuse_leaf(target, of_view=not step.operands)
+    refuse_store(target)
+    given = value.array if isinstance(value, Tensor) else value
+    if step.operands and isinstance(value, Tensor):
+        check_dtypes(target.array, place, step.operands, given)
+    try:
+        target.array[place] = given
+    except (ValueError, TypeError):
+        raise does_not_fit(target.array[place], given, bool(step.operands)) from None
+    target.counter[0] += 1
+    if MODES:
+        tell_stored(target, place, value)
+    if recorded:
+        is_put = step.operands and target.view_of is None
+        name = "IndexPutBackward0" if is_put else "CopySlices"
+        overwrite(target, _value_edge(value, target.array[place]), (step,), name)
+
+
+def _value_edge(value: Any, region: Any) -> Edge:
+    """Where the gradient of a stored value goes, summed and cast as the store spread it."""
+    if not isinstance(value, Tensor) or not value.requires_grad:
+        return NO_EDGE
+    from gradscribe.runtime.functions import common as functions
+    from gradscribe.runtime.functions import shaping
+
+    region = as_array(region)
+    extra = value.array.ndim - region.ndim
+    if extra > 0:
+        value = shaping.reshape(value, value.array.shape[extra:])
+    if value.array.shape != region.shape:
+        value = shaping.broadcast_to(value, region.shape)
+    if value.array.dtype != region.dtype:
+        value = functions.to_dtype(value, region.dtype)
+    return edge_of(value)

@@ -1,0 +1,373 @@
+"""Methods of Tensor that are no functions of `gs`: conversions, new Tensors like it, changes of all
+elements, protocols of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.runtime.functions import common as functions
+from gradscribe.runtime.functions import complex_numbers, numpy_protocol, shaping, special, viewing
+from gradscribe.runtime.graph.backward import tensor_backward
+from gradscribe.runtime.graph.modes import MODES, tell_made
+from gradscribe.runtime.tensors import creation, dtypes, indexing, inplace, queries, randomness
+from gradscribe.runtime.tensors.array_methods import memory_of
+from gradscribe.runtime.tensors.memory_formats import contiguous_format, is_arranged
+from gradscribe.runtime.tensors.tensor import Array, Tensor, legacy_array, wrap
+
+
+def conversion(dtype: dtypes.Dtype) -> Callable[..., Tensor]:
+    def method(self: Tensor, *, memory_format: Any = None) -> Tensor:
+        return functions.to_dtype(self, dtype)
+
+    return method
+
+
+def _zero_(self: Tensor) -> Tensor:
+    """Set all elements to zero."""
+    return _fill_(self, 0)
+
+
+def _fill_(self: Tensor, value: Any) -> Tensor:
+    """Set all elements to a value."""
+    if isinstance(value, Tensor) and value.array.ndim:
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.array.ndim} dimensions."
+        )
+    return inplace.assign(self, value)
+
+
+def _copy_(self: Tensor, source: Tensor) -> Tensor:
+    """Set the elements to those of another Tensor, cast and broadcast."""
+    if isinstance(source, complex) and self.array.dtype.kind != "c":
+        source = source.real
+    return inplace.assign(self, source, "CopyBackwards")
+
+
+def _to(
+    self: Tensor,
+    *args: Any,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool = False,
+    memory_format: Any = None,
+    **_: Any,
+) -> Tensor:
+    """Converted to a dtype (or the dtype of another Tensor); there is one device."""
+    for argument in args:
+        if isinstance(argument, Tensor):
+            dtype = argument.array.dtype
+        elif isinstance(argument, (dtypes.PublicDtype, np.dtype, type)):
+            dtype = argument
+        elif argument is not None and not isinstance(argument, bool):
+            device = argument
+    if device is not None:
+        dtypes.check_device(device)
+    converted = self if dtype is None else functions.to_dtype(self, dtype)
+    if memory_format is None or is_arranged(converted.array, memory_format):
+        return functions.clone(self) if copy and converted is self else converted
+    return functions.clone(converted, memory_format=memory_format)
+
+
+def _type(self: Tensor, dtype: Any = None) -> Any:
+    """The name of the type, as in `torch.DoubleTensor`; or converted to a dtype."""
+    return dtypes.type_name(self.dtype) if dtype is None else functions.to_dtype(self, dtype)
+
+
+def _type_as(self: Tensor, other: Tensor) -> Tensor:
+    """Converted to the dtype of another Tensor."""
+    return functions.to_dtype(self, other.dtype)
+
+
+def _where(self: Tensor, condition: Any, other: Any) -> Tensor:
+    """The elements where the condition holds, else those of `other`."""
+    chosen: Tensor = functions.where(condition, self, other)
+    return chosen
+
+
+def _polygamma(self: Tensor, n: int) -> Tensor:
+    """The derivative of `digamma` of order n."""
+    return special.polygamma(n, self)
+
+
+def _contiguous(self: Tensor, *, memory_format: Any = None) -> Tensor:
+    """The Tensor itself, or a copy with the elements in order."""
+    if self.is_contiguous(memory_format):
+        return self
+    return functions.clone(self, memory_format=memory_format or contiguous_format)
+
+
+def _iterate(self: Tensor) -> Iterator[Tensor]:
+    if self.array.ndim == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(shaping.unbind(self))
+
+
+def _reversed_axes(self: Tensor) -> Tensor:
+    """The transpose: all axes reversed."""
+    return shaping.permute(self, *reversed(range(self.ndim)))
+
+
+def _adjoint_matrix(self: Tensor) -> Tensor:
+    """The transpose of a matrix, conjugated."""
+    if self.ndim not in (0, 2):
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor."
+        )
+    return viewing.adjoint(self) if self.ndim else self
+
+
+def _reversed(self: Tensor) -> Tensor:
+    """The first axis in the other direction."""
+    return shaping.flip(self, 0) if self.ndim else self
+
+
+def _set_real(self: Tensor, value: Any) -> None:
+    inplace.assign(complex_numbers.real(self), value)
+
+
+def _set_imag(self: Tensor, value: Any) -> None:
+    inplace.assign(complex_numbers.imag(self), value)
+
+
+def _matrix_transpose(self: Tensor) -> Tensor:
+    """The last two axes exchanged."""
+    if self.ndim == 1:
+        raise RuntimeError(
+            "tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
+    return shaping.transpose(self, -1, -2) if self.ndim else self
+
+
+def _new(make: Any) -> Any:
+    """`x.new_zeros(…)` and its kind, of the same dtype where none is named."""
+
+    def method(self: Tensor, *args: Any, dtype: Any = None, **options: Any) -> Tensor:
+        made: Tensor = make(*args, dtype=self.array.dtype if dtype is None else dtype, **options)
+        return made
+
+    method.__doc__ = f"`{make.__name__}`, of the same dtype where none is named."
+    return method
+
+
+def _new_legacy(self: Tensor, *data: Any) -> Tensor:
+    """Legacy: a Tensor of the same dtype, of data or of these sizes."""
+    return wrap(legacy_array(data, self.array.dtype))
+
+
+def _fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Set the elements of the main diagonal to a value. wrap: of a tall matrix, again after the
+    last column."""
+    shape = self.array.shape
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and len({*shape}) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    tall = len(shape) == 2 and shape[0] > shape[1]
+    rows = np.arange(shape[0] if wrap and tall else min(shape))
+    if wrap and tall:
+        rows = rows[(rows % (shape[1] + 1)) < shape[1]]
+        place: Any = rows, rows % (shape[1] + 1)
+    else:
+        place = (rows,) * len(shape)
+    indexing.setitem(self, place, fill_value)
+    return self
+
+
+def _set_(self: Tensor, *source: Any, **_: Any) -> Tensor:
+    """Refused: a Tensor keeps its memory."""
+    raise UnsupportedError(
+        "`set_`, which gives a Tensor other memory", "make a new Tensor, or use `copy_`"
+    )
+
+
+def _resize_(self: Tensor, *sizes: Any, **_: Any) -> Tensor:
+    """Refused: a Tensor keeps its memory."""
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    raise UnsupportedError(
+        "`resize_`, which gives a Tensor other memory", "make a new Tensor, or use `reshape`"
+    )
+
+
+def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+            "protocol at the moment.  If you were attempting to deepcopy a module, this may be "
+            "because of a torch.nn.utils.weight_norm usage, see "
+            "https://github.com/pytorch/pytorch/pull/103001"
+        )
+    copy = wrap(_copied_memory(self.array, memo))
+    copy.needs_grad = self.requires_grad
+    if MODES:
+        tell_made(copy)
+    memo[id(self)] = copy
+    if self.grad is not None:
+        copy._grad = _deepcopy(self.grad, memo)
+    copy.__dict__.update(deepcopy(self.__dict__, memo))
+    return copy
+
+
+def _copied_memory(array: Array, memo: dict[int, Any]) -> Array:
+    """A copy of an array; copies of views of one memory share a memory, too."""
+    owner = memory_of(array)
+    if not (owner.flags.c_contiguous and array.flags.writeable and owner.dtype == array.dtype):
+        alone: Array = array.copy()
+        return alone
+    copied = memo.get(id(owner))
+    if copied is None:
+        copied = memo[id(owner)] = owner.copy()
+        memo.setdefault(id(memo), []).append(owner)
+    offset = array.ctypes.data - owner.ctypes.data
+    view: Array = np.ndarray(array.shape, array.dtype, copied, offset, array.strides)
+    return view
+
+
+def _rebuild(array: Any, requires_grad: bool) -> Tensor:
+    tensor = wrap(array)
+    tensor.needs_grad = requires_grad
+    return tensor
+
+
+def _reduce(self: Tensor) -> Any:
+    return _rebuild, (self.array, self.requires_grad), self.__dict__ or None
+
+
+def _apply_(self: Tensor, function: Callable[..., Any], *others: Tensor, name: str) -> Tensor:
+    """Set each element to what a function of Python makes of it, and of others in its place."""
+    if any(tensor.requires_grad for tensor in (self, *others)):
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
+            "instead."
+        )
+    arrays = np.broadcast_arrays(self.array, *(other.array for other in others))
+    found = [function(*items) for items in zip(*(a.ravel().tolist() for a in arrays), strict=True)]
+    return inplace.assign(self, np.array(found, self.array.dtype).reshape(self.array.shape))
+
+
+def _map_each_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Set each element to what a function of Python makes of it."""
+    return _apply_(self, callable, name="apply_")
+
+
+def _map_pairs_(self: Tensor, tensor: Tensor, callable: Callable[..., Any]) -> Tensor:
+    """Set each element to what a function makes of it and of another's element."""
+    return _apply_(self, callable, tensor, name="map_")
+
+
+def _map_triples_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[..., Any]) -> Tensor:
+    """Set each element to what a function makes of it and of two others' elements."""
+    return _apply_(self, callable, x, y, name="map2_")
+
+
+def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether both are the same elements of the same memory, in the same shape."""
+    first, second = self.array, tensor.array
+    where = [(a.ctypes.data, a.shape, a.strides) for a in (first, second)]
+    return where[0] == where[1]
+
+
+def _new_empty_strided(self: Tensor, size: Any, stride: Any, **options: Any) -> Tensor:
+    """`empty_strided`, of the same dtype where none is named."""
+    return creation.empty_strided(size, stride, **{"dtype": self.dtype, **options})
+
+
+def _refuse_deleting(self: Tensor, index: Any) -> None:
+    raise TypeError("Tensor does not support deleting items")
+
+
+_KINDS_OF_OTHERS = [
+    "is_cuda",
+    "is_ipu",
+    "is_maia",
+    "is_meta",
+    "is_mkldnn",
+    "is_mps",
+    "is_mtia",
+    "is_nested",
+    "is_quantized",
+    "is_sparse",
+    "is_sparse_csr",
+    "is_vulkan",
+    "is_xla",
+    "is_xpu",
+]
+
+METHODS: dict[str, Any] = {
+    "backward": tensor_backward,
+    "zero_": _zero_,
+    "fill_": _fill_,
+    "copy_": _copy_,
+    "set_": _set_,
+    "resize_": _resize_,
+    **dict.fromkeys(_KINDS_OF_OTHERS, property(lambda self: False)),
+    "name": property(lambda self: None),
+    "apply_": _map_each_,
+    "map_": _map_pairs_,
+    "map2_": _map_triples_,
+    "is_set_to": _is_set_to,
+    "is_pinned": queries.is_distributed,
+    "is_shared": queries.is_distributed,
+    "to_dense": queries.resolve_conj,
+    "is_cpu": property(lambda self: True),
+    "bernoulli": randomness.bernoulli,
+    "bernoulli_": randomness.bernoulli_,
+    "cauchy_": randomness.cauchy_,
+    "exponential_": randomness.exponential_,
+    "geometric_": randomness.geometric_,
+    "log_normal_": randomness.log_normal_,
+    "multinomial": randomness.multinomial,
+    "random_": randomness.random_,
+    "uniform_": randomness.uniform_,
+    "normal_": randomness.normal_,
+    "to": _to,
+    "type": _type,
+    "type_as": _type_as,
+    "where": _where,
+    "polygamma": _polygamma,
+    "contiguous": _contiguous,
+    "T": property(_reversed_axes),
+    "mT": property(_matrix_transpose),
+    "H": property(_adjoint_matrix),
+    "mH": property(viewing.adjoint),
+    "real": property(complex_numbers.real, _set_real),
+    "imag": property(complex_numbers.imag, _set_imag),
+    "new": _new_legacy,
+    "new_empty": _new(creation.empty),
+    "new_empty_strided": _new_empty_strided,
+    "new_full": _new(creation.full),
+    "new_ones": _new(creation.ones),
+    "new_tensor": _new(creation.tensor),
+    "new_zeros": _new(creation.zeros),
+    "fill_diagonal_": _fill_diagonal_,
+    "__iter__": _iterate,
+    "__reversed__": _reversed,
+    "__deepcopy__": _deepcopy,
+    "__reduce__": _reduce,
+    "__getitem__": indexing.getitem,
+    "__delitem__": _refuse_deleting,
+    "__setitem__": indexing.setitem,
+    "__array_ufunc__": numpy_protocol.array_ufunc,
+    "__array_function__": numpy_protocol.array_function,
+}
+
+CONVERSIONS: dict[str, dtypes.Dtype] = {
+    "double": dtypes.float64,
+    "float": dtypes.float32,
+    "half": dtypes.float16,
+    "long": dtypes.int64,
+    "int": dtypes.int32,
+    "short": dtypes.int16,
+    "char": dtypes.int8,
+    "byte": dtypes.uint8,
+    "bool": dtypes.bool_,
+    "cdouble": dtypes.complex128,
+    "cfloat": dtypes.complex64,
+}
+"""The methods that convert to a dtype."""

@@ -1,0 +1,227 @@
+"""Differentiable views: Tensors that share memory with a base, and how they were taken.
+
+A view remembers its base and the steps that lead from the base to it. When an in-place
+operation has changed the shared memory, and with it the base's place in the graph, the view is
+taken again, lazily, so its `grad_fn` leads through the change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradscribe.runtime.graph.grad_mode import enter_mode, grad_enabled, leave_mode
+from gradscribe.runtime.graph.inference import is_inference_mode_enabled
+from gradscribe.runtime.tensors.array_methods import memory_of
+
+if TYPE_CHECKING:
+    from gradscribe.runtime.functions.eager import Operation
+    from gradscribe.runtime.tensors.tensor import Tensor
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Step:
+    """One view operation, with its operands after the first and its static arguments."""
+
+    operation: Operation
+    operands: Sequence[Any]
+    static: tuple[Any, ...]
+
+    def on_array(self, array: Any) -> Any:
+        """The view of an array."""
+        view = self.operation.call([array, *map(_array, self.operands)], self.static)
+        unlock(view, array)
+        return view
+
+    def on_tensor(self, tensor: Tensor) -> Tensor:
+        """The view of a Tensor, recorded."""
+        from gradscribe.runtime.functions.eager import apply, apply_as_view
+
+        if not self.operands:
+            return apply_as_view(self.operation, tensor, self.static)
+        return apply(self.operation, [tensor, *self.operands], self.static)
+
+
+Steps = tuple[Step, ...]
+
+
+class View:
+    """What a view knows of its origin. version: that of the memory when it was last taken.
+
+    is_of_itself: the base stands for what the Tensor itself was, before its axes were changed.
+    origin: why neither it nor its base may be changed in place where that is recorded ("" if they
+    may); a view of such a view has the same.
+    unrecorded: it was taken where nothing is recorded, of a Tensor that requires a gradient. Then
+    so does the view; but no gradient flows through it.
+    cut: its tangent is its own, and none of its base; so are those of its views.
+    """
+
+    __slots__ = ("_base", "cut", "is_of_itself", "origin", "steps", "unrecorded", "version")
+
+    def __init__(self, base: Tensor, steps: Steps, origin: str = "") -> None:
+        self._base = base
+        self.is_of_itself = False
+        self.steps = steps
+        self.version = base.counter[0]
+        self.origin = origin or current_origin()
+        self.unrecorded = False
+        self.cut = False
+
+    @property
+    def base(self) -> Tensor:
+        """The Tensor that the steps start at: of a base whose axes were changed in place since, the
+        one that stands for what it was."""
+        base = self._base
+        return base if base.view_of is None else base.view_of.base
+
+    def refresh(self, view: Tensor, *, placed: bool = False) -> None:
+        """Take the view again, if its memory has changed since.
+
+        placed: its place in the graph is asked for, which there is none of where the view does not
+        allow the change.
+        """
+        version = self.base.counter[0]
+        if version == self.version:
+            return
+        if self.origin:
+            if self.origin in _MODE_NAMES and view.node is None and self.base.needs_grad:
+                view.needs_grad = self.unrecorded = True
+            if placed and self.base.needs_grad:
+                self.refuse(view, "its base or another view of its base has been")
+            return
+        self.version = version
+        if not self.base.needs_grad:
+            return
+        from gradscribe.runtime.tensors.tensor import move
+
+        token = enter_mode(True)
+        try:
+            move(view, *self._taken_again(view))
+        finally:
+            leave_mode(token)
+
+    def _taken_again(self, view: Tensor) -> tuple[Any, int]:
+        """The new place in the graph of a view whose base has changed."""
+        from gradscribe.runtime.graph.regions import AsStridedBackward0
+
+        if not any(step.operation.name in _OF_PARTS for step in self.steps):
+            return AsStridedBackward0(self.base, self.steps, view.array), 0
+        again = take(self.base, self.steps)
+        return again.node, again.index
+
+    def refuse(self, view: Tensor, changed: str = "is being") -> None:
+        """Raise the error for a recorded change in place, where the view does not allow it.
+
+        changed: what is changed, and when.
+        """
+        if self.origin:
+            what = f"{self._described(view, changed)} modified inplace"
+            if view.node is None and self.origin in (CUSTOM, MULTIPLE):
+                what += " with grad mode enabled"
+            raise RuntimeError(what + _REASONS[self.origin])
+
+    def _described(self, view: Tensor, changed: str) -> str:
+        """Which view it is, where it was made, and what is changed."""
+        node = view.node
+        name = f"{self.steps[-1].operation.name}Backward0" if node is None else node.name()
+        if self.origin not in _MODE_NAMES and node is not None:
+            return f"Output {view.index} of {name} is a view and {changed}"
+        mode = _MODE_NAMES.get(self.origin, "no_grad mode")
+        if self.origin in _MODE_NAMES and (node is not None or len(self.steps) > 1):
+            output = f"Output {view.index} of {name}"
+            return f"{output} is a view of a view which was created in {mode} and {changed}"
+        return f"A view was created in {mode} and {changed}"
+
+
+_OF_PARTS = frozenset({"Real", "Imag", "ViewAsReal", "ViewAsComplex"})
+"""View operations that change the dtype."""
+
+NO_GRAD, INFERENCE, CUSTOM, MULTIPLE = "no_grad", "inference", "custom", "multiple"
+_MODE_NAMES = {NO_GRAD: "no_grad mode", INFERENCE: "inference mode"}
+
+
+def current_origin() -> str:
+    """The origin of a view that is taken now."""
+    if grad_enabled():
+        return ""
+    return INFERENCE if is_inference_mode_enabled() else NO_GRAD
+
+
+_MOVE_BOTH = (
+    ". Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
+    "your code by moving both the view and the inplace either both inside the {} block (if you "
+    "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+)
+_REASONS = {
+    NO_GRAD: " with grad mode enabled" + _MOVE_BOTH.format("no_grad"),
+    INFERENCE: " in normal mode" + _MOVE_BOTH.format("inference_mode"),
+    CUSTOM: (
+        ". This view was created inside a custom Function (or because an input was returned as-is) "
+        "and the autograd logic to handle view+inplace would override the custom backward "
+        "associated with the custom Function, leading to incorrect gradients. This behavior is "
+        "forbidden. You can fix this by cloning the output of the custom Function."
+    ),
+    MULTIPLE: (
+        ". This view is the output of a function that returns multiple views. Such functions do "
+        "not allow the output views to be modified inplace. You should replace the inplace "
+        "operation by an out-of-place one."
+    ),
+}
+
+
+def steps_to(viewed: Tensor, step: Step) -> tuple[Tensor, Steps]:
+    """The base of a view that is taken of a Tensor, and the steps from the base to the view."""
+    if viewed.view_of is None:
+        return viewed, (step,)
+    return viewed.view_of.base, (*viewed.view_of.steps, step)
+
+
+def take(tensor: Tensor, steps: Steps) -> Tensor:
+    """The view of a Tensor that the steps lead to."""
+    for step in steps:
+        tensor = step.on_tensor(tensor)
+    return tensor
+
+
+def take_array(array: Any, steps: Steps) -> Any:
+    """The view of an array that the steps lead to."""
+    for step in steps:
+        array = step.on_array(array)
+    return array
+
+
+def positions(shape: tuple[int, ...], steps: Steps) -> Any:
+    """Where, in a flat array of this shape, the elements stand that the steps lead to."""
+    return take_array(np.arange(math.prod(shape)).reshape(shape), steps)
+
+
+def unlock(view: Any, original: Any) -> None:
+    """Let a view be stored to that NumPy made read-only, if no two elements share memory."""
+    flags = getattr(view, "flags", None)
+    if flags is None or flags.writeable or overlaps(view):
+        return
+    if not (original.flags.writeable or memory_of(original).flags.writeable):
+        return
+    with contextlib.suppress(ValueError):
+        view.flags.writeable = True
+
+
+def overlaps(array: Any) -> bool:
+    """Whether two elements of an array may share memory."""
+    reach = array.itemsize
+    for step, length in sorted(
+        (abs(step), n) for step, n in zip(array.strides, array.shape, strict=True) if n > 1
+    ):
+        if step < reach:
+            return True
+        reach += step * (length - 1)
+    return False
+
+
+def _array(operand: Any) -> Any:
+    return getattr(operand, "array", operand)

@@ -51,6 +51,7 @@ POINTS = [
 def test_no_nan_where_the_derivative_exists(text: str, x: Any, gradient: Any) -> None:
     function = function_of_text(f"np.sum({text})", ["x"])
     np.testing.assert_allclose(gs.grad(function)(x), gradient, atol=1e-12)
+    np.testing.assert_allclose(gs.jacfwd(function)(x), gradient, atol=1e-12)
     assert np.all(np.isfinite(gs.hvp(function, (x,), (np.ones_like(x),))))
 
 

@@ -166,7 +166,7 @@ def _extremum_tangent(
     if np.ndim(x) == 0 and initial is None:
         return d_x
     chosen, count = _chosen_elements(out, x, axis, keepdims, initial, where)
-    d_out = np.sum(chosen * d_x, axis=axis, keepdims=keepdims)
+    d_out = np.sum(np.where(chosen, d_x, 0), axis=axis, keepdims=keepdims)
     if initial is not None:
         d_out = d_out + (out == initial) * d_initial
     return d_out / count

@@ -226,7 +226,9 @@ def _order_tangent(out, a, q, axis, method, skips_nan, d_a, d_q):
     rows = _rows(a, axis)
     order = np.argsort(rows, axis=-1)
     by_element, by_q = _weights(rows, q, method, skips_nan)
-    change = _combined(np.take_along_axis(_rows(d_a, axis), order, -1), by_element)
+    d_ordered = np.take_along_axis(_rows(d_a, axis), order, -1)
+    taken = np.any(by_element != 0, axis=-2)
+    change = _combined(np.where(taken, d_ordered, 0), by_element)
     if d_q is not None:
         change = change + _combined(_ordered(rows, order, skips_nan), by_q) * np.ravel(d_q)
     return np.reshape(np.moveaxis(change, -1, 0), np.shape(out))

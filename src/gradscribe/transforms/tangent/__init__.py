@@ -50,7 +50,6 @@ from gradscribe.ir.types import (
     is_differentiable,
 )
 from gradscribe.primitives import control, indexing
-from gradscribe.primitives.choices import CHOICES
 from gradscribe.transforms import conjugates
 from gradscribe.transforms.absence import absences, telling
 from gradscribe.transforms.activity import STRUCTURAL, active_values
@@ -58,6 +57,7 @@ from gradscribe.transforms.calls import tangent_call
 from gradscribe.transforms.cotangents import call, constant, name_of, same_lengths, zero_if_there
 from gradscribe.transforms.opacity import check_known, refuse_opaque
 from gradscribe.transforms.tangent.fitting import fit
+from gradscribe.transforms.tangent.poles import Poles
 from gradscribe.transforms.tangent.regions import recorded_values, tangent_if, tangent_loop
 from gradscribe.transforms.tangent.signature import keep_leaves, unused
 from gradscribe.transforms.tangent.stores import tangent_of_accumulation, tangent_of_store
@@ -116,7 +116,7 @@ class Tangent:
         self.active |= set(recorded_values(function))
         self._function = function
         self._tangents: dict[Value, Value] = {}
-        self._masked: set[Value] = set()  # what a choice may have cut off
+        self._poles = Poles(self.builder)
         self._undefined: set[Value] = set()
         self._literals = {
             operation.results[0]: operation.attributes["value"]
@@ -172,8 +172,8 @@ class Tangent:
                 if any(tangent in other.results for other in made):
                     tangent = self.builder.rename(tangent, name_of(result))
                 self.define(result, tangent)
-                if self._is_masked(operation):
-                    self._masked.add(tangent)
+                operands = map(self.of, operation.operands)
+                self._poles.note(operation, [t for t in operands if t is not None], tangent)
 
     @contextmanager
     def located(self, operation: Operation) -> Iterator[None]:
@@ -305,26 +305,8 @@ class Tangent:
                 term = self._times(tangent, partial)
                 if conjugates.is_modulus(operation):
                     term = conjugates.real_part(self.builder, term)
-                if tangent in self._masked and operation.primitive.pole:
-                    term = self._guarded(tangent, term)
-                total = self._sum(total, term)
+                total = self._sum(total, self._poles.term(operation, tangent, partial, term))
         return total
-
-    def _is_masked(self, operation: Operation) -> bool:
-        """Whether a choice may have cut off the tangent of the result."""
-        primitive = operation.primitive
-        given = [self._tangents[value] for value in operation.operands if value in self._tangents]
-        keeps = primitive.elementwise or primitive.view
-        return primitive in CHOICES or (keeps and bool(given) and self._masked.issuperset(given))
-
-    def _guarded(self, tangent: Value, term: Value) -> Value:
-        """Zero where a choice has cut the tangent off, also where the partial is infinite."""
-        if not isinstance(tangent.type, Array):
-            return term
-        zero = constant(self.builder, 0.0)
-        is_zero = call(self.builder, operator.eq, tangent, zero)
-        is_cut = call(self.builder, operator.and_, is_zero, call(self.builder, np.isnan, term))
-        return call(self.builder, np.where, is_cut, zero, term)
 
     def _times(self, tangent: Value, partial: Any) -> Value:
         if not isinstance(partial, Value):

@@ -147,7 +147,14 @@ def test_dtypes_and_empty_arrays_keep_theirs(mode):
 @pytest.mark.parametrize("mode", TRANSFORMS)
 def test_results_are_new_arrays(mode):
     weights = X.copy()
-    for f in (lambda x: np.sum(weights * x), lambda x: weights * x[0]):
+
+    def weighted_sum(x):
+        return np.sum(weights * x)
+
+    def weighted_first(x):
+        return weights * x[0]
+
+    for f in (weighted_sum, weighted_first):
         found = TRANSFORMS[mode](f)(X)
         assert not np.shares_memory(found, weights)
 

@@ -184,3 +184,40 @@ def test_a_retained_gradient_is_added_to_out_of_place():
     (d_x * d_x).sum().backward()
     assert (first.tolist(), z.grad.tolist()) == ([3, 12], [39, 300])
     assert not z.grad.requires_grad
+
+
+def _leaf_hook(x, held):
+    x.register_hook(lambda g: held)
+    return x * 2
+
+
+def _prehook_of_the_leaf(x, held):
+    y = x * 2
+    y.grad_fn.next_functions[0][0].register_prehook(lambda grads: (held,))
+    return y
+
+
+def _hook_of_a_node(x, held):
+    y = x * 1
+    y.grad_fn.register_hook(lambda grads, outputs: (held, None))
+    return y
+
+
+@pytest.mark.parametrize("hooked", [_leaf_hook, _prehook_of_the_leaf, _hook_of_a_node])
+def test_what_a_hook_returns_stays_the_users(hooked):
+    held = gs.full((2,), 3.0)
+    x = gs.ones(2, requires_grad=True)
+    y = hooked(x, held)
+    for _ in range(3):
+        y.sum().backward(retain_graph=True)
+    assert held.tolist() == [3, 3]
+    assert x.grad.tolist() == [9, 9]
+
+
+def test_what_a_hook_has_seen_is_not_added_to():
+    seen = []
+    x = gs.ones(2, requires_grad=True)
+    x.register_hook(lambda g: seen.append(g))
+    for _ in range(2):
+        (x * 2).sum().backward()
+    assert [g.tolist() for g in seen] == [[2, 2], [2, 2]]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradscribe import grad
+from gradscribe import grad, utils
 from gradscribe.runtime import namespace as gs
 
 
@@ -128,3 +128,41 @@ def test_calls_of_any_form_give_tensors_with_the_compiled_gradient(call):
         return sum([np.sum(one * one) for one in given])
 
     np.testing.assert_allclose(x.grad.numpy(), grad(loss)(array), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda q, y: np.put_along_axis(q, np.array([[1]]), y, axis=1),
+        lambda q, y: np.put(q, [1, 4], y),
+        lambda q, y: np.place(q, np.array([[0, 1, 0], [0, 1, 0]], bool), y),
+        lambda q, y: np.putmask(q, np.array([[0, 1, 0], [0, 1, 0]], bool), y),
+        lambda q, y: np.copyto(q, y, where=np.array([False, True, False])),
+    ],
+)
+def test_functions_that_change_an_array_change_tensors_in_the_graph(change):
+    x = gs.tensor(np.arange(1.0, 7.0).reshape(2, 3), requires_grad=True)
+    y = gs.tensor(10.0, requires_grad=True)
+    q = x * 1
+    change(q, y)
+    assert q.tolist() == [[1, 10, 3], [4, 10, 6]]
+    (q * x.detach()).sum().backward()
+    assert x.grad.tolist() == [[1, 0, 3], [4, 0, 6]]
+    assert y.grad.item() == 7
+
+
+def test_an_array_is_filled_by_what_has_no_place_in_the_graph_alone():
+    out = np.zeros(3)
+    assert np.sum(gs.ones(2, 3), axis=0, out=out) is out
+    assert out.tolist() == [2, 2, 2]
+    with pytest.raises(TypeError, match=r"`np.sum` of a Tensor that requires a gradient cannot"):
+        np.sum(gs.ones(2, 3, requires_grad=True), axis=0, out=out)
+    with pytest.raises(TypeError, match="a Tensor cannot be stored in an array"):
+        np.copyto(out, gs.ones(3))
+
+
+def test_dlpack_capsules_come_back():
+    x = gs.tensor([1.0, 2.0])
+    y = utils.dlpack.from_dlpack(utils.dlpack.to_dlpack(x))
+    x[0] = 5.0
+    assert y.tolist() == [5, 2]

@@ -104,7 +104,7 @@ def change_each_alone(x: Any, index: Any, operation: Any) -> None:
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """`np.put_along_axis(arr, indices, values, axis)`."""
     places: tuple[Any, ...] = ()
-    for a, n in enumerate(np.shape(indices)):
+    for a, n in enumerate(np.shape(arr)):
         if a == axis % np.ndim(arr):
             places = (*places, indices)
         else:

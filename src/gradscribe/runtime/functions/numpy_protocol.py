@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,10 @@ def array_function(
     if function in _ON_ARRAYS or function in _CONSTANT:
         out = function(*map(_array, args), **{k: _array(v) for k, v in kwargs.items()})
         return out if function in _ON_ARRAYS else wrap(out)
+    if function in _changing():
+        return _change(_changing()[function], args, kwargs)
+    if isinstance(kwargs.get("out"), np.ndarray):
+        return _fill(function, args, kwargs)
     if function is np.nonzero:
         return tuple(map(wrap, np.nonzero(*map(_array, args))))
     if function in COMPOSITIONS or function not in PRIMITIVES or function in _OF_FORMS:
@@ -82,6 +86,36 @@ def array_function(
         return apply_of_any_form(function, args, kwargs)
     row = _row(function, tuple(static))
     return apply(row, operands, tuple(static.values()))
+
+
+def _changing() -> Mapping[Any, Callable[..., None]]:
+    """NumPy's functions that change an array, in terms of stores."""
+    from gradscribe.frontend.calls.array_changes import FUNCTIONS
+
+    return FUNCTIONS
+
+
+def _change(change: Callable[..., None], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """`np.put_along_axis(x, …)` and its kind: stores to a Tensor, recorded as such."""
+    target = args[0] if args else next(iter(kwargs.values()))
+    if not isinstance(target, Tensor):
+        raise TypeError("a Tensor cannot be stored in an array: make a Tensor of the array, too")
+    if not target.is_contiguous():
+        raise TypeError(f"`np.{change.__name__}` changes contiguous Tensors; use an index")
+    change(*args, **kwargs)
+
+
+def _fill(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """A call whose result goes to an array of the caller's, which has no place in the graph."""
+    out = kwargs["out"]
+    result = function(*args, **{name: value for name, value in kwargs.items() if name != "out"})
+    if result.requires_grad:
+        raise TypeError(
+            f"`np.{function.__name__}` of a Tensor that requires a gradient cannot fill an array: "
+            "give `out` a Tensor, or leave it out"
+        )
+    out[...] = result.numpy()
+    return out
 
 
 _OF_FORMS = (

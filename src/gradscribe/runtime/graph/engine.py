@@ -198,6 +198,8 @@ class Run:
                 return
         if state is not None and state.prehooks:
             cotangents = self._after_prehooks(state.prehooks, cotangents)
+        if type(node) is AccumulateGrad and _is_hooked(node):
+            cotangents = [None if c is None else _own(c) for c in cotangents]
         edges = node.next_edges
         results = self._results(node, cotangents)
         state = node.own_hooks
@@ -206,7 +208,7 @@ class Run:
             results = self._after_hooks(node, state.hooks, wanted, cotangents)
         if not self.retain_graph:
             node.release()
-        fresh = node.returns_fresh
+        fresh = node.returns_fresh and (state is None or not state.hooks)
         for edge, result in zip(edges, results, strict=True):
             if edge[0] is not None:
                 self.deliver(edge, result, fresh)
@@ -288,6 +290,12 @@ def _shown(cotangent: Any) -> Any:
     if cotangent is None or isinstance(cotangent, Tensor):
         return cotangent
     return wrap(np.asarray(cotangent))
+
+
+def _is_hooked(node: AccumulateGrad) -> bool:
+    """Whether hooks have seen, and may hold, the gradient that comes to a leaf."""
+    leaf, state = node.variable._leaf, node.own_hooks
+    return bool(leaf is not None and leaf.hooks) or bool(state is not None and state.prehooks)
 
 
 def _own(cotangent: Any) -> Any:

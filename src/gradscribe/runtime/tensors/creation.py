@@ -133,9 +133,23 @@ def frombuffer(
     return finished(array, None, None, requires_grad)
 
 
+class _OfCapsule:
+    """What NumPy takes in place of a bare DLPack capsule, of main memory."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+
 def from_dlpack(ext_tensor: Any) -> Tensor:
-    """A Tensor that shares memory with an array of another library."""
-    return finished(np.from_dlpack(ext_tensor))
+    """A Tensor that shares memory with an array of another library, or with a capsule of one."""
+    known = hasattr(ext_tensor, "__dlpack__")
+    return finished(np.from_dlpack(ext_tensor if known else _OfCapsule(ext_tensor)))
 
 
 def zeros(

@@ -39,6 +39,8 @@ def _cumprod_tangent(out, x, axis=None, dtype=None, *, d_x):
     if np.ndim(x) == 0:
         return np.reshape(d_x, (1,))
     rows, d_rows, along = _flat(x, axis), _flat(d_x, axis), 0 if axis is None else axis
+    if rows.dtype != out.dtype:
+        rows = rows.astype(out.dtype)
     if np.all(x):
         return out * np.cumsum(d_rows / rows, along)
     change = np.moveaxis(d_rows, along, -1)[..., None, :] @ _products_without_one(rows, along)

@@ -122,6 +122,8 @@ def _factors(out, x, axis, keepdims, initial, where):
     """The product without the initial value, and what each element is multiplied with in it."""
     if where is not True:
         x = np.where(where, x, 1)
+    if np.ndim(x) > 0 and x.dtype != out.dtype:
+        x = x.astype(out.dtype)
     if initial is not None:
         out = np.prod(x, axis=axis, keepdims=keepdims)
     return out, _other_factors(_restore(out, axis, keepdims), x, axis)

@@ -43,7 +43,7 @@ def _taken_type(facts, callee, x, index, axis):
 def take_along_axis(out, x, index, axis, *, d_out):
     rank = np.ndim(x)
     places = ()
-    for a, n in enumerate(np.shape(index)):
+    for a, n in enumerate(np.shape(x)):
         if a == axis % rank:
             places = (*places, index)
         else:

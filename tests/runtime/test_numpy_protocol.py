@@ -161,6 +161,47 @@ def test_an_array_is_filled_by_what_has_no_place_in_the_graph_alone():
         np.copyto(out, gs.ones(3))
 
 
+@pytest.mark.parametrize(
+    ("fill", "shape"),
+    [
+        (lambda x, out: np.exp(x, out=out), (3,)),
+        (lambda x, out: np.hypot.reduce(x, axis=0, out=out), ()),
+        (lambda x, out: np.multiply.accumulate(x, out=out), (3,)),
+        (lambda x, out: np.add(x, x, out=out, where=np.array([True, False, True])), (3,)),
+    ],
+)
+def test_operations_fill_arrays_and_tensors(fill, shape):
+    values = np.array([2.0, 3.0, 4.0])
+    expected = np.full(shape, 7.0)
+    fill(values, expected)
+    x = gs.tensor(values, requires_grad=True)
+    filled, into = np.full_like(expected, 7.0), gs.tensor(np.full_like(expected, 7.0))
+    assert fill(x.detach(), filled) is filled
+    np.testing.assert_array_equal(filled, expected)
+    assert fill(x, into) is into
+    np.testing.assert_array_equal(into.detach().numpy(), expected)
+    assert into.requires_grad
+    with pytest.raises(TypeError, match="of a Tensor that requires a gradient cannot fill an"):
+        fill(x, filled)
+
+
+def test_each_of_several_results_goes_where_it_is_wanted():
+    fractions = np.zeros(2)
+    found, whole = np.modf(gs.tensor([1.5, 2.25]), out=(fractions, None))
+    assert found is fractions
+    assert fractions.tolist() == [0.5, 0.25]
+    assert whole.tolist() == [1, 2]
+
+
+def test_a_function_of_scipy_says_how_it_is_recorded():
+    linalg = pytest.importorskip("scipy.linalg")
+    x = gs.tensor(np.eye(2), requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"Can't call numpy.*gs.differentiable\(function\)"):
+        linalg.expm(x)
+    with pytest.raises(RuntimeError, match=r"detach\(\).numpy\(\) instead.$"):
+        np.asarray(x)
+
+
 def test_dlpack_capsules_come_back():
     x = gs.tensor([1.0, 2.0])
     y = utils.dlpack.from_dlpack(utils.dlpack.to_dlpack(x))

@@ -69,6 +69,9 @@ def _text(tree: Any, namespace: dict[str, Any]) -> str:
     if isinstance(tree, dict):
         pairs = (f"{_text(k, namespace)}: {_text(v, namespace)}" for k, v in tree.items())
         return "{" + ", ".join(pairs) + "}"
+    if isinstance(tree, slice):
+        parts = (_text(part, namespace) for part in (tree.start, tree.stop, tree.step))
+        return f"slice({', '.join(parts)})"
     if isinstance(tree, _LITERALS):
         return repr(tree)
     if isinstance(tree, float) and math.isinf(tree):

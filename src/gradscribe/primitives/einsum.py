@@ -6,7 +6,7 @@ import string
 
 import numpy as np
 
-from gradscribe.primitives.registry import BILINEAR, adjoint
+from gradscribe.primitives.registry import BILINEAR, adjoint, variant
 from gradscribe.primitives.static import static
 from gradscribe.primitives.typing import (
     TypeRuleError,
@@ -120,3 +120,11 @@ def einsum(out, subscripts, operands, optimize=False, *, d_out):
             d_x = np.broadcast_to(np.expand_dims(d_x, missing), np.shape(x))
         parts = (*parts, d_x)
     return None, parts
+
+
+@variant(np.einsum)
+def einsum_of_form(subscripts, *operands, optimize=False, dtype=None, order="K", casting="safe"):
+    """Sums of another dtype are those of the operands in it; the layout is NumPy's own matter."""
+    if dtype is not None:
+        operands = tuple([np.asarray(x, dtype) for x in operands])
+    return np.einsum(subscripts, *operands, optimize=optimize)

@@ -13,7 +13,15 @@ import operator
 import numpy as np
 
 from gradscribe.ir.types import Array
-from gradscribe.primitives.registry import BILINEAR, LINEAR, adjoint, available, composition
+from gradscribe.primitives.matrices import conjugated
+from gradscribe.primitives.registry import (
+    BILINEAR,
+    LINEAR,
+    adjoint,
+    available,
+    composition,
+    variant,
+)
 from gradscribe.primitives.typing import (
     TypeRuleError,
     dims_of,
@@ -209,7 +217,7 @@ def _vecdot_type(facts, callee, x, y, *, axis=-1):
 @adjoint(*available(np, "vecdot"), np.linalg.vecdot, type=_vecdot_type, tangent=BILINEAR)
 def vecdot(out, x, y, *, axis=-1, d_out):
     d_out = np.expand_dims(d_out, axis)
-    return d_out * y, d_out * x
+    return conjugated(d_out) * y, d_out * x
 
 
 def _matvec_type(facts, callee, x, y):
@@ -231,7 +239,8 @@ def _vecmat_type(facts, callee, x, y):
 
 @adjoint(*available(np, "vecmat"), type=_vecmat_type, tangent=BILINEAR)
 def vecmat(out, x, y, *, d_out):
-    return (y @ d_out[..., None])[..., 0], x[..., None] * d_out[..., None, :]
+    d_x = (y @ conjugated(d_out)[..., None])[..., 0]
+    return d_x, x[..., None] * d_out[..., None, :]
 
 
 # -- trace -----------------------------------------------------------------------------------
@@ -243,6 +252,11 @@ def trace(out, x, offset=0, axis1=0, axis2=1, *, d_out):
     if np.ndim(x) == 2:
         return d_out * (diagonal if axis1 % 2 == 0 else diagonal.T)
     return np.moveaxis(d_out[..., None, None] * diagonal, (-2, -1), (axis1, axis2))
+
+
+@variant(np.trace, "trace")
+def trace_of_dtype(a, offset=0, axis1=0, axis2=1, dtype=None):
+    return np.trace(a if dtype is None else np.asarray(a, dtype), offset, axis1, axis2)
 
 
 # -- by NumPy's other names ----------------------------------------------------------------------

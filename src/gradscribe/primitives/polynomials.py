@@ -90,6 +90,8 @@ def poly(seq_of_zeros):
 def vander(x, N=None, increasing=False):
     x = np.asarray(x, dtype=np.promote_types(x.dtype, int))
     count = x.shape[0] if N is None else N
+    if count < 2:
+        return np.ones((x.shape[0], count), dtype=x.dtype)
     factors = np.broadcast_to(x[:, None], (x.shape[0], count - 1))
     ones = np.ones((x.shape[0], 1), dtype=x.dtype)
     powers = np.concatenate((ones, np.cumprod(factors, axis=1)), axis=1)

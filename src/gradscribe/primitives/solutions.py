@@ -251,5 +251,6 @@ def matrix_norm(x, *, keepdims=False, ord="fro"):
 
 
 @composition(np.linalg.trace)
-def trace(x, *, offset=0):
+def trace(x, *, offset=0, dtype=None):
+    x = x if dtype is None else np.asarray(x, dtype)
     return np.trace(x, offset, axis1=-2, axis2=-1)

@@ -35,12 +35,17 @@ def _argsort(x, axis=-1, kind=None, *, stable=None):
 constant(np.argsort, type=_sorted_type, methods=("argsort",), signature=_argsort, cheap=False)
 
 
-def _taken_type(facts, callee, x, index, axis):
+def _taken_type(facts, callee, x, index, axis=-1):
+    normalize_axes(axis, len(dims_of(x)))
     return like_first(result_of(np.asarray, x), dims_of(index), x)
 
 
 @adjoint(np.take_along_axis, type=_taken_type, tangent=LINEAR)
-def take_along_axis(out, x, index, axis, *, d_out):
+def take_along_axis(out, x, index, axis=-1, *, d_out):
+    if axis is None:
+        d_flat = np.zeros(x.size, dtype=x.dtype)
+        np.add.at(d_flat, index, d_out)
+        return np.reshape(d_flat, np.shape(x))
     rank = np.ndim(x)
     places = ()
     for a, n in enumerate(np.shape(x)):

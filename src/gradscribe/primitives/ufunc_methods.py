@@ -97,10 +97,13 @@ def _reduced_by(ufunc):
         axes = tuple(range(np.ndim(array))) if axis is None else axis
         axes = axes if isinstance(axes, tuple) else (axes,)
         rows = np.moveaxis(array, axes, tuple(range(len(axes))))
-        rows = np.reshape(rows, (-1, *rows.shape[len(axes) :]))
+        rows = np.reshape(rows, (_product(rows.shape[: len(axes)]), *rows.shape[len(axes) :]))
         if where is not True:
             taken = np.moveaxis(np.broadcast_to(where, array.shape), axes, tuple(range(len(axes))))
             taken = np.reshape(taken, rows.shape)
+        if rows.shape[0] == 0 and (initial is not None or ufunc.identity is not None):
+            before = ufunc.identity if initial is None else initial
+            return np.full(np.sum(array, axis, keepdims=keepdims).shape, before, array.dtype)[()]
         result = rows[0] if initial is None else ufunc(initial, rows[0])
         if where is not True:
             before = ufunc.identity if initial is None else initial
@@ -113,6 +116,13 @@ def _reduced_by(ufunc):
         return np.expand_dims(result, axes) if keepdims else result
 
     return reduce
+
+
+def _product(lengths):
+    whole = 1
+    for length in lengths:
+        whole = whole * length
+    return whole
 
 
 def _accumulated_by(ufunc):

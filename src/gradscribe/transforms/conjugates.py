@@ -26,7 +26,7 @@ from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Linearity, Operation, Primitive, Value
 from gradscribe.ir.types import is_complex
 from gradscribe.primitives.orthogonal import wide_qr
-from gradscribe.primitives.registry import HOLOMORPHIC, PRIMITIVES
+from gradscribe.primitives.registry import HOLOMORPHIC, PRIMITIVES, available
 from gradscribe.transforms.cotangents import call
 
 _NOT_HOLOMORPHIC = frozenset({PRIMITIVES[np.sign]})
@@ -37,16 +37,16 @@ _HOLOMORPHIC = frozenset(
     for function in (
         *(np.matmul, np.dot, np.outer, np.inner, np.tensordot, np.einsum, np.convolve),
         *(np.where, np.prod, np.cumprod, np.linalg.inv, np.linalg.solve, np.linalg.det),
-        np.linalg.multi_dot,
+        *(np.linalg.multi_dot, np.cross, *available(np, "matvec")),
     )
-    if function in PRIMITIVES
 )
 """Those of the others whose rules are right for complex numbers, once they are conjugated."""
 
 _GRADIENTS = frozenset(
     PRIMITIVES[function]
     for function in (
-        *(np.vdot, np.linalg.norm, np.var, np.std, np.correlate, np.interp),
+        *(np.vdot, np.linalg.vecdot, *available(np, "vecmat"), np.nan_to_num),
+        *(np.linalg.norm, np.var, np.std, np.correlate, np.interp),
         *(np.linalg.cholesky, np.linalg.qr, np.linalg.svd, np.linalg.svdvals, np.linalg.slogdet),
         *(np.linalg.eigh, np.linalg.eigvalsh, np.linalg.eig, np.linalg.eigvals),
         *(np.linalg.pinv, np.linalg.lstsq, np.sort, np.full_like, wide_qr),

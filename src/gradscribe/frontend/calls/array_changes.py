@@ -103,6 +103,9 @@ def change_each_alone(x: Any, index: Any, operation: Any) -> None:
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """`np.put_along_axis(arr, indices, values, axis)`."""
+    if axis is None:
+        put(arr, indices, values)
+        return
     places: tuple[Any, ...] = ()
     for a, n in enumerate(np.shape(arr)):
         if a == axis % np.ndim(arr):

@@ -12,7 +12,13 @@ import math
 import numpy as np
 import scipy.special as sp
 
-from gradscribe.primitives.registry import PUBLIC, UNKNOWN, composition, elementwise
+from gradscribe.primitives.registry import (
+    PUBLIC,
+    UNKNOWN,
+    available,
+    composition,
+    elementwise,
+)
 
 # -- the gamma and the beta function -------------------------------------------------------------
 
@@ -77,8 +83,8 @@ def zeta(out, x, q=None):
     return UNKNOWN, None if q is None else -x * sp.zeta(x + 1, q)
 
 
-if hasattr(sp._ufuncs, "_zeta"):
-    PUBLIC[sp._ufuncs._zeta] = sp.zeta
+for _ufunc in (*available(sp._ufuncs, "_zeta"), *available(sp._ufuncs, "_riemann_zeta")):
+    PUBLIC[_ufunc] = sp.zeta
 
 
 @composition(sp.polygamma)

@@ -257,7 +257,13 @@ def expn(out, n, x):
 
 @elementwise(sp.spence)
 def spence(out, z):
-    return -sp.hyp2f1(1, 1, 2, 1 - z)
+    """log(z) / (1 - z): near one, where that is 0 / 0, by its series (which SciPy has wrong for
+    complex numbers that are further away)."""
+    if np.asarray(z).dtype.kind != "c":
+        return -sp.hyp2f1(1, 1, 2, 1 - z)
+    near = np.abs(1 - z) < 0.5
+    series = sp.hyp2f1(1, 1, 2, np.where(near, 1 - z, 0))
+    return np.where(near, -series, np.log(z) / np.where(near, 1, 1 - z))
 
 
 @elementwise(sp.ellipk)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import scipy.special as sp
 
-from gradscribe.ir.types import Array, Tuple
+from gradscribe.ir.types import Array, Tuple, is_complex
 from gradscribe.primitives.reductions import reduction_type
-from gradscribe.primitives.registry import adjoint
+from gradscribe.primitives.registry import HOLOMORPHIC, PRIMITIVES, adjoint
 from gradscribe.primitives.typing import (
+    TypeRuleError,
     dims_of,
     elementwise_type,
     like_first,
@@ -47,6 +48,11 @@ def log_softmax(out, x, axis=None, *, d_out):
 def _sum_type(facts, callee, a, axis=None, b=None, keepdims=False, return_sign=False):
     whole = a if b is None else elementwise_type(facts, np.multiply, a=a, b=b)
     each = reduction_type(facts, np.mean, whole, axis, keepdims)
+    if return_sign and is_complex(each):
+        raise TypeRuleError(
+            "of complex numbers `return_sign` has no rule",
+            "leave it out: the imaginary part of the result is the angle of the sum",
+        )
     return Tuple((each, each)) if return_sign else each
 
 
@@ -85,3 +91,7 @@ def logsumexp(out, a, axis=None, b=None, keepdims=False, return_sign=False, *, d
         d_value = np.expand_dims(d_value, axis)
     d_b = d_value * _shares(out, a, axis, b, keepdims, return_sign)
     return (d_b, None, None) if b is None else (d_b * b, None, d_b)
+
+
+for _function in (sp.softmax, sp.log_softmax, sp.logsumexp):
+    HOLOMORPHIC.add(PRIMITIVES[_function])

@@ -30,24 +30,46 @@ from gradscribe.runtime.tensors.tensor import Tensor, wrap
 def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """`ufunc(*inputs)` with a Tensor among the inputs (NEP 13)."""
     ufunc = PUBLIC.get(ufunc, ufunc)
-    if method == "__call__" and isinstance(kwargs.get("out", (None,))[0], Tensor):
-        return _into(ufunc, inputs, **kwargs)
+    callee = ufunc if method == "__call__" else getattr(ufunc, method)
+    if "out" in kwargs:
+        return _into(callee, method == "__call__", inputs, **kwargs)
     if method != "__call__" or kwargs or getattr(ufunc, "nout", 1) != 1:
-        callee = ufunc if method == "__call__" else getattr(ufunc, method)
-        known = "out" not in kwargs and (callee in COMPOSITIONS or callee in PRIMITIVES)
+        known = callee in COMPOSITIONS or callee in PRIMITIVES
         return apply_of_any_form(callee, inputs, kwargs) if known else NotImplemented
     row = BY_CALLEE.get(ufunc)
     numbers = [i.item() if isinstance(i, np.generic) else i for i in inputs]
     return apply(_row(ufunc) if row is None else row, numbers)
 
 
-def _into(ufunc: Any, inputs: Any, out: tuple[Any, ...], where: Any = True, **kwargs: Any) -> Any:
-    """`ufunc(*inputs, out=…)`: the result is stored in a Tensor, where the mask says so."""
-    (target,) = out
-    result = ufunc(*inputs, **kwargs)
-    if where is not True:
-        result = np.where(where, result, target)
-    return target.copy_(result if isinstance(result, Tensor) else wrap(np.asarray(result)))
+def _into(callee: Any, is_masked: bool, inputs: Any, out: tuple[Any, ...], **kwargs: Any) -> Any:
+    """`callee(*inputs, out=…)`: each result is stored where it is wanted; if is_masked, where the
+    mask says so."""
+    where = kwargs.pop("where", True) if is_masked else True
+    found = callee(*map(_tensor, inputs), **kwargs)
+    results = found if isinstance(found, tuple) else (found,)
+    stored = []
+    for result, target in zip(results, out, strict=True):
+        if target is not None and where is not True:
+            result = np.where(where, result, _tensor(target))
+        stored.append(result if target is None else _stored(callee, result, target))
+    return tuple(stored) if isinstance(found, tuple) else stored[0]
+
+
+def _tensor(value: Any) -> Any:
+    return wrap(value) if isinstance(value, np.ndarray) else value
+
+
+def _stored(callee: Any, result: Any, target: Any) -> Any:
+    """What is given as `out`, filled with a result: an array has no place in the graph."""
+    if isinstance(target, Tensor):
+        return target.copy_(result if isinstance(result, Tensor) else wrap(np.asarray(result)))
+    if isinstance(result, Tensor) and result.requires_grad:
+        raise TypeError(
+            f"`np.{callee.__name__}` of a Tensor that requires a gradient cannot fill an array: "
+            "give `out` a Tensor, or leave it out"
+        )
+    target[...] = _array(result)
+    return target
 
 
 def array_function(
@@ -108,14 +130,8 @@ def _change(change: Callable[..., None], args: tuple[Any, ...], kwargs: Mapping[
 def _fill(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """A call whose result goes to an array of the caller's, which has no place in the graph."""
     out = kwargs["out"]
-    result = function(*args, **{name: value for name, value in kwargs.items() if name != "out"})
-    if result.requires_grad:
-        raise TypeError(
-            f"`np.{function.__name__}` of a Tensor that requires a gradient cannot fill an array: "
-            "give `out` a Tensor, or leave it out"
-        )
-    out[...] = result.numpy()
-    return out
+    others = {name: value for name, value in kwargs.items() if name != "out"}
+    return _stored(function, function(*args, **others), out)
 
 
 _OF_FORMS = (

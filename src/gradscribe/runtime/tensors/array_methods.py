@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -181,7 +182,13 @@ class ArrayMethods(Attached):
         return self.array.tolist()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        array = self.numpy()
+        try:
+            array = self.numpy()
+        except RuntimeError as error:
+            if not sys._getframe(1).f_globals.get("__name__", "").startswith("scipy."):
+                raise
+            advice = "A function of SciPy is recorded as `gs.differentiable(function)(tensor)`."
+            raise RuntimeError(f"{error} {advice}") from None
         if dtype is not None and array.dtype != dtype:
             return array.astype(dtype)
         return array.copy() if copy else array

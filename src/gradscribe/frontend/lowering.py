@@ -298,6 +298,7 @@ class Lowering:
         if isinstance(item, (Ref, ListRef)) and not getattr(item, "path", ()):
             contents = self.contents[item.storage]
             if not isinstance(contents, Value):
+                item.storage.name = item.storage.name or name
                 return item
             renamed = self.builder.rename(contents, name)
             if renamed is not contents:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import pathlib
 import textwrap
+from collections.abc import Sequence
 
 import gradscribe as gs
 from gradscribe.api import Support
@@ -24,9 +25,10 @@ its call over: not those that make arrays, as `np.array`) with Tensors. The oper
 
 SciPy's functions are differentiated where SciPy is installed; its ufuncs also with Tensors, the
 others in compiled functions (`gs.differentiable(scipy.linalg.expm)(tensor)` is one node). By an
-order or a parameter in which no derivative is known (of `scipy.special.jv(v, z)` in `v`) a program
-that needs it is refused. Distributions have the methods `logpdf`, `pdf`, `cdf`, `logcdf`, `sf`,
-`logsf`, `ppf` and `isf`, or `logpmf` and `pmf`, with a location and a scale, also frozen.
+order or a parameter in which no derivative is known (of `scipy.special.jv(v, z)` by `v`; of the
+cumulative functions and quantiles of most distributions by their shapes) a program that needs it
+is refused. Distributions have the methods `logpdf`, `pdf`, `cdf`, `logcdf`, `sf`, `logsf`, `ppf`
+and `isf`, or `logpmf` and `pmf`, with a location and a scale, also frozen.
 """
 
 
@@ -37,12 +39,15 @@ def page() -> str:
     parts = [HEAD]
     for module, group in itertools.groupby(differentiable, _module):
         parts.append(f"## `{module}`\n\n{_listed(list(group))}")
+    functions = [name for name in gs.nn.functional.__all__ if name not in _COUNTING]
+    parts.append(f"## `gs.nn.functional`\n\n{_filled(functions)}")
     parts.append("## With limits\n\n| function | what to know |\n| --- | --- |")
     parts[-1] += "".join(f"\n| `{e.name}` | {e.limits} |" for e in differentiable if e.limits)
     parts.append("## Without derivative\n\n" + "\n".join(_reason(e) for e in _REASONS))
     return "\n".join([f"{part.rstrip()}\n" for part in parts])
 
 
+_COUNTING = frozenset({"one_hot"})
 _REASONS = tuple(WITHOUT_DERIVATIVE.items())
 
 
@@ -56,16 +61,19 @@ def _owner(name: str) -> str:
 
 
 def _listed(entries: list[Support]) -> str:
-    names = ", ".join(f"`{entry.name.removeprefix(_module(entry) + '.')}`" for entry in entries)
-    return textwrap.fill(names, 100, break_long_words=False, break_on_hyphens=False)
+    return _filled([entry.name.removeprefix(f"{_module(entry)}.") for entry in entries])
 
 
 def _reason(entry: tuple[str, str]) -> str:
     reason, names = entry
+    return _filled(names.split(), f"- {reason}: ", "  ")
+
+
+def _filled(names: Sequence[str], before: str = "", indent: str = "") -> str:
     return textwrap.fill(
-        f"- {reason}: " + ", ".join(f"`{name}`" for name in names.split()),
+        before + ", ".join(f"`{name}`" for name in names),
         100,
-        subsequent_indent="  ",
+        subsequent_indent=indent,
         break_long_words=False,
         break_on_hyphens=False,
     )

@@ -6,8 +6,11 @@ what is told here is what is there.
 
 from __future__ import annotations
 
+import ast
+import inspect
 import math
 import sys
+import textwrap
 from collections.abc import Hashable
 from dataclasses import dataclass
 from types import ModuleType
@@ -18,9 +21,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from gradscribe.frontend.calls.handlers import FUNCTIONS
 from gradscribe.frontend.calls.mathematics import MATHEMATICS
+from gradscribe.ir.core import Primitive
 from gradscribe.primitives import optional
 from gradscribe.primitives.limits import LIMITS, WITHOUT_DERIVATIVE
-from gradscribe.primitives.registry import COMPOSITIONS, METHODS, PRIMITIVES
+from gradscribe.primitives.registry import COMPOSITIONS, METHODS, PRIMITIVES, UNKNOWN
 
 _MODULES: dict[str, ModuleType] = {
     "np": np,
@@ -73,10 +77,28 @@ def _of_scipy() -> list[Support]:
         for name, value in sorted(vars(module).items()):
             if name.startswith("_") or not isinstance(value, Hashable):
                 continue
-            known = value not in PRIMITIVES or _has_rule(PRIMITIVES[value])
-            if callable(value) and known and (value in PRIMITIVES or value in COMPOSITIONS):
-                entries.append(Support(f"{library}.{name}", ("reverse", "forward")))
+            primitive = PRIMITIVES.get(value)
+            if not callable(value) or (primitive is None and value not in COMPOSITIONS):
+                continue
+            if primitive is None or _has_rule(primitive):
+                limits = "" if primitive is None else _limits_of_rule(primitive)
+                entries.append(Support(f"{library}.{name}", ("reverse", "forward"), limits))
     return entries
+
+
+def _limits_of_rule(primitive: Primitive) -> str:
+    """The operands by which a rule gives `UNKNOWN`, read from its source."""
+    if primitive.signature is None or primitive.adjoint is None:
+        return ""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(primitive.adjoint)))
+    unknown = [
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple)
+        for name, partial in zip(primitive.signature.parameters, node.value.elts, strict=False)
+        if isinstance(partial, ast.Name) and partial.id == UNKNOWN.name
+    ]
+    return f"not by {' and '.join(f'`{name}`' for name in unknown)}" if unknown else ""
 
 
 def public_functions() -> list[tuple[str, Any]]:
@@ -121,5 +143,5 @@ def _reason(name: str) -> str | None:
     return next((_REASONS[n] for n in names if n in _REASONS), None)
 
 
-def _has_rule(primitive: Any) -> bool:
+def _has_rule(primitive: Primitive) -> bool:
     return primitive.adjoint is not None or primitive.tangent is not None

@@ -262,6 +262,69 @@ def test_reverse_mode_goes_through_the_forward_jacobian_of_a_loop():
     gs.testing.check_grad(lambda x: np.sum(gs.jacfwd(recurrence)(x) ** 2), X)
 
 
+# -- complex numbers -----------------------------------------------------------------------------
+
+Z = np.array([1 + 2j, 0.5 - 1j])
+
+
+def parts_of(numbers):
+    return np.concatenate((np.real(numbers), np.imag(numbers)))
+
+
+def waves(x):
+    return np.exp(1j * x) * x[0]
+
+
+def intensities(z):
+    return np.abs(z) ** 2 + np.real(z[0]) * np.imag(z[1])
+
+
+def polynomial(z):
+    return np.array([z[0] ** 2 * z[1], 1j * z[1] ** 3, z[0] + 0j])
+
+
+@pytest.mark.parametrize("jacobian", TRANSFORMS.values(), ids=TRANSFORMS)
+def test_of_complex_results_by_real_arguments_both_parts_are_given(jacobian):
+    whole = gs.jacobian(lambda x: parts_of(waves(x)))(X)
+    np.testing.assert_allclose(jacobian(waves)(X), whole[:3] + 1j * whole[3:], rtol=1e-14)
+
+
+@pytest.mark.parametrize("jacobian", TRANSFORMS.values(), ids=TRANSFORMS)
+def test_of_real_results_by_complex_arguments_the_gradients_are_given(jacobian):
+    rows = [gs.grad(lambda z, i=i: intensities(z)[i])(Z) for i in range(2)]
+    np.testing.assert_allclose(jacobian(intensities)(Z), rows, rtol=1e-14)
+
+
+@pytest.mark.parametrize("jacobian", TRANSFORMS.values(), ids=TRANSFORMS)
+def test_of_holomorphic_functions_the_complex_derivative_is_given(jacobian):
+    found = jacobian(polynomial, holomorphic=True)(Z)
+    expected = [[2 * Z[0] * Z[1], Z[0] ** 2], [0, 3j * Z[1] ** 2], [1, 0]]
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+    assert jacobian(np.exp, holomorphic=True)(1j) == pytest.approx(np.exp(1j))
+
+
+def test_second_derivatives_of_holomorphic_functions():
+    found = gs.hessian(lambda z: z[0] ** 2 * z[1], holomorphic=True)(Z)
+    np.testing.assert_allclose(found, [[2 * Z[1], 2 * Z[0]], [2 * Z[0], 0]], rtol=1e-14)
+    nested = gs.jacrev(gs.jacfwd(np.exp, holomorphic=True), holomorphic=True)
+    assert nested(1j) == pytest.approx(np.exp(1j))
+
+
+@pytest.mark.parametrize("jacobian", [gs.jacfwd, gs.jacrev])
+def test_leaves_may_be_real_and_complex_and_of_single_precision(jacobian):
+    def mixed(at):
+        return {"real": at["x"] * np.abs(at["z"]), "complex": at["x"] * 1j}
+
+    x, z = np.array([3.0, 4.0], np.float32), np.array([1j, 2.0], np.complex64)
+    found = jacobian(mixed, holomorphic=True)({"x": x, "z": z})
+    np.testing.assert_allclose(found["real"]["x"], np.diag([1, 2]))
+    np.testing.assert_allclose(found["real"]["z"], np.diag([3j, 4]))
+    np.testing.assert_allclose(found["complex"]["x"], 1j * np.eye(2))
+    np.testing.assert_allclose(found["complex"]["z"], np.zeros((2, 2)))
+    dtypes = [block.dtype for of in found.values() for block in of.values()]
+    assert dtypes == [np.float32, np.complex64, np.complex64, np.complex64]
+
+
 # -- errors --------------------------------------------------------------------------------------
 
 
@@ -272,7 +335,7 @@ def test_reverse_mode_goes_through_the_forward_jacobian_of_a_loop():
         (lambda: gs.jacobian(lambda n: n * 2.0)(3), "argument 0 has nothing to differentiate"),
         (lambda: gs.jacobian(np.argmax)(X), "the result of the function has nothing"),
         (lambda: gs.jacobian(affine, mode="fast"), "mode='fast'"),
-        (lambda: gs.jacobian(lambda z: z * z)(1j), "complex numbers"),
+        (lambda: gs.jacobian(lambda z: z * z)(1j), "complex results by complex arguments"),
         (lambda: gs.jacobian(affine).source, "was not called yet"),
     ],
 )

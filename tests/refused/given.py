@@ -246,9 +246,14 @@ def jacobian_of_an_integer(x):
     return gs.jacobian(np.argmax)(x)
 
 
-@refused("the Jacobian by, or of, complex numbers", VECTOR)
+@refused("the Jacobian of complex results by complex arguments", VECTOR)
 def jacobian_of_complex_numbers(x):
-    return np.real(gs.jacobian(lambda y: y * 1j)(x))
+    return np.real(gs.jacobian(lambda y: y * 1j)(x + 0j))
+
+
+@refused("the Jacobian by, or of, lists of complex numbers", VECTOR)
+def jacobian_of_lists_of_complex_numbers(x):
+    return np.real(gs.jacobian(lambda y: [item * 1j for item in y])(x)[0][0])
 
 
 @refused("the Jacobian by, or of, nested lists", VECTOR)

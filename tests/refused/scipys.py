@@ -49,3 +49,11 @@ def convolution_of_different_ranks(x):
 )
 def normal_numbers(x):
     return np.sum(stats.multivariate_normal.logpdf(x))
+
+
+@refused(
+    "`logsumexp` cannot be compiled here: of complex numbers `return_sign` has no rule",
+    MATRIX,
+)
+def sign_of_a_sum_of_complex_exponentials(m):
+    return np.real(special.logsumexp(m, return_sign=True)[0])

@@ -197,3 +197,10 @@ def test_forward_mode_wants_vectorize():
             derivative(pow_reducer, gs.ones(2), **{option: "forward-mode"})
         with pytest.raises(AssertionError, match="Expected strategy to be either"):
             derivative(pow_reducer, gs.ones(2), **{option: "sideways"})
+
+
+def test_jacobian_of_complex_outputs_is_refused_and_not_cut_to_its_real_part():
+    with pytest.raises(RuntimeError, match="only for real scalar outputs but got"):
+        jacobian(lambda x: (1j * x).exp(), gs.rand(2))
+    z = gs.tensor([1 + 2j, 3j])
+    assert jacobian(lambda z: z.abs() ** 2, z).tolist() == [[2 + 4j, 0], [0, 6j]]

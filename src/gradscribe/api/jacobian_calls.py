@@ -32,7 +32,7 @@ from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Operation, Value, walk
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
-from gradscribe.ir.types import Array, Scalar, is_differentiable
+from gradscribe.ir.types import Array, Scalar, is_complex, is_differentiable
 from gradscribe.ir.types import Sequence as ListOf
 from gradscribe.primitives.control import (
     ASSERT,
@@ -62,6 +62,7 @@ class Derivative:
 
     argnums: int | tuple[int, ...] = 0
     mode: Mode = "auto"
+    holomorphic: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,7 @@ def make(mode: Mode) -> handlers.Handler:
     """The handler of `gs.jacobian` and its kind."""
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        names = ("function", "argnums", "mode")
+        names = ("function", "argnums", "mode", "holomorphic")
         given = {**dict(zip(names, arguments, strict=False)), **keywords}
         function = given.pop("function")
         static = {name: static_value(lowering, node, item) for name, item in given.items()}
@@ -102,7 +103,10 @@ def call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: Any
     for number in numbers:
         if not set(active) & set(call.spans[number]):
             refuse(lowering, node, _nothing_to_differentiate(number))
-    _check_leaves(lowering, node, [call.function.body.parameters[leaf] for leaf in active])
+    arguments = [call.function.body.parameters[leaf] for leaf in active]
+    _check_leaves(lowering, node, arguments)
+    if not spec.holomorphic:
+        _check_real(lowering, node, arguments, [call.function.body.yields[i] for i in results])
     mode = spec.mode
     if mode == "auto":
         mode = _cheaper(lowering, call, active, results)
@@ -153,12 +157,23 @@ def _check_leaves(lowering: Lowering, node: Any, leaves: Sequence[Value]) -> Non
             lowering.unsupported(
                 node, "the Jacobian by, or of, nested lists", "make arrays or tuples of them"
             )
-        if item.dtype.startswith("complex"):
+        if is_complex(item) and item is not leaf.type:
             lowering.unsupported(
-                node,
-                "the Jacobian by, or of, complex numbers",
-                "let the function take and return real and imaginary parts",
+                node, "the Jacobian by, or of, lists of complex numbers", "make arrays of them"
             )
+
+
+def _check_real(
+    lowering: Lowering, node: Any, arguments: Sequence[Value], results: Sequence[Value]
+) -> None:
+    """Refuse complex results of complex arguments, whose derivative need not be one number."""
+    if all(any(is_complex(leaf.type) for leaf in leaves) for leaves in (arguments, results)):
+        lowering.unsupported(
+            node,
+            "the Jacobian of complex results by complex arguments",
+            "pass `holomorphic=True` if the function has a complex derivative; if not, let it "
+            "take, or return, real and imaginary parts",
+        )
 
 
 def _nothing_to_differentiate(number: int) -> ArgumentError:
@@ -224,7 +239,7 @@ def _reverse(
     likes = TupleOf(tuple(lowering.wrap(call.operands[leaf]) for leaf in active))
     for leaf in results:
         only = replace(call, function=only_results(call.function, (leaf,)))
-        if _is_number(call.function.body.yields[leaf]):
+        if _is_real_number(call.function.body.yields[leaf]):
             both = Stages(only.function, tuple(active)).value_and_gradient
             _, *gradients = inline_with_one(lowering, node, both, call.operands)
             found = list(map(lowering.wrap, gradients))
@@ -253,7 +268,7 @@ def _forward(
     likes = TupleOf(tuple(map(lowering.wrap, inline(lowering, only.function, call.operands))))
     for leaf in active:
         along = tangent_only(tangent.differentiate(flat(only.function), (leaf,)))
-        if _is_number(call.operands[leaf]):
+        if _is_real_number(call.operands[leaf]):
             tangents = inline_with_one(lowering, node, along, call.operands)
             found = list(map(lowering.wrap, tangents))
         else:
@@ -281,8 +296,9 @@ def _pushed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     return TupleOf(tuple(map(lowering.wrap, found)))
 
 
-def _is_number(value: Value) -> bool:
-    return isinstance(value.type, Scalar) or (isinstance(value.type, Array) and not value.type.dims)
+def _is_real_number(value: Value) -> bool:
+    is_array = isinstance(value.type, Array) and value.type.dims
+    return isinstance(value.type, (Array, Scalar)) and not (is_array or is_complex(value.type))
 
 
 def enter() -> None:

@@ -18,11 +18,11 @@ def rows(pullback: Any, result: Any, likes: Any) -> Any:
     if isinstance(result, list):
         return of_items(pullback, result, likes, rows)
     if np.ndim(result) == 0:
-        return pullback(one_like(result))
+        return derivatives_of(pullback, one_like(result), likes)
     count = number_of_elements(result)
-    blocks = tuple(empty_rows(count, like) for like in likes)
+    blocks = tuple(empty_rows(count, like, result) for like in likes)
     for row in range(count):
-        cotangents = pullback(unit_like(result, count, row))
+        cotangents = derivatives_of(pullback, unit_like(result, count, row), likes)
         for block, cotangent in zip(blocks, cotangents, strict=True):
             put_row(block, row, cotangent)
     if np.ndim(result) == 1:
@@ -36,16 +36,54 @@ def columns(push: Any, argument: Any, likes: Any) -> Any:
         found = of_items(push, argument, likes, columns)
         return tuple(by_result(block, like) for block, like in zip(found, likes, strict=True))
     if np.ndim(argument) == 0:
-        return push(one_like(argument))
+        return derivatives_by(push, one_like(argument), likes)
     count = number_of_elements(argument)
-    blocks = tuple(empty_columns(count, like) for like in likes)
+    blocks = tuple(empty_columns(count, like, argument) for like in likes)
     for column in range(count):
-        tangents = push(unit_like(argument, count, column))
+        tangents = derivatives_by(push, unit_like(argument, count, column), likes)
         for block, tangent in zip(blocks, tangents, strict=True):
             put_column(block, column, tangent)
     if np.ndim(argument) == 1:
         return blocks
     return tuple(with_last_axes(block, np.shape(argument)) for block in blocks)
+
+
+def derivatives_of(pullback: Any, unit: Any, likes: Any) -> Any:
+    """Those of one element: of a complex one, its parts by real numbers, or the complex derivative,
+    of which the pullback gives the conjugate."""
+    if not is_complex(unit):
+        return pullback(unit)
+    if all(is_complex(like) for like in likes):
+        return tuple(np.conjugate(by_real) for by_real in pullback(unit))
+    pairs = zip(pullback(unit), pullback(unit * 1j), likes, strict=True)
+    return tuple(
+        np.conjugate(of_real) if is_complex(like) else combined(of_real, of_imaginary)
+        for of_real, of_imaginary, like in pairs
+    )
+
+
+def derivatives_by(push: Any, unit: Any, likes: Any) -> Any:
+    """Those by one element: by a complex one the gradients of real results, from its parts, or the
+    complex derivatives."""
+    if not is_complex(unit) or all(is_complex(like) for like in likes):
+        return push(unit)
+    pairs = zip(push(unit), push(unit * 1j), likes, strict=True)
+    return tuple(
+        by_real if is_complex(like) else combined(by_real, by_imaginary)
+        for by_real, by_imaginary, like in pairs
+    )
+
+
+def combined(real: Any, imaginary: Any) -> Any:
+    """The complex numbers of these parts; of lists, item by item."""
+    if isinstance(real, list):
+        return [a + 1j * b for a, b in zip(real, imaginary, strict=True)]
+    return real + 1j * imaginary
+
+
+def is_complex(item: Any) -> Any:
+    """Whether an argument or a result is; lists are of real numbers."""
+    return not isinstance(item, list) and np.asarray(item).dtype.kind == "c"
 
 
 def of_items(derivative: Any, items: Any, likes: Any, of_one: Any) -> Any:
@@ -90,24 +128,32 @@ def unit_like(array: Any, count: Any, number: Any) -> Any:
 
 
 def one_like(number: Any) -> Any:
-    return np.ones_like(number) if isinstance(number, np.ndarray) else 1.0
+    if isinstance(number, np.ndarray):
+        return np.ones_like(number)
+    return 1.0 + 0.0j if is_complex(number) else 1.0
 
 
 def zero_like(item: Any) -> Any:
     return np.zeros_like(item) if isinstance(item, np.ndarray) else 0.0
 
 
-def empty_rows(count: Any, like: Any) -> Any:
+def dtype_of_block(like: Any, other: Any) -> Any:
+    """That of the leaf that the derivatives are shaped like, and complex if the other one is."""
+    dtype = np.asarray(like).dtype
+    return np.promote_types(dtype, np.complex64) if is_complex(other) else dtype
+
+
+def empty_rows(count: Any, like: Any, result: Any) -> Any:
     if isinstance(like, list):
-        return [np.empty((count, *np.shape(item)), np.asarray(item).dtype) for item in like]
-    jacobian = np.empty((count, *np.shape(like)), np.asarray(like).dtype)
+        return [np.empty((count, *np.shape(i)), dtype_of_block(i, result)) for i in like]
+    jacobian = np.empty((count, *np.shape(like)), dtype_of_block(like, result))
     return jacobian
 
 
-def empty_columns(count: Any, like: Any) -> Any:
+def empty_columns(count: Any, like: Any, argument: Any) -> Any:
     if isinstance(like, list):
-        return [np.empty((*np.shape(item), count), np.asarray(item).dtype) for item in like]
-    jacobian = np.empty((*np.shape(like), count), np.asarray(like).dtype)
+        return [np.empty((*np.shape(i), count), dtype_of_block(i, argument)) for i in like]
+    jacobian = np.empty((*np.shape(like), count), dtype_of_block(like, argument))
     return jacobian
 
 

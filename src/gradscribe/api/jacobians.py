@@ -11,6 +11,7 @@ that have no derivative (integers, booleans, text) become None.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -32,7 +33,12 @@ class Jacobian(Transform):
     """The function that `gs.jacobian` and its kind return."""
 
     def __init__(
-        self, function: Callable[..., Any], argnums: Argnums, mode: Mode, prefix: str = "jacobian"
+        self,
+        function: Callable[..., Any],
+        argnums: Argnums,
+        mode: Mode,
+        holomorphic: bool = False,
+        prefix: str = "jacobian",
     ) -> None:
         numbers = argument_numbers(argnums)
         self.argnums: Argnums = numbers if isinstance(argnums, (tuple, list)) else numbers[0]
@@ -42,6 +48,7 @@ class Jacobian(Transform):
             function.check_differentiable()
         self.function = function
         self.mode = mode
+        self.holomorphic = holomorphic
         self.target: Target = target_of(function)
         super().__init__(function, prefix, (Jacobian,))
 
@@ -51,6 +58,7 @@ class Jacobian(Transform):
 
     def unbound(self) -> Jacobian:
         made = Jacobian(self.target.function, self.target.unbound(self.argnums), self.mode)
+        made.holomorphic = self.holomorphic
         made.__name__ = self.__name__
         return made
 
@@ -60,7 +68,10 @@ class Jacobian(Transform):
 
 
 def jacobian(
-    function: Callable[..., Any], argnums: Argnums = 0, mode: Mode = "auto"
+    function: Callable[..., Any],
+    argnums: Argnums = 0,
+    mode: Mode = "auto",
+    holomorphic: bool = False,
 ) -> Callable[..., Any]:
     """The derivative of every element of a function's result by every element of an argument.
 
@@ -68,26 +79,37 @@ def jacobian(
     "reverse" takes one run of the adjoint for each element of the result, "forward" one of the
     function and its tangent for each element of the arguments; "auto" the one that takes fewer.
 
+    Of a real result y by a complex argument z the derivative is dy/d(Re z) + i dy/d(Im z), the
+    gradient; of a complex result by a real argument, the complex derivative. Of complex results by
+    complex arguments there is one number only where the function is differentiable in the complex
+    sense: holomorphic=True says that it is; without, such a Jacobian is refused.
+
     >>> jacobian(lambda x: x**2)(np.array([1.0, 3.0]))
     array([[2., 0.],
            [0., 6.]])
 
     `.source` of what this returns is the generated code of its latest call.
     """
-    return Jacobian(function, argnums, mode)
+    return Jacobian(function, argnums, mode, holomorphic)
 
 
-def jacfwd(function: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def jacfwd(
+    function: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False
+) -> Callable[..., Any]:
     """`jacobian` in forward mode: one run for each element of the arguments."""
-    return Jacobian(function, argnums, "forward", "jacfwd")
+    return Jacobian(function, argnums, "forward", holomorphic, "jacfwd")
 
 
-def jacrev(function: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def jacrev(
+    function: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False
+) -> Callable[..., Any]:
     """`jacobian` in reverse mode: one run of the adjoint for each element of the result."""
-    return Jacobian(function, argnums, "reverse", "jacrev")
+    return Jacobian(function, argnums, "reverse", holomorphic, "jacrev")
 
 
-def hessian(function: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def hessian(
+    function: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False
+) -> Callable[..., Any]:
     """The second derivatives of a function: forward mode over reverse mode.
 
     >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 3.0]))
@@ -97,7 +119,8 @@ def hessian(function: Callable[..., Any], argnums: Argnums = 0) -> Callable[...,
     Of nested arguments, and with several argnums, the derivative by the first one has in place of
     each leaf the structure of its own derivative.
     """
-    made = Jacobian(jacrev(function, argnums), argnums, "forward", "hessian")
+    rows = jacrev(function, argnums, holomorphic)
+    made = Jacobian(rows, argnums, "forward", holomorphic, "hessian")
     made.__name__ = f"hessian_{getattr(function, '__name__', 'function')}"
     return made
 
@@ -106,13 +129,14 @@ def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """A `Jacobian` made outside, called inside."""
     callee, *rest = arguments
     made: Jacobian = callee.value
-    inner = (Static(Derivative(made.argnums, made.mode)), Static(made.function))
+    inner = (Static(Derivative(made.argnums, made.mode, made.holomorphic)), Static(made.function))
     return jacobian_calls.call_derivative(lowering, node, (*inner, *rest), keywords)
 
 
 def _hessian(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     rows = jacobian_calls.make("reverse")(lowering, node, arguments, keywords)
-    return of_function(Derivative(rows.function.value.argnums, "forward"), rows)
+    inner: Derivative = rows.function.value
+    return of_function(replace(inner, mode="forward"), rows)
 
 
 def enter() -> None:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from gradscribe.runtime.functions import shaping
-from gradscribe.runtime.graph.backward import grad
+from gradscribe.runtime.graph.backward import check_real, grad
 from gradscribe.runtime.graph.grad_mode import is_grad_enabled, set_grad_enabled
 from gradscribe.runtime.tensors.creation import zeros_like
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
@@ -155,6 +155,12 @@ class DifferentiatedCall:
         with set_grad_enabled(self.create_graph or is_grad_enabled()):
             order = "direction" if outputs is self.outputs else "double direction"
             return self.gradients([p for p in through if p is not None], weights, along, order)
+
+    def check_real(self) -> None:
+        """Refuse complex outputs: one run backward does not give the derivatives of one."""
+        for output in self.outputs:
+            if output.requires_grad:
+                check_real(output.array.dtype)
 
     def rows(self) -> list[Tensors]:
         """The Jacobian by runs backward, one for each element of an output."""

@@ -71,13 +71,17 @@ def jacobian(
     """The derivative of each output by each input, of shape `output.shape + input.shape`: a
     Tensor, or a tuple over the outputs, the inputs, or both, where those are tuples.
 
-    strategy: "forward-mode" computes it column by column, and wants vectorize, which changes
-    nothing else here.
+    strategy: "forward-mode" computes it column by column, and wants vectorize. Of complex outputs
+    only vectorize gives one: by each strategy what a single unit seed gives, which is the complex
+    derivative of holomorphic functions in forward mode, and its conjugate in reverse mode;
+    `gs.jacobian` gives the whole.
     """
     _check_strategy(strategy, create_graph, strict, vectorize)
     with enable_grad():
         call = DifferentiatedCall("jacobian", inputs, create_graph, strict)
         call.run(func)
+        if not vectorize:
+            call.check_real()
         of_outputs = call.columns() if strategy == "forward-mode" else call.rows()
         parts = tuple(call.result(row, call.many_inputs) for row in of_outputs)
     return parts if call.many_outputs else parts[0]

@@ -302,12 +302,18 @@ def _one(shape: tuple[int, ...], dtype: dtypes.Dtype, requires_grad: bool) -> Te
     one = np.ones(shape, dtype)
     if requires_grad and one.size != 1:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
-    if requires_grad and dtype.kind != "f":
+    if requires_grad:
+        check_real(dtype)
+    return wrap(one)
+
+
+def check_real(dtype: dtypes.Dtype) -> None:
+    """Refuse to start from one where the root is not a real number."""
+    if dtype.kind != "f":
         raise RuntimeError(
             "grad can be implicitly created only for real scalar outputs "
             f"but got {dtypes.dtype_name(dtype)}"
         )
-    return wrap(one)
 
 
 def _fitting(

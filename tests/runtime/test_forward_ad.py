@@ -250,6 +250,28 @@ def test_jvp_gets_what_was_saved_for_forward_and_no_tangent_for_integers():
         assert (tangent_of(out).tolist(), tangent_of(index)) == ([1], None)
 
 
+def test_in_jvp_neither_primals_nor_tangents_have_tangents():
+    seen = []
+
+    def forward(ctx, x, y):
+        ctx.save_for_forward(x, y)
+        return x * y
+
+    def jvp(ctx, of_x, of_y):
+        x, y = ctx.saved_tensors
+        result = of_x * y + x * of_y
+        seen.extend(map(tangent_of, (x, y, of_x, of_y, result)))
+        return result
+
+    with forward_ad.dual_level():
+        product = jvp_of(forward, jvp)
+        dual = forward_ad.make_dual(gs.tensor([3.0]), gs.ones(1))
+        out = product(product(dual, dual), dual)
+        assert tangent_of(out).tolist() == [27]
+        assert tangent_of(tangent_of(out)) is None
+    assert seen == [None] * 10
+
+
 def test_the_tangent_of_a_recorded_gradient_can_be_differentiated():
     x, v = gs.tensor([1.0, 2.0], requires_grad=True), gs.tensor([1.0, -1.0], requires_grad=True)
     with forward_ad.dual_level():

@@ -11,7 +11,8 @@ from gradscribe.runtime.tensors.tensor import Tensor
 
 
 def attach_tangents(node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
-    """In a dual level, give the outputs the tangents that `jvp` computes."""
+    """In a dual level, give the outputs the tangents that `jvp` computes; it sees Tensors without
+    tangents."""
     level = dual.current_level()
     if level is None:
         return
@@ -20,7 +21,8 @@ def attach_tangents(node: FunctionNode, inputs: Sequence[Any], outputs: Sequence
         return
     given = node.completed(tangents)
     versions = [None if tangent is None else tangent.counter[0] for tangent in given]
-    results = node.run_jvp(given)
+    with level.paused():
+        results = node.run_jvp(given)
     if len(results) != len(outputs):
         raise RuntimeError(
             "Function's jvp returned an invalid number of forward gradients (expected "

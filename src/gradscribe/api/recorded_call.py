@@ -7,12 +7,14 @@ Lists of Tensors are one leaf for the compiler, and one leaf for each item for t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradscribe.api.existing import Existing
 from gradscribe.api.write_back import WriteBack, refuse_unclear
+from gradscribe.codegen import Itemized
 from gradscribe.compiler import Derivatives, Primal, Target
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.leaves import copied, is_wrapped, unwrapped
@@ -258,7 +260,6 @@ class ListDerivatives:
         self.name = inner.name
         self.linear = inner.linear
         self.keeps_values = inner.keeps_values
-        self.locate = inner.locate
         self.by_operations = None
         self.active = tuple(
             i for leaf in inner.active for i in self._spans[leaf] if _requires_grad(items[i])
@@ -291,7 +292,16 @@ class ListDerivatives:
         return self._picked(gradients)
 
     def order(self, n: int) -> Callable[..., tuple[Any, ...]]:
-        function = self._inner.order(n)
+        return self._of_items(self._inner.order(n), n)
+
+    def itemized(self, n: int) -> Itemized:
+        code = self._inner.itemized(n)
+        run = code.function
+        of_items = self._of_items(run, n) if n else lambda r, *c: run(r, *self._seeds(iter(c)))
+        return replace(code, function=of_items)
+
+    def _of_items(self, function: Callable[..., Any], n: int) -> Callable[..., tuple[Any, ...]]:
+        """F_n of leaves as that of items."""
 
         def run(*values: Any) -> tuple[Any, ...]:
             rest = iter(values)

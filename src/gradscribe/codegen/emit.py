@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from inspect import Signature
 from typing import Any
 
@@ -16,7 +16,7 @@ from gradscribe.codegen.plan import Plan, plan
 from gradscribe.codegen.rewriting import name
 from gradscribe.codegen.statements import Statements
 from gradscribe.codegen.writer import Writer
-from gradscribe.ir.core import Function, Parameter, Value
+from gradscribe.ir.core import Function, Location, Parameter, Value
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 
 
@@ -51,13 +51,26 @@ def render(
     """What `emit` gives, with the objects that the text names."""
     names = frozenset(each.name for each in called)
     namespace = Namespace(names)
-    texts = [_Emitter(plan(each), namespace, {}).text() for each in called]
-    texts.append(_Emitter(plan(function), namespace, dict(defaults)).text())
+    texts = [Emitter(plan(each), namespace, {}).text() for each in called]
+    texts.append(Emitter(plan(function), namespace, dict(defaults)).text())
     return Rendered("\n\n".join(texts), namespace.bindings)
 
 
-class _Emitter:
-    def __init__(self, plan: Plan, namespace: Namespace, defaults: Mapping[str, str]) -> None:
+class Emitter:
+    """Writes one function.
+
+    comments: whether statements tell where they come from. locations: where they do.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        namespace: Namespace,
+        defaults: Mapping[str, str],
+        *,
+        comments: bool = True,
+    ) -> None:
+        self._comments = comments
         self._plan = plan
         self._defaults = defaults
         self._function = plan.function
@@ -66,7 +79,17 @@ class _Emitter:
         self._write = Expressions(plan.names.of, plan.uses, plan.folded, self._scope)
         self._statements = Statements(plan, self._write)
 
+    @property
+    def locations(self) -> Mapping[ast.stmt, Location]:
+        return self._statements.locations
+
     def text(self) -> str:
+        """The text of the `def`."""
+        comments = self._statements.comments if self._comments else {}
+        return Writer(self.definition, comments, self._statements.blank_before).text
+
+    @cached_property
+    def definition(self) -> ast.FunctionDef:
         function = self._function
         with self._statements.nested() as body:
             if function.docstring is not None:
@@ -76,9 +99,7 @@ class _Emitter:
             self._statements.block(function.body)
             if not (body and isinstance(body[-1], ast.Raise)):
                 body.append(ast.Return(self._result()))
-        definition = ast.FunctionDef(function.name, self._signature(), body, [], None, None)
-        comments, blank = self._statements.comments, self._statements.blank_before
-        return Writer(definition, comments, blank).text
+        return ast.FunctionDef(function.name, self._signature(), body, [], None, None)
 
     def _signature(self) -> ast.arguments:
         parameters = self._function.parameters

@@ -69,9 +69,12 @@ def fold(
     uses: Uses,
     patterns: dict[Value, Pattern],
     released: Collection[Value] = (),
+    *,
+    itemized: bool = False,
 ) -> Folded:
-    """What is written inside other expressions. released: values that may be, though named."""
-    folding = _Folding(function, uses, patterns, released)
+    """What is written inside other expressions. released: values that may be, though named.
+    itemized: only what may be written wherever it is read."""
+    folding = _Folding(function, uses, patterns, released, itemized)
     folding.block(function.body)
     _Limit(uses, folding.folded).block(function.body, 1)
     return folding.folded
@@ -84,11 +87,13 @@ class _Folding:
         uses: Uses,
         patterns: dict[Value, Pattern],
         released: Collection[Value],
+        itemized: bool,
     ) -> None:
         self.folded = Folded()
         self._values = self.folded.values
         self._uses = uses
         self._released = released
+        self._itemized = itemized
         self._bound = {v for pattern in patterns.values() for v in pattern.values()}
         self._bound.update(patterns)
         self._changes = ChangeAnalysis(function, uses, patterns)
@@ -103,7 +108,7 @@ class _Folding:
             operation = operations[index]
             for region in operation.regions:
                 self.block(region)
-            if self._is_conditional_expression(operation):
+            if not self._itemized and self._is_conditional_expression(operation):
                 self.folded.conditionals.add(operation)
             if self._is_always_written_out(operation):
                 self._values.add(operation.result)
@@ -145,7 +150,7 @@ class _Folding:
         return not any(value.name in self._changes.of(inner).names for inner in body.operations)
 
     def _may_fold(self, operation: Operation) -> bool:
-        if len(operation.results) != 1:
+        if self._itemized or len(operation.results) != 1:
             return False
         value = operation.result
         if value in self._changes.kept or value in self._bound:

@@ -25,6 +25,7 @@ class Listing:
 
     comments: for the first statement of each run in a block that comes from one statement of the
         primal. What comes from the head of the `if` or loop around needs none.
+    locations: where each statement comes from, as far as it comes from one of the primal.
     blank_before: where the adjoint begins. catching: what the `try` blocks around handle.
     """
 
@@ -34,6 +35,7 @@ class Listing:
         self.statements: list[ast.stmt] = []
         self.catching: list[type[BaseException]] = []
         self.comments: dict[ast.stmt, str] = {}
+        self.locations: dict[ast.stmt, Location] = {}
         self.blank_before: set[ast.stmt] = set()
         self._depth = 0
         self._has_primal = False
@@ -56,6 +58,8 @@ class Listing:
 
     def add(self, statement: ast.stmt, location: Location | None = None) -> None:
         self.statements.append(statement)
+        if location is not None:
+            self.locations[statement] = location
         derived = is_derived(location)
         if self._depth == 1 and not self.blank_before:
             self._has_primal |= location is not None and not derived

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.codegen import Itemized
 from gradscribe.compiler.adjoint_by_operations import AdjointByOperations
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.leaves import flattener
 from gradscribe.compiler.stages import Stages, flat
 from gradscribe.errors import UnsupportedError
-from gradscribe.ir.core import CALL, IF, LOOP, Function, Operation, Value, callees, walk
+from gradscribe.ir.core import CALL, IF, LOOP, Function, Operation, Value, walk
 from gradscribe.ir.liveness import Liveness
 from gradscribe.ir.types import Array, Collected, Scalar
 from gradscribe.ir.types import Sequence as SequenceType
@@ -52,6 +53,7 @@ class Derivatives:
         name: str,
         stages: Stages,
         generated_forward: Generated,
+        generated_adjoint: Generated,
         forward: Callable[[], ForwardFunction],
         adjoint: Callable[[], Callable[..., tuple[Any, ...]]],
         arguments: Callable[[Sequence[Any]], tuple[Any, ...]] = tuple,
@@ -61,10 +63,11 @@ class Derivatives:
         self.outputs = stages.seeds
         self._stages = stages
         self._generated_forward = generated_forward
+        self._generated_adjoint = generated_adjoint
         self._make_forward = forward
         self._make_adjoint = adjoint
         self._arguments = arguments
-        self._orders: dict[int, Callable[..., tuple[Any, ...]]] = {}
+        self._orders: dict[int, Generated] = {}
 
     @cached_property
     def forward(self) -> ForwardFunction:
@@ -90,11 +93,19 @@ class Derivatives:
 
     def whole_order(self, n: int) -> Callable[..., tuple[Any, ...]]:
         """F_n of `Stages.order`: `(*leaves, *cotangents, *directions) -> like one direction`."""
-        function = self._orders.get(n)
-        if function is None:
-            function = Generated(lambda: self._stages.order(n)).callable
-            self._orders[n] = function
+        function: Callable[..., tuple[Any, ...]] = self._generated_order(n).callable
         return function
+
+    def _generated_order(self, n: int) -> Generated:
+        if n not in self._orders:
+            self._orders[n] = Generated(lambda: self._stages.order(n))
+        return self._orders[n]
+
+    def itemized(self, n: int) -> Itemized:
+        """F_n, or for 0 the adjoint (its results as the generated code gives them), with a
+        statement for each operation."""
+        generated = self._generated_order(n) if n else self._generated_adjoint
+        return generated.itemized
 
     @cached_property
     def by_operations(self) -> AdjointByOperations | None:
@@ -109,21 +120,6 @@ class Derivatives:
     @cached_property
     def _primal(self) -> Generated:
         return Generated(lambda: simplify(self._stages.primal))
-
-    def locate(self, statement: str) -> tuple[tuple[str, int], ...]:
-        """Files and lines of a statement, maybe cut short, of the function or of one it calls."""
-        start = statement.removesuffix(" ...")
-        primal = self._stages.primal
-        bodies = [primal.body, *(callee.function.body for callee in callees(primal))]
-        locations = [operation.location for body in bodies for operation in walk(body)]
-        found = {
-            (location.filename, location.line): None
-            for location in locations
-            if location is not None
-            and location.statement.startswith(start)
-            and (location.statement == statement or start != statement)
-        }
-        return tuple(found)
 
     # -- what the record refers to ---------------------------------------------------------------
 
@@ -208,7 +204,9 @@ def of_flat(name: str, primal: Function, active: tuple[int, ...], *, views: bool
     results = 0 if views else len(primal.body.yields)
     forward = Generated(lambda: stages.forward, sharing=slice(results, None))
     adjoint = Generated(lambda: _flat_adjoint(stages.adjoint))
-    return Derivatives(name, stages, forward, lambda: forward.callable, lambda: adjoint.callable)
+    return Derivatives(
+        name, stages, forward, adjoint, lambda: forward.callable, lambda: adjoint.callable
+    )
 
 
 def _flat_adjoint(adjoint: Function) -> Function:
@@ -244,7 +242,7 @@ def of_structured(
         run, leaves_of = adjoint.callable, flattener(stages.adjoint.result)
         return lambda record, *cotangents: leaves_of(run(record, *cotangents))
 
-    return Derivatives(name, stages, forward, make_forward, make_adjoint, arguments)
+    return Derivatives(name, stages, forward, adjoint, make_forward, make_adjoint, arguments)
 
 
 def _element_reads(function: Function) -> set[Value]:

@@ -65,6 +65,12 @@ class Generated:
 
     @cached_property
     @compiling
+    def itemized(self) -> codegen.Itemized:
+        """The function with a statement for each operation, to find the one that fails."""
+        return codegen.itemize(self.ir, self.called)
+
+    @cached_property
+    @compiling
     def callable(self) -> Callable[..., Any]:
         """The function itself, which debuggers and tracebacks can see into."""
         return codegen.load(self.ir, self.source, self._defaults, self.called)

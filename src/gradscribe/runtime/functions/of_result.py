@@ -76,9 +76,9 @@ class OfResult:
         """The function itself, and its arguments."""
         return self._operation.callee, (*leaves, *self._static)
 
-    def locate(self, statement: str) -> tuple[()]:
-        """There is no function of the user's."""
-        return ()
+    def itemized(self, n: int) -> NoReturn:
+        """Never asked for: there is no generated code."""
+        raise NotImplementedError(f"the adjoint of {self.name} is no generated code")
 
     def order(self, n: int) -> NoReturn:
         """Never asked for: recorded gradients have a rule."""

@@ -1,28 +1,28 @@
 """Anomaly detection: which operation of the forward run made a NaN, or an error, in a backward.
 
 While it is on, every node notes where it was recorded, and the engine looks at each gradient.
-For a compiled function, which is one node, the generated adjoint is run once more, line by
-line, and the statement of the user's function that the first line with a NaN comes from is told.
+For a compiled function, which is one node, the statement of the user's function that the NaN or
+the error comes from is told, too (`nan_search.py`).
 """
 
 from __future__ import annotations
 
-import linecache
 import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
-from types import FrameType
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gradscribe.runtime.graph.modes import MODES, Mode
+from gradscribe.runtime.graph.nan_search import culprit, has_nan
 from gradscribe.runtime.graph.node import Node
 
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+_NOT_OF_USERS = str(Path(__file__).parents[2]) + os.sep, np.__path__[0] + os.sep
 _running: ContextVar[Node | None] = ContextVar("gradscribe_running_node", default=None)
 
 
@@ -42,17 +42,17 @@ class _Anomaly(Mode):
     def backward(self, node: Node, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         """The node's `backward`, with a word of where the node was recorded if it fails."""
         token = _running.set(node)
+        given = list(cotangents)
         try:
-            given = list(cotangents)
             results = node.backward(cotangents, create_graph)
         except Exception:
-            _warn(node)
+            _warn(node, _culprit(node, given))
             raise
         finally:
             _running.reset(token)
         if self.check_nan:
             for position, result in enumerate(node.arranged_by_input(results)):
-                if _has_nan(result):
+                if has_nan(result):
                     _warn(node, _culprit(node, given))
                     raise RuntimeError(
                         f"Function '{node.name()}' returned nan values in its {position}th output."
@@ -132,7 +132,7 @@ class detect_anomaly:
 def _stack() -> list[str]:
     """The lines of a traceback to here, down to the last frame of the user's."""
     frames = traceback.extract_stack(sys._getframe(1))
-    while frames and frames[-1].filename.startswith(_PACKAGE):
+    while frames and frames[-1].filename.startswith(_NOT_OF_USERS):
         frames.pop()
     return traceback.format_list(frames)
 
@@ -162,71 +162,10 @@ def _warn(node: Node, culprit: str = "") -> None:
         print(text, file=sys.stderr)
 
 
-def _has_nan(value: Any) -> bool:
-    if isinstance(value, (tuple, list)):
-        return any(map(_has_nan, value))
-    array = getattr(value, "array", value)
-    if not isinstance(array, (np.ndarray, float, complex, np.inexact)):
-        return False
-    array = np.asarray(array)
-    return array.dtype.kind in "fc" and bool(np.isnan(array).any())
-
-
 def _culprit(node: Node, cotangents: list[Any]) -> str:
-    """For a compiled function, the statement whose adjoint made the first NaN."""
-    kernel = getattr(node, "kernel", None)
-    if kernel is None or kernel.call is not None:
-        return ""
-    search = _FirstNan(kernel.derivatives.locate)
-    before = sys.gettrace()
-    sys.settrace(search.enter)
+    """For a compiled function, the statement whose adjoint made the NaN or the error."""
     try:
-        node.backward(cotangents, False)
-    except Exception:
+        run = node.generated_run(cotangents)
+    except RuntimeError:  # what it has kept is freed, or was changed
         return ""
-    finally:
-        sys.settrace(before)
-    return search.text
-
-
-class _FirstNan:
-    """Follows generated code and keeps the first line after which a variable holds a NaN."""
-
-    def __init__(self, locate: Callable[[str], Sequence[tuple[str, int]]]) -> None:
-        self.text = ""
-        self._locate = locate
-        self._last: dict[FrameType, int] = {}
-
-    def enter(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """A trace function; only generated code is followed."""
-        if not frame.f_code.co_filename.startswith("<gradscribe"):
-            return None
-        self._last[frame] = frame.f_lineno
-        return self._step
-
-    def _step(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if self.text:
-            return None
-        result = [argument] if event == "return" else []
-        if any(map(_has_nan, [*frame.f_locals.values(), *result])):
-            code, statement = _line_and_statement(frame, self._last[frame])
-            where = self._locate(statement) if statement else ()
-            if where:
-                name, filename = frame.f_code.co_name, where[0][0]
-                lines = " or ".join(str(line) for file, line in where if file == filename)
-                self.text = f'  File "{filename}", line {lines}, whose derivative is NaN\n'
-                self.text += f"    {statement}\n  In the generated {name}\n    {code}\n"
-        self._last[frame] = frame.f_lineno
-        return self._step
-
-
-def _line_and_statement(frame: FrameType, number: int) -> tuple[str, str]:
-    """A line of generated code, and the user's statement that it comes from: the comment of the
-    line itself, or of the nearest line above, which begins what comes of the statement."""
-    name, first = frame.f_code.co_filename, frame.f_code.co_firstlineno
-    code = linecache.getline(name, number).strip().partition("  # ")[0]
-    for above in range(number, first, -1):
-        statement = linecache.getline(name, above).strip().partition("  # ")[2]
-        if statement:
-            return code, statement
-    return code, ""
+    return "" if run is None else culprit(*run)

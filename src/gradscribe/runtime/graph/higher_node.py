@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.codegen import Itemized
 from gradscribe.runtime.graph.kernel import Convert, Kernel, as_array, converter, signature
 from gradscribe.runtime.graph.modes import MODES, tell_recorded
 from gradscribe.runtime.graph.node import (
@@ -128,6 +129,16 @@ class HigherNode(Node):
                 edges[span] = new_edges
             results += self._evaluate(point, replaced, edges, create_graph)
         return results
+
+    def generated_run(self, cotangents: Sequence[Any]) -> tuple[Itemized, Sequence[Any]] | None:
+        if self.point is None:
+            return None
+        self._check_versions()
+        point, directions = unpacked(self.point, {}), unpacked(self.directions, {})
+        missing = [None] * (self.cotangent_count - len(cotangents))
+        along = [*directions, self._direction(point, [*cotangents, *missing])]
+        code = self.kernel.derivatives.itemized(len(along) + 1)
+        return code, (*point, *chain.from_iterable(along))
 
     def _edges_of_higher(self, width: int) -> list[Edge]:
         """The edges for derivatives of this node: what is linear has none that depend on z."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
+    from gradscribe.codegen import Itemized
     from gradscribe.runtime.functions.eager import Operation
     from gradscribe.runtime.graph.operation import OperationNode
 
@@ -100,13 +101,14 @@ class Derivatives(Protocol):
     def primal_call(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function itself as generated code, and its arguments."""
 
-    def locate(self, statement: str) -> tuple[tuple[str, int], ...]:
-        """Files and lines of a statement, maybe cut short (" ..."), of the user's function."""
-
     def order(self, n: int) -> Callable[..., Sequence[Any]]:
         """F_n as `(*leaves, *cotangents, *w_1, ..., *w_{n-1})`, where each w_i has one value for
         each active leaf, then one for each cotangent; returns as many: the part of the active
         leaves, then the part of the cotangents."""
+
+    def itemized(self, n: int) -> Itemized:
+        """The code of F_n, or for 0 of the adjoint (whose results may be nested), with a statement
+        for each operation."""
 
 
 class Kernel:

@@ -28,6 +28,7 @@ from gradscribe.runtime.tensors.memory_formats import empty_as, laid_out_as
 from gradscribe.runtime.tensors.size import Size
 
 if TYPE_CHECKING:
+    from gradscribe.codegen import Itemized
     from gradscribe.runtime.tensors.tensor import Tensor
 
 Edge = tuple["Node | None", int]
@@ -89,6 +90,11 @@ class Node:
 
     def release(self) -> None:
         """Free what was kept for `backward`."""
+
+    def generated_run(self, cotangents: Sequence[Any]) -> tuple[Itemized, Sequence[Any]] | None:
+        """For a compiled function: the code that `backward` runs, with a statement for each
+        operation, and its arguments."""
+        return None
 
     def pack_saved(self, pack: Callable[[Any, int | None], Any]) -> None:
         """Replace each array that is kept for `backward` by what pack makes of it and of the

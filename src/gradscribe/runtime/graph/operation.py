@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.codegen import Itemized
 from gradscribe.runtime.graph.higher_node import converted, cotangent_edge, higher_node_class
 from gradscribe.runtime.graph.kernel import Derivatives as Derivatives
 from gradscribe.runtime.graph.kernel import Kernel as Kernel
@@ -116,6 +117,14 @@ class OperationNode(Node):
         if len(cotangents) == 1:
             return kernel.adjoint(record, kernel.converters[0](cotangents[0]))
         return kernel.adjoint(record, *converted(cotangents, kernel.converters, self.shapes))
+
+    def generated_run(self, cotangents: Sequence[Any]) -> tuple[Itemized, Sequence[Any]] | None:
+        if self.kernel.call is not None:
+            return None
+        record = self.record.get({}) if type(self.record) in _KEPT else self.record
+        self.check_versions(self.kernel.checked)
+        seeds = converted(cotangents, self.kernel.converters, self.output_types)
+        return self.kernel.derivatives.itemized(0), (record, *seeds)
 
     def _backward_by_operations(self, cotangents: Sequence[Any]) -> Sequence[Any]:
         """The backward as operations on Tensors."""

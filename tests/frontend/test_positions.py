@@ -11,6 +11,8 @@ X = np.arange(24.0).reshape(2, 3, 4) / 7
 M = X[0]
 FIRST, LAST, COUNT = 0, 2, 4
 AXES, ORDER = (0, 2), (2, 0, 1)
+LISTED, TURNED, PAIRS = [0, 2], [2, 0, 1], [[0, 2], [1, 0]]
+PARTS, LETTERS = (slice(0, 2), 1), ["ijk", "kl"]
 
 CALLS = [
     (lambda x: np.swapaxes(x, FIRST, LAST), X),
@@ -27,6 +29,18 @@ CALLS = [
     (lambda x: np.diagonal(x, FIRST, LAST, 1), X),
     (lambda x: np.expand_dims(x, AXES), M),
     (lambda x: np.linalg.matrix_power(x, COUNT), M[:, :3]),
+    (lambda x: np.transpose(x, TURNED) * np.arange(3), X),
+    (lambda x: np.sum(x**2, axis=tuple(LISTED)), X),
+    (lambda x: np.sum(x**2, axis=LISTED[0] + 1), X),
+    (lambda x: np.flip(x, LISTED) * X, X),
+    (lambda x: np.roll(x, [1, 2], LISTED) * X, X),
+    (lambda x: np.reshape(x, [*TURNED[:1], -1])[0], X),
+    (lambda x: np.tile(x, LISTED[1:]) ** 2, M),
+    (lambda x: np.tile(x, [2, 1]) ** 2, M),
+    (lambda x: np.tensordot(x, X[:, :, 1], axes=PAIRS), X.transpose(1, 2, 0)),
+    (lambda x: np.abs(np.fft.fftn(x, s=[5, 3], axes=LISTED)), X),
+    (lambda x: x[PARTS] ** 2, X),
+    (lambda x: np.einsum(",".join(LETTERS) + "->il", x, M.T), X),
 ]
 
 
@@ -43,3 +57,55 @@ def test_another_axis_is_another_specialization() -> None:
         expected = np.moveaxis(np.zeros_like(X), axis, 0)
         expected[0] = 2 * np.moveaxis(X, axis, 0)[0]
         np.testing.assert_allclose(gradient, np.moveaxis(expected, 0, axis))
+
+
+def test_a_list_of_axes_is_read_at_each_call() -> None:
+    axes = [0, 1]
+    gradient = gs.grad(lambda x: np.sum(np.sum(x, axis=tuple(axes)) ** 2))
+    for now in ([0, 1], [0, 1, 2], [1], [2, 0]):
+        axes[:] = now
+        total = np.sum(X, axis=tuple(now), keepdims=True)
+        np.testing.assert_allclose(gradient(X), 2 * np.broadcast_to(total, X.shape))
+
+
+def test_a_list_of_axes_that_is_changed_keeps_the_change() -> None:
+    def turned(x, axes):
+        axes[0] = 2
+        axes[2] = 0
+        return np.sum(np.transpose(x, axes)[0] ** 2)
+
+    axes = [0, 1, 2]
+    x = gs.tensor(X, requires_grad=True)
+    gs.differentiable(turned)(x, axes).backward()
+    assert axes == [2, 1, 0]
+    np.testing.assert_array_equal(x.grad.numpy(), gs.grad(turned)(X, [0, 1, 2]))
+
+
+def replaced(values, number, x):
+    values = list(values)
+    values[number] = x
+    return values
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
+def test_a_number_chooses_among_items_of_several_types(number) -> None:
+    """What wrappers do that differentiate by one argument of several."""
+    given = (X, M[0], 2.0, 3.0)
+
+    def by_list(x):
+        big, small, scale, power = replaced(given, number, x)
+        return scale * np.sum(big * small) ** power
+
+    def by_tuples(x):
+        big, small, scale, power = given[:number] + (x,) + given[number + 1 :]
+        return scale * np.sum(big * small) ** power
+
+    for function in (by_list, by_tuples):
+        gs.testing.check_grad(function, given[number])
+
+
+def test_a_number_chooses_a_function() -> None:
+    choices = [np.tanh, np.sin]
+    gradient = gs.grad(lambda x, number: choices[number](x))
+    assert gradient(0.3, 1) == np.cos(0.3)
+    assert gradient(0.3, 0) == pytest.approx(1 - np.tanh(0.3) ** 2)

@@ -17,7 +17,7 @@ from typing import Any
 
 from gradscribe.compiler import item_texts
 from gradscribe.compiler.item_texts import item_text, key_text
-from gradscribe.compiler.keys import Key, contents_of, key_of, lies_in_order
+from gradscribe.compiler.keys import Key, contents_of, items_key, key_of, lies_in_order
 from gradscribe.frontend.interface import Capture, Dependency, Path, Step
 from gradscribe.ir.affine import Affine, Source, Symbol
 from gradscribe.ir.lengths import Guard
@@ -41,7 +41,8 @@ def match(a):
 class Entry:
     """What one lowering assumes of a call. leaves, sources: expressions for each leaf, and for
     each length or integer that a symbol stands for. constants: expressions for the static objects
-    among the arguments, with the objects. capture_keys: None for what may be anything."""
+    among the arguments, with the objects. capture_keys: None for what may be anything. known_keys:
+    expressions for the lists whose items are known one by one, with the keys of these."""
 
     function: FunctionType
     arguments: int
@@ -52,6 +53,7 @@ class Entry:
     leaves: Sequence[str]
     sources: Mapping[Source, str]
     contiguous: Sequence[int]
+    known_keys: Sequence[tuple[str, Key]]
 
     def matcher(self, guards: Iterable[Guard]) -> Callable[[Values], Values | None]:
         """The function that, for a call whose key matches, gives its values with the captured
@@ -64,6 +66,7 @@ class Entry:
             for i, key in enumerate(self.capture_keys)
             if key is not None
         ]
+        conditions += [f"items_key({list_}) == {names.of(key)}" for list_, key in self.known_keys]
         conditions += [_guard(guard, self.sources) for guard in guards]
         conditions += [f"lies_in_order({self.leaves[leaf]})" for leaf in self.contiguous]
         text = _MATCH.format(
@@ -118,6 +121,7 @@ class _Names:
     def __init__(self, functions: Iterable[tuple[str, Any]]) -> None:
         self.namespace: dict[str, Any] = {
             **item_texts.NAMESPACE,
+            "items_key": items_key,
             "key_of": key_of,
             "lies_in_order": lies_in_order,
         }

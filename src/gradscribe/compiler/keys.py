@@ -188,6 +188,11 @@ def key_of(value: Any) -> Key:
     return KEYS[value.__class__](value)
 
 
+def items_key(value: list[Any]) -> Key:
+    """The key of a list whose items are known one by one, though they may be of one type."""
+    return tuple(map(key_of, value))
+
+
 def is_uniform(items: list[Any]) -> bool:
     """Whether a list's items have one type: the same dtype, structure and, exactly, shape."""
     first = _exact_key(items[0])

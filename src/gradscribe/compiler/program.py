@@ -26,6 +26,7 @@ from gradscribe.compiler.variadic import called_by, is_variadic
 from gradscribe.errors import ArgumentError, GradscribeError, UnsupportedError
 from gradscribe.frontend.interface import (
     Argument,
+    KnownListError,
     Lowered,
     Path,
     Place,
@@ -98,15 +99,20 @@ class Program:
         values: Values,
         sampled: Sequence[bool],
         keyed: frozenset[Place] = frozenset(),
+        known: frozenset[str] = frozenset(),
     ) -> Primal:
-        """A new lowering; once more, where a dict is found to have computed keys."""
+        """A new lowering; once more, where a dict is found to have computed keys, or the integers
+        in a list have to be known."""
+        types = ArgumentTypes(known)
         try:
-            return Primal(self, values, sampled, keyed)
+            return Primal(self, values, sampled, types, keyed)
+        except KnownListError as error:
+            return self._primal(values, sampled, keyed, known | {types.leaves[error.leaf]})
         except RunTimeKeyError as error:
             if error.place is None or error.place in keyed:
                 raise UnsupportedError(error.what, error.advice, error.location) from None
             found = error.place
-        return self._primal(values, sampled, keyed | {found})
+        return self._primal(values, sampled, keyed | {found}, known)
 
 
 class Primal:
@@ -117,6 +123,7 @@ class Primal:
         program: Program,
         values: Values,
         sampled: Sequence[bool],
+        types: ArgumentTypes,
         keyed: frozenset[Place],
     ) -> None:
         function, *arguments = values
@@ -124,7 +131,7 @@ class Primal:
         self.user_function: FunctionType = function
         self._key = tuple(map(key_of, arguments))
         names = program.binder.names
-        self._types = ArgumentTypes()
+        self._types = types
         self._captured_keys: list[Key] = []
         self._next_argument = len(arguments)
         self._bind = program.binder.of(function)
@@ -157,6 +164,7 @@ class Primal:
             self._types.leaves,
             self._types.sources,
             self.lowered.contiguous,
+            self._types.known_keys,
         )
 
     def _type(

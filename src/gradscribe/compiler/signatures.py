@@ -104,10 +104,13 @@ class ArgumentTypes:
     contiguous: the leaves that are arrays in C order. leaves: for each leaf, the Python expression
     that reaches it from `a`, the tuple of all values of a call. constants: likewise for each
     static object, with the object. sources: likewise for each length or integer that a symbol
-    stands for.
+    stands for. known: the expressions of lists that are described item by item even if these have
+    one type; known_keys: those expressions, with the keys of the items.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: frozenset[str] = frozenset()) -> None:
+        self.known = known
+        self.known_keys: list[tuple[str, keys.Key]] = []
         self.samples: dict[Symbol, int] = {}
         self.names: list[str] = []
         self.leaves: list[str] = []
@@ -184,7 +187,9 @@ def _describe_tuple(value: tuple[Any, ...], place: _Place) -> tuple[Tree, list[T
 
 @describe.register(list)
 def _describe_list(value: list[Any], place: _Place) -> tuple[Tree, list[Type]]:
-    if not value or keys.is_uniform(value):
+    if place.expression in place.arguments.known:
+        place.arguments.known_keys.append((place.expression, keys.items_key(value)))
+    elif not value or keys.is_uniform(value):
         return _describe_leaf(value, place)
     places = [place.below(f"[{index}]") for index in range(len(value))]
     return _describe_node(Node(list, ()), value, places)

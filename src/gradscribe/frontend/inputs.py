@@ -11,7 +11,7 @@ import itertools
 import types
 from typing import Any
 
-from gradscribe.frontend import outside
+from gradscribe.frontend import known_lists, outside
 from gradscribe.frontend.data import instances
 from gradscribe.frontend.dependencies import depend
 from gradscribe.frontend.interface import Argument, Capture, Path, RunTimeObject
@@ -92,6 +92,7 @@ def bind(
             if len(leaves) in argument.contiguous:
                 lowering.contiguous.add(value)
             leaves.append(value)
+            known_lists.enter(lowering, value)
             found = lowering.wrap(value)
             if isinstance(found, ListRef):
                 found.storage.levels = ALL  # which is checked at each call, where it matters

@@ -53,6 +53,14 @@ class RunTimeKeyError(UnsupportedError):
     place: Place | None = None
 
 
+class KnownListError(Exception):
+    """The integers in a list among the inputs have to be known: the function has to be lowered
+    with that list item by item. leaf: its number among the leaves of the inputs."""
+
+    def __init__(self, leaf: int) -> None:
+        self.leaf = leaf
+
+
 Step = tuple[Literal["attribute", "item"], Any]
 
 

@@ -59,6 +59,7 @@ class Outside:
     added, by identity. as_objects: whether containers are taken as the objects that they are, not
     as inputs.
     dependencies: what was resolved, and must be the same at each call.
+    integers: the inputs that are lists of integers, with their numbers among the leaves.
     """
 
     captures: list[tuple[Capture, Parameter]] = field(default_factory=list)
@@ -72,6 +73,7 @@ class Outside:
     grown: set[int] = field(default_factory=set)
     as_objects: bool = False
     dependencies: dict[Any, Dependency] = field(default_factory=dict)
+    integers: dict[Value, int] = field(default_factory=dict)
 
     def meet(self, ref: ObjectRef, *, compared: bool = False) -> None:
         """Note where an object was found, and whether it matters which one it is."""

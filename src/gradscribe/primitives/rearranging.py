@@ -215,9 +215,9 @@ def _joined_block(arrays, depth, rank):
 
 @composition(np.tile)
 def tile(A, reps):
-    counts = reps if isinstance(reps, tuple) else (reps,)
+    counts = tuple(reps) if isinstance(reps, (tuple, list)) else (reps,)
     shape = (1,) * (len(counts) - np.ndim(A)) + np.shape(A)
-    counts = (1,) * (len(shape) - len(counts)) + tuple(counts)
+    counts = (1,) * (len(shape) - len(counts)) + counts
     apart, repeated, joined = (), (), ()
     for n, count in zip(shape, counts):  # noqa: B905
         apart = (*apart, 1, n)
@@ -230,7 +230,7 @@ def tile(A, reps):
 def resize(a, new_shape):
     flat = np.ravel(a)
     count = 1
-    for n in new_shape if isinstance(new_shape, tuple) else (new_shape,):
+    for n in new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,):
         count = count * n
     return np.reshape(flat[np.arange(count) % flat.shape[0]], new_shape)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend import outside
 from gradscribe.frontend.data import sequences
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
@@ -78,7 +79,10 @@ def folded(
     a new one, which the function may change."""
     if not is_pure(callee):
         return None
-    given = [known_object(lowering, item) for item in (*arguments, *keywords.values())]
+    items = (*arguments, *keywords.values())
+    if isinstance(getattr(callee, "__self__", None), str):  # `",".join(names)`
+        items = tuple(outside.opened(lowering, item) for item in items)
+    given = [known_object(lowering, item) for item in items]
     if not all(isinstance(item, Static) for item in given):
         return None
     plain = [item.value for item in given]
@@ -90,8 +94,8 @@ def folded(
         lowering.raises(node, error, what)
     if isinstance(found, list) and not any(isinstance(item, _CHANGEABLE) for item in found):
         return sequences.new_list(lowering, tuple(map(Static, found)))
-    items = found if isinstance(found, tuple) else (found,)
-    return None if any(isinstance(item, _CHANGEABLE) for item in items) else Static(found)
+    parts = found if isinstance(found, tuple) else (found,)
+    return None if any(isinstance(part, _CHANGEABLE) for part in parts) else Static(found)
 
 
 def known_object(lowering: Lowering, item: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from gradscribe.frontend import known_lists
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import ListRef, Static, TupleOf, is_number
 from gradscribe.ir.core import Value
@@ -25,6 +26,7 @@ def static_integer(lowering: Lowering, node: Any, item: Any) -> int:
         return int(item.value)
     known_value = lowering.builder.facts.sampled(item.type.value) if is_number(item) else None
     if known_value is None:
+        known_lists.demand(lowering, item)
         lowering.unsupported(
             node,
             "this integer must be known when the function is compiled",
@@ -41,6 +43,8 @@ def settled(lowering: Lowering, node: Any, item: Any) -> Any:
     if isinstance(item, ListRef):
         contents = lowering.contents[item.storage]
         items = contents if isinstance(contents, tuple) else None
+        if items is None:
+            known_lists.demand(lowering, contents)
     if items is None or all(isinstance(below, Static) for below in items):
         return item
     return TupleOf(tuple(settled(lowering, node, below) for below in items))

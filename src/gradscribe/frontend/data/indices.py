@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend import outside
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine, Symbol
@@ -26,6 +27,7 @@ Step = tuple[Any, dict[str, Any], Any]
 
 def step_of(lowering: Lowering, node: Any, index: Any) -> Step:
     """The step of a path that `[index]` is."""
+    index = outside.opened(lowering, index)
     given = index.items if isinstance(index, TupleOf) else (index,)
     items = tuple(_item(lowering, node, item) for item in given)
     if not any(map(_is_advanced, items)):

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import opaque
-from gradscribe.frontend.data import places, protocols, sequences
+from gradscribe.frontend.data import places, protocols, sequences, uneven
 from gradscribe.frontend.data.aliasing import check_store, refuse_store
 from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.keyed import known_key
@@ -61,6 +61,8 @@ def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, it
     if owner.storage in lowering.loops.sliced:
         refuse_store(lowering, node, owner.storage.name, "the slice that the loop runs over")
     contents = lowering.contents[owner.storage]
+    if isinstance(contents, tuple):
+        index = uneven.place_among(lowering, owner, contents, index)
     if isinstance(contents, tuple) and isinstance(index, Static) and isinstance(index.value, int):
         items = list(contents)
         try:

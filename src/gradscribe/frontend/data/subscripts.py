@@ -12,7 +12,7 @@ import numpy as np
 
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import opaque, tensors, texts
-from gradscribe.frontend.data import index_tricks, places, protocols, ranges, sequences
+from gradscribe.frontend.data import index_tricks, places, protocols, ranges, sequences, uneven
 from gradscribe.frontend.data.indices import Step, step_of
 from gradscribe.frontend.data.keyed import by_computed_key, known_key
 from gradscribe.frontend.interruptions import MisfitError, NotYetKnownError
@@ -137,6 +137,7 @@ def _read_list(lowering: Lowering, node: Any, owner: ListRef, index: Any) -> Any
 def _read_items(
     lowering: Lowering, node: Any, owner: Any, items: tuple[Any, ...], index: Any
 ) -> Any:
+    index = uneven.place_among(lowering, owner, items, index)
     if isinstance(index, slice):
         (section,) = step_of(lowering, node, index)[1]["index"]
         parts = (section.start, section.stop, section.step)

@@ -20,7 +20,7 @@ from gradscribe import autograd
         (gs, "save", "pickled"),
         (gs.ones(1), "bfloat16", "float"),
         (gs.ones(1), "symeig", "numpy.linalg take Tensors"),
-        (autograd, "profiler", "cProfile"),
+        (gs, "profiler", "autograd.profiler"),
         (gs.ones(1), "cuda", "leave the move out"),
         (gs.ones(1), "to_sparse", "Tensors are dense"),
     ],

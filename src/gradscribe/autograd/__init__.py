@@ -3,8 +3,6 @@
 Only names stand here; the code is in `gradscribe.runtime`.
 """
 
-from typing import TYPE_CHECKING, NoReturn
-
 from gradscribe.autograd import anomaly_mode as anomaly_mode
 from gradscribe.autograd import forward_ad as forward_ad
 from gradscribe.autograd import function as function
@@ -12,7 +10,7 @@ from gradscribe.autograd import functional as functional
 from gradscribe.autograd import grad_mode as grad_mode
 from gradscribe.autograd import gradcheck as _module_of_that_name  # noqa: F401  (loaded, then hidden)
 from gradscribe.autograd import graph as graph
-from gradscribe.runtime.absent import absent_from_autograd
+from gradscribe.autograd import profiler as profiler
 from gradscribe.runtime.gradcheck import gradcheck, gradgradcheck
 from gradscribe.runtime.graph.anomaly import detect_anomaly, set_detect_anomaly
 from gradscribe.runtime.graph.backward import backward, grad
@@ -51,8 +49,3 @@ __all__ = [
 ]
 
 _unsafe_preserve_version_counter = grad_mode._unsafe_preserve_version_counter
-
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> NoReturn:
-        raise absent_from_autograd(name)

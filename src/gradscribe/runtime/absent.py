@@ -6,7 +6,7 @@ _DEVICES = "Tensors live in main memory; leave the move out"
 _SPARSE = "Tensors are dense; use a dense Tensor"
 _LOOP = "call the function in a loop, or write it for a whole batch"
 _COMPILED = "decorate the function with @gradscribe.differentiable"
-_PROFILED = "use a profiler of Python's, such as cProfile"
+_PROFILED = "use gradscribe.autograd.profiler.profile, or a profiler of Python's"
 _LINALG = "the functions of numpy.linalg take Tensors, and record what they do"
 _FILES = "Tensors can be pickled; arrays are saved with numpy.save"
 
@@ -40,7 +40,6 @@ _OF_MODULE = {
     "vmap": _LOOP,
     "xpu": _DEVICES,
 }
-_OF_AUTOGRAD = {"profiler": _PROFILED}
 _OF_TENSOR = {
     "bfloat16": "NumPy has no such type; use `.float()`",
     "cuda": _DEVICES,
@@ -60,11 +59,6 @@ _OF_TENSOR = {
 def absent_from_module(name: str) -> AttributeError:
     """The error for a name that `gradscribe` has not."""
     return _error("module 'gradscribe'", name, _OF_MODULE)
-
-
-def absent_from_autograd(name: str) -> AttributeError:
-    """The error for a name that `gradscribe.autograd` has not."""
-    return _error("module 'gradscribe.autograd'", name, _OF_AUTOGRAD)
 
 
 def absent_from_tensor(name: str) -> AttributeError:

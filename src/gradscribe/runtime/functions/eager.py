@@ -29,7 +29,8 @@ from gradscribe.runtime.functions.silence import silent
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.inference import SAVED, Untracked, all_inference, is_inference
 from gradscribe.runtime.graph.kernel import AdjointByOperations, Derivatives, Kernel, signature
-from gradscribe.runtime.graph.modes import MODES, tell_finished, tell_recorded
+from gradscribe.runtime.graph.modes import MODES, call_name, tell_finished, tell_recorded, timed
+from gradscribe.runtime.graph.node import Node
 from gradscribe.runtime.graph.node_names import node_name
 from gradscribe.runtime.graph.operation import node_class
 from gradscribe.runtime.graph.provider import KERNELS, derivatives_of
@@ -61,8 +62,9 @@ def apply(
         operation.tell_of_few(operands[0], static, result)
         return result
     if MODES and watched:
-        result = apply(operation, operands, static, watched=False, counted=True)
-        tell_finished(operation, operands, static, result)
+        with timed(f"aten::{call_name(operation.name)}", operands):
+            result = apply(operation, operands, static, watched=False, counted=True)
+            tell_finished(operation, operands, static, result)
         return result
     for operand in operands:
         if (
@@ -346,6 +348,15 @@ def apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[Any, ...]:
 
     The active leaves are Tensors that require gradients.
     """
+    if not MODES:
+        return _apply_compiled(kernel, leaves)[0]
+    with timed(call_name(kernel.stem), leaves):
+        results, node = _apply_compiled(kernel, leaves)
+        tell_recorded(node)
+    return results
+
+
+def _apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[tuple[Any, ...], Node]:
     values: list[Any] = []
     counters: list[list[int] | None] = []
     expected: list[int] = []
@@ -378,6 +389,4 @@ def apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[Any, ...]:
     if kernel.checks_outputs:
         counters += [getattr(result, "counter", None) for result in results]
         expected += [0] * len(results)
-    if MODES:
-        tell_recorded(node)
-    return tuple(results)
+    return tuple(results), node

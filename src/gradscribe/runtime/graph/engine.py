@@ -15,6 +15,7 @@ an exception leaves nothing behind.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -29,7 +30,7 @@ from gradscribe.runtime.graph import anomaly
 from gradscribe.runtime.graph.grad_mode import enter_mode, leave_mode
 from gradscribe.runtime.graph.hooks import WATCHED, HookTable, checked_results, run_hooks
 from gradscribe.runtime.graph.in_thread import in_thread
-from gradscribe.runtime.graph.modes import MODES, any_needs_tensors, tell_finished_gradient
+from gradscribe.runtime.graph.modes import MODES, any_needs_tensors, tell_finished_gradient, timed
 from gradscribe.runtime.graph.node import AccumulateGrad, Edge, Node, NodeState, accumulate
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
@@ -225,9 +226,17 @@ class Run:
             return [None] * len(node.next_edges)
         if self.records and type(node) is AccumulateGrad:
             cotangents = [self._final(cotangents[0])]
-        if self.anomaly is None:
-            return node.backward(cotangents, self.records)
-        return self.anomaly.backward(node, cotangents, self.records)
+        backward = node.backward
+        if self.anomaly is not None:
+            backward = functools.partial(self.anomaly.backward, node)
+        if not MODES:
+            return backward(cotangents, self.records)
+        name, number = node.name(), node.sequence_nr
+        with (
+            timed(f"autograd::engine::evaluate_function: {name}", (), number),
+            timed(name, cotangents, number),
+        ):
+            return backward(cotangents, self.records)
 
     def _final(self, cotangent: Any) -> Any:
         """A gradient as it comes out of the run: in the graph only if that was asked for."""

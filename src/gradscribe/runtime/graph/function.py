@@ -32,7 +32,7 @@ from gradscribe.runtime.graph.function_node import FunctionNode
 from gradscribe.runtime.graph.function_outputs import finish
 from gradscribe.runtime.graph.function_tangents import attach_tangents
 from gradscribe.runtime.graph.grad_mode import enter_mode, grad_enabled, leave_mode
-from gradscribe.runtime.graph.modes import MODES, tell_recorded
+from gradscribe.runtime.graph.modes import MODES, tell_recorded, timed
 from gradscribe.runtime.graph.node import NO_EDGE, Edge, Node, next_sequence
 from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap_result
 
@@ -146,7 +146,10 @@ class Function:
         level = dual.current_level()
         token = enter_mode(False)
         try:
-            with contextlib.nullcontext() if level is None else level.paused():
+            with (
+                contextlib.nullcontext() if level is None else level.paused(),
+                timed(cls.__name__, inputs),
+            ):
                 outputs = cls._run_forward(node, inputs, kwargs)
         finally:
             leave_mode(token)

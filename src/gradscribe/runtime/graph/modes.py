@@ -1,5 +1,5 @@
 """What watches operations while they run: anomaly detection, hooks on saved values, inference
-mode, dual levels.
+mode, dual levels, profiles.
 
 `MODES` is empty but while one of them is on, and that is all that the path of an eager operation
 looks at. A mode is told of every result, of every node that is recorded, and of changes in place.
@@ -7,7 +7,10 @@ looks at. A mode is told of every result, of every node that is recorded, and of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import functools
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,6 +25,12 @@ Call = Callable[[Sequence[Any]], Sequence[Any]]
 
 class Mode:
     """Base of what watches; does nothing."""
+
+    def begun(self, name: str, operands: Sequence[Any], sequence_nr: int) -> None:
+        """An operation (of the number -1) or a node of a backward run begins."""
+
+    def ended(self) -> None:
+        """What began last has ended."""
 
     def finished(
         self, operation: Operation, operands: Sequence[Any], static: tuple[Any, ...], out: Tensor
@@ -72,6 +81,25 @@ class Mode:
 
 
 MODES: list[Mode] = []
+
+
+@contextlib.contextmanager
+def timed(name: str, operands: Sequence[Any] = (), sequence_nr: int = -1) -> Iterator[None]:
+    """While something runs that a mode may measure."""
+    modes = tuple(MODES)
+    for mode in modes:
+        mode.begun(name, operands, sequence_nr)
+    try:
+        yield
+    finally:
+        for mode in modes:
+            mode.ended()
+
+
+@functools.cache
+def call_name(stem: str) -> str:
+    """The name of a function whose nodes are named so: of "IndexSelect" it is "index_select"."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", stem).lower()
 
 
 def tell_finished(

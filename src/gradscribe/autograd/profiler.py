@@ -1,0 +1,6 @@
+"""`gs.autograd.profiler`: what the operations of a run, and of its backward, cost."""
+
+from gradscribe.runtime.profiling.events import EventList, FunctionEvent, FunctionEventAvg
+from gradscribe.runtime.profiling.profile import profile, record_function
+
+__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "profile", "record_function"]

@@ -32,6 +32,7 @@ _BADDBMM = Operation("Baddbmm", composites.added_product)
 _ADDBMM = Operation("Addbmm", composites.added_products)
 _EINSUM = Operation("Einsum", composites.einsum, ("subscripts",))
 _KRON = enter_row(Operation("Kron", np.kron))
+_TRACE = Operation("Trace", np.trace)
 _COV = Operation("Cov", np.cov, ("ddof", "dtype"))
 _CORRCOEF = Operation("Corrcoef", np.corrcoef, ("dtype",))
 _CROSS = Operation("LinalgCross", composites.cross, ("axis",))
@@ -174,4 +175,4 @@ def kron(input: Any, other: Any) -> Any:
 
 def trace(input: Any) -> Any:
     """The sum of the diagonal of a matrix."""
-    return np.trace(summable(input))
+    return apply(_TRACE, (summable(input),))

@@ -36,7 +36,7 @@ X = np.array([0.3, 0.7, 0.9])
 
 def is_there(text: str) -> bool:
     """Whether this SciPy has the function: some are new."""
-    name = re.match(r"(?:np\.\w+\()?(\w+)\.(\w+)", text)
+    name = re.search(r"\b(sp|fft|integrate|linalg|signal|stats)\.(\w+)", text)
     assert name
     return hasattr(dict(MODULES)[name[1]], name[2])
 

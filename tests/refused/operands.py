@@ -275,21 +275,9 @@ def factors_of_chosen_rows(x):
     return np.linalg.qr(x[x[:, 0] > 0])[1]
 
 
-@refused(
-    "`qr` cannot be compiled here: of mode='complete' no derivative is known: "
-    "the vectors beyond the columns have none",
-    MATRIX,
-)
-def complete_factors(x):
-    return np.linalg.qr(x.T, mode="complete")[1]
-
-
-@refused(
-    "`svd` cannot be compiled here: the vectors beyond the singular values have no derivative",
-    MATRIX,
-)
-def all_singular_vectors(x):
-    return np.linalg.svd(x)[1]
+@refused("`qr` cannot be compiled here: of mode='raw' no derivative is known", MATRIX)
+def raw_factors(x):
+    return np.linalg.qr(x.T, mode="raw")[1]
 
 
 @refused(

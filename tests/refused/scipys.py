@@ -57,3 +57,8 @@ def normal_numbers(x):
 )
 def sign_of_a_sum_of_complex_exponentials(m):
     return np.real(special.logsumexp(m, return_sign=True)[0])
+
+
+@refused("`lu` cannot be compiled here: it takes one matrix here", np.ones((2, 3, 3)))
+def factors_of_a_stack(m):
+    return linalg.lu(m)[1]

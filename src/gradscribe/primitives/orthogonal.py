@@ -2,7 +2,9 @@
 
 Formulas: Seeger et al., "Auto-differentiating linear algebra" (2017); of complex matrices Wan and
 Zhang, "Automatic differentiation for complex valued SVD" (2019). Vectors beyond the singular
-values, or beyond the columns, have no derivative: they are any that complete a basis.
+values, or beyond the columns, are any that complete a basis: their derivative is that of the
+completion that turns least. It is right for whatever does not depend on which basis of their space
+they are, such as the projection on it, and for a single vector.
 """
 
 from __future__ import annotations
@@ -32,20 +34,42 @@ def _svd_type(facts, callee, a, full_matrices=True, compute_uv=True, hermitian=F
     values = real_type(like_first(result_of(np.linalg.svdvals, a), (*dims[:-2], k), a))
     if not compute_uv:
         return values
-    if full_matrices and facts.equal(m, n) is not True:
-        raise TypeRuleError(
-            "the vectors beyond the singular values have no derivative",
-            "pass `full_matrices=False`",
-        )
     stack = dims[:-2]
     like = result_of(np.linalg.inv, a)
-    return Tuple((like_first(like, (*stack, m, k), a), values, like_first(like, (*stack, k, n), a)))
+    columns, rows = (m, n) if full_matrices else (k, k)
+    left, right = (*stack, m, columns), (*stack, rows, n)
+    return Tuple((like_first(like, left, a), values, like_first(like, right, a)))
+
+
+def _turned(d_first, first, others):
+    """The change of the columns that complete a basis: only towards the first ones, as these turn
+    towards them."""
+    return -first @ (conjugate_transposed(d_first) @ others)
+
+
+def _turning(d_others, first, others):
+    """What the cotangent of the columns that complete a basis adds to that of the first ones."""
+    return -others @ (conjugate_transposed(d_others) @ first)
+
+
+def _is_completed(a, full_matrices):
+    """Whether there are vectors beyond the singular values."""
+    return full_matrices and a.shape[-2] != a.shape[-1]
 
 
 def _svd_tangent(out, a, full_matrices=True, compute_uv=True, *, d_a):
     if not compute_uv:
         u, s, vh = np.linalg.svd(a, full_matrices=False)
         return real_part(np.sum(conjugated(u) * (d_a @ conjugate_transposed(vh)), axis=-2))
+    if _is_completed(a, full_matrices):
+        k = out[1].shape[-1]
+        u, s, vh = out[0][..., :k], out[1], out[2][..., :k, :]
+        d_u, d_s, d_vh = _svd_tangent((u, s, vh), a, False, d_a=d_a)
+        d_more = _turned(d_u, u, out[0][..., k:])
+        v, others = conjugate_transposed(vh), conjugate_transposed(out[2][..., k:, :])
+        d_others = conjugate_transposed(_turned(conjugate_transposed(d_vh), v, others))
+        d_whole = np.concatenate((d_u, d_more), axis=-1)
+        return d_whole, d_s, np.concatenate((d_vh, d_others), axis=-2)
     u, s, vh = out
     inner = conjugate_transposed(u) @ d_a @ conjugate_transposed(vh)
     mirrored = conjugate_transposed(inner)
@@ -77,6 +101,16 @@ def svd(out, a, full_matrices=True, compute_uv=True, *, d_out):
         u, s, vh = np.linalg.svd(a, full_matrices=False)
         return (u * d_out[..., None, :]) @ vh
     (u, s, vh), (d_u, d_s, d_vh) = out, d_out
+    if _is_completed(a, full_matrices):
+        k = s.shape[-1]
+        u, more, d_u, d_more = u[..., :k], u[..., k:], d_u[..., :k], d_u[..., k:]
+        v, d_v = conjugate_transposed(vh), conjugate_transposed(d_vh)
+        v, others, d_v, d_others = v[..., :k], v[..., k:], d_v[..., :k], d_v[..., k:]
+        d_u = d_u + _turning(d_more, u, more)
+        vh, d_vh = (
+            conjugate_transposed(v),
+            conjugate_transposed(d_v + _turning(d_others, v, others)),
+        )
     gaps = gaps_of(s * s)
     rows, columns = s[..., :, None], s[..., None, :]
     left, right = conjugate_transposed(u) @ d_u, vh @ conjugate_transposed(d_vh)
@@ -125,18 +159,17 @@ def svdvals(out, x, *, d_out):
 
 def _qr_type(facts, callee, a, mode="reduced"):
     dims = matrix_dims(a)
-    if mode not in ("reduced", "r") and not (mode == "complete" and facts.equal(*dims[-2:])):
-        raise TypeRuleError(
-            f"of mode={mode!r} no derivative is known: the vectors beyond the columns have none",
-            "leave `mode` out",
-        )
+    if mode not in ("reduced", "r", "complete"):
+        raise TypeRuleError(f"of mode={mode!r} no derivative is known", "leave `mode` out")
     if facts.at_least(dims[-2] - dims[-1], 0) is not True:
         raise TypeRuleError(
             "whether the matrix has at least as many rows as columns is not known",
             "take `q` of the first columns, and `q.T @ a` for the other part",
         )
     like = result_of(np.linalg.inv, a)
-    n = dims[-1]
+    m, n = dims[-2:]
+    if mode == "complete":
+        return Tuple((like_first(like, (*dims[:-1], m), a), like_first(like, dims, a)))
     r = like_first(like, (*dims[:-2], n, n), a)
     return r if mode == "r" else Tuple((like_first(like, dims, a), r))
 
@@ -160,7 +193,13 @@ def _factors_tangent(q, r, d_a):
 def _qr_tangent(out, a, mode="reduced", *, d_a):
     if mode == "r":
         return _factors_tangent(a @ np.linalg.inv(out), out, d_a)[1]
-    return _factors_tangent(*out, d_a)
+    if not _is_completed(a, mode == "complete"):
+        return _factors_tangent(*out, d_a)
+    n = a.shape[-1]
+    q, others, r = out[0][..., :n], out[0][..., n:], out[1][..., :n, :]
+    d_q, d_r = _factors_tangent(q, r, d_a)
+    d_whole = np.concatenate((d_q, _turned(d_q, q, others)), axis=-1)
+    return d_whole, np.concatenate((d_r, np.zeros_like(out[1][..., n:, :])), axis=-2)
 
 
 @adjoint(np.linalg.qr, type=_qr_type, tangent=_qr_tangent, static=("mode",))
@@ -168,6 +207,11 @@ def qr(out, a, mode="reduced", *, d_out):
     if mode == "r":
         return _factors_cotangent(a @ np.linalg.inv(out), out, np.zeros_like(a), d_out)
     (q, r), (d_q, d_r) = out, d_out
+    if _is_completed(a, mode == "complete"):
+        n = a.shape[-1]
+        q, others, d_q, d_others = q[..., :n], q[..., n:], d_q[..., :n], d_q[..., n:]
+        r, d_r = r[..., :n, :], d_r[..., :n, :]
+        d_q = d_q + _turning(d_others, q, others)
     return _factors_cotangent(q, r, d_q, d_r)
 
 

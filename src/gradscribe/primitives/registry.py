@@ -69,6 +69,9 @@ VARIANTS: dict[Any, Callable[..., Any]] = {}
 HOLOMORPHIC: set[Primitive] = set()
 """Operations of optional families whose rules are right for complex numbers, once conjugated."""
 
+GRADIENTS: set[Primitive] = set()
+"""Those whose rules conjugate what is to be, as all do that have several results."""
+
 DISTRIBUTIONS: dict[type, Any] = {}
 """The distributions of SciPy that have derivatives, by their classes: a frozen one has a copy."""
 

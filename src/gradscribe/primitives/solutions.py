@@ -47,7 +47,7 @@ def _pinv_tangent(out, a, rcond=None, hermitian=False, *, d_a):
     return change + conjugate_transposed(outside_rows) @ dual @ out
 
 
-@adjoint(np.linalg.pinv, type=_pinv_type, tangent=_pinv_tangent, static=("rcond", "hermitian"))
+@adjoint(np.linalg.pinv, type=_pinv_type, tangent=_pinv_tangent, static=("hermitian",))
 def pinv(out, a, rcond=None, hermitian=False, *, d_out):
     a = hermitian_of(a, "L") if hermitian else a
     by_rows = conjugate_transposed(d_out) @ out @ conjugate_transposed(out)

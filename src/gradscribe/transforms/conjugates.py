@@ -26,7 +26,7 @@ from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Linearity, Operation, Primitive, Value
 from gradscribe.ir.types import is_complex
 from gradscribe.primitives.orthogonal import wide_qr
-from gradscribe.primitives.registry import HOLOMORPHIC, PRIMITIVES, available
+from gradscribe.primitives.registry import GRADIENTS, HOLOMORPHIC, PRIMITIVES, available
 from gradscribe.transforms.cotangents import call
 
 _NOT_HOLOMORPHIC = frozenset({PRIMITIVES[np.sign]})
@@ -62,7 +62,8 @@ def check(operation: Operation) -> None:
         return
     known = primitive.elementwise and primitive not in _NOT_HOLOMORPHIC
     is_linear = primitive.tangent is Linearity.LINEAR
-    if not (known or is_linear or primitive in _GRADIENTS or _is_holomorphic(primitive)):
+    is_gradient = primitive in _GRADIENTS or primitive in GRADIENTS
+    if not (known or is_linear or is_gradient or _is_holomorphic(primitive)):
         raise UnsupportedError(
             f"`{primitive.name}` of complex numbers cannot be differentiated",
             "compute with the real and imaginary parts",

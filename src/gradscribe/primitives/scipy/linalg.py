@@ -19,7 +19,14 @@ from gradscribe.primitives.matrices import (
     of_triangle,
     square_dims,
 )
-from gradscribe.primitives.registry import PRIMITIVES, adjoint, composition, register, variant
+from gradscribe.primitives.registry import (
+    GRADIENTS,
+    PRIMITIVES,
+    adjoint,
+    composition,
+    register,
+    variant,
+)
 from gradscribe.primitives.typing import like_first, result_of
 
 for _name in ("inv", "det", "svd", "svdvals", "solve"):
@@ -82,9 +89,52 @@ def norm(a, ord=None, axis=None, keepdims=False, check_finite=True):
     return np.linalg.norm(a, ord, axis, keepdims)
 
 
+@composition(sl.lstsq)
+def lstsq(
+    a,
+    b,
+    cond=None,
+    overwrite_a=False,
+    overwrite_b=False,
+    check_finite=True,
+    lapack_driver=None,
+):
+    """Of matrices of full rank. For one right side the squares of the residuals are a number: zero
+    where SciPy has none."""
+    x, squares, rank, s = np.linalg.lstsq(a, b, cond)
+    squares = np.sum(squares) if np.ndim(b) == 1 else squares
+    return x, squares, rank, None if lapack_driver == "gelsy" else s
+
+
+@composition(sl.null_space)
+def null_space(A, rcond=None, *, overwrite_a=False, check_finite=True, lapack_driver="gesdd"):
+    """Some orthonormal basis: see `orthogonal.py`."""
+    _, s, vh = sl.svd(A)
+    if rcond is None:
+        rcond = np.finfo(s.dtype).eps * max(A.shape)
+    rank = np.sum(s > np.max(s) * rcond)
+    return conjugate_transposed(vh[rank:])
+
+
+@composition(sl.orth)
+def orth(A, rcond=None):
+    """Some orthonormal basis, as SciPy finds it."""
+    u, s, _ = sl.svd(A, False)
+    if rcond is None:
+        rcond = np.finfo(s.dtype).eps * max(A.shape)
+    return u[:, : np.sum(s > np.max(s) * rcond)]
+
+
 @composition(sl.pinv)
-def pinv(a, *, rtol=None, check_finite=True):
-    return np.linalg.pinv(a) if rtol is None else np.linalg.pinv(a, rtol)
+def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
+    """Singular values below `atol + rtol * (the largest one)` are zero."""
+    s = np.linalg.svdvals(a)
+    if rtol is None:
+        rtol = max(a.shape) * np.finfo(s.dtype).eps if atol is None else 0.0
+    if atol is not None:
+        rtol = rtol + atol / np.max(s)
+    inverse = np.linalg.pinv(a, rtol)
+    return (inverse, np.sum(s > rtol * np.max(s))) if return_rank else inverse
 
 
 @composition(sl.pinvh)
@@ -185,6 +235,9 @@ def eigh(out, a, b=None, lower=True, eigvals_only=False, *, d_out):
     if b is None:
         return d_a
     return d_a, of_triangle(-v @ (inner * w + lengths) @ conjugate_transposed(v), half)
+
+
+GRADIENTS.add(PRIMITIVES[sl.eigh])
 
 
 @composition(sl.eigvalsh)

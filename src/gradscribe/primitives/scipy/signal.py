@@ -73,18 +73,40 @@ def convolve_by(in1, in2, mode="full", method="auto"):
 
 @variant(signal.convolve2d)
 def convolve2d_in(in1, in2, mode="full", boundary="fill", fillvalue=0):
-    if boundary != "fill" or fillvalue != 0:
-        raise TypeError("with a boundary other than zeros it has no rule: pad the array by np.pad")
-    return signal.convolve2d(in1, in2, mode)
+    widths = ()
+    for m in in2.shape:
+        widths = (*widths, (m // 2, (m - 1) // 2))
+    return _bounded(in1, in2, mode, boundary, fillvalue, widths)
+
+
+@composition(signal.correlate2d)
+def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0):
+    """Unlike `signal.correlate`, with the longer half first where a length is even."""
+    widths = ()
+    for m in in2.shape:
+        widths = (*widths, ((m - 1) // 2, m // 2))
+    return _bounded(in1, conjugated(np.flip(in2)), mode, boundary, fillvalue, widths)
+
+
+def _bounded(in1, in2, mode, boundary, fillvalue, widths):
+    """A convolution with what is beyond the boundary written around the first array: so much of
+    it, if mode is "same"."""
+    if mode == "valid":
+        return signal.convolve2d(in1, in2, mode)
+    if mode == "full":
+        widths = ()
+        for m in in2.shape:
+            widths = (*widths, (m - 1, m - 1))
+    if boundary in ("fill", "pad"):
+        around = np.pad(in1, widths, constant_values=fillvalue)
+    else:
+        mode_of_pad = "wrap" if boundary in ("wrap", "circular") else "symmetric"
+        around = np.pad(in1, widths, mode=mode_of_pad)
+    return signal.convolve2d(around, in2, "valid")
 
 
 @composition(signal.correlate)
 def correlate(in1, in2, mode="full", method="auto"):
-    return signal.convolve(in1, conjugated(np.flip(in2)), mode)
-
-
-@composition(signal.correlate2d)
-def correlate2d(in1, in2, mode="full"):
     return signal.convolve(in1, conjugated(np.flip(in2)), mode)
 
 

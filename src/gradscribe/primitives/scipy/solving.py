@@ -2,7 +2,7 @@
 
 Formulas: Giles, "An extended collection of matrix derivative results" (2008), section 2.2; of the
 factors de Hoog, Anderssen and Lukas, "Differentiation of matrix functionals using triangular
-factorization" (2011), of square matrices.
+factorization" (2011), of square matrices: others are completed to such.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from scipy import linalg as sl
 from gradscribe.ir.types import Array, Tuple
 from gradscribe.primitives.matrices import (
     conjugate_transposed,
+    conjugated,
     square_dims,
     square_type,
     transposed,
 )
 from gradscribe.primitives.registry import (
+    GRADIENTS,
     HOLOMORPHIC,
     PRIMITIVES,
     adjoint,
@@ -87,8 +89,15 @@ def solve_triangular_unchecked(
 
 
 def _lu_type(facts, callee, a):
-    matrix = square_type(facts, np.linalg.inv, a)
-    return Tuple((like_first(Array("float64", ()), matrix.dims, a), matrix, matrix))
+    dims = matrix_dims(a)
+    if len(dims) != 2:
+        raise TypeRuleError("it takes one matrix here", "loop over the matrices of the stack")
+    m, n = dims
+    wide = facts.at_least(n - m, 0)
+    k = facts.derived("shorter", m, n) if wide is None else m if wide else n
+    like = result_of(np.linalg.inv, a)
+    left, right = like_first(like, (m, k), a), like_first(like, (k, n), a)
+    return Tuple((like_first(Array("float64", ()), (m, m), a), left, right))
 
 
 def _inner(left, right, a):
@@ -97,19 +106,43 @@ def _inner(left, right, a):
     return sl.solve_triangular(right, a.T, 1).T
 
 
+def _completed(left, right):
+    """The factors of the square matrix that has unit vectors for what is missing of it."""
+    (m, k), n = left.shape, right.shape[1]
+    size = max(m, n)
+    lower, upper = np.eye(size, dtype=left.dtype), np.eye(size, dtype=right.dtype)
+    lower[:m, :k] = left
+    upper[:k, :n] = right
+    return lower, upper
+
+
+def _padded(part, size):
+    """A part of a square matrix of that size, with zeros for the others."""
+    whole = np.zeros((size, size), dtype=part.dtype)
+    whole[: part.shape[0], : part.shape[1]] = part
+    return whole
+
+
 def _lu_tangent(out, a, *, d_a):
     p, left, right = out
-    inner = _inner(left, right, p.T @ d_a)
-    return np.zeros_like(p), left @ np.tril(inner, -1), np.triu(inner) @ right
+    lower, upper = _completed(left, right)
+    inner = _inner(lower, upper, _padded(p.T @ d_a, lower.shape[0]))
+    d_left, d_right = lower @ np.tril(inner, -1), np.triu(inner) @ upper
+    (m, k), n = left.shape, right.shape[1]
+    return np.zeros_like(p), d_left[:m, :k], d_right[:k, :n]
 
 
 @adjoint(sl.lu, type=_lu_type, tangent=_lu_tangent)
 def lu(out, a, *, d_out):
     (p, left, right), (_, d_left, d_right) = out, d_out
-    return p @ _lu_cotangent(left, right, d_left, d_right)
+    lower, upper = _completed(left, right)
+    size = lower.shape[0]
+    d_whole = _lu_cotangent(lower, upper, _padded(d_left, size), _padded(d_right, size))
+    return p @ d_whole[: a.shape[0], : a.shape[1]]
 
 
 def _lu_cotangent(left, right, d_left, d_right):
+    left, right = conjugated(left), conjugated(right)
     inner = np.tril(left.T @ d_left, -1) + np.triu(d_right @ right.T)
     inner = sl.solve_triangular(left, inner, 1, True, True)
     return sl.solve_triangular(right, inner.T).T
@@ -236,5 +269,7 @@ def solve_discrete_lyapunov(a, q, method=None):
     return np.reshape(np.linalg.solve(system, np.reshape(q, (-1,))), (n, n))
 
 
-for _function in (sl.solve_triangular, sl.lu, sl.lu_factor, sl.solve_sylvester):
+for _function in (sl.solve_triangular, sl.solve_sylvester):
     HOLOMORPHIC.add(PRIMITIVES[_function])
+for _function in (sl.lu, sl.lu_factor):
+    GRADIENTS.add(PRIMITIVES[_function])

@@ -11,6 +11,7 @@ import gradscribe as gs
 from tests.primitives.test_forms import function_of_text
 
 ZEROS, PART, ROWS = np.zeros(3), np.array([1.0, 0.0, 2.0]), np.array([[0.0, 0.0], [3.0, 4.0]])
+SIGNED, CORNERS = np.array([-1.0, 1.0, 2.0]), np.array([[1.0, 0.0], [0.0, 4.0]])
 LARGE, EQUAL = np.array([1e3, -1e3, 0.0]), np.array([1.0, 1.0, 2.0])
 
 POINTS = [
@@ -43,6 +44,43 @@ POINTS = [
     ("np.median(np.sqrt(x))", np.array([0.0, 1.0, 4.0]), [0, 0.5, 0]),
     ("np.partition(np.sqrt(x), 1)[1]", np.array([0.0, 1.0, 4.0]), [0, 0.5, 0]),
     ("np.nansum(x)", np.array([np.nan, 1.0, 2.0]), [0, 1, 1]),
+    ("np.sum(np.log(x), where=x > 0)", PART, [1, 0, 0.5]),
+    ("np.mean(np.log(x), where=x > 0)", PART, [0.5, 0, 0.25]),
+    ("np.prod(np.log(x), where=x > 1)", PART, [0, 0, 0.5]),
+    ("np.var(np.log(x), where=x > 0)", PART, [-np.log(2) / 2, 0, np.log(2) / 4]),
+    ("np.std(np.log(x), where=x > 0)", PART, [-0.5, 0, 0.25]),
+    ("np.max(np.log(x), where=x > 0, initial=-9.0)", PART, [0, 0, 0.5]),
+    ("np.nansum(np.log(x))", SIGNED, [0, 1, 0.5]),
+    ("np.nanmean(np.log(x))", SIGNED, [0, 0.5, 0.25]),
+    ("np.nanmax(np.log(x))", SIGNED, [0, 0, 0.5]),
+    ("np.nanprod(np.log(x[[0, 2]]))", SIGNED, [0, 0, 0.5]),
+    ("np.nanmedian(np.log(x))", SIGNED, [0, 0.5, 0.25]),
+    ("np.nan_to_num(np.log(x))", PART, [1, 0, 0.5]),
+    ("np.select([x > 0], [np.log(x)], 0.0)", PART, [1, 0, 0.5]),
+    ("np.choose(np.array([0, 1, 0]), (np.log(x), x))", PART, [1, 1, 0.5]),
+    ("np.extract(x > 0, np.log(x))", PART, [1, 0, 0.5]),
+    ("np.compress(x > 0, np.log(x))", PART, [1, 0, 0.5]),
+    ("np.take_along_axis(np.log(x), np.array([0, 2]), 0)", PART, [1, 0, 0.5]),
+    ("np.diag(np.sqrt(x))", CORNERS, [[0.5, 0], [0, 0.25]]),
+    ("np.trace(np.sqrt(x))", CORNERS, [[0.5, 0], [0, 0.25]]),
+    ("np.tril(np.sqrt(x + np.tri(2)))", np.zeros((2, 2)), [[0.5, 0], [0.5, 0.5]]),
+    ("np.where(x > 0, np.log(x).astype(float).copy(), 0)", PART, [1, 0, 0.5]),
+    ("np.where(np.sum(x) > 9, np.sum(np.log(x)), 0.0)", PART, [0, 0, 0]),
+    (
+        "np.where(np.all(x > 0, axis=1), np.sum(np.log(x), axis=1), 0)",
+        ROWS,
+        [[0, 0], [1 / 3, 0.25]],
+    ),
+    ("np.sqrt(np.pad(x, 1))", SIGNED[1:], [0.5, 0.5 / np.sqrt(2)]),
+    ("np.sqrt(np.diag(x))", SIGNED[1:], [0.5, 0.5 / np.sqrt(2)]),
+    ("np.sqrt(np.tril(x[:, None] * x))", SIGNED[1:], [1 + 0.5**0.5, 1 + 0.5**1.5]),
+    ("np.sqrt(np.array([x[1], 0.0, x[2]]))", SIGNED, [0, 0.5, 0.5 / np.sqrt(2)]),
+    (
+        "np.sqrt(np.nan_to_num(np.log(x), neginf=0.0))",
+        np.array([0.0, 2.0]),
+        [0, 0.25 / np.log(2) ** 0.5],
+    ),
+    ("np.median(x)", np.array([np.inf, 1.0, 2.0, 3.0, -np.inf]), [0, 0, 1, 0, 0]),
 ]
 
 
@@ -53,6 +91,15 @@ def test_no_nan_where_the_derivative_exists(text: str, x: Any, gradient: Any) ->
     np.testing.assert_allclose(gs.grad(function)(x), gradient, atol=1e-12)
     np.testing.assert_allclose(gs.jacfwd(function)(x), gradient, atol=1e-12)
     assert np.all(np.isfinite(gs.hvp(function, (x,), (np.ones_like(x),))))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["median", "max", "min"])
+def test_of_data_with_nan_no_element_is_given_a_derivative(name: str) -> None:
+    function = function_of_text(f"np.{name}(x, axis=1)[1] + 2 * np.{name}(x, axis=1)[0]", ["x"])
+    x = np.array([[np.nan, 1.0, 2.0], [3.0, 5.0, 4.0]])
+    chosen = {"median": [0, 0, 1], "max": [0, 1, 0], "min": [1, 0, 0]}[name]
+    np.testing.assert_array_equal(gs.grad(function)(x), [[np.nan] * 3, chosen])
 
 
 VECTOR = np.array([0.5, 1.25, 0.75, 1.5])

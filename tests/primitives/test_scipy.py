@@ -121,12 +121,25 @@ AT_ZERO = [
     ("sp.exprel(v)", [1 / 2, 1 / 3, 1 / 4]),
     ("sp.ellipk(v)", [np.pi / 8, 9 * np.pi / 64, 75 * np.pi / 256]),
     ("sp.spence(1 + v)", [-1, 0.5, -2 / 3]),
+    ("sp.spherical_jn(0, v)", [0, -1 / 3, 0]),
+    ("sp.spherical_jn(1, v)", [1 / 3, 0, -1 / 5]),
+    ("sp.spherical_in(1, v)", [1 / 3, 0, 1 / 5]),
+    ("sp.bei(v)", [0, 0.5, 0]),
+    ("sp.expn(5, v)", [-1 / 3, 1 / 2, -1]),
+    ("sp.gammainc(3.0, v)", [0, 0, 1]),
+    ("sp.gammainc(1.0, v)", [1, -1, 1]),
+    ("sp.betainc(2.0, 1.0, v)", [0, 2, 0]),
+    ("sp.betaincc(3.0, 2.0, v)", [0, 0, -24]),
+    ("sp.xlogy(v, 2)", [np.log(2), 0, 0]),
+    ("sp.xlog1py(v, 2)", [np.log(3), 0, 0]),
+    ("sp.kl_div(0.0, v)", [1, 0, 0]),
+    ("sp.rel_entr(0.0, v)", [0, 0, 0]),
 ]
 
 
 @pytest.mark.parametrize(("text", "derivatives"), AT_ZERO)
 def test_derivatives_at_zero_to_third_order(text: str, derivatives: list[float]) -> None:
-    derivative, _ = function_of(text.replace("v", "a"), MODULES)
+    derivative, _ = function_of(re.sub(r"\bv\b", "a", text), MODULES)
     for wanted in derivatives:
         derivative = gs.grad(derivative)
         np.testing.assert_allclose(derivative(0.0), wanted, atol=1e-14)
@@ -156,6 +169,33 @@ def test_outside_of_the_support_a_density_does_not_change() -> None:
     x = np.array([-1.0, 0.5, 2.0])
     assert gs.grad(lambda x: np.sum(stats.beta.pdf(x, 2.0, 3.0)))(x)[::2].tolist() == [0.0, 0.0]
     assert gs.grad(lambda x: np.sum(stats.gamma.pdf(x, 2.0)))(x)[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stats.expon.logcdf(v)",
+        "stats.expon.logsf(v)",
+        "stats.uniform.logcdf(v)",
+        "stats.gamma.logcdf(v, 2.5)",
+        "stats.weibull_min.logcdf(v, a)",
+        "stats.weibull_min.logpdf(v, a)",
+        "stats.weibull_min.cdf(v, a)",
+        "stats.lognorm.logcdf(v, a)",
+        "stats.lognorm.logsf(v, a)",
+        "stats.pareto.logcdf(v, a)",
+        "stats.bernoulli.logcdf(v, a)",
+        "stats.poisson.logcdf(v, a)",
+        "stats.poisson.logpmf(v, a)",
+    ],
+)
+def test_below_the_support_no_derivative_is_nan(text: str) -> None:
+    function, names = function_of(text, MODULES)
+    x, shape = np.array([-3.0, -0.5]), 0.7
+    arguments = {"v": x, "a": shape}
+    _, pullback = gs.vjp(function, *(arguments[name] for name in names))
+    for gradient in pullback(np.ones(2)):
+        assert np.all(gradient == 0)
 
 
 def test_a_function_of_scipy_on_tensors_is_one_node() -> None:

@@ -88,9 +88,29 @@ def second_of_the_sorted(x: Any) -> Any:
     return np.sum(np.sort(_all(x), axis=1)[:, 1])
 
 
+def rows_put_into_zeros(x: Any) -> Any:
+    r = np.zeros(len(x) + 1)
+    for i in range(len(x)):
+        if i != 2:
+            r[i + 1] = x[i, 0] ** 2
+    total = 0.0
+    for i in range(len(r)):
+        total += np.sqrt(r[i])
+    return total + np.sum(np.sqrt(r))
+
+
+def put_into_zeros_on_one_side(x: Any) -> Any:
+    r = np.zeros(len(x))
+    if x[0, 0] > -100:
+        r[1:] = x[1:, 0] ** 2
+    return np.sum(np.sqrt(r))
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        rows_put_into_zeros,
+        put_into_zeros_on_one_side,
         beyond_the_first,
         first_replaced,
         upper_triangle,

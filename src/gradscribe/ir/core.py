@@ -104,6 +104,7 @@ class Primitive:
     effect: runs exactly once, in order, and is never removed (print, raise, random draws).
     cheap: recomputing it costs no more than reading a record (views, lengths, comparisons).
     pole: its derivative can be infinite where a mask may have cut it off.
+    masks: it is such a mask: the elements that it does not hand on get zero cotangents.
     callee: the function that stands for it where the user named none.
     static: parameters of its own (besides `axis` and the like) that are no data: literals given
         for them stay static.
@@ -119,6 +120,7 @@ class Primitive:
     effect: bool = False
     cheap: bool = False
     pole: bool = False
+    masks: bool = False
     callee: Any = None
     static: frozenset[str] = frozenset()
 

@@ -22,12 +22,23 @@ from gradscribe.primitives.typing import (
 
 @composition(np.ediff1d)
 def ediff1d(ary, to_end=None, to_begin=None):
-    parts = (np.diff(np.ravel(ary)),)
+    ary = np.ravel(ary)
+    parts = (np.diff(ary),)
     if to_begin is not None:
-        parts = (np.ravel(to_begin), *parts)
+        parts = (_end(to_begin, ary, "to_begin"), *parts)
     if to_end is not None:
-        parts = (*parts, np.ravel(to_end))
+        parts = (*parts, _end(to_end, ary, "to_end"))
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _end(values, ary, name):
+    """Values that stand beside differences, in the dtype of those."""
+    values = np.ravel(values)
+    if not np.can_cast(values.dtype, ary.dtype, "same_kind"):
+        raise TypeError(
+            f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule."
+        )
+    return values if values.dtype == ary.dtype else values.astype(ary.dtype)
 
 
 @composition(np.trapezoid)

@@ -25,22 +25,22 @@ from gradscribe.primitives.typing import (
 # -- the larger and the smaller --------------------------------------------------------------
 
 
-@elementwise(np.maximum)
+@elementwise(np.maximum, masks=True)
 def maximum(out, x, y):
     return _share(x > y, x == y), _share(y > x, x == y)
 
 
-@elementwise(np.minimum)
+@elementwise(np.minimum, masks=True)
 def minimum(out, x, y):
     return _share(x < y, x == y), _share(y < x, x == y)
 
 
-@elementwise(np.fmax)
+@elementwise(np.fmax, masks=True)
 def fmax(out, x, y):
     return _share(x == out, x == y), _share(y == out, x == y)
 
 
-@elementwise(np.fmin)
+@elementwise(np.fmin, masks=True)
 def fmin(out, x, y):
     return _share(x == out, x == y), _share(y == out, x == y)
 
@@ -86,7 +86,7 @@ def _clip_below(x, min):
     return np.clip(x, min, None)
 
 
-@elementwise(np.clip, methods=("clip",), type=_clip_type)
+@elementwise(np.clip, methods=("clip",), type=_clip_type, masks=True)
 def clip(out, x, min, max):
     if min is None:
         return x <= max, None, x > max
@@ -104,7 +104,7 @@ def _where_tangent(out, condition, x, y, *, d_x, d_y):
     return np.where(condition, d_x, d_y)
 
 
-@adjoint(np.where, type=elementwise_type, tangent=_where_tangent)
+@adjoint(np.where, type=elementwise_type, tangent=_where_tangent, masks=True)
 def where(out, condition, x, y, *, d_out):
     return None, np.where(condition, d_out, 0), np.where(condition, 0, d_out)
 
@@ -132,6 +132,7 @@ def _nan_to_num_tangent(out, x, copy=True, nan=0.0, posinf=None, neginf=None, *,
     np.nan_to_num,
     type=_nan_to_num_type,
     tangent=_nan_to_num_tangent,
+    masks=True,
     static=("copy", "nan", "posinf", "neginf"),
 )
 def nan_to_num(out, x, copy=True, nan=0.0, posinf=None, neginf=None, *, d_out):

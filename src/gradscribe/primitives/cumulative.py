@@ -91,12 +91,12 @@ def _running_tangent(out, x, axis=0, *, d_x):
     return np.take_along_axis(d_x, _places(out, x, axis), axis)
 
 
-@adjoint(np.maximum.accumulate, type=_running_type, tangent=_running_tangent)
+@adjoint(np.maximum.accumulate, type=_running_type, tangent=_running_tangent, masks=True)
 def running_maximum(out, x, axis=0, *, d_out):
     return take_along_axis(out, x, _places(out, x, axis), axis, d_out=d_out)
 
 
-@adjoint(np.minimum.accumulate, type=_running_type, tangent=_running_tangent)
+@adjoint(np.minimum.accumulate, type=_running_type, tangent=_running_tangent, masks=True)
 def running_minimum(out, x, axis=0, *, d_out):
     return take_along_axis(out, x, _places(out, x, axis), axis, d_out=d_out)
 

@@ -3,7 +3,8 @@
 A rule gives the (holomorphic) partial derivatives of out with respect to each operand; None
 where there is none. In rules, a comparison is used as a number: `out + (out == 0)` is out,
 and 1 where out is zero, in out's own precision.
-Formulas: Abramowitz & Stegun, chapters 4 and 7.
+Formulas: Abramowitz & Stegun, chapters 4 and 7. Those of complex inverse functions use the result,
+which tells the branch, and on a branch cut its side.
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ import operator
 
 import numpy as np
 
-from gradscribe.primitives.registry import available, elementwise, variant
+from gradscribe.primitives.registry import (
+    NOT_HOLOMORPHIC,
+    PRIMITIVES,
+    available,
+    elementwise,
+    variant,
+)
 from gradscribe.primitives.static import known
 
 # -- arithmetic ------------------------------------------------------------------------------
@@ -109,9 +116,15 @@ def _are_flags(y):
 def _power_by_exponent(out, x, y):
     if known(x) and x > 0:
         return out * math.log(x)
-    if np.asarray(y).dtype.kind == "c":
+    if _is_complex(x):
+        return out * np.log(np.where((x == 0) & (np.real(y) >= 0), 1, x))  # keeps signs of zeros
+    if _is_complex(y):
         x, y = x + 0j, np.real(y)  # a negative base has a logarithm
     return out * np.log(x + ((x == 0) & (y >= 0)))  # 0 ** y is constant for y > 0
+
+
+def _is_complex(x):
+    return np.asarray(x).dtype.kind == "c"
 
 
 # -- powers, exponentials and logarithms -----------------------------------------------------
@@ -217,11 +230,15 @@ def tan(out, x):
 
 @elementwise(np.arcsin, math.asin, pole=True)
 def arcsin(out, x):
+    if _is_complex(x):
+        return 1 / np.cos(out)
     return 1 / np.sqrt((1 - x) * (1 + x))
 
 
 @elementwise(np.arccos, math.acos, pole=True)
 def arccos(out, x):
+    if _is_complex(x):
+        return -1 / np.sin(out)
     return -1 / np.sqrt((1 - x) * (1 + x))
 
 
@@ -254,13 +271,15 @@ def tanh(out, x):
 
 @elementwise(np.arcsinh, math.asinh)
 def arcsinh(out, x):
-    if np.asarray(x).dtype.kind == "c":
-        return 1 / np.sqrt(1 + x * x)
+    if _is_complex(x):
+        return 1 / np.cosh(out)
     return 1 / np.hypot(1, x)
 
 
 @elementwise(np.arccosh, math.acosh, pole=True)
 def arccosh(out, x):
+    if _is_complex(x):
+        return 1 / np.sinh(out)
     return 1 / np.sqrt((x - 1) * (x + 1))
 
 
@@ -308,7 +327,7 @@ def i0(out, x):
 
 @elementwise(builtins.abs, operator.abs, np.absolute, np.fabs, math.fabs)
 def abs(out, x):
-    if np.asarray(x).dtype.kind == "c":
+    if _is_complex(x):
         return x / (out + (out == 0))
     return np.sign(x)
 
@@ -321,6 +340,9 @@ def copysign(out, x, y):
 @elementwise(np.sign)
 def sign(out, x):
     return None
+
+
+NOT_HOLOMORPHIC.add(PRIMITIVES[np.sign])
 
 
 @elementwise(np.floor)

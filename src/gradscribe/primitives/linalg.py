@@ -246,7 +246,7 @@ def vecmat(out, x, y, *, d_out):
 # -- trace -----------------------------------------------------------------------------------
 
 
-@adjoint(np.trace, methods=("trace",), type=_trace_type, tangent=LINEAR)
+@adjoint(np.trace, methods=("trace",), type=_trace_type, tangent=LINEAR, masks=True)
 def trace(out, x, offset=0, axis1=0, axis2=1, *, d_out):
     diagonal = np.eye(x.shape[axis1], x.shape[axis2], k=offset, dtype=x.dtype)
     if np.ndim(x) == 2:

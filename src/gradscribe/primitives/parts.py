@@ -50,6 +50,7 @@ def _triangle_type(facts, callee, x, k=0):
     type=_diagonal_type,
     tangent=LINEAR,
     view=True,
+    masks=True,
     static=("offset",),
 )
 def diagonal(out, x, offset=0, axis1=0, axis2=1, *, d_out):
@@ -70,12 +71,12 @@ def diagonal_matrix(out, x, k=0, *, d_out):
     return d_x if np.ndim(x) == 1 else d_x.reshape(np.shape(x))
 
 
-@adjoint(np.tril, type=_triangle_type, tangent=LINEAR)
+@adjoint(np.tril, type=_triangle_type, tangent=LINEAR, masks=True)
 def tril(out, x, k=0, *, d_out):
     return np.tril(d_out, k)
 
 
-@adjoint(np.triu, type=_triangle_type, tangent=LINEAR)
+@adjoint(np.triu, type=_triangle_type, tangent=LINEAR, masks=True)
 def triu(out, x, k=0, *, d_out):
     return np.triu(d_out, k)
 

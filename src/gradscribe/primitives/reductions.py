@@ -178,7 +178,7 @@ def _extremum(out, x, axis, keepdims, initial, where, d_out):
     if np.ndim(x) == 0 and initial is None:
         return d_out
     chosen, count = _chosen_elements(out, x, axis, keepdims, initial, where)
-    d_x = chosen * _restore(d_out / count, axis, keepdims)
+    d_x = np.where(chosen, _restore(d_out, axis, keepdims), 0) / _restore(count, axis, keepdims)
     return d_x, None, None, None if initial is None else (out == initial) * (d_out / count)
 
 
@@ -191,22 +191,26 @@ def _chosen_elements(out, x, axis, keepdims, initial, where):
     return chosen, count if initial is None else count + (out == initial)
 
 
-@adjoint(np.max, np.amax, methods=("max",), type=reduction_type, tangent=_extremum_tangent)
+@adjoint(
+    np.max, np.amax, methods=("max",), type=reduction_type, tangent=_extremum_tangent, masks=True
+)
 def max(out, x, axis=None, *, keepdims=False, initial=None, where=True, d_out):
     return _extremum(out, x, axis, keepdims, initial, where, d_out)
 
 
-@adjoint(np.min, np.amin, methods=("min",), type=reduction_type, tangent=_extremum_tangent)
+@adjoint(
+    np.min, np.amin, methods=("min",), type=reduction_type, tangent=_extremum_tangent, masks=True
+)
 def min(out, x, axis=None, *, keepdims=False, initial=None, where=True, d_out):
     return _extremum(out, x, axis, keepdims, initial, where, d_out)
 
 
-@adjoint(np.nanmax, type=reduction_type, tangent=_extremum_tangent)
+@adjoint(np.nanmax, type=reduction_type, tangent=_extremum_tangent, masks=True)
 def nanmax(out, x, axis=None, *, keepdims=False, initial=None, where=True, d_out):
     return _extremum(out, x, axis, keepdims, initial, where, d_out)
 
 
-@adjoint(np.nanmin, type=reduction_type, tangent=_extremum_tangent)
+@adjoint(np.nanmin, type=reduction_type, tangent=_extremum_tangent, masks=True)
 def nanmin(out, x, axis=None, *, keepdims=False, initial=None, where=True, d_out):
     return _extremum(out, x, axis, keepdims, initial, where, d_out)
 
@@ -222,7 +226,7 @@ def _deviation(x, axis, where):
 
 def _moved(x, d_x, axis, where):
     """How far each element moves away from the mean, times how far it is from it."""
-    return np.real(np.conjugate(_deviation(x, axis, where)) * d_x)
+    return np.real(np.conjugate(_deviation(x, axis, where)) * _chosen(d_x, where))
 
 
 def _freedom(x, axis, ddof, keepdims, where):

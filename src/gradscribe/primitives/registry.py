@@ -72,6 +72,10 @@ HOLOMORPHIC: set[Primitive] = set()
 GRADIENTS: set[Primitive] = set()
 """Those whose rules conjugate what is to be, as all do that have several results."""
 
+NOT_HOLOMORPHIC: set[Primitive] = set()
+"""Elementwise operations that give complex numbers of complex numbers, but have no derivative by
+them: the rules are for real numbers alone."""
+
 DISTRIBUTIONS: dict[type, Any] = {}
 """The distributions of SciPy that have derivatives, by their classes: a frozen one has a copy."""
 
@@ -106,6 +110,7 @@ def elementwise(
     methods: tuple[str, ...] = (),
     type: TypeRule = elementwise_type,
     pole: bool = False,
+    masks: bool = False,
     cheap: bool = False,
 ) -> Callable[[Rule], Rule]:
     """An elementwise operation; the rule `(out, *operands)` gives its partial derivatives."""
@@ -119,6 +124,7 @@ def elementwise(
             elementwise=True,
             callee=callables[0] if callables else None,
             pole=pole,
+            masks=masks,
             cheap=cheap,
         )
         register(primitive, callables, methods)
@@ -135,6 +141,7 @@ def adjoint(
     view: bool = False,
     cheap: bool = False,
     pole: bool = False,
+    masks: bool = False,
     static: tuple[str, ...] = (),
     signature: Callable[..., Any] | None = None,
 ) -> Callable[[Rule], Rule]:
@@ -156,6 +163,7 @@ def adjoint(
             view=view,
             cheap=cheap,
             pole=pole,
+            masks=masks,
         )
         register(primitive, callables, methods)
         return rule

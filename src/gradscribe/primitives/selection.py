@@ -186,7 +186,7 @@ def _choose_tangent(out, a, arrays, *, d_arrays):
     return np.choose(a, d_arrays)
 
 
-@adjoint(np.choose, type=_choose_type, tangent=_choose_tangent)
+@adjoint(np.choose, type=_choose_type, tangent=_choose_tangent, masks=True)
 def choose(out, a, arrays, *, d_out):
     parts = ()
     for i, _ in enumerate(arrays):

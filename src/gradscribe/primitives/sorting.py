@@ -40,7 +40,7 @@ def _taken_type(facts, callee, x, index, axis=-1):
     return like_first(result_of(np.asarray, x), dims_of(index), x)
 
 
-@adjoint(np.take_along_axis, type=_taken_type, tangent=LINEAR)
+@adjoint(np.take_along_axis, type=_taken_type, tangent=LINEAR, masks=True)
 def take_along_axis(out, x, index, axis=-1, *, d_out):
     if axis is None:
         d_flat = np.zeros(x.size, dtype=x.dtype)

@@ -133,7 +133,8 @@ def _quantile_type(facts, callee, a, q, axis=None, *, method="linear", keepdims=
     if method not in (*_CONTINUOUS, *_OTHERS):
         raise TypeRuleError(f"of the method {method!r} no derivative is known")
     each = reduction_type(facts, np.mean, a, axis, keepdims)
-    result = result_of(callee, number_type(a), number_type(q), axis=axis, keepdims=keepdims)
+    options = {"axis": axis, "method": method, "keepdims": keepdims}
+    result = result_of(callee, number_type(a), number_type(q), **options)
     if not isinstance(result, Array):
         return result
     return like_first(result, dims_of(number_type(q)) + dims_of(each), a)
@@ -227,11 +228,11 @@ def _order_tangent(out, a, q, axis, method, skips_nan, d_a, d_q):
     order = np.argsort(rows, axis=-1)
     by_element, by_q = _weights(rows, q, method, skips_nan)
     d_ordered = np.take_along_axis(_rows(d_a, axis), order, -1)
-    taken = np.any(by_element != 0, axis=-2)
-    change = _combined(np.where(taken, d_ordered, 0), by_element)
+    change = _combined(d_ordered, by_element)
     if d_q is not None:
         change = change + _combined(_ordered(rows, order, skips_nan), by_q) * np.ravel(d_q)
-    return np.reshape(np.moveaxis(change, -1, 0), np.shape(out))
+    change = np.reshape(np.moveaxis(change, -1, 0), np.shape(out))
+    return np.where(np.isnan(out), out, change)
 
 
 def _like(x, out):
@@ -244,14 +245,17 @@ def _ordered(rows, order, skips_nan):
 
 
 def _combined(ordered, weights):
-    """For each result the sum of sorted elements with its weights."""
-    return (weights @ ordered[..., None])[..., 0]
+    """For each result the sum of sorted elements with its weights: of those that have any, as the
+    others may be infinite."""
+    taken = np.any(weights != 0, axis=-2)
+    return (weights @ np.where(taken, ordered, 0)[..., None])[..., 0]
 
 
 def _order_adjoint(out, a, q, axis, method, skips_nan, d_out):
     rows = _rows(a, axis)
     order = np.argsort(rows, axis=-1)
     by_element, by_q = _weights(rows, q, method, skips_nan)
+    d_out = np.where(np.isnan(out) & (d_out != 0), np.nan, d_out)  # NaN is of no one element
     d_each = np.moveaxis(np.reshape(d_out, (-1, *np.shape(rows)[:-1])), 0, -1)
     d_ordered = (d_each[..., None, :] @ by_element)[..., 0, :]
     d_a = _unrow(np.take_along_axis(d_ordered, np.argsort(order, axis=-1), -1), a, axis)
@@ -264,7 +268,7 @@ def _median_tangent(out, a, axis=None, *, keepdims=False, d_a):
     return _order_tangent(out, a, 0.5, axis, "linear", False, d_a, None)
 
 
-@adjoint(np.median, type=_median_type, tangent=_median_tangent)
+@adjoint(np.median, type=_median_type, tangent=_median_tangent, masks=True)
 def median(out, a, axis=None, *, keepdims=False, d_out):
     return _order_adjoint(out, a, 0.5, axis, "linear", False, d_out)[0]
 
@@ -273,7 +277,7 @@ def _nanmedian_tangent(out, a, axis=None, *, keepdims=False, d_a):
     return _order_tangent(out, a, 0.5, axis, "linear", True, d_a, None)
 
 
-@adjoint(np.nanmedian, type=_median_type, tangent=_nanmedian_tangent)
+@adjoint(np.nanmedian, type=_median_type, tangent=_nanmedian_tangent, masks=True)
 def nanmedian(out, a, axis=None, *, keepdims=False, d_out):
     return _order_adjoint(out, a, 0.5, axis, "linear", True, d_out)[0]
 
@@ -282,7 +286,7 @@ def _quantile_tangent(out, a, q, axis=None, *, method="linear", keepdims=False, 
     return _order_tangent(out, a, q, axis, method, False, d_a, d_q)
 
 
-@adjoint(np.quantile, type=_quantile_type, tangent=_quantile_tangent)
+@adjoint(np.quantile, type=_quantile_type, tangent=_quantile_tangent, masks=True)
 def quantile(out, a, q, axis=None, *, method="linear", keepdims=False, d_out):
     d_a, d_q = _order_adjoint(out, a, q, axis, method, False, d_out)
     return d_a, d_q
@@ -292,7 +296,7 @@ def _nanquantile_tangent(out, a, q, axis=None, *, method="linear", keepdims=Fals
     return _order_tangent(out, a, q, axis, method, True, d_a, d_q)
 
 
-@adjoint(np.nanquantile, type=_quantile_type, tangent=_nanquantile_tangent)
+@adjoint(np.nanquantile, type=_quantile_type, tangent=_nanquantile_tangent, masks=True)
 def nanquantile(out, a, q, axis=None, *, method="linear", keepdims=False, d_out):
     d_a, d_q = _order_adjoint(out, a, q, axis, method, True, d_out)
     return d_a, d_q
@@ -304,7 +308,7 @@ def _percentile_tangent(out, a, q, axis=None, *, method="linear", keepdims=False
     )
 
 
-@adjoint(np.percentile, type=_quantile_type, tangent=_percentile_tangent)
+@adjoint(np.percentile, type=_quantile_type, tangent=_percentile_tangent, masks=True)
 def percentile(out, a, q, axis=None, *, method="linear", keepdims=False, d_out):
     d_a, d_q = _order_adjoint(out, a, q / 100, axis, method, False, d_out)
     return d_a, d_q / 100
@@ -316,7 +320,7 @@ def _nanpercentile_tangent(out, a, q, axis=None, *, method="linear", keepdims=Fa
     )
 
 
-@adjoint(np.nanpercentile, type=_quantile_type, tangent=_nanpercentile_tangent)
+@adjoint(np.nanpercentile, type=_quantile_type, tangent=_nanpercentile_tangent, masks=True)
 def nanpercentile(out, a, q, axis=None, *, method="linear", keepdims=False, d_out):
     d_a, d_q = _order_adjoint(out, a, q / 100, axis, method, True, d_out)
     return d_a, d_q / 100

@@ -26,11 +26,14 @@ from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Linearity, Operation, Primitive, Value
 from gradscribe.ir.types import is_complex
 from gradscribe.primitives.orthogonal import wide_qr
-from gradscribe.primitives.registry import GRADIENTS, HOLOMORPHIC, PRIMITIVES, available
+from gradscribe.primitives.registry import (
+    GRADIENTS,
+    HOLOMORPHIC,
+    NOT_HOLOMORPHIC,
+    PRIMITIVES,
+    available,
+)
 from gradscribe.transforms.cotangents import call
-
-_NOT_HOLOMORPHIC = frozenset({PRIMITIVES[np.sign]})
-"""The elementwise operations that have no complex derivative, nor a real result."""
 
 _HOLOMORPHIC = frozenset(
     PRIMITIVES[function]
@@ -60,7 +63,7 @@ def check(operation: Operation) -> None:
     primitive = operation.primitive
     if not any(is_complex(value.type) for value in (*operation.operands, *operation.results)):
         return
-    known = primitive.elementwise and primitive not in _NOT_HOLOMORPHIC
+    known = primitive.elementwise and primitive not in NOT_HOLOMORPHIC
     is_linear = primitive.tangent is Linearity.LINEAR
     is_gradient = primitive in _GRADIENTS or primitive in GRADIENTS
     if not (known or is_linear or is_gradient or _is_holomorphic(primitive)):

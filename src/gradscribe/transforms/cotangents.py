@@ -174,6 +174,24 @@ def joined_type(value: Value, cotangents: Sequence[Value]) -> Type:
     return cotangent_type(type_)
 
 
+def zero_where_cut(builder: Builder, given: Value, product: Value) -> Value:
+    """The product of a cotangent, or tangent, with a partial derivative: zero where what was given
+    is zero, also where the partial derivative is infinite.
+
+    Only there is it replaced: elsewhere a zero has derivatives by what was given."""
+    if isinstance(product.type, Scalar) and product.type.weak:
+        return product  # Python's numbers raise an exception at the pole
+    zero = constant(builder, 0.0)
+    is_zero = call(builder, operator.eq, given, zero)
+    is_cut = call(builder, operator.and_, is_zero, call(builder, np.isnan, product))
+    if isinstance(product.type, Array):
+        return call(builder, np.where, is_cut, zero, product)
+    result = Value(cotangent_type(product.type), product.name)
+    sides = [Block((), (), (side,)) for side in (zero, product)]
+    builder.emit_if(is_cut, sides[0], sides[1], [result])
+    return result
+
+
 def project(scope: Scope, cotangent: Value, value: Value, start: int) -> Value:
     """A cotangent as a rule gave it, made one of `value`: its shape, its dtype; its name, if it is
     the first one and was made by the operations of the scope from number `start` on."""

@@ -11,7 +11,13 @@ import math
 import numpy as np
 import scipy.special as sp
 
-from gradscribe.primitives.registry import UNKNOWN, composition, elementwise
+from gradscribe.primitives.registry import (
+    NOT_HOLOMORPHIC,
+    PRIMITIVES,
+    UNKNOWN,
+    composition,
+    elementwise,
+)
 
 # -- of order 0 and 1 ----------------------------------------------------------------------------
 
@@ -114,6 +120,9 @@ def ive(out, v, z):
     return UNKNOWN, (sp.ive(v - 1, z) + sp.ive(v + 1, z)) / 2 - np.sign(z) * out
 
 
+NOT_HOLOMORPHIC.add(PRIMITIVES[sp.ive])  # it is scaled by the real part of z
+
+
 @elementwise(sp.kve)
 def kve(out, v, z):
     return UNKNOWN, out - (sp.kve(v - 1, z) + sp.kve(v + 1, z)) / 2
@@ -164,29 +173,31 @@ def kvp(v, z, n=1):
 
 @elementwise(sp.spherical_jn)
 def spherical_jn(out, n, z, derivative=False):
-    return UNKNOWN, _spherical_slope(sp.spherical_jn, out, n, z, derivative, -1), None
+    return UNKNOWN, _spherical_slope(sp.spherical_jn, n, z, derivative, 1, -1), None
 
 
 @elementwise(sp.spherical_yn)
 def spherical_yn(out, n, z, derivative=False):
-    return UNKNOWN, _spherical_slope(sp.spherical_yn, out, n, z, derivative, -1), None
+    return UNKNOWN, _spherical_slope(sp.spherical_yn, n, z, derivative, 1, -1), None
 
 
 @elementwise(sp.spherical_in)
 def spherical_in(out, n, z, derivative=False):
-    return UNKNOWN, _spherical_slope(sp.spherical_in, out, n, z, derivative, 1), None
+    return UNKNOWN, _spherical_slope(sp.spherical_in, n, z, derivative, 1, 1), None
 
 
 @elementwise(sp.spherical_kn)
 def spherical_kn(out, n, z, derivative=False):
-    return UNKNOWN, _spherical_slope(sp.spherical_kn, out, n, z, derivative, 1), None
+    return UNKNOWN, _spherical_slope(sp.spherical_kn, n, z, derivative, -1, -1), None
 
 
-def _spherical_slope(function, out, n, z, derivative, sign):
-    """The derivative of a spherical function; of its derivative, by the equation that it solves."""
+def _spherical_slope(function, n, z, derivative, below, above):
+    """The derivative of a spherical function, or of its derivative, as a mean of its neighbours
+    with these signs: that has all further derivatives at zero, too."""
     if not derivative:
         return function(n, z, True)
-    return (sign + n * (n + 1) / (z * z)) * function(n, z) - 2 / z * out
+    lower, upper = function(np.maximum(n - 1, 0), z, True), function(n + 1, z, True)
+    return (below * n * lower + above * (n + 1) * upper) / (2 * n + 1)
 
 
 # -- Struve and Kelvin ---------------------------------------------------------------------------
@@ -218,12 +229,18 @@ def bei(out, x):
 
 @elementwise(sp.berp)
 def berp(out, x):
-    return -sp.bei(x) - out / x
+    return np.real(_second_of_kelvin(x))
 
 
 @elementwise(sp.beip)
 def beip(out, x):
-    return sp.ber(x) - out / x
+    return np.imag(_second_of_kelvin(x))
+
+
+def _second_of_kelvin(x):
+    """The second derivative of ber(x) + i bei(x) = J(0, x sqrt(i)**3), also at zero."""
+    z = x * np.exp(0.75j * math.pi)
+    return 0.5j * (sp.jv(0, z) - sp.jv(2, z))
 
 
 @elementwise(sp.ker)

@@ -208,14 +208,22 @@ def _scaled(partial, factor):
     return UNKNOWN if partial is UNKNOWN else factor * partial
 
 
+def _per_part(partial, sign, log_part):
+    """The partial derivative of a logarithm, by that of the part of the distribution."""
+    if partial is UNKNOWN:
+        return UNKNOWN
+    return np.where(partial == 0, 0, sign * partial * np.exp(-log_part))
+
+
 def _log_distribution(log_density, sign, by_shapes):
     partials = by_shapes or _unknown
 
     def rule(out, x, shapes):
-        by_all = tuple(_scaled(p, sign * np.exp(-out)) for p in partials(x, *shapes))
+        by_all = tuple(_per_part(p, sign, out) for p in partials(x, *shapes))
         if log_density is None:
             return None, by_all
-        return sign * np.exp(log_density(x, *shapes) - out), by_all
+        log = log_density(x, *shapes)
+        return sign * np.exp(np.where(log == -np.inf, log, log - out)), by_all
 
     return rule
 

@@ -105,13 +105,19 @@ def multigammaln(a, d):
 
 
 def gamma_density(a, x):
-    """The derivative of `gammainc(a, x)` by x."""
-    return np.exp(sp.xlogy(a - 1, x) - x - sp.gammaln(a))
+    """The derivative of `gammainc(a, x)` by x; at zero a power, which has derivatives."""
+    inside = np.where(x == 0, 1, x)
+    density = np.exp(sp.xlogy(a - 1, inside) - inside - sp.gammaln(a))
+    return np.where(x == 0, np.power(1.0 * x, a - 1) * np.exp(-x - sp.gammaln(a)), density)
 
 
 def beta_density(a, b, x):
-    """The derivative of `betainc(a, b, x)` by x."""
-    return np.exp(sp.xlogy(a - 1, x) + sp.xlog1py(b - 1, -x) - sp.betaln(a, b))
+    """The derivative of `betainc(a, b, x)` by x; at the ends powers, which have derivatives."""
+    is_end = (x == 0) | (x == 1)
+    inside = np.where(is_end, 0.5, x)
+    density = np.exp(sp.xlogy(a - 1, inside) + sp.xlog1py(b - 1, -inside) - sp.betaln(a, b))
+    powers = np.power(1.0 * x, a - 1) * np.power(1.0 - x, b - 1)
+    return np.where(is_end, powers * np.exp(-sp.betaln(a, b)), density)
 
 
 @elementwise(sp.gammainc)

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.special as sp
 
 from gradscribe.primitives.registry import UNKNOWN, available, composition, elementwise
+from gradscribe.primitives.static import known
 
 _ROOT_PI = math.sqrt(math.pi)
 
@@ -92,22 +93,22 @@ def entr(out, x):
 
 @elementwise(sp.rel_entr)
 def rel_entr(out, x, y):
-    return np.log(x / y) + 1, -x / y
+    return np.log(x / y) + 1, -_of_factor(x, y)
 
 
 @elementwise(sp.kl_div)
 def kl_div(out, x, y):
-    return np.log(x / y), 1 - x / y
+    return np.log(x / y), 1 - _of_factor(x, y)
 
 
 @elementwise(sp.xlogy)
 def xlogy(out, x, y):
-    return np.log(np.where(x == 0, 1, y)), _of_factor(x, y)
+    return np.log(np.where((x == 0) & (y == 0), 1, y)), _of_factor(x, y)
 
 
 @elementwise(sp.xlog1py)
 def xlog1py(out, x, y):
-    return np.log1p(np.where(x == 0, 0, y)), _of_factor(x, 1 + y)
+    return np.log1p(np.where((x == 0) & (y == -1), 0, y)), _of_factor(x, 1 + y)
 
 
 def _of_factor(x, y):
@@ -251,8 +252,10 @@ def expi(out, x):
 
 @elementwise(sp.expn)
 def expn(out, n, x):
-    """By the recurrence of A&S 5.1.14, which E(n - 1) has at n = 0, too."""
-    return UNKNOWN, ((n - 1) * out - np.exp(-x)) / x
+    """By A&S 5.1.26; of E(0), which is exp(-x) / x, by itself."""
+    if known(n) and n > 0:
+        return UNKNOWN, -sp.expn(n - 1, x)
+    return UNKNOWN, np.where(n == 0, -out * (x + 1) / x, -sp.expn(np.maximum(n - 1, 0), x))
 
 
 @elementwise(sp.spence)

@@ -142,7 +142,7 @@ def f(x, dfn, dfd):
 
 
 def _lognorm_shapes(x, s):
-    z = np.log(x) / s
+    z = np.log(np.where(x > 0, x, 1)) / s
     return (-stats.norm.pdf(z) * z / s,)
 
 
@@ -153,8 +153,9 @@ def lognorm(x, s):
 
 
 def _weibull_shapes(x, c):
+    x = np.maximum(x, 0)
     power = x**c
-    return (np.exp(-power) * power * np.log(x),)
+    return (np.exp(-power) * sp.xlogy(power, x),)
 
 
 @continuous(stats.weibull_min, _weibull_shapes)

@@ -16,28 +16,16 @@ import numpy as np
 
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Operation, Value, map_operands, walk
-from gradscribe.ir.types import Array, Scalar, cotangent_type
 from gradscribe.primitives.choices import CHOICES
 from gradscribe.primitives.control import CONSTANT, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms import conjugates
 from gradscribe.transforms.adjoint.scopes import Scope
-from gradscribe.transforms.cotangents import call, constant, project
+from gradscribe.transforms.cotangents import call, constant, project, zero_where_cut
 from gradscribe.transforms.opacity import check_known
 from gradscribe.transforms.storage import derived
 from gradscribe.transforms.templates import Renewal, Template, Templates, template_of
-
-_MASKS = CHOICES | {
-    PRIMITIVES[function]
-    for function in (np.triu, np.tril, np.max, np.min, np.median, np.quantile, np.percentile)
-}
-"""What cuts off the cotangents of some elements: those that it does not take."""
-
-_MOVES = frozenset(
-    PRIMITIVES[function] for function in (np.sort, np.partition, np.roll, np.concatenate)
-)
-"""What puts elements elsewhere, and keeps them as they are."""
 
 _SHAPE_READERS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
 
@@ -68,7 +56,7 @@ def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Temp
         has_poles = operation.primitive.pole and instance.have_poles(where)
         for cotangent in instance.cotangents(where):
             if is_masked and has_poles:
-                cotangent = _guarded(scope.builder, d_out, cotangent)
+                cotangent = zero_where_cut(scope.builder, d_out, cotangent)
             if instance.is_shared(where):  # it keeps its name: others refer to it
                 start = len(scope.builder.operations)
             cotangent = project(scope, cotangent, operand, start)
@@ -90,11 +78,8 @@ def _relearn(scope: Scope, operation: Operation) -> None:
 
 def _is_masked(scope: Scope, operation: Operation, d_out: Value) -> bool:
     """Whether the cotangents of the operands are zero where a mask has cut them off."""
-    primitive = operation.primitive
-    if primitive in _MASKS:
-        return True
-    keeps_zeros = primitive.elementwise or primitive.view or primitive in _MOVES
-    return keeps_zeros and d_out in scope.context.masked
+    is_mask = operation.primitive.masks or operation.attributes.get("where", True) is not True
+    return is_mask or d_out in scope.context.masked
 
 
 def _is_unbounded(scope: Scope, operation: Operation, d_out: Value) -> bool:
@@ -102,23 +87,6 @@ def _is_unbounded(scope: Scope, operation: Operation, d_out: Value) -> bool:
     primitive = operation.primitive
     keeps = primitive.elementwise or primitive.view or primitive in CHOICES
     return keeps and d_out in scope.context.unbounded
-
-
-def _guarded(builder: Builder, d_out: Value, cotangent: Value) -> Value:
-    """Zero where d_out is zero, also where the partial derivative is infinite.
-
-    Only there is it replaced: elsewhere a zero has derivatives by d_out."""
-    if isinstance(cotangent.type, Scalar) and cotangent.type.weak:
-        return cotangent  # Python's numbers raise an exception at the pole
-    zero = constant(builder, 0.0)
-    is_zero = call(builder, operator.eq, d_out, zero)
-    is_cut = call(builder, operator.and_, is_zero, call(builder, np.isnan, cotangent))
-    if isinstance(cotangent.type, Array):
-        return call(builder, np.where, is_cut, zero, cotangent)
-    result = Value(cotangent_type(cotangent.type), cotangent.name)
-    sides = [Block((), (), (side,)) for side in (zero, cotangent)]
-    builder.emit_if(is_cut, sides[0], sides[1], [result])
-    return result
 
 
 def _known_number(scope: Scope, operand: Value) -> Any:

@@ -116,7 +116,7 @@ class Tangent:
         self.active |= set(recorded_values(function))
         self._function = function
         self._tangents: dict[Value, Value] = {}
-        self._poles = Poles(self.builder)
+        self.poles = Poles(self.builder)
         self._undefined: set[Value] = set()
         self._literals = {
             operation.results[0]: operation.attributes["value"]
@@ -172,8 +172,7 @@ class Tangent:
                 if any(tangent in other.results for other in made):
                     tangent = self.builder.rename(tangent, name_of(result))
                 self.define(result, tangent)
-                operands = map(self.of, operation.operands)
-                self._poles.note(operation, [t for t in operands if t is not None], tangent)
+                self.poles.note(operation, list(map(self.of, operation.operands)), tangent)
 
     @contextmanager
     def located(self, operation: Operation) -> Iterator[None]:
@@ -305,7 +304,7 @@ class Tangent:
                 term = self._times(tangent, partial)
                 if conjugates.is_modulus(operation):
                     term = conjugates.real_part(self.builder, term)
-                total = self._sum(total, self._poles.term(operation, tangent, partial, term))
+                total = self._sum(total, self.poles.term(operation, tangent, partial, term))
         return total
 
     def _times(self, tangent: Value, partial: Any) -> Value:

@@ -84,6 +84,8 @@ def tangent_if(tangent: Tangent, operation: Operation) -> None:
         sides = [block.yields[count + position] for block in blocks]
         d_result = Value(joined_type(result, sides), name_of(result))
         d_results.append(tangent.define(result, d_result))
+        yields = (_select(region.yields, active)[position] for region in operation.regions)
+        tangent.poles.merge(d_result, list(map(tangent.of, yields)))
     tangent.builder.append(
         replace(operation, results=(*operation.results, *d_results), regions=tuple(blocks))
     )
@@ -157,7 +159,8 @@ class _Loop:
         slices = _select(tuple(self.shape.iterable_slices()), self.iterated)
         iterables = [tangent.required(operands[where.start]) for where in slices]
         for item, iterable in zip(_select(self.items, self.iterated), iterables, strict=True):
-            tangent.define(item, Value(_item_type(iterable.type, item), name_of(item)))
+            d_item = Value(_item_type(iterable.type, item), name_of(item))
+            tangent.poles.merge(tangent.define(item, d_item), [iterable])
         return (
             *operands[: self.shape.iterable_operands],
             *iterables,
@@ -177,7 +180,8 @@ class _Loop:
         body, *condition = self.operation.regions
         tangent, last = self.tangent, self.shape.carried
         d_items = map(tangent.required, _select(self.items, self.iterated))
-        d_parameters = self._carry(self.parameters)
+        initial = self.operation.operands[self.shape.iterable_operands :]
+        d_parameters = self._carry(self.parameters, initial)
         following, elements = body.yields[:last], body.yields[last + self.shape.exits :]
         with tangent.builder.block() as operations:
             tangent.block(body)
@@ -197,7 +201,10 @@ class _Loop:
         return (
             Block(parameters, tuple(operations), yields),
             *(
-                replace(region, parameters=(*region.parameters, *self._carry(region.parameters)))
+                replace(
+                    region,
+                    parameters=(*region.parameters, *self._carry(region.parameters, initial)),
+                )
                 for region in condition
             ),
         )
@@ -210,14 +217,22 @@ class _Loop:
             self.tangent.define(record, Value(Collected(element.type), name_of(record)))
             for record, element in zip(_select(self.records, self.collected), elements, strict=True)
         ]
-        return (*self.finals, *self._carry(self.finals), *self.records, *d_records)
+        for d_record, element in zip(d_records, elements, strict=True):
+            self.tangent.poles.merge(d_record, [element])
+        following = self.operation.regions[0].yields[: self.shape.carried]
+        return (*self.finals, *self._carry(self.finals, following), *self.records, *d_records)
 
-    def _carry(self, values: Sequence[Value]) -> list[Value]:
-        """Tangents for those of the carried values that have one."""
-        return [
-            self.tangent.define(value, Value(carried_type(value.type), name_of(value)))
-            for value in _select(values, self.carried)
-        ]
+    def _carry(self, values: Sequence[Value], given: Sequence[Value]) -> list[Value]:
+        """Tangents for those of the carried values that have one. given: what they are, at the
+        start or after the last trip."""
+        tangents = []
+        for value, source in zip(
+            _select(values, self.carried), _select(given, self.carried), strict=True
+        ):
+            tangents.append(Value(carried_type(value.type), name_of(value)))
+            self.tangent.poles.merge(tangents[-1], [self.tangent.of(source)])
+            self.tangent.define(value, tangents[-1])
+        return tangents
 
 
 def _item_type(iterable: Type, item: Value) -> Type:

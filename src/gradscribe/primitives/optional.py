@@ -14,7 +14,7 @@ FAMILIES = {
     "scipy.fft": ("fft",),
     "scipy.signal": ("signal",),
     "scipy.integrate": ("integrate",),
-    "scipy.stats": ("stats", "multivariate"),
+    "scipy.stats": ("stats", "positive_stats", "bounded_stats", "real_stats", "multivariate"),
 }
 """The modules that enter the functions of a module of a library."""
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from gradscribe.ir.core import Primitive
 from gradscribe.primitives.registry import COMPOSITIONS, DISTRIBUTIONS, UNKNOWN, VARIANTS, register
@@ -66,7 +67,7 @@ def continuous(distribution: Any, by_shapes: Any = None) -> Callable[[Any], Any]
 
     def decorator(score: Any) -> Any:
         located = functools.partial(_entered, distribution)
-        bounded = np.isfinite(distribution.a) or np.isfinite(distribution.b)
+        bounded = _is_bounded(distribution)
         located("logpdf", _log_density(score, bounded), _less_log_scale)
         located("pdf", _density(score), _by_scale)
         located("cdf", _distribution(distribution.pdf, 1, by_shapes), _at)
@@ -78,6 +79,12 @@ def continuous(distribution: Any, by_shapes: Any = None) -> Callable[[Any], Any]
         return score
 
     return decorator
+
+
+def _is_bounded(distribution: Any) -> bool:
+    """Whether there are numbers that it does not give; the bounds may depend on the shapes."""
+    own = type(distribution)._get_support is not stats.rv_continuous._get_support
+    return own or bool(np.isfinite(distribution.a) or np.isfinite(distribution.b))
 
 
 def discrete(distribution: Any, by_shapes: Any = None) -> Callable[[Any], Any]:

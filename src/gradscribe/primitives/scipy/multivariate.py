@@ -1,4 +1,4 @@
-"""The multivariate normal and the Dirichlet distribution of `scipy.stats`."""
+"""The multivariate normal, Student's, and the Dirichlet distribution of `scipy.stats`."""
 
 from __future__ import annotations
 
@@ -80,6 +80,24 @@ def multivariate_normal_entropy(mean=None, cov=1):
     matrix = np.asarray(cov)
     _, log = np.linalg.slogdet(_matrix(matrix, 1 if mean is None else np.size(mean)))
     return 0.5 * (matrix.shape[-1] * (math.log(2 * math.pi) + 1) + log)
+
+
+@composition(stats.multivariate_t.logpdf)
+def multivariate_t(x, loc=None, shape=1, df=1):
+    x, shape = np.asarray(x), np.asarray(shape)
+    n = x.shape[-1]
+    deviations = x if loc is None else x - loc
+    matrix = _matrix(shape, n)
+    inverse = np.linalg.inv(matrix)
+    squares = np.sum(deviations @ inverse * deviations, axis=-1)
+    _, log = np.linalg.slogdet(matrix)
+    constant = sp.gammaln((df + n) / 2) - sp.gammaln(df / 2) - n / 2 * np.log(df * math.pi)
+    return constant - log / 2 - (df + n) / 2 * np.log1p(squares / df)
+
+
+@composition(stats.multivariate_t.pdf)
+def multivariate_t_pdf(x, loc=None, shape=1, df=1):
+    return np.exp(multivariate_t(x, loc, shape, df))
 
 
 @composition(stats.dirichlet.logpdf)

@@ -241,3 +241,31 @@ def test_a_bound_that_is_a_float_makes_integers_the_default_type():
         assert gs.clamp(INTS, 1.5).dtype is F32
     finally:
         gs.set_default_dtype(before)
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype"),
+    [
+        (lambda: gs.tensor([1, 2]) * 1j, gs.complex64),
+        (lambda: 1j - gs.tensor([1, 2]), gs.complex64),
+        (lambda: gs.tensor([True]) ** 2j, gs.complex64),
+        (lambda: gs.where(gs.tensor([True]), 1, 2.5), gs.float32),
+        (lambda: gs.where(gs.tensor([True]), 1j, 2), gs.complex64),
+        (lambda: gs.where(gs.tensor([True]), 1, True), gs.int64),
+        (lambda: gs.xlogy(gs.tensor([2, 3]), 3), gs.float32),
+        (lambda: gs.xlogy(gs.ones(2), 3.0), gs.float32),
+        (lambda: gs.heaviside(gs.tensor([0]), gs.tensor([5])), gs.int64),
+    ],
+)
+def test_numbers_take_part_with_the_default_dtype(call, dtype):
+    gs.set_default_dtype(gs.float32)
+    try:
+        assert call().dtype == dtype
+    finally:
+        gs.set_default_dtype(gs.float64)
+
+
+def test_quotients_of_integers_are_rounded_towards_zero_exactly():
+    dividend, divisor = gs.tensor([9007199254740993, -7, 7]), gs.tensor([1, 2, -2])
+    quotient = gs.div(dividend, divisor, rounding_mode="trunc")
+    assert quotient.tolist() == [9007199254740993, -3, -3]

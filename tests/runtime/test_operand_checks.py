@@ -68,6 +68,50 @@ ERRORS = [
         TypeError,
         "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not int",
     ),
+    (
+        lambda: PLANE.diff(dim=0, prepend=ROW),
+        RuntimeError,
+        "diff expects prepend or append to be the same dimension as input",
+    ),
+    (
+        lambda: PLANE.diff(dim=0, append=gs.ones(1, 2)),
+        RuntimeError,
+        "diff expects the shape of tensor to prepend or append to match that of input except "
+        "along the differencing dimension; input.size(1) = 3, but got tensor.size(1) = 2",
+    ),
+    (
+        lambda: gs.diff(gs.tensor(2.0)),
+        RuntimeError,
+        "diff expects input to be at least one-dimensional",
+    ),
+    (
+        lambda: gs.gradient(PLANE, spacing=(ROW,)),
+        RuntimeError,
+        "torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal "
+        "to 'self.dim() = 2', since dim argument was not given, but got a list of length 1",
+    ),
+    (
+        lambda: gs.gradient(PLANE, spacing=(1.0,), dim=(0, 1)),
+        RuntimeError,
+        "torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim "
+        "arguments to have the same length, but got a spacing argument of length 1 and a dim "
+        "argument of length 2.",
+    ),
+    (
+        lambda: gs.gradient(ROW, edge_order=3),
+        RuntimeError,
+        "torch.gradient only supports edge_order=1 and edge_order=2.",
+    ),
+    (
+        lambda: gs.gradient(gs.ones(1)),
+        RuntimeError,
+        "torch.gradient expected each dimension size to be at least edge_order+1",
+    ),
+    (
+        lambda: gs.gradient(PLANE, dim=(0, 0)),
+        RuntimeError,
+        "dim 0 appears multiple times in the list of dims",
+    ),
     (lambda: PLANE @ 2, TypeError, "unsupported operand type(s) for @: 'Tensor' and 'int'"),
 ]
 

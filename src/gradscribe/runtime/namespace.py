@@ -18,6 +18,7 @@ from gradscribe.runtime.functions import (
     rearranging,
     scattering,
     shaping,
+    slices,
     special,
     strides,
     viewing,
@@ -37,6 +38,7 @@ from gradscribe.runtime.functions.products import *
 from gradscribe.runtime.functions.rearranging import *
 from gradscribe.runtime.functions.scattering import *
 from gradscribe.runtime.functions.shaping import *
+from gradscribe.runtime.functions.slices import *
 from gradscribe.runtime.functions.special import *
 from gradscribe.runtime.functions.spellings import spelled
 from gradscribe.runtime.functions.strides import *
@@ -186,6 +188,7 @@ __all__ += promotion.__all__
 __all__ += queries.__all__
 __all__ += randomness.__all__
 __all__ += shaping.__all__
+__all__ += slices.__all__
 __all__ += special.__all__
 __all__ += strides.__all__
 __all__ += viewing.__all__

@@ -93,7 +93,7 @@ def _shorten(weight: Tensor, index: Tensor, max_norm: float, norm_type: float) -
         size = np.linalg.norm(rows, norm_type, axis=-1, keepdims=True)
         changed = weight.array.copy()
         changed[used] = np.where(size > max_norm, rows * (max_norm / (size + 1e-7)), rows)
-        inplace.assign(weight, changed)
+        inplace.assign(weight.detach(), changed)
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:

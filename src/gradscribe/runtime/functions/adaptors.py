@@ -63,12 +63,18 @@ def smooth(name: str, callee: Callable[..., Any], node: str) -> Function:
     return named(function, name, callee)
 
 
-def quotient(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
+def quotient(
+    name: str,
+    callee: Callable[..., Any],
+    node: str,
+    prepared: Callable[[Any, Any], tuple[Any, Any]] = divisible,
+    **properties: Any,
+) -> Function:
     """`name(x, other)`, a floating number also of integers."""
     row = Operation(node, callee, **properties)
 
     def function(input: Any, other: Any) -> Tensor:
-        return apply(row, divisible(input, other))
+        return apply(row, prepared(input, other))
 
     enter_row(row)
     return named(function, name, callee)

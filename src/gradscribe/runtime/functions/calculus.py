@@ -1,5 +1,5 @@
-"""The table of eager operations, continued: integrals and slopes of samples, powers of two, and
-lengths: norms, distances, similarities."""
+"""The table of eager operations, continued: integrals, differences and slopes of samples, steps,
+powers of two, and lengths: norms, distances, similarities."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ import numpy as np
 from gradscribe.errors import UnsupportedError
 from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions import composites, factorizations, shaping
+from gradscribe.runtime.functions.adaptors import enter_row
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.functions.shaping import axis_of
 from gradscribe.runtime.tensors import dtypes
-from gradscribe.runtime.tensors.promotion import floating, promoted
+from gradscribe.runtime.tensors.promotion import floating, promoted, result_dtype
 from gradscribe.runtime.tensors.size import returned, sizes
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 # fmt: off
 __all__ = [
-    "combinations", "cosine_similarity", "cumulative_trapezoid", "frexp", "frobenius_norm",
-    "gradient", "ldexp", "norm_except_dim", "nuclear_norm", "pairwise_distance", "pdist", "renorm",
-    "sum_to_size", "trapezoid", "trapz", "vander",
+    "combinations", "cosine_similarity", "cumulative_trapezoid", "diff", "frexp", "frobenius_norm",
+    "gradient", "heaviside", "ldexp", "norm_except_dim", "nuclear_norm", "pairwise_distance",
+    "pdist", "renorm", "sum_to_size", "trapezoid", "trapz", "vander",
 ]
 # fmt: on
 
+_DIFF = enter_row(Operation("Diff", np.diff, ("n", "axis")))
+_HEAVISIDE = enter_row(Operation("Heaviside", np.heaviside, differentiable=False))
 _FREXP, _LDEXP = Operation("Frexp", np.multiply), Operation("Ldexp", composites.ldexp)
 _RENORM = Operation("Renorm", composites.renorm, ("p", "axes", "maxnorm"))
 _Frexp = returned("frexp", ("mantissa", "exponent"))
@@ -39,7 +42,7 @@ def _areas(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor:
     if x is None:
         width = dx
     else:
-        width = functions.diff(x, dim=axis if x.array.ndim == y.array.ndim else -1)
+        width = diff(x, dim=axis if x.array.ndim == y.array.ndim else -1)
         if x.array.ndim == 1 < y.array.ndim:
             width = shaping.reshape(width, (-1,) + (1,) * (y.array.ndim - 1 - axis))
     length = y.array.shape[axis]
@@ -65,19 +68,87 @@ def cumulative_trapezoid(
     return functions.div(functions.cumsum(_areas(floating(y), x, dx, dim), dim), 2.0)
 
 
+def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """The differences of neighbours along an axis, taken n times; prepend, append: what comes
+    before and after it first."""
+    rank = np.ndim(input)
+    if not rank:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    axis = axis_of(dim, rank)
+    for end in (prepend, append):
+        if end is not None:
+            _check_end(input.array.shape, end.array.shape, axis)
+    if n == 0:
+        return functions.clone(input)
+    parts = [part for part in (prepend, input, append) if part is not None]
+    whole = shaping.cat(parts, axis) if len(parts) > 1 else input
+    return apply(_DIFF, (whole,), (n, axis))
+
+
+def _check_end(shape: tuple[int, ...], end: tuple[int, ...], axis: int) -> None:
+    """The error for what cannot stand before or after samples of a shape."""
+    if len(shape) != len(end):
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for other, (wanted, given) in enumerate(zip(shape, end, strict=True)):
+        if other != axis and wanted != given:
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input "
+                f"except along the differencing dimension; input.size({other}) = {wanted}, but "
+                f"got tensor.size({other}) = {given}"
+            )
+
+
 def gradient(
     input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1
 ) -> tuple[Tensor, ...]:
-    """The slopes of samples along axes, by differences of second order inside."""
-    axes = range(input.array.ndim) if dim is None else sizes((dim,))
+    """The slopes of samples along axes, by differences of second order inside. spacing: the
+    distance of samples, or one for each axis, or their coordinates along each."""
+    rank = input.array.ndim
+    axes = [*range(rank)] if dim is None else [axis_of(axis, rank) for axis in sizes((dim,))]
     spacing = 1 if spacing is None else spacing
     given = spacing if isinstance(spacing, (tuple, list)) else (spacing,) * len(axes)
+    _check_samples(input, axes, given, dim is not None, edge_order)
     steps = [step.array if isinstance(step, Tensor) else step for step in given]
+    if any(map(np.iscomplexobj, steps)):
+        input = functions.to_dtype(input, result_dtype(input, 1j))
     slope: Any = np.gradient
     return tuple(
         slope(floating(input), step, axis=axis, edge_order=edge_order)
         for axis, step in zip(axes, steps, strict=True)
     )
+
+
+def _check_samples(
+    input: Tensor, axes: list[int], spacing: Any, has_axes: bool, edge_order: int
+) -> None:
+    """The errors for what `gradient` cannot take."""
+    if input.array.dtype == np.uint8:
+        raise NotImplementedError("torch.gradient does not support uint8 input.")
+    if len(spacing) != len(axes):
+        one = "torch.gradient expected spacing to be unspecified, a scalar or "
+        raise RuntimeError(
+            f"{one}it's spacing and dim arguments to have the same length, but got a spacing "
+            f"argument of length {len(spacing)} and a dim argument of length {len(axes)}."
+            if has_axes
+            else f"{one.replace(' or', ', or')}a list of length equal to 'self.dim() = "
+            f"{len(axes)}', since dim argument was not given, but got a list of length "
+            f"{len(spacing)}"
+        )
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    for place, axis in enumerate(axes):
+        if axis in axes[:place]:
+            raise RuntimeError(f"dim {axis} appears multiple times in the list of dims")
+        if input.array.shape[axis] <= edge_order:
+            raise RuntimeError(
+                "torch.gradient expected each dimension size to be at least edge_order+1"
+            )
+    for step in spacing:
+        if len(spacing) > 1 and np.ndim(step) > 1:
+            raise RuntimeError(
+                "torch.gradient expected each element of spacing to have one dimension, but got "
+                f"an element with {np.ndim(step)} dimensions!"
+            )
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
@@ -93,6 +164,12 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         return input[:0]
     rows = list(choose(range(input.array.size), r))
     return input[wrap(np.array(rows, np.int64).reshape(-1, r))]
+
+
+def heaviside(input: Any, values: Any) -> Tensor:
+    """0 below zero, 1 above, and at zero these values."""
+    step: Tensor = apply(_HEAVISIDE, promoted(input, values))
+    return functions.to_dtype(step, result_dtype(input, values))
 
 
 # --- powers of two, sums ----------------------------------------------------------------------

@@ -28,13 +28,14 @@ from gradscribe.runtime.functions.adaptors import (
     unary,
 )
 from gradscribe.runtime.functions.eager import Operation, apply
-from gradscribe.runtime.functions.shaping import cat, permute, reshape
+from gradscribe.runtime.functions.shaping import permute, reshape
 from gradscribe.runtime.functions.silence import silent, tell_of_imaginary_part
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.memory_formats import arranged, laid_out_as, preserve_format
 from gradscribe.runtime.tensors.promotion import (
     alike,
     averageable,
+    divisible_arrays,
     floating,
     only_floating,
     promoted,
@@ -50,9 +51,9 @@ __all__ = [
     "atan", "atan2", "atanh", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
     "bitwise_right_shift", "bitwise_xor", "bmm", "ceil", "clamp", "clamp_max", "clamp_min",
     "clip", "clone", "copysign", "cos", "cosh", "count_nonzero", "cumprod", "cumsum", "deg2rad",
-    "degrees", "diff", "div", "divide", "dot", "eq", "exp", "exp2", "expm1", "fix", "float_power",
+    "degrees", "div", "divide", "dot", "eq", "exp", "exp2", "expm1", "fix", "float_power",
     "floor", "floor_divide", "fmax", "fmin", "fmod", "frac", "gcd", "ge", "ger", "greater",
-    "greater_equal", "gt", "heaviside", "hypot", "inner", "isfinite", "isinf", "isnan",
+    "greater_equal", "gt", "hypot", "inner", "isfinite", "isinf", "isnan",
     "isneginf", "isposinf", "isreal", "lcm", "le", "less", "less_equal", "log", "log1p", "log2",
     "log10", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logical_and",
     "logical_not", "logical_or", "logical_xor", "logit", "logsigmoid", "logsumexp", "lt",
@@ -125,11 +126,11 @@ copysign = quotient("copysign", np.copysign, "Copysign")
 logaddexp = quotient("logaddexp", np.logaddexp, "Logaddexp")
 logaddexp2 = quotient("logaddexp2", np.logaddexp2, "Logaddexp2")
 float_power = quotient("float_power", np.float_power, "Pow")
-xlogy = quotient("xlogy", composites.xlogy, "Xlogy")
-heaviside = binary("heaviside", np.heaviside, "Heaviside", differentiable=False)
+xlogy = quotient("xlogy", composites.xlogy, "Xlogy", divisible_arrays)
 nextafter = binary("nextafter", np.nextafter, "Nextafter")
 gcd = binary("gcd", np.gcd, "Gcd", differentiable=False)
 lcm = binary("lcm", np.lcm, "Lcm", differentiable=False)
+_TRUNCATED = Operation("DivTrunc", composites.truncated_quotient, differentiable=False)
 floor_divide = binary("floor_divide", np.floor_divide, "FloorDivide")
 
 eq = binary("eq", np.equal, "Eq", differentiable=False)
@@ -265,7 +266,6 @@ _NORM = Operation("LinalgVectorNorm", np.linalg.norm, ("ord", "axis", "keepdims"
 _ROUND = enter_row(Operation("Round", np.round, ("decimals",)))
 _LOGIT = Operation("Logit", composites.logit, ("eps",))
 _NAN_TO_NUM = Operation("NanToNum", np.nan_to_num, ("nan", "posinf", "neginf"))
-_DIFF = enter_row(Operation("Diff", np.diff, ("n", "axis")))
 _TO_COPY = Operation("ToCopy", composites.to_dtype, ("dtype",))
 
 
@@ -273,6 +273,9 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """Elements of input where the condition holds, else of other."""
     if input is None:
         return tuple(wrap(index) for index in np.nonzero(_plain(condition)))
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        dtype = result_dtype(input, other)
+        input, other = np.asarray(input, dtype), np.asarray(other, dtype)
     return apply(_WHERE, (_plain(condition), *promoted(input, other)))
 
 
@@ -297,7 +300,9 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
             f"'{rounding_mode}'"
         )
-    return to_dtype(trunc(true_divide(input, other)), result_dtype(input, other))
+    if result_dtype(input, other).kind in "iu":
+        return apply(_TRUNCATED, promoted(input, other))
+    return trunc(true_divide(input, other))
 
 
 divide = div
@@ -346,16 +351,6 @@ def nan_to_num(
 ) -> Tensor:
     """The elements, with numbers in place of NaN and infinities."""
     return apply(_NAN_TO_NUM, (input,), (0.0 if nan is None else nan, posinf, neginf))
-
-
-def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-    """The differences of neighbours along an axis, taken n times; prepend, append: what comes
-    before and after it first."""
-    if n == 0:
-        return clone(input)
-    parts = [part for part in (prepend, input, append) if part is not None]
-    whole = cat(parts, dim) if len(parts) > 1 else input
-    return apply(_DIFF, (whole,), (n, dim))
 
 
 def norm(

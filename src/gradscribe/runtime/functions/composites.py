@@ -248,6 +248,11 @@ def cross(x: Any, y: Any, axis: int) -> Any:
     return np.moveaxis(product, -1, axis)
 
 
+def truncated_quotient(x: Any, y: Any) -> Any:
+    """The quotient of integers, rounded towards zero."""
+    return x // y + ((x % y != 0) & ((x < 0) != (y < 0)))
+
+
 def frac(x: Any) -> Any:
     """The part after the point, with the sign of x."""
     return x - np.trunc(x)

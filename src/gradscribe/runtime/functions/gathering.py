@@ -20,20 +20,19 @@ from gradscribe.runtime.tensors.tensor import Array, Tensor, wrap
 
 # fmt: off
 __all__ = [
-    "gather", "index_add", "index_copy", "index_fill", "index_put", "index_reduce", "index_select",
-    "masked_fill", "masked_scatter", "masked_select", "put", "scatter", "scatter_add",
-    "scatter_reduce", "take", "take_along_dim",
+    "gather", "index_put", "masked_fill", "masked_scatter", "masked_select", "put", "scatter",
+    "scatter_add", "scatter_reduce", "take", "take_along_dim",
 ]
 # fmt: on
 
 _GATHER, _TAKE = (Operation(name, composites.taken_flat) for name in ("Gather", "Take"))
 _PUT = {
     name: Operation(name, composites.put_flat)
-    for name in ("Scatter", "IndexCopy", "IndexFill", "IndexPut", "Put", "MaskedScatter")
+    for name in ("Scatter", "IndexPut", "Put", "MaskedScatter")
 }
 _ADD = {
     name: Operation(name, composites.added_flat)
-    for name in ("ScatterAdd", "IndexAdd", "IndexPut", "Put", "ScatterReduce", "IndexReduce")
+    for name in ("ScatterAdd", "IndexPut", "Put", "ScatterReduce", "IndexReduce")
 }
 _MULTIPLY, _AVERAGE, _EXTREMUM = (
     {name: Operation(name, composite) for name in ("ScatterReduce", "IndexReduce")}
@@ -77,7 +76,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """The elements at indices along an axis, broadcast along the others; or in the flat array."""
-    rank, given = input.array.ndim, _integers(indices)
+    rank, given = input.array.ndim, integers_of(indices)
     if given.dtype != np.int64:
         name = dtypes.scalar_name(given.dtype)
         raise RuntimeError(
@@ -130,29 +129,10 @@ def scatter_reduce(
     """A copy with the sums, products, means, greatest or least of what `scatter` puts there."""
     places = _along(input, dim, index, "scatter")
     values = _trimmed(src, places.shape)
-    return _reduced("ScatterReduce", input, places, values, reduce, include_self)
+    return reduced_at("ScatterReduce", input, places, values, reduce, include_self)
 
 
-def index_reduce(
-    input: Tensor,
-    dim: int,
-    index: Tensor,
-    source: Tensor,
-    reduce: str,
-    *,
-    include_self: bool = True,
-) -> Tensor:
-    """A copy whose slices at indices are reduced with those of source."""
-    if reduce not in ("prod", "mean", "amax", "amin"):
-        raise RuntimeError(
-            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
-            f"{reduce}."
-        )
-    places = _of_slices(input, dim, index)
-    return _reduced("IndexReduce", input, places, source, reduce, include_self)
-
-
-def _reduced(
+def reduced_at(
     name: str, input: Tensor, places: Array, values: Tensor, reduce: str, include_self: bool
 ) -> Tensor:
     """A copy with what the values that go to each place reduce to."""
@@ -214,7 +194,7 @@ def _scattered_extremum(
 
 def _along(input: Tensor, dim: int, index: Tensor, name: str) -> Array:
     """The positions of `input[…][index[…]][…]`, the index standing at the axis dim."""
-    given = _integers(index)
+    given = integers_of(index)
     rank = input.array.ndim
     if max(given.ndim, 1) != max(rank, 1) and given.size:
         raise RuntimeError(
@@ -251,62 +231,10 @@ def _trimmed(values: Any, shape: tuple[int, ...]) -> Any:
     return values[tuple(slice(length) for length in shape)]
 
 
-def _integers(index: Any) -> Array:
+def integers_of(index: Any) -> Array:
+    """The array of an index."""
     array: Array = index.array if isinstance(index, Tensor) else np.asarray(index)
     return array
-
-
-# --- whole slices -----------------------------------------------------------------------------
-
-
-def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """The slices along an axis at these indices."""
-    if np.ndim(index) > 1:
-        raise IndexError("index_select(): Index is supposed to be a vector")
-    chosen, length = _integers(index), (input.array.shape or (1,))[axis_of(dim, input.array.ndim)]
-    if chosen.dtype not in (np.int64, np.int32):
-        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
-    if chosen.size and (chosen.min() < 0 or chosen.max() >= length):
-        raise IndexError("index out of range in self")
-    if not input.array.ndim:
-        rows = index_select(shaping.reshape(input, 1), dim, index)
-        return shaping.reshape(rows, ()) if rows.array.size == 1 else rows
-    return indexing.at_axis(input, axis_of(dim, input.array.ndim), index, "IndexSelect")
-
-
-def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
-    """A copy to whose slices at indices those of source (times alpha) are added."""
-    axis, given = axis_of(dim, input.array.ndim), source.array.shape
-    count = np.size(_integers(index))
-    if given and axis < len(given) and count != given[axis]:
-        raise RuntimeError(
-            f"index_add_(): Number of indices ({count}) should be equal to source.size(dim): "
-            f"({given[axis]}), for dim: {axis}"
-        )
-    values = source if alpha == 1 else source * alpha
-    return _put(_ADD, "IndexAdd", input, _of_slices(input, dim, index), values)
-
-
-def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """A copy whose slices at indices are those of source."""
-    ranks = source.array.ndim, input.array.ndim
-    if all(ranks) and ranks[0] != ranks[1]:
-        raise IndexError(
-            "index_copy_(): When source and destination are not scalars, their dimensionality must "
-            f"match. Source dimensionality ({ranks[0]}), destination dimensionality ({ranks[1]})"
-        )
-    return _put(_PUT, "IndexCopy", input, _of_slices(input, dim, index), source)
-
-
-def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """A copy whose slices at indices are filled with a value."""
-    if _integers(index).dtype != np.int64:
-        raise IndexError("index_fill_(): Expected dtype int64 for index.")
-    return _put(_PUT, "IndexFill", input, _of_slices(input, dim, index), value)
-
-
-def _of_slices(input: Tensor, dim: int, index: Tensor) -> Array:
-    return np.take(positions(input), _integers(index), axis=axis_of(dim, input.array.ndim))
 
 
 # --- anywhere ---------------------------------------------------------------------------------
@@ -319,7 +247,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 
 def _within(index: Any, size: int) -> Array:
     """The places in a flat array of this size; the error for one that is outside."""
-    places = _integers(index)
+    places = integers_of(index)
     outside = places[(places < -size) | (places >= size)]
     if outside.size:
         raise IndexError(
@@ -330,8 +258,8 @@ def _within(index: Any, size: int) -> Array:
 
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with elements put, or added, at positions in the flat array."""
-    if _integers(index).dtype != np.int64:
-        name = dtypes.scalar_name(_integers(index).dtype)
+    if integers_of(index).dtype != np.int64:
+        name = dtypes.scalar_name(integers_of(index).dtype)
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {name}")
     places = _within(index, input.array.size)
     values = shaping.reshape(source, places.shape)

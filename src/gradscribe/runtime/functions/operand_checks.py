@@ -89,6 +89,7 @@ _CHECKS: dict[str, Check] = {
     "Amax": _not_implemented("max_values_cpu"),
     "Amin": _not_implemented("min_values_cpu"),
     "Clamp": _NO_CLAMP,
+    "DivTrunc": _divisor(),
     "FloorDivide": _divisor(_not_implemented("div_floor_cpu")),
     "Fmod": _divisor(),
     "Frac": _only_floating("frac_cpu"),

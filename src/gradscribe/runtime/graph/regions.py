@@ -49,8 +49,8 @@ class AsStridedBackward0(Node):
         return [whole]
 
     def _recorded(self, cotangent: Tensor) -> Tensor:
-        from gradscribe.runtime.functions.gathering import index_add
         from gradscribe.runtime.functions.shaping import reshape
+        from gradscribe.runtime.functions.slices import index_add
 
         whole = wrap(np.zeros(self.shape, self.dtype).reshape(-1))
         places = wrap(positions(self.shape, self.steps).reshape(-1))

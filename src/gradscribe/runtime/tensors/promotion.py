@@ -71,9 +71,9 @@ def multiple(input: Any, other: Any, alpha: Any) -> Any:
 
 
 def _weighed(operand: Any, number: Any) -> Any:
-    """What takes part with one of Python's numbers: a floating one makes integers the default
-    type."""
-    return floating(operand) if type(number) is float else operand
+    """What takes part with one of Python's numbers: a floating or complex one makes integers the
+    default type."""
+    return floating(operand) if type(number) in (float, complex) else operand
 
 
 def _without_numpy(first: Any, second: Any) -> tuple[Any, Any]:
@@ -91,6 +91,15 @@ def divisible(first: Any, second: Any) -> tuple[Any, Any]:
     if _is_floating(first) or _is_floating(second):
         return first, second
     return floating(first), floating(second)
+
+
+def divisible_arrays(first: Any, second: Any) -> tuple[Any, Any]:
+    """Like `divisible`, a number as an array of the result's dtype: for functions on whose way
+    NumPy would give it one of its own."""
+    pair = divisible(first, second)
+    dtype = result_dtype(*pair)
+    first, second = (x if isinstance(x, Tensor) else np.asarray(x, dtype) for x in pair)
+    return first, second
 
 
 def _is_floating(operand: Any) -> bool:

@@ -150,6 +150,53 @@ def test_a_view_of_a_view_taken_without_grad_may_not_be_changed():
         of_view.mul_(2)
 
 
+TAKEN = {
+    "slice": lambda base: base[:2],
+    "slice of a slice": lambda base: base[:2][:1],
+    "one of several": lambda base: base.unbind(0)[1],
+    "detached": lambda base: base.detach(),
+}
+BECOMES = {
+    "requires_grad_": lambda base: base.requires_grad_(),
+    "mul_": lambda base: base.mul_(gs.ones(3, requires_grad=True)),
+    "a store": lambda base: base.__setitem__(0, gs.ones((), requires_grad=True)),
+}
+
+
+@pytest.mark.parametrize("taken", TAKEN)
+@pytest.mark.parametrize("becomes", BECOMES)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_view_requires_gradients_as_soon_as_its_base_does(taken, becomes, recorded):
+    base = gs.zeros(3)
+    with gs.set_grad_enabled(recorded):
+        view = TAKEN[taken](base)
+    assert not view.requires_grad
+    BECOMES[becomes](base)
+    assert view.requires_grad is (taken != "detached")
+    if taken == "detached":
+        return
+    if becomes != "requires_grad_" and (not recorded or taken == "one of several"):
+        for ask in (lambda: view.grad_fn, view.sum):
+            with pytest.raises(RuntimeError, match=CHANGED):
+                ask()
+        return
+    found = None if view.grad_fn is None else view.grad_fn.name()
+    assert found == (None if becomes == "requires_grad_" else "AsStridedBackward0")
+
+
+def test_no_gradient_flows_through_a_view_that_was_taken_before():
+    base = gs.zeros(3)
+    view = base[:2]
+    base.requires_grad_()
+    out = view.sum()
+    assert out.requires_grad
+    assert out.grad_fn.next_functions == ((None, 0),)
+    out.backward()
+    assert base.grad is None
+    base.requires_grad_(False)
+    assert not view.requires_grad
+
+
 def test_hooks_of_a_view_have_nothing_to_do_with_changes_through_it():
     a = gs.ones(4, requires_grad=True) * 2
     view = a[:2]

@@ -109,12 +109,14 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
     has_arrays = False
     for operand in operands:
         if isinstance(operand, Tensor):
+            needs_grad = operand.needs_grad
             if operand.view_of is not None:
-                operand.view_of.refresh(operand, placed=bool(operand.needs_grad))
+                operand.view_of.refresh(operand, placed=True)
+                needs_grad = operand.needs_grad or operand.view_of.base_requires_grad
             array = operand.array
             counter = operand.counter
             leaves.append(array)
-            key += (array.dtype, array.shape, operand.needs_grad)
+            key += (array.dtype, array.shape, needs_grad)
             counters.append(counter)
             expected.append(counter[0])
         else:
@@ -289,8 +291,6 @@ def mark_view(
         origin = "" if viewed.view_of is None else viewed.view_of.origin
         result.view_of = View(*steps_to(viewed, Step(operation, operands[1:], static)), origin)
         result.view_of.cut = viewed.view_of is not None and viewed.view_of.cut
-        if result.node is None and viewed.needs_grad:
-            result.needs_grad = result.view_of.unrecorded = True
 
 
 def apply_as_view(operation: Operation, input: Tensor, static: tuple[Any, ...] = ()) -> Tensor:

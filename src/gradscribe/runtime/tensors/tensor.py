@@ -67,8 +67,8 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
     index: int
     """Which output of the node it is."""
     needs_grad: bool | None
-    """`requires_grad`, where no in-place operation on a base can have changed it; for inference
-    Tensors see `inference.py`."""
+    """Whether it is a leaf that requires gradients, or was recorded. That is `requires_grad`, but
+    for views, which do as well if their base does. For inference Tensors see `inference.py`."""
     counter: list[int]
     """The version, shared by views of the same memory."""
     view_of: View | None
@@ -88,6 +88,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
         """Whether gradients are computed with respect to this Tensor, or through it."""
         if self.view_of is not None:
             self.view_of.refresh(self)
+            return bool(self.needs_grad) or self.view_of.base_requires_grad
         return bool(self.needs_grad)
 
     @requires_grad.setter
@@ -128,8 +129,6 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
             self.needs_grad = REQUIRED if requires_grad else None  # type: ignore[assignment]
         else:
             self.needs_grad = bool(requires_grad)
-        if self.view_of is not None:
-            self.view_of.unrecorded = False
         return self
 
     @property
@@ -351,8 +350,8 @@ def edge_of(tensor: Tensor) -> Edge:
     node = tensor.node
     if node is not None:
         return node, tensor.index
-    if tensor.view_of is not None and tensor.view_of.unrecorded:
-        return NO_EDGE
+    if not tensor.needs_grad:
+        return NO_EDGE  # a view requires a gradient if its base does; it may not be recorded
     state = tensor._leaf
     if state is None:
         state = tensor.leaf_state()

@@ -56,12 +56,10 @@ class View:
     is_of_itself: the base stands for what the Tensor itself was, before its axes were changed.
     origin: why neither it nor its base may be changed in place where that is recorded ("" if they
     may); a view of such a view has the same.
-    unrecorded: it was taken where nothing is recorded, of a Tensor that requires a gradient. Then
-    so does the view; but no gradient flows through it.
     cut: its tangent is its own, and none of its base; so are those of its views.
     """
 
-    __slots__ = ("_base", "cut", "is_of_itself", "origin", "steps", "unrecorded", "version")
+    __slots__ = ("_base", "cut", "is_of_itself", "origin", "steps", "version")
 
     def __init__(self, base: Tensor, steps: Steps, origin: str = "") -> None:
         self._base = base
@@ -69,7 +67,6 @@ class View:
         self.steps = steps
         self.version = base.counter[0]
         self.origin = origin or current_origin()
-        self.unrecorded = False
         self.cut = False
 
     @property
@@ -78,6 +75,12 @@ class View:
         one that stands for what it was."""
         base = self._base
         return base if base.view_of is None else base.view_of.base
+
+    @property
+    def base_requires_grad(self) -> bool:
+        """Whether the base requires gradients. Then so does the view, also one that was taken
+        before, or is not recorded; but no gradient flows through that."""
+        return bool(self.base.needs_grad) and not self.is_of_itself
 
     def refresh(self, view: Tensor, *, placed: bool = False) -> None:
         """Take the view again, if its memory has changed since.
@@ -89,8 +92,6 @@ class View:
         if version == self.version:
             return
         if self.origin:
-            if self.origin in _MODE_NAMES and view.node is None and self.base.needs_grad:
-                view.needs_grad = self.unrecorded = True
             if placed and self.base.needs_grad:
                 self.refuse(view, "its base or another view of its base has been")
             return
@@ -132,7 +133,7 @@ class View:
         if self.origin not in _MODE_NAMES and node is not None:
             return f"Output {view.index} of {name} is a view and {changed}"
         mode = _MODE_NAMES.get(self.origin, "no_grad mode")
-        if self.origin in _MODE_NAMES and (node is not None or len(self.steps) > 1):
+        if self.origin in _MODE_NAMES and node is not None:
             output = f"Output {view.index} of {name}"
             return f"{output} is a view of a view which was created in {mode} and {changed}"
         return f"A view was created in {mode} and {changed}"

@@ -28,7 +28,79 @@ TABLE = [
     (lambda x: x + x, {"alpha": 1}),
     (lambda x: x.addcmul(x, x, value=3), {"value": 3, "tensor1": [[1.0, 2.0]]}),
     (lambda x: x[gs.tensor([0])], {"self_sym_sizes": (1, 2)}),
+    (lambda x: x.square(), {"self": [[1.0, 2.0]], "exponent": 2}),
+    (lambda x: x.clamp_min(1.5), {"self": [[1.0, 2.0]], "min": 1.5}),
+    (lambda x: x.clamp_max(x), {"self": [[1.0, 2.0]], "max": [[1.0, 2.0]]}),
+    (lambda x: (x * 1).transpose_(0, 1), {"dim0": 0, "dim1": 1}),
+    (lambda x: x[:, None], {"dim": 1}),
+    (lambda x: x.fmod(x), {"self": [[1.0, 2.0]], "other": [[1.0, 2.0]]}),
 ]
+
+NAMES = [
+    (lambda x, s: x.square(), "PowBackward0"),
+    (lambda x, s: (x * 1).square_(), "PowBackward0"),
+    (lambda x, s: x.clamp_min(0.5), "ClampMinBackward0"),
+    (lambda x, s: x.clamp_max(s), "ClampMaxBackward1"),
+    (lambda x, s: x.clamp(min=s), "ClampBackward0"),
+    (lambda x, s: x.masked_fill(x > 0, s), "MaskedFillBackward1"),
+    (lambda x, s: x.lerp(x, s), "LerpBackward1"),
+    (lambda x, s: x.lerp(x, 0.5), "LerpBackward0"),
+    (lambda x, s: x.copysign(1.0), "CopysignBackward1"),
+    (lambda x, s: x.scatter(1, gs.tensor([[0, 1]]), 2.0), "ScatterBackward1"),
+    (lambda x, s: x.index_fill(1, gs.tensor([0]), s), "IndexFillBackward1"),
+    (lambda x, s: x.div(2, rounding_mode="floor"), "DivBackward2"),
+    (lambda x, s: x.div(x, rounding_mode="trunc"), "DivBackward2"),
+    (lambda x, s: x.median(1)[0], "MedianBackward1"),
+    (lambda x, s: x.median(), "MedianBackward0"),
+    (lambda x, s: x.angle(), "AngleBackward0"),
+    (lambda x, s: gs.complex(x, x), "ComplexBackward0"),
+    (lambda x, s: gs.polar(x, x), "PolarBackward0"),
+    (lambda x, s: gs.complex(x, x).conj(), "ConjBackward0"),
+    (lambda x, s: (x * 0).asinh_(), "AsinhBackward1"),
+    (lambda x, s: (x * 1).fill_(s), "FillBackward3"),
+    (lambda x, s: s.flip(()), "FlipBackward0"),
+    (lambda x, s: s.transpose(0, 0), "TransposeBackward0"),
+    (lambda x, s: x[...], "AliasBackward0"),
+    (lambda x, s: x[0].diag_embed(), "DiagEmbedBackward0"),
+    (lambda x, s: gs.linalg.eigvalsh(x.t() @ x), "LinalgEighBackward0"),
+    (lambda x, s: gs.linalg.svdvals(x), "LinalgSvdBackward0"),
+    (lambda x, s: stored(x, x > 1, 0.0), "MaskedFillBackward0"),
+    (lambda x, s: stored(x, ..., x), "torch::autograd::CopyBackwards"),
+]
+
+
+def stored(x, place, value):
+    y = x * 1
+    y[place] = value
+    return y
+
+
+@pytest.mark.parametrize(("call", "name"), NAMES)
+def test_nodes_have_the_names_and_numbers_of_pytorch(call, name):
+    x = gs.tensor([[1.0, 2.0]], requires_grad=True)
+    assert call(x, gs.tensor(0.5, requires_grad=True)).grad_fn.name() == name
+
+
+def test_what_a_number_has_overwritten_leads_to_one_node():
+    x = gs.ones(2, requires_grad=True) * 1
+    assert len((x * 1).zero_().grad_fn.next_functions) == 1
+    assert len((x * 1).fill_(2).grad_fn.next_functions) == 1
+    assert len((x * 1).fill_(gs.ones(())).grad_fn.next_functions) == 2
+    part = x * 1
+    part[0] = 3
+    assert len(part.grad_fn.next_functions) == 1
+    part.grad_fn.register_hook(lambda grad_inputs, _: (grad_inputs[0] * 2,))
+    x.retain_grad()
+    part.sum().backward()
+    assert x.grad.tolist() == [0, 2]
+
+
+def test_a_bound_that_is_met_takes_none_of_the_derivative():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    bound = gs.tensor([1.0, 3.0], requires_grad=True)
+    for clamped in (x.clamp(min=bound), x.clamp_min(bound), x.clamp(bound, bound + 9)):
+        found = gs.autograd.grad(clamped.sum(), (x, bound))
+        assert [gradient.tolist() for gradient in found] == [[1, 0], [0, 1]]
 
 
 @pytest.mark.parametrize(("call", "expected"), TABLE)

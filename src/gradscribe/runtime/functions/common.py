@@ -8,6 +8,7 @@ Below the table stand the functions whose arguments need more than a spelling.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,7 @@ xlogy = quotient("xlogy", composites.xlogy, "Xlogy", divisible_arrays)
 nextafter = binary("nextafter", np.nextafter, "Nextafter")
 gcd = binary("gcd", np.gcd, "Gcd", differentiable=False)
 lcm = binary("lcm", np.lcm, "Lcm", differentiable=False)
-_TRUNCATED = Operation("DivTrunc", composites.truncated_quotient, differentiable=False)
+_WHOLE_TIMES = Operation("DivTrunc", composites.whole_times, differentiable=False)
 floor_divide = binary("floor_divide", np.floor_divide, "FloorDivide")
 
 eq = binary("eq", np.equal, "Eq", differentiable=False)
@@ -262,6 +263,12 @@ _CLONE = enter_row(Operation("Clone", composites.clone))
 _WHERE = enter_row(Operation("Where", np.where, wraps_numbers=True))
 _CLAMP = Operation("Clamp", np.clip, ("min", "max"), run=np.clip)
 _CLAMP_BY_TENSORS = Operation("Clamp", np.clip)
+_CLAMP_BY_MIN = Operation("Clamp", composites.at_least, run=np.maximum)
+_CLAMP_BY_MAX = Operation("Clamp", composites.at_most, run=np.minimum)
+_AT_LEAST = Operation("ClampMin", composites.at_least, run=np.maximum)
+_AT_MOST = Operation("ClampMax", composites.at_most, run=np.minimum)
+_FLOORED = Operation("DivMode", np.floor_divide, wraps_numbers=True)
+_TRUNCATED = Operation("DivMode", composites.truncated_quotient, wraps_numbers=True)
 _NORM = Operation("LinalgVectorNorm", np.linalg.norm, ("ord", "axis", "keepdims"))
 _ROUND = enter_row(Operation("Round", np.round, ("decimals",)))
 _LOGIT = Operation("Logit", composites.logit, ("eps",))
@@ -294,15 +301,15 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     if rounding_mode is None:
         return true_divide(input, other)
     if rounding_mode == "floor":
-        return floor_divide(input, other)
+        return apply(_FLOORED, promoted(input, other))
     if rounding_mode != "trunc":
         raise RuntimeError(
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
             f"'{rounding_mode}'"
         )
     if result_dtype(input, other).kind in "iu":
-        return apply(_TRUNCATED, promoted(input, other))
-    return trunc(true_divide(input, other))
+        return apply(_WHOLE_TIMES, promoted(input, other))
+    return apply(_TRUNCATED, promoted(input, other))
 
 
 divide = div
@@ -317,9 +324,9 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
     """The elements limited to [min, max]; numbers, Tensors or None."""
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         if min is None:
-            return minimum(input, max)
+            return apply(_CLAMP_BY_MAX, alike((input, max)))
         if max is None:
-            return maximum(input, min)
+            return apply(_CLAMP_BY_MIN, alike((input, min)))
         return apply(_CLAMP_BY_TENSORS, alike((input, min, max)))
     if isinstance(min, float) or isinstance(max, float):
         input = floating(input)
@@ -333,12 +340,20 @@ clip = clamp
 
 def clamp_min(input: Any, min: Any) -> Tensor:
     """The elements, but min at least."""
-    return clamp(input, min=min)
+    return apply(_AT_LEAST, _bounded(input, min))
 
 
 def clamp_max(input: Any, max: Any) -> Tensor:
     """The elements, but max at most."""
-    return clamp(input, max=max)
+    return apply(_AT_MOST, _bounded(input, max))
+
+
+def _bounded(input: Any, bound: Any) -> Sequence[Any]:
+    """A Tensor and its bound, of one dtype."""
+    if not isinstance(bound, Tensor):
+        return (floating(input) if isinstance(bound, float) else input), bound
+    operands: Sequence[Any] = alike((input, bound))
+    return operands
 
 
 def logit(input: Any, eps: float | None = None) -> Tensor:

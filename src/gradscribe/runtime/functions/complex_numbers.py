@@ -36,6 +36,10 @@ def _whole(array: Any) -> Any:
     return array.view(np.result_type(array.dtype, np.complex64))[..., 0]
 
 
+_CONJ = Operation("Conj", np.conjugate)
+_ANGLE = enter_row(Operation("Angle", np.angle))
+_COMPLEX = Operation("Complex", composites.complex_of)
+_POLAR = Operation("Polar", composites.polar)
 _REAL = enter_row(Operation("Real", np.real, view=True))
 _IMAG = enter_row(Operation("Imag", np.imag, view=True))
 _AS_REAL = Operation("ViewAsReal", composites.parts_of_complex, view=True, run=_parts)
@@ -44,7 +48,7 @@ _AS_COMPLEX = Operation("ViewAsComplex", composites.complex_of_parts, view=True,
 
 def conj(input: Any) -> Any:
     """The complex conjugates; real elements as they are."""
-    return conj_physical(input) if input.array.dtype.kind == "c" else input
+    return apply(_CONJ, (input,)) if input.array.dtype.kind == "c" else input
 
 
 def real(input: Any) -> Any:
@@ -61,17 +65,17 @@ def imag(input: Any) -> Any:
 
 def angle(input: Any) -> Any:
     """The angle to the positive real axis."""
-    return np.angle(floating(input))
+    return apply(_ANGLE, (floating(input),))
 
 
 def complex(real: Any, imag: Any) -> Any:
     """The complex numbers of two parts."""
-    return real + 1j * imag
+    return apply(_COMPLEX, (real, imag))
 
 
 def polar(abs: Any, angle: Any) -> Any:
     """The complex numbers of absolute values and angles."""
-    return abs * np.exp(1j * angle)
+    return apply(_POLAR, (abs, angle))
 
 
 def view_as_real(input: Any) -> Any:

@@ -248,7 +248,7 @@ def cross(x: Any, y: Any, axis: int) -> Any:
     return np.moveaxis(product, -1, axis)
 
 
-def truncated_quotient(x: Any, y: Any) -> Any:
+def whole_times(x: Any, y: Any) -> Any:
     """The quotient of integers, rounded towards zero."""
     return x // y + ((x % y != 0) & ((x < 0) != (y < 0)))
 
@@ -263,6 +263,31 @@ def logit(x: Any, eps: Any = None) -> Any:
     if eps is not None:
         x = np.clip(x, eps, 1 - eps)
     return np.log(x) - np.log1p(-x)
+
+
+def at_least(x: Any, bound: Any) -> Any:
+    """x, or its bound where that is greater. Where they are equal, all of the derivative is x's."""
+    return np.clip(x, bound, None)
+
+
+def at_most(x: Any, bound: Any) -> Any:
+    """x, or its bound where that is less. Where they are equal, all of the derivative is x's."""
+    return np.clip(x, None, bound)
+
+
+def truncated_quotient(x: Any, y: Any) -> Any:
+    """x / y, rounded to zero."""
+    return np.trunc(np.true_divide(x, y))
+
+
+def complex_of(real: Any, imag: Any) -> Any:
+    """The complex numbers of two parts."""
+    return real + 1j * imag
+
+
+def polar(length: Any, angle: Any) -> Any:
+    """The complex numbers of absolute values and angles."""
+    return length * np.exp(1j * angle)
 
 
 def xlogy(x: Any, y: Any) -> Any:

@@ -314,11 +314,19 @@ def compiled_kernel(
     return Kernel(derivatives, name, node_class(node or f"{name}Backward"), inputs, arity)
 
 
-_OF_SEVERAL_RESULTS = {
-    getattr(np.linalg, name): f"Linalg{name.title()}Backward0"
-    for name in ("eigh", "lstsq", "qr", "slogdet", "svd")
-} | {composites.var_mean: "VarMeanBackward0", composites.std_mean: "StdMeanBackward0"}
-"""The names of the nodes of functions that have no row, for they have several results."""
+STEMS: dict[Any, str] = {
+    getattr(np.linalg, name): f"Linalg{name.title()}"
+    for name in ("eig", "eigh", "lstsq", "qr", "slogdet", "svd")
+} | {
+    composites.var_mean: "VarMean",
+    composites.std_mean: "StdMean",
+    np.linalg.cholesky: "LinalgCholeskyEx",
+    np.linalg.eigvals: "LinalgEig",
+    np.linalg.eigvalsh: "LinalgEigh",
+    np.linalg.solve: "LinalgSolveEx",
+    np.linalg.svdvals: "LinalgSvd",
+}
+"""The stems of the names of nodes of functions that have no row in the tables."""
 
 
 @silent
@@ -335,7 +343,7 @@ def apply_call(
     kernel = KERNELS.get(key)
     if kernel is None:
         derivatives = derivatives_of(callee, args, kwargs, arrays, active)
-        name = _OF_SEVERAL_RESULTS.get(callee, f"{derivatives.name}Backward")
+        name = f"{STEMS.get(callee, derivatives.name)}Backward0"
         kernel = compiled_kernel(derivatives, tuple(tensors), len(leaves), name)
         KERNELS[key] = kernel
     return apply_compiled(kernel, leaves)

@@ -23,7 +23,7 @@ from gradscribe.primitives.registry import (
 )
 from gradscribe.runtime.functions.adaptors import BY_CALLEE
 from gradscribe.runtime.functions.any_form import apply_of_any_form
-from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.functions.eager import STEMS, Operation, apply
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 
@@ -167,7 +167,8 @@ def _signature(function: Any) -> inspect.Signature:
 def _row(callee: Any, parameters: tuple[str, ...] = ()) -> Operation:
     """The row for a function under these static parameters; the known one gives its name."""
     known = BY_CALLEE.get(callee)
-    name = known.name if known is not None else callee.__name__.title().replace("_", "")
+    own = STEMS.get(callee) or callee.__name__.title().replace("_", "")
+    name = known.name if known is not None else own
     return Operation(
         name,
         callee,

@@ -53,6 +53,7 @@ VIEW = enter_row(
 _EXPAND = enter_row(Operation("Expand", np.broadcast_to, ("shape",), positional=True, view=True))
 _PERMUTE = enter_row(Operation("Permute", np.transpose, ("axes",), view=True))
 _TRANSPOSE = enter_row(Operation("Transpose", np.swapaxes, ("axis1", "axis2"), view=True))
+_SAME_AXES = Operation("Transpose", np.transpose, view=True)
 _FLIP = Operation("Flip", composites.flip, ("axis",))
 _T = Operation("T", np.transpose, view=True)
 _SQUEEZE = enter_row(Operation("Squeeze", np.squeeze, ("axis",), view=True))
@@ -194,7 +195,7 @@ def transpose(input: Tensor, dim0: Any = None, dim1: Any = None, *dims: int) -> 
         return permute(input, dim0, dim1, *dims)
     if not input.array.ndim:
         axis_of(dim0, 0), axis_of(dim1, 0)
-        return permute(input)
+        return apply(_SAME_AXES, (input,))
     return apply(_TRANSPOSE, (input,), (dim0, dim1))
 
 
@@ -204,8 +205,6 @@ swapaxes = swapdims = transpose
 def flip(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """A copy with these axes in the other direction."""
     named = sizes(args if dims is None else (dims,))
-    if not input.array.ndim:
-        return input.clone()
     return apply(_FLIP, (input,), (named,))
 
 

@@ -371,6 +371,9 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     places = np.arange(math.prod(whole)).reshape(whole)[..., rows, columns]
     zeros = np.zeros(whole, input.array.dtype)
     filled = apply(_EMBED, (zeros, places, input))
+    rank = len(whole)
+    if (axis_of(dim1, rank), axis_of(dim2, rank)) == (rank - 2, rank - 1):
+        return filled
     return movedim(filled, (-2, -1), (dim1, dim2))
 
 

@@ -23,6 +23,7 @@ Addmv0 alpha=4 beta=3 mat=1 vec=2
 Addr0 alpha=4 beta=3 vec1=1 vec2=2
 Amax0 dim:axis* keepdim:keepdims self=0 result
 Amin0 dim:axis* keepdim:keepdims self=0 result
+Angle0 self=0
 AsStrided0 size:size* stride:stride* storage_offset:storage_offset
 Asin0 self=0
 Asinh0 self=0
@@ -35,6 +36,12 @@ Cat0 dim:axis
 Celu0 alpha:alpha self=0
 Clamp0 self=0 min=1 max=2
 Clamp1 self=0 min:min max:max
+ClampMax0 self=0 max=1
+ClampMax1 self=0 max=1
+ClampMin0 self=0 min=1
+ClampMin1 self=0 min=1
+Copysign0 self=0 result
+Copysign1 self=0 result
 Cos0 self=0
 Cosh0 self=0
 Cumprod0 dim:axis self=0 result
@@ -51,41 +58,55 @@ Exp20 result
 Expand0 sizes
 Expm10 result
 Flip0 dims:axis*
+Fmax0 self=0 other=1
+Fmin0 self=0 other=1
+Fmod1 self=0 other=1
 Hardshrink0 lambd:lambd self=0
+Hardsigmoid0 self=0
+Hardswish0 self=0
 Hypot0 self=0 other=1 result
 I00 self=0
 Index0 indices sizes
 Kron0 self=0 other=1
 Kthvalue0 dim:axis keepdim:keepdims picked sizes
 Lerp0 weight=2
+Lerp1 self=0 end=1 weight=2
 Lgamma0 self=0
 LinalgDet0 A=0 result
+LinalgMatrixExp0 self=0
 LinalgVectorNorm0 ord:ord dim:axis* keepdim:keepdims self=0 result
 Log0 self=0
 Log100 self=0
 Log1P0 self=0
 Log20 self=0
 LogSoftmax0 dim:axis result
-Logit0 eps:eps self=0
 Logaddexp0 self=0 other=1
+Logaddexp20 self=0 other=1
 Logcumsumexp0 dim:axis self=0 result
+Logit0 eps:eps self=0
 Logsumexp0 dim:axis* keepdim:keepdims self=0 result
 MaskedFill0 mask=0
+MaskedFill1 mask=0
 Max0 dim:axis keepdim:keepdims picked sizes
 Max1 self=0 result
 Maximum0 self=0 other=1
 Mean0 numel sizes
 Mean1 dim:axis* keepdim:keepdims numel sizes
 Median0 self=0 result
+Median1 dim:axis picked sizes
 Min0 dim:axis keepdim:keepdims picked sizes
 Min1 self=0 result
 Minimum0 self=0 other=1
+Mish0 self=0
 Mm0 self=0 mat2=1
 Mul0 self=0 other=1
 Mv0 self=0 vec=1
+NanToNum0 self=0
 Nansum0 dim:axis* keepdim:keepdims self=0
 Permute0 dims:axes*
+Polar0 result
 Polygamma0 n:n self=0
+Polygamma1 n:n self=0
 Pow0 self=0 exponent=1
 Pow1 self=0 exponent=1 result
 Pow2 self=0 exponent=1 result
@@ -93,12 +114,14 @@ Prod0 self=0 result
 Prod1 dim:axis keepdim:keepdims self=0 result
 Reciprocal0 result
 Relu0 result
+Remainder1 self=0 other=1
 Repeat0 repeats:reps* sizes
 Roll0 shifts:shift* dims:axis*
 Rsqrt0 result
 Rsub1 alpha!1
 Select0 dim index sizes
 Sigmoid0 result
+Silu0 self=0
 Sin0 self=0
 Sinc0 self=0
 Sinh0 self=0
@@ -106,9 +129,10 @@ Slice0 dim start end step sizes
 Softmax0 dim:axis result
 Sort0 dim:axis picked sizes
 Sqrt0 result
-Square0 self=0
 Squeeze0 sizes
 Squeeze1 dim:axis. sizes
+Squeeze3 sizes
+Squeeze4 dim:axis. sizes
 Stack0 dim:axis
 Std0 correction:ddof dim:axis* keepdim:keepdims self=0 result
 Sub0 alpha!1
@@ -117,13 +141,16 @@ Sum1 dim:axis* keepdim:keepdims sizes
 Tan0 result
 Tanh0 result
 Threshold0 threshold:threshold self=0
-Trace0 sizes
 Topk0 dim:axis picked sizes
+Trace0 sizes
 Transpose0 dim0:axis1 dim1:axis2
+Transpose1 dim0:axis1 dim1:axis2
 Tril0 diagonal:k
 Triu0 diagonal:k
 Unsqueeze0 dim:axis
+Unsqueeze1 dim:axis
 Var0 correction:ddof dim:axis* keepdim:keepdims self=0
+Vdot0 self=0 other=1
 View0 sizes
 Where0 condition=0
 Xlogy0 self=0 other=1

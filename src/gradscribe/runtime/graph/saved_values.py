@@ -41,8 +41,19 @@ def saved_value(node: OperationNode, name: str) -> Any:
 def saved_attributes(node: OperationNode) -> list[str]:
     """The names of the attributes that tell what a node has kept."""
     names = saved_names(node.name()) if node.kernel.call is not None else {}
-    tensors = [name for name, place in names.items() if place[0] == "=" or name == "result"]
+    tensors = [name for name, place in names.items() if _is_tensor(node, place)]
     return [*(f"_saved_{name}" for name in names), *(f"_raw_saved_{name}" for name in tensors)]
+
+
+def _is_tensor(node: OperationNode, place: str) -> bool:
+    """Whether a saved value is a Tensor."""
+    if not place.startswith("="):
+        return place == "result" and node.kernel.keeps_result
+    position = int(place[1:])
+    if position >= len(node.leaves):
+        return False
+    wraps = node.kernel.call is not None and node.kernel.call[0].wraps_numbers
+    return wraps or isinstance(node.leaves[position], (np.ndarray, Packed))
 
 
 def _static(node: OperationNode, parameter: str) -> Any:
@@ -53,6 +64,8 @@ def _static(node: OperationNode, parameter: str) -> Any:
     value = known.get(parameter.rstrip("*."))
     if parameter == "ord" and value is None:
         return 2
+    if parameter == "axis" and "index" in known:
+        return known["index"].index(None)
     if parameter.endswith("*"):
         return (value,) if isinstance(value, int) else value
     if parameter.endswith(".") and isinstance(value, tuple):
@@ -189,7 +202,7 @@ def _operand(node: OperationNode, position: int) -> Any:
     if operation.name == "Mul" and not isinstance(node.leaves[0], (np.ndarray, Packed)):
         position = 1 - position  # the Tensor counts as the first
     if position >= len(node.leaves):
-        return 1  # a factor that was left out
+        return 2 if operation.name == "Square" else 1  # an exponent, or factor, that was left out
     value = node.leaves[position]
     if not isinstance(value, (np.ndarray, Packed)):
         return wrap(np.asarray(value)) if operation.wraps_numbers else value

@@ -31,7 +31,7 @@ def taking(name: str) -> Operation:
     return Operation(name, operator.getitem, ("index",), positional=True, view=True, run=_run)
 
 
-GETITEM, SELECT, SLICE = map(taking, ("Index", "Select", "Slice"))
+GETITEM, SELECT, SLICE, ALIAS = map(taking, ("Index", "Select", "Slice", "Alias"))
 _OF_ITEMS = {int: SELECT, type(None): taking("Unsqueeze")}
 
 
@@ -103,6 +103,9 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     if operands and _separates(static):
         selected, static = _selected_first(static, operands)
         tensor = apply(SELECT, (tensor,), (selected,))
+    if static == (Ellipsis,):
+        assign(tensor, value)
+        return
     if not operands and not tensor.array.flags.writeable:  # a part of it may be all the same
         assign(getitem(tensor, index), value)
         return
@@ -175,7 +178,7 @@ def operation_of(static: tuple[Any, ...], operands: tuple[Any, ...]) -> Operatio
         return GETITEM
     done = [item for item in static if item is not Ellipsis and item != _WHOLE]
     if not done:
-        return SLICE
+        return ALIAS if static == (Ellipsis,) else SLICE
     return _OF_ITEMS.get(type(done[-1]), SLICE)
 
 

@@ -51,10 +51,19 @@ def update(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwargs
         return target
     refuse_leaf(target)
     result = function(as_it_was(target), *args, **kwargs)
+    _name_in_place(result)
     store(target, result)
     _watch(target, result)
     _take_place(target, result)
     return target
+
+
+def _name_in_place(result: Tensor) -> None:
+    """Give the node of a result the name that it has where a Tensor is changed in place."""
+    if isinstance(result.node, OperationNode):
+        name = named_in_place(result.node.name())
+        if name != result.node.name():
+            result.node.__class__ = node_class(name)
 
 
 def _watch(target: Tensor, result: Tensor) -> None:
@@ -122,7 +131,7 @@ def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwa
         tell_copied(result, target)
     target.array = result.array
     if result.node is not None:
-        result.node.__class__ = node_class(named_in_place(result.node.name()))
+        _name_in_place(result)
         move(target, result.node, result.index)
     target.view_of = result.view_of
     target.counter[0] += 1
@@ -201,7 +210,9 @@ def _name_of(target: Tensor, value: Any) -> str:
         return "CopyBackwards"
     if isinstance(value, np.ndarray):
         return "CopyBackwards"
-    return "FillBackward0" if isinstance(value, Tensor) or value else "ZeroBackward0"
+    if isinstance(value, Tensor):
+        return "FillBackward3"
+    return "FillBackward2" if value else "ZeroBackward0"
 
 
 @silent
@@ -247,14 +258,16 @@ def _kind(array: Array) -> str:
     return dtypes.scalar_name(array.dtype)
 
 
-def overwrite(target: Tensor, value: Edge, region: Steps = (), name: str = "CopySlices") -> None:
+def overwrite(
+    target: Tensor, value: Edge | None, region: Steps = (), name: str = "CopySlices"
+) -> None:
     """Give the base of target a new place in the graph, after the region of target has been
-    overwritten by what the edge leads to. name: of the node."""
+    overwritten by what the edge leads to, or (None) by a number. name: of the node."""
     base, steps = target, region
     if target.view_of is not None:
         base, steps = target.view_of.base, (*target.view_of.steps, *region)
     edge = edge_of(base) if base.needs_grad else NO_EDGE
-    node = _node_class(name)((edge, value), steps, base.array)
+    node = _node_class(name)(edge, value, steps, base.array)
     move(base, node, 0)
     if MODES:
         tell_recorded(node)
@@ -263,17 +276,30 @@ def overwrite(target: Tensor, value: Edge, region: Steps = (), name: str = "Copy
 class CopySlices(Node):
     """The node of a base after a region of it, a view or the base itself, was overwritten."""
 
-    __slots__ = ("dtype", "shape", "steps")
+    __slots__ = ("count", "dtype", "shape", "steps")
 
+    next_edges: tuple[Edge, Edge]
     returns_fresh = True
 
-    def __init__(self, edges: tuple[Edge, Edge], steps: Steps, base: Array) -> None:
-        self.next_edges = edges
+    def __init__(self, rest: Edge, value: Edge | None, steps: Steps, base: Array) -> None:
+        self.next_edges = rest, value or NO_EDGE
+        self.count = 1 if value is None else 2
         self.steps = steps
         self.shape = base.shape
         self.dtype = base.dtype
         self.sequence_nr = next_sequence()
         self.own_hooks = None
+
+    @property
+    def next_functions(self) -> tuple[Edge, ...]:
+        """The value is told of only where it is a Tensor."""
+        return self.next_edges[: self.count]
+
+    def arranged_by_input(self, gradients: Sequence[Any]) -> list[Any]:
+        return [*gradients[: self.count]]
+
+    def arranged_by_edge(self, gradients: Sequence[Any]) -> list[Any]:
+        return [*gradients, *[None] * (2 - self.count)]
 
     def name(self) -> str:
         name = super().name()
@@ -342,13 +368,25 @@ def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
     if MODES:
         tell_stored(target, place, value)
     if recorded:
-        is_put = step.operands and target.view_of is None
-        name = "IndexPutBackward0" if is_put else "CopySlices"
+        name = _name_of_store(target, step, value)
         overwrite(target, _value_edge(value, target.array[place]), (step,), name)
 
 
-def _value_edge(value: Any, region: Any) -> Edge:
-    """Where the gradient of a stored value goes, summed and cast as the store spread it."""
+def _name_of_store(target: Tensor, step: Step, value: Any) -> str:
+    """The name of the node of a Tensor, or of its base, a part of which was given a value."""
+    if not step.operands or target.view_of is not None:
+        return "CopySlices"
+    is_fill = len(step.operands) == 1 and step.operands[0].dtype.kind == "b" and not np.ndim(value)
+    return (
+        "MaskedFillBackward0" if is_fill and not isinstance(value, Tensor) else "IndexPutBackward0"
+    )
+
+
+def _value_edge(value: Any, region: Any) -> Edge | None:
+    """Where the gradient of a stored value goes, summed and cast as the store spread it; None of a
+    number."""
+    if not isinstance(value, (Tensor, np.ndarray)):
+        return None
     if not isinstance(value, Tensor) or not value.requires_grad:
         return NO_EDGE
     from gradscribe.runtime.functions import common as functions

@@ -215,3 +215,43 @@ def test_a_real_array_has_no_imaginary_part_to_set() -> None:
 
     with pytest.raises(errors.UnsupportedError, match="does not have imaginary part"):
         gs.vjp(wrong, X)
+
+
+def one_of(x, z, number):
+    return (x if number > 0 else z) * z
+
+
+def multiplied(x, z, number):
+    product = x
+    for _ in range(number):
+        product = product * z
+    return product
+
+
+def item_of(x, z, number):
+    return [x, z, x][number] * z
+
+
+@pytest.mark.parametrize("function", [one_of, multiplied, item_of])
+def test_a_real_number_joined_with_complex_ones_has_a_real_gradient(function: Any) -> None:
+    d_x, d_z, _ = gs.vjp(function, 0.4, 1 + 2j, 2)[1](0.3 - 0.7j)
+    assert np.isrealobj(d_x)
+    assert np.iscomplexobj(d_z)
+    gs.testing.check_grad(lambda x, z: function(x, z, 2), 0.4, 1 + 2j)
+
+
+def test_a_complex_number_has_a_complex_gradient() -> None:
+    for z in (1j, np.complex64(1j), np.complex128(1j)):
+        gradient = gs.grad(lambda z: z.real * 2)(z)
+        assert np.iscomplexobj(gradient)
+        assert np.asarray(gradient).dtype == np.asarray(z).dtype
+
+
+def test_a_path_for_complex_numbers_has_second_derivatives() -> None:
+    gs.testing.check_grad(lambda z: np.real(z**2 if np.iscomplex(z) else np.sum(z)), 2 + 1j)
+
+
+def test_the_widest_complex_numbers_keep_their_dtype() -> None:
+    z = Z.astype(np.clongdouble)
+    assert gs.grad(lambda z: np.real(np.sum(z**2)))(z).dtype == z.dtype
+    assert isinstance(gs.grad(lambda z: np.real(z**2))(z[0]), np.clongdouble)

@@ -109,3 +109,14 @@ def test_a_number_chooses_a_function() -> None:
     gradient = gs.grad(lambda x, number: choices[number](x))
     assert gradient(0.3, 1) == np.cos(0.3)
     assert gradient(0.3, 0) == pytest.approx(1 - np.tanh(0.3) ** 2)
+
+
+def test_what_a_captured_number_does_not_choose_need_have_no_derivative() -> None:
+    special = pytest.importorskip("scipy.special")
+    given, number = (0.5, 2.0), 1
+
+    def function(x):
+        order, argument = replaced(given, number, x)
+        return special.jv(order, argument)
+
+    gs.testing.check_grad(function, 2.0)

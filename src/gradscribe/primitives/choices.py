@@ -161,6 +161,9 @@ def item_at(a, *args):
     return found.item()
 
 
-@elementwise(np.float64, np.float32, np.float16, np.longdouble, np.complex64, np.complex128)
+@elementwise(
+    *(np.float64, np.float32, np.float16, np.longdouble),
+    *(np.complex64, np.complex128, np.clongdouble),
+)
 def to_float(out, x):
     return 1

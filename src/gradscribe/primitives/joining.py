@@ -15,7 +15,7 @@ import numpy as np
 
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.types import Array, Sequence, Tuple
-from gradscribe.primitives.registry import LINEAR, adjoint, available
+from gradscribe.primitives.registry import LINEAR, adjoint, available, variant
 from gradscribe.primitives.typing import (
     ONE,
     TypeRuleError,
@@ -238,6 +238,39 @@ def vstack(out, arrays, *, d_out):
     if isinstance(arrays, list):
         return (_sections(d_out, arrays, 0),)
     return (_pieces(d_out, arrays, 0),)
+
+
+# -- of another dtype ------------------------------------------------------------------------
+
+
+def _of_dtype(arrays, dtype, casting):
+    """The arrays, each of this dtype, as NumPy casts them before it joins them."""
+    if dtype is None:
+        return arrays
+    for x in arrays:
+        if not np.can_cast(np.asarray(x).dtype, dtype, casting):
+            raise TypeError(f"Cannot cast array data to {np.dtype(dtype)} according to '{casting}'")
+    return [np.asarray(x).astype(dtype) for x in arrays]
+
+
+@variant(np.concatenate)
+def concatenate_as(arrays, axis=0, *, dtype=None, casting="same_kind"):
+    return np.concatenate(_of_dtype(arrays, dtype, casting), axis)
+
+
+@variant(np.stack)
+def stack_as(arrays, axis=0, *, dtype=None, casting="same_kind"):
+    return np.stack(_of_dtype(arrays, dtype, casting), axis)
+
+
+@variant(np.hstack)
+def hstack_as(tup, *, dtype=None, casting="same_kind"):
+    return np.hstack(_of_dtype(tup, dtype, casting))
+
+
+@variant(np.vstack, *available(np, "row_stack"))
+def vstack_as(tup, *, dtype=None, casting="same_kind"):
+    return np.vstack(_of_dtype(tup, dtype, casting))
 
 
 # -- arrays of numbers -----------------------------------------------------------------------

@@ -202,6 +202,16 @@ def project(scope: Scope, cotangent: Value, value: Value, start: int) -> Value:
     return scope.builder.rename(result, name_of(value)) if is_first else result
 
 
+def of_dtype(scope: Scope, cotangent: Value, value: Value) -> Value:
+    """The gradient of an input from its cotangent: real for a real number and complex for a complex
+    one, also where that was joined with one of another dtype."""
+    given, wanted = cotangent.type, value.type
+    if is_complex(wanted) and isinstance(given, Scalar) and not is_complex(given):
+        return call(scope.builder, np.dtype(wanted.dtype).type, cotangent, name=name_of(value))
+    result = _cast(scope, cotangent, wanted) if isinstance(given, Scalar) else cotangent
+    return result if result is cotangent else scope.builder.rename(result, name_of(value))
+
+
 def _fit(scope: Scope, cotangent: Value, value: Value) -> Value:
     given, wanted = cotangent.type, value.type
     builder = scope.builder
@@ -290,7 +300,12 @@ def _cast(scope: Scope, cotangent: Value, wanted: Type) -> Value:
         return cotangent
     if given.dtype == wanted.dtype or (isinstance(given, Scalar) and given.weak):
         return cotangent
-    if isinstance(given, Scalar):  # a seed may be Python's float, which has no `astype`
-        return call(scope.builder, np.dtype(wanted.dtype).type, cotangent)
-    arguments = {"x": cotangent, "dtype": np.dtype(wanted.dtype)}
-    return scope.builder.call(METHODS["astype"], arguments, callee=Method("astype"))
+    return converted(scope.builder, cotangent, np.dtype(wanted.dtype))
+
+
+def converted(builder: Builder, derivative: Value, dtype: np.dtype[Any]) -> Value:
+    """A cotangent or tangent as one of this dtype."""
+    if isinstance(derivative.type, Scalar):  # it may be Python's float, which has no `astype`
+        return call(builder, dtype.type, derivative)
+    arguments = {"x": derivative, "dtype": dtype}
+    return builder.call(METHODS["astype"], arguments, callee=Method("astype"))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend import outside
 from gradscribe.frontend.calls import application, inlining, positions, prelude, unpacking
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.indices import as_array
@@ -168,7 +169,7 @@ def _einsum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     """`np.einsum(x, [0, 1], y, [1], [0])`: axes by their numbers."""
     if arguments and not (isinstance(arguments[0], Static) or len(arguments) < 2):
         lists = [
-            _numbers(lowering, positions.settled(lowering, node, item))
+            _numbers(lowering, positions.settled(lowering, node, outside.opened(lowering, item)))
             for item in (*arguments[1::2], *arguments[len(arguments) // 2 * 2 :])
         ]
         if None not in lists:

@@ -1,7 +1,9 @@
-"""Lists and tuples whose items are of several types: no one IR value holds them.
+"""Items of known structure at a place that a number says (`parts[number]`).
 
-An item of such a one is read or stored at a place that is known. Where an argument of the function
-says which (`parts[number]`), what it is in the specializing call becomes a guard.
+Where the number is an input, what it is in the specializing call may become a guard, so that the
+place is known. So it does where it has to: no one IR value holds items of several types. And where
+it is a captured variable (a wrapper that differentiates by one argument of several): the other
+items are then known not to be meant, and may be what has no derivative.
 """
 
 from __future__ import annotations
@@ -12,21 +14,27 @@ from typing import Any
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static, TupleOf, is_number
+from gradscribe.ir.affine import Symbol
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import JoinError, Scalar, join_items
+
+_FEW = 16
+"""Among so few items a captured number becomes a constant (and one specialization is made each)."""
 
 
 def place_among(lowering: Lowering, owner: Any, items: tuple[Any, ...], index: Any) -> Any:
     """The index, or slice, of items of known structure: constant where it has to be."""
-    if isinstance(index, slice):
-        parts = (index.start, index.stop, index.step)
-        settles = any(map(_is_of_call, parts)) and (
-            isinstance(owner, TupleOf) or not _are_even(lowering, items)
-        )
-        return slice(*(_settled(lowering, part) for part in parts)) if settles else index
-    if not _is_of_call(index) or _are_even(lowering, items):
+    is_slice = isinstance(index, slice)
+    parts = (index.start, index.stop, index.step) if is_slice else (index,)
+    given = [part for part in parts if _is_of_call(part)]
+    if not given or not (
+        (is_slice and isinstance(owner, TupleOf))
+        or (len(items) <= _FEW and all(_is_captured(lowering, part) for part in given))
+        or not _are_even(lowering, items)
+    ):
         return index
-    return _settled(lowering, index)
+    settled = [_settled(lowering, part) for part in parts]
+    return slice(*settled) if is_slice else settled[0]
 
 
 def _is_of_call(index: Any) -> bool:
@@ -34,6 +42,22 @@ def _is_of_call(index: Any) -> bool:
     if not isinstance(index, Value) or not isinstance(index.type, Scalar):
         return False
     return index.type.value is not None
+
+
+def _is_captured(lowering: Lowering, index: Value) -> bool:
+    """Whether only captured variables tell this integer."""
+    captured = {
+        symbol
+        for _, parameter in lowering.outside.captures
+        for leaf in filter(_is_of_call, parameter.leaves)
+        for symbol in _symbols(leaf)
+    }
+    return _symbols(index) <= captured
+
+
+def _symbols(number: Value) -> set[Symbol]:
+    assert isinstance(number.type, Scalar) and number.type.value is not None
+    return {symbol for symbol, _ in number.type.value.terms}
 
 
 def _settled(lowering: Lowering, index: Any) -> Any:

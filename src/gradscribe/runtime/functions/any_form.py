@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from gradscribe.ir.core import Operand
-from gradscribe.primitives.registry import NAMED, class_of_results
+from gradscribe.primitives.registry import NAMED, available, class_of_results
 from gradscribe.runtime.functions.eager import apply_call
 from gradscribe.runtime.functions.silence import silent
 from gradscribe.runtime.graph.modes import MODES, tell_called
 from gradscribe.runtime.tensors.inplace import is_recorded
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
+
+_IN_ONE: dict[Any, Callable[..., Any]] = {
+    **dict.fromkeys((np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit), list),
+    **dict.fromkeys((np.meshgrid, np.broadcast_arrays, *available(np, "unstack")), tuple),
+}
+"""Functions that give a list or tuple of their results, were it of one alone."""
 
 
 @silent
@@ -35,7 +41,9 @@ def apply_of_any_form(function: Any, args: tuple[Any, ...], kwargs: Mapping[str,
     if any(is_recorded(leaf, ()) for leaf in leaves if isinstance(leaf, Tensor)):
         given = apply_call(function, *call, leaves)
         result = given[0] if len(given) == 1 else given
-        if function in NAMED and len(given) > 1:
+        if function in _IN_ONE:
+            result = _IN_ONE[function](given)
+        elif function in NAMED and len(given) > 1:
             result = class_of_results(function)(*given)
     else:
         plain = {k: _arrays(v) for k, v in kwargs.items()}

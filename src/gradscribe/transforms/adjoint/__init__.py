@@ -44,7 +44,7 @@ from gradscribe.transforms.adjoint.recomputing import Choice, choose
 from gradscribe.transforms.adjoint.rules import apply_rule
 from gradscribe.transforms.adjoint.scopes import Scope, TopScope
 from gradscribe.transforms.calls import mirror_call
-from gradscribe.transforms.cotangents import constant, name_of, project, zero
+from gradscribe.transforms.cotangents import constant, name_of, of_dtype, project, zero
 from gradscribe.transforms.definedness import possibly_undefined
 from gradscribe.transforms.opacity import refuse_opaque
 from gradscribe.transforms.storage import Exports, derived, store_at, view_at
@@ -150,7 +150,7 @@ def _sweep(
     for leaf in active:
         parameter = function.body.parameters[leaf]
         found = top.cotangent(parameter)
-        gradients.append(zero(top, parameter) if found is None else found)
+        gradients.append(zero(top, parameter) if found is None else of_dtype(top, found, parameter))
     return Joined(
         function.name,
         function.parameters,

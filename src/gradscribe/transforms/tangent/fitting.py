@@ -6,12 +6,11 @@ import numpy as np
 
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.builder import Builder
-from gradscribe.ir.core import Method, Value
+from gradscribe.ir.core import Value
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Array, Scalar, is_complex
 from gradscribe.primitives import indexing
-from gradscribe.primitives.registry import METHODS
-from gradscribe.transforms.cotangents import call
+from gradscribe.transforms.cotangents import call, converted
 
 
 def fit(builder: Builder, tangent: Value, value: Value) -> Value:
@@ -26,11 +25,7 @@ def fit(builder: Builder, tangent: Value, value: Value) -> Value:
     stays = isinstance(given, Scalar) and given.weak
     if given.dtype == wanted.dtype or stays or (isinstance(wanted, Scalar) and wanted.weak):
         return tangent
-    return builder.call(
-        METHODS["astype"],
-        {"x": tangent, "dtype": np.dtype(wanted.dtype)},
-        callee=Method("astype"),
-    )
+    return converted(builder, tangent, np.dtype(wanted.dtype))
 
 
 def _broadcast(builder: Builder, tangent: Value, value: Value, wanted: Array) -> Value:

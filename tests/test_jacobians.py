@@ -325,6 +325,20 @@ def test_leaves_may_be_real_and_complex_and_of_single_precision(jacobian):
     assert dtypes == [np.float32, np.complex64, np.complex64, np.complex64]
 
 
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (gs.nn.functional.mse_loss, (A, A + X)),
+        (gs.nn.functional.conv1d, (np.ones((1, 2, 5)), np.ones((3, 2, 2)))),
+        (lambda a: gs.nn.functional.dropout(a, 0.5, training=False), (A,)),
+        (lambda a: gs.nn.functional.scaled_dot_product_attention(a, a, a), (A,)),
+    ],
+)
+def test_warnings_and_the_texts_of_errors_are_no_reason_to_refuse_forward_mode(function, arguments):
+    found = gs.jacfwd(function)(*arguments)
+    np.testing.assert_allclose(found, gs.jacrev(function)(*arguments), rtol=1e-12, atol=1e-14)
+
+
 # -- errors --------------------------------------------------------------------------------------
 
 

@@ -859,7 +859,7 @@ def test_every_name_is_a_case_or_an_exception():
         ("return x.requires_grad_()", "`requires_grad_` inside of compiled code"),
         ("x.sum().backward(); return x", "`backward` inside of compiled code"),
         ("return x.stride()", "layout of memory"),
-        ("return x * gs.rand(3, generator=gs.Generator())", "a generator of your own"),
+        ("return x * gs.rand(3, generator=gs.Generator())", "a generator of the package"),
         ("return gs.ones(3, requires_grad=True) * x", "made inside of compiled code"),
         ("z = x.sum(); z.add_(1); return z", "a Tensor without axes"),
         ("return x.view(gs.float32)", "a view of another element type"),

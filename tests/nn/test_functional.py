@@ -322,3 +322,39 @@ def test_what_the_node_of_a_linear_layer_has_saved():
     assert (node._saved_alpha, node._saved_beta) == (1, 1)
     assert node._saved_mat1 is x
     assert node._saved_mat2.shape == (2, 3)
+
+
+@pytest.mark.parametrize("case", CASES, ids=_name)
+def test_arrays_are_taken_for_tensors(case):
+    name, args, keywords, _ = case
+    of_arrays = getattr(F, name)(*args, **keywords)
+    named = {k: gs.tensor(v) if isinstance(v, np.ndarray) else v for k, v in keywords.items()}
+    of_tensors = getattr(F, name)(*tensors(args), **named)
+    for given, expected in zip(_parts(of_arrays), _parts(of_tensors), strict=True):
+        assert isinstance(given, gs.Tensor)
+        np.testing.assert_array_equal(given.numpy(), expected.numpy())
+
+
+def _parts(result):
+    return result if isinstance(result, tuple) else (result,)
+
+
+def test_dropout_draws_from_the_generator_of_numpy_that_it_is_given():
+    def dropped(x, generator):
+        return np.sum(F.dropout(x, 0.5, generator=generator) * X)
+
+    x = np.ones((3, 4))
+    kept = np.random.default_rng(0).random((3, 4)) >= 0.5
+    np.testing.assert_array_equal(
+        gs.grad(dropped)(x, np.random.default_rng(0)), np.where(kept, 2 * X, 0)
+    )
+    given = gs.tensor(x, requires_grad=True)
+    dropped(given, np.random.default_rng(0)).backward()
+    np.testing.assert_array_equal(given.grad.numpy(), np.where(kept, 2 * X, 0))
+
+
+def test_dropout_draws_nothing_when_it_changes_nothing():
+    generator = np.random.default_rng(0)
+    F.dropout(gs.ones(3), 0.5, training=False, generator=generator)
+    F.alpha_dropout(gs.ones(3), 0.0, training=True, generator=generator)
+    assert generator.random() == np.random.default_rng(0).random()

@@ -96,7 +96,7 @@ def leaf_inside(x):
     return x * gs.ones(2, requires_grad=True)
 
 
-@refused("a generator of your own in compiled code", TENSOR)
+@refused("a generator of the package in compiled code", TENSOR)
 def drawn_from_a_generator(x):
     return x * gs.randn(2, generator=GENERATOR)
 

@@ -7,7 +7,8 @@ call has the structure of its result, with that of the arguments in place of eac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -29,7 +30,7 @@ from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static, TupleOf
 from gradscribe.ir.affine import Affine
-from gradscribe.ir.core import Operation, Value, walk
+from gradscribe.ir.core import Block, Operation, Value, walk
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar, is_complex, is_differentiable
@@ -215,13 +216,28 @@ def _count(facts: Facts, leaves: Sequence[Value]) -> Affine | None:
 def _effect_of(call: Outlined) -> Operation | None:
     """An operation that is to run once for a call. (An error ends all runs, and what handles one,
     or says how numbers are computed, is over when a run is.)"""
-    within = walk(call.function.body)
+    body = call.function.body
+    is_handled = any(o.primitive is CAUGHT for o in walk(body))
+    within = walk(body) if is_handled else _not_raising(body)
     return next((o for o in within if not o.regions and has_effect(o) and not _repeats(o)), None)
 
 
+def _not_raising(block: Block) -> Iterator[Operation]:
+    """All operations but those on the way to an error, such as the making of its text."""
+    if any(operation.primitive is RAISE for operation in block.operations):
+        return
+    for operation in block.operations:
+        yield operation
+        for region in operation.regions:
+            yield from _not_raising(region)
+
+
 def _repeats(operation: Operation) -> bool:
-    """Whether what an operation does besides giving results does not outlast a run."""
+    """Whether what an operation does besides giving results does not outlast a run, or is a
+    warning, of which Python shows the first."""
     callee = operation.callee
+    if callee is warnings.warn:
+        return True
     if operation.primitive in (ENTER, EXIT):
         return callee in (*RESUMED, attempted, finally_done)
     if isinstance(callee, type) and issubclass(callee, BaseException):

@@ -109,13 +109,17 @@ def _spaced(lowering: Lowering, node: Any, dtype: Any, *bounds: Any) -> Any:
 
 
 def _source(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """The package's generator, which `manual_seed` replaces: asked for at each call."""
-    if any(getattr(item, "value", item) is not None for item in arguments):
+    """The package's generator, which `manual_seed` replaces: asked for at each call; or NumPy's
+    that is given."""
+    given = [item for item in arguments if getattr(item, "value", item) is not None]
+    if given and not all(map(opaque.is_opaque, given)):
         lowering.unsupported(
-            node, "a generator of your own in compiled code", "use `gs.manual_seed`, or np.random"
+            node,
+            "a generator of the package in compiled code",
+            "use `gs.manual_seed`, or give it `np.random.default_rng(seed)`",
         )
     type_ = Opaque(np.random.Generator)
-    return opaque.emit(lowering, randomness.source, (), {}, type_)
+    return opaque.emit(lowering, randomness.source, tuple(given), {}, type_)
 
 
 HANDLERS: dict[Any, handlers.Handler] = {

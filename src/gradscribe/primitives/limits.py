@@ -14,8 +14,9 @@ LIMITS: dict[str, str] = {
     "np.linalg.eigvals": "the result is complex, whatever its values; eigenvectors have to be "
     "independent",
     "np.linalg.eigh": f"{_EIGEN}; phases of complex vectors are taken not to change",
-    "np.linalg.svd": "equal singular values as in `eigh`; the vectors beyond them turn as little as they "
-    "can, as it makes no difference to what does not depend on which basis of their space they are",
+    "np.linalg.svd": "equal singular values as in `eigh`; the vectors beyond them turn as little "
+    "as they can, as it makes no difference to what does not depend on which basis of their space "
+    "they are",
     "np.linalg.qr": "not mode 'raw'; the columns beyond those of the matrix as in `svd`",
     "np.linalg.pinv": "of full rank",
     "np.linalg.lstsq": "of full rank",

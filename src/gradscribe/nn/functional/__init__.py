@@ -2,6 +2,7 @@
 
 Each is a Python function over Tensors; what it computes is a formula over arrays that eager
 Tensors record as one node (`gradscribe.nn.formulas`), so that compiled functions may call it, too.
+Arrays among the arguments are taken for Tensors.
 """
 
 # ruff: noqa: F403
@@ -24,6 +25,7 @@ from gradscribe.nn.functional.attention import *
 from gradscribe.nn.functional.blocks import *
 from gradscribe.nn.functional.convolution import *
 from gradscribe.nn.functional.dropouts import *
+from gradscribe.nn.functional.given_arrays import taking_arrays
 from gradscribe.nn.functional.greatest import *
 from gradscribe.nn.functional.losses import *
 from gradscribe.nn.functional.margins import *
@@ -45,3 +47,5 @@ __all__ += means.__all__
 __all__ += normalization.__all__
 __all__ += padding.__all__
 __all__ += resampling.__all__
+
+globals().update({name: taking_arrays(globals()[name]) for name in __all__})

@@ -236,7 +236,7 @@ def gumbel_softmax(
     eps: float = 1e-10,
     dim: int = -1,
     *,
-    generator: Generator | None = None,
+    generator: Generator | np.random.Generator | None = None,
 ) -> Tensor:
     """A random point near a corner of the simplex (Jang et al., 2016); hard: the corner itself,
     with the derivative of the point."""

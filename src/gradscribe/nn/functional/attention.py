@@ -15,7 +15,6 @@ from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.graph import grad_mode
 from gradscribe.runtime.tensors import dtypes, inplace
 from gradscribe.runtime.tensors.promotion import alike
-from gradscribe.runtime.tensors.randomness import Generator
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 # fmt: off
@@ -121,7 +120,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
     *,
-    generator: Generator | None = None,
+    generator: dropouts.Source | None = None,
 ) -> Tensor:
     """softmax(scale * query @ key.T + mask) @ value. attn_mask: what is added, or (of truth values)
     where keys are seen; is_causal: keys up to the place of the query are."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,14 +18,20 @@ __all__ = [
 ]
 # fmt: on
 
+Source: TypeAlias = "Generator | np.random.Generator"
+"""Where random numbers come from."""
+
 _LEAST = -1.7580993408473766
 """What SELU goes to at minus infinity: -scale * alpha."""
 
 
-def _kept(input: Tensor, p: float, rank: int, generator: Generator | None) -> Any:
-    """1 for what is kept, 0 for the rest: for each element, or for the first axes."""
+def _check_probability(p: float) -> None:
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def _kept(input: Tensor, p: float, rank: int, generator: Source | None) -> Any:
+    """1 for what is kept, 0 for the rest: for each element, or for the first axes."""
     shape = input.array.shape
     shape = shape if rank < 0 else shape[:rank] + (1,) * (len(shape) - rank)
     return np.asarray(source(generator).random(shape) >= p, input.array.dtype)
@@ -38,12 +44,13 @@ def _times(input: Tensor, factor: Any, inplace: bool) -> Tensor:
 
 
 def _dropped(
-    input: Tensor, p: float, training: bool, inplace: bool, generator: Generator | None, rank: int
+    input: Tensor, p: float, training: bool, inplace: bool, generator: Source | None, rank: int
 ) -> Tensor:
     """Zeros for elements (rank -1), or along all axes but the first `rank`."""
-    kept = _kept(input, p, rank, generator)
+    _check_probability(p)
     if not training or p == 0:
         return input
+    kept = _kept(input, p, rank, generator)
     return _times(input, kept * np.asarray(1 / (1 - p) if p < 1 else 0, kept.dtype), inplace)
 
 
@@ -53,7 +60,7 @@ def dropout(
     training: bool = True,
     inplace: bool = False,
     *,
-    generator: Generator | None = None,
+    generator: Source | None = None,
 ) -> Tensor:
     """Zeros with probability p, and the other elements over 1 - p, when training."""
     return _dropped(input, p, training, inplace, generator, -1)
@@ -65,7 +72,7 @@ def dropout1d(
     training: bool = True,
     inplace: bool = False,
     *,
-    generator: Generator | None = None,
+    generator: Source | None = None,
 ) -> Tensor:
     """`dropout` of whole channels, (batch, channels, length)."""
     rank = 1 if len(input.shape) == 2 else 2
@@ -78,7 +85,7 @@ def dropout2d(
     training: bool = True,
     inplace: bool = False,
     *,
-    generator: Generator | None = None,
+    generator: Source | None = None,
 ) -> Tensor:
     """`dropout` of whole channels, (batch, channels, height, width)."""
     return _dropped(input, p, training, inplace, generator, 2)
@@ -90,7 +97,7 @@ def dropout3d(
     training: bool = True,
     inplace: bool = False,
     *,
-    generator: Generator | None = None,
+    generator: Source | None = None,
 ) -> Tensor:
     """`dropout` of whole channels, (batch, channels, depth, height, width)."""
     return _dropped(input, p, training, inplace, generator, 2)
@@ -115,11 +122,13 @@ def alpha_dropout(
     training: bool = False,
     inplace: bool = False,
     *,
-    generator: Generator | None = None,
+    generator: Source | None = None,
 ) -> Tensor:
     """`dropout` that keeps mean and variance of what comes from SELU (Klambauer et al., 2017)."""
-    kept = _kept(input, p, -1, generator)
-    return _alpha(input, kept, p, inplace) if training and p > 0 else input
+    _check_probability(p)
+    if not training or p == 0:
+        return input
+    return _alpha(input, _kept(input, p, -1, generator), p, inplace)
 
 
 def feature_alpha_dropout(
@@ -128,8 +137,10 @@ def feature_alpha_dropout(
     training: bool = False,
     inplace: bool = False,
     *,
-    generator: Generator | None = None,
+    generator: Source | None = None,
 ) -> Tensor:
     """`alpha_dropout` of whole channels."""
-    kept = _kept(input, p, 2, generator)
-    return _alpha(input, kept, p, inplace) if training and p > 0 else input
+    _check_probability(p)
+    if not training or p == 0:
+        return input
+    return _alpha(input, _kept(input, p, 2, generator), p, inplace)

@@ -98,7 +98,7 @@ def rand(
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
-    generator: Generator | None = None,
+    generator: Generator | np.random.Generator | None = None,
 ) -> Tensor:
     """Uniform on [0, 1)."""
     values = source(generator).random(sizes(shape if size is None else (size,)))
@@ -111,7 +111,7 @@ def randn(
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
-    generator: Generator | None = None,
+    generator: Generator | np.random.Generator | None = None,
 ) -> Tensor:
     """Of the standard normal distribution."""
     values = source(generator).standard_normal(sizes(shape if size is None else (size,)))
@@ -126,7 +126,7 @@ def randint(
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
-    generator: Generator | None = None,
+    generator: Generator | np.random.Generator | None = None,
 ) -> Tensor:
     """Integers from low (0 if only one bound is given) up to, not including, high."""
     if size is None:
@@ -138,7 +138,9 @@ def randint(
     return finished(values, dtype or dtypes.int64, device, requires_grad)
 
 
-def randperm(n: int, *, dtype: Any = None, generator: Generator | None = None) -> Tensor:
+def randperm(
+    n: int, *, dtype: Any = None, generator: Generator | np.random.Generator | None = None
+) -> Tensor:
     """The integers below n in random order."""
     return finished(source(generator).permutation(n), dtype or dtypes.int64)
 
@@ -201,18 +203,20 @@ def randint_like(
     return randint(low, high, size, dtype=dtype, requires_grad=requires_grad)
 
 
-def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
+def bernoulli(input: Tensor, *, generator: Generator | np.random.Generator | None = None) -> Tensor:
     """1 with the probabilities that the elements are, else 0."""
     drawn = source(generator).random(input.array.shape) < input.array
     return finished(drawn, input.dtype)
 
 
-def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+def poisson(input: Tensor, generator: Generator | np.random.Generator | None = None) -> Tensor:
     """Of Poisson distributions with these rates."""
     return finished(source(generator).poisson(input.array), input.dtype)
 
 
-def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
+def binomial(
+    count: Tensor, prob: Tensor, generator: Generator | np.random.Generator | None = None
+) -> Tensor:
     """Of binomial distributions with these counts and probabilities."""
     drawn = source(generator).binomial(count.array.astype(np.int64), prob.array)
     return finished(drawn, count.dtype)
@@ -224,7 +228,7 @@ def multinomial(
     num_samples: int,
     replacement: bool = False,
     *,
-    generator: Generator | None = None,
+    generator: Generator | np.random.Generator | None = None,
 ) -> Tensor:
     """So many indices for each row, with probabilities in proportion to its elements."""
     rows = input.array.reshape(-1, input.array.shape[-1])
@@ -298,5 +302,7 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     return inplace.assign(self, source(None).normal(mean, std, self.array.shape))
 
 
-def source(generator: Generator | None = None) -> np.random.Generator:
-    return (generator or default_generator).numpy
+def source(generator: Generator | np.random.Generator | None = None) -> np.random.Generator:
+    """NumPy's generator: that of the package, of one of its own, or one that is given."""
+    found = default_generator if generator is None else generator
+    return found.numpy if isinstance(found, Generator) else found

@@ -84,3 +84,18 @@ def test_polynomials_keep_single_precision():
     pytest.importorskip("scipy")
     x = gs.tensor([0.5], dtype=gs.float32)
     assert gs.special.chebyshev_polynomial_t(x, 3).dtype == gs.float32
+
+
+def test_the_parts_of_a_complex_number_may_be_infinite():
+    infinite = gs.tensor(float("inf"))
+    assert gs.complex(gs.tensor(1.0), infinite).item() == complex(1.0, float("inf"))
+    x = gs.tensor([3.0], requires_grad=True)
+    whole = gs.complex(x, 4 / 3 * x)
+    whole.abs().sum().backward()
+    assert whole.grad_fn.name() == "ComplexBackward0"
+    assert x.grad.item() == pytest.approx(5 / 3)
+
+
+def test_complex_numbers_are_no_view_of_rows_of_odd_length():
+    with pytest.raises(RuntimeError, match="stride divisible by 2 for all but last dimension"):
+        gs.view_as_complex(gs.ones(4, 3)[:, :2])

@@ -255,6 +255,7 @@ def test_a_bound_that_is_a_float_makes_integers_the_default_type():
         (lambda: gs.xlogy(gs.tensor([2, 3]), 3), gs.float32),
         (lambda: gs.xlogy(gs.ones(2), 3.0), gs.float32),
         (lambda: gs.heaviside(gs.tensor([0]), gs.tensor([5])), gs.int64),
+        (lambda: gs.ones(2, dtype=float), gs.float64),
     ],
 )
 def test_numbers_take_part_with_the_default_dtype(call, dtype):

@@ -441,3 +441,32 @@ def test_histograms_of_no_range_are_of_the_elements():
     assert gs.histc(gs.tensor([3.0, 3.0]), 4).tolist() == [0, 0, 2, 0]
     with pytest.raises(RuntimeError, match=r"torch\.histc: max must be larger than min"):
         gs.histc(gs.ones(2), 3, 5, 1)
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        (gs.addmm, ((2, 2), (2, 2), (2, 2))),
+        (gs.addmv, ((2,), (2, 2), (2,))),
+        (gs.addr, ((2, 2), (2,), (2,))),
+        (gs.addbmm, ((2, 2), (3, 2, 2), (3, 2, 2))),
+        (gs.baddbmm, ((3, 2, 2), (3, 2, 2), (3, 2, 2))),
+    ],
+)
+def test_a_sum_with_none_of_its_input_has_none_of_its_nans(function, shapes):
+    whole, first, second = (gs.full(shape, 2.0, requires_grad=True) for shape in shapes)
+    unknown = gs.full(shapes[0], float("nan"), requires_grad=True)
+    alone = function(unknown, first, second, beta=0, alpha=3)
+    assert alone.tolist() == (function(whole, first, second, alpha=3) - 2).tolist()
+    alone.sum().backward()
+    assert unknown.grad.tolist() == gs.zeros(shapes[0]).tolist()
+
+
+def test_cross_products_are_along_the_first_axis_of_length_three():
+    x, y = gs.rand(3, 3, 5), gs.rand(3, 3, 5)
+    expected = np.cross(x.numpy(), y.numpy(), axis=0)
+    np.testing.assert_array_equal(gs.cross(x, y).numpy(), expected)
+    along_last = np.cross(x[..., 0], y[..., 0])
+    np.testing.assert_array_equal(
+        along_last.numpy(), np.cross(x[..., 0].numpy(), y[..., 0].numpy())
+    )

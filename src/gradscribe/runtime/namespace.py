@@ -59,6 +59,7 @@ from gradscribe.runtime.tensors import (
     promotion,
     queries,
     randomness,
+    sharing,
 )
 from gradscribe.runtime.tensors.creation import *
 from gradscribe.runtime.tensors.dtypes import (
@@ -80,6 +81,7 @@ from gradscribe.runtime.tensors.printing import set_printoptions
 from gradscribe.runtime.tensors.promotion import *
 from gradscribe.runtime.tensors.queries import *
 from gradscribe.runtime.tensors.randomness import *
+from gradscribe.runtime.tensors.sharing import *
 from gradscribe.runtime.tensors.size import Size
 from gradscribe.runtime.tensors.tensor import Tensor
 
@@ -188,6 +190,7 @@ __all__ += promotion.__all__
 __all__ += queries.__all__
 __all__ += randomness.__all__
 __all__ += shaping.__all__
+__all__ += sharing.__all__
 __all__ += slices.__all__
 __all__ += special.__all__
 __all__ += strides.__all__

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gradscribe.runtime.tensors.creation import from_dlpack
+from gradscribe.runtime.tensors.sharing import from_dlpack
 from gradscribe.runtime.tensors.tensor import Tensor
 
 __all__ = ["from_dlpack", "to_dlpack"]

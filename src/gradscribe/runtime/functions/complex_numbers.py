@@ -36,12 +36,20 @@ def _whole(array: Any) -> Any:
     return array.view(np.result_type(array.dtype, np.complex64))[..., 0]
 
 
+def _joined(real: Any, imag: Any) -> Any:
+    """The complex numbers of two parts, which may be infinite."""
+    shape = np.broadcast_shapes(np.shape(real), np.shape(imag))
+    whole = np.empty(shape, np.result_type(real, np.complex64))
+    whole.real, whole.imag = real, imag
+    return whole
+
+
 _CONJ = Operation("Conj", np.conjugate)
 _ANGLE = enter_row(Operation("Angle", np.angle))
-_COMPLEX = Operation("Complex", composites.complex_of)
 _POLAR = Operation("Polar", composites.polar)
 _REAL = enter_row(Operation("Real", np.real, view=True))
 _IMAG = enter_row(Operation("Imag", np.imag, view=True))
+_COMPLEX = Operation("Complex", composites.complex_of, run=_joined)
 _AS_REAL = Operation("ViewAsReal", composites.parts_of_complex, view=True, run=_parts)
 _AS_COMPLEX = Operation("ViewAsComplex", composites.complex_of_parts, view=True, run=_whole)
 
@@ -70,6 +78,15 @@ def angle(input: Any) -> Any:
 
 def complex(real: Any, imag: Any) -> Any:
     """The complex numbers of two parts."""
+    parts = [part.array.dtype for part in (real, imag)]
+    if any(dtype.kind != "f" for dtype in parts):
+        names = " and ".join(map(dtypes.scalar_name, parts))
+        raise NotImplementedError(
+            f"Expected both inputs to be Half, Float or Double tensors but got {names}"
+        )
+    if parts[0] != parts[1]:
+        names = " but got scalar type ".join(map(dtypes.scalar_name, parts))
+        raise RuntimeError(f"Expected object of scalar type {names} for second argument")
     return apply(_COMPLEX, (real, imag))
 
 
@@ -92,4 +109,6 @@ def view_as_complex(input: Any) -> Any:
             "view_as_complex is only supported for half, float and double tensors, but got a "
             f"tensor of scalar type: {dtypes.scalar_name(input.array.dtype)}"
         )
+    if any(step % 2 for step in input.stride()[:-1]):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     return apply_as_view(_AS_COMPLEX, input)

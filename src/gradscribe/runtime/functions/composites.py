@@ -128,6 +128,11 @@ def parts_of_complex(x: Any) -> Any:
     return np.stack((np.real(x), np.imag(x)), axis=-1)
 
 
+def complex_of(real: Any, imag: Any) -> Any:
+    """The complex numbers of two parts, where these are finite."""
+    return real + 1j * imag
+
+
 def complex_of_parts(x: Any) -> Any:
     """The complex numbers of the parts along the last axis."""
     return x[..., 0] + 1j * x[..., 1]
@@ -219,6 +224,21 @@ def added_product(x: Any, first: Any, second: Any, beta: Any, alpha: Any) -> Any
     return beta * x + alpha * (first @ second)
 
 
+def product_over(x: Any, first: Any, second: Any, alpha: Any) -> Any:
+    """alpha * (first @ second), nothing of x."""
+    return np.zeros_like(x) + alpha * (first @ second)
+
+
+def outer_over(x: Any, first: Any, second: Any, alpha: Any) -> Any:
+    """alpha * outer(first, second), nothing of x."""
+    return np.zeros_like(x) + alpha * np.outer(first, second)
+
+
+def products_over(x: Any, first: Any, second: Any, alpha: Any) -> Any:
+    """alpha * the sum of the products of two stacks of matrices, nothing of x."""
+    return np.zeros_like(x) + alpha * np.sum(first @ second, axis=0)
+
+
 def added_outer(x: Any, first: Any, second: Any, beta: Any, alpha: Any) -> Any:
     """beta * x + alpha * outer(first, second)."""
     return beta * x + alpha * np.outer(first, second)
@@ -278,11 +298,6 @@ def at_most(x: Any, bound: Any) -> Any:
 def truncated_quotient(x: Any, y: Any) -> Any:
     """x / y, rounded to zero."""
     return np.trunc(np.true_divide(x, y))
-
-
-def complex_of(real: Any, imag: Any) -> Any:
-    """The complex numbers of two parts."""
-    return real + 1j * imag
 
 
 def polar(length: Any, angle: Any) -> Any:

@@ -17,7 +17,7 @@ from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.modes import MODES, tangent_of
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.inplace import store
-from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 # fmt: off
 NAMES = frozenset({
@@ -54,8 +54,10 @@ _CREATING = frozenset({
     "arange", "empty", "eye", "full", "linspace", "logspace", "normal", "ones", "rand", "randint",
     "randn", "randperm", "range", "zeros",
 })
+_COUNTED = frozenset({"arange", "linspace", "logspace", "range"})
 # fmt: on
-"""The functions of `gs` that take `out=`; those of no Tensor, whose dtype is that of `out`."""
+"""The functions of `gs` that take `out=`; those of no Tensor, whose dtype is that of `out`; those
+of them whose elements fill an `out` of any shape."""
 
 
 def stored(function: Callable[..., Any], args: Any, options: Mapping[str, Any], out: Any) -> Any:
@@ -64,6 +66,8 @@ def stored(function: Callable[..., Any], args: Any, options: Mapping[str, Any], 
     if name in _CREATING and options.get("dtype") is None:
         options = {**options, "dtype": _only_dtype(out)}
     result = function(*args, **options)
+    if name in _COUNTED and isinstance(out, Tensor) and out.array.size == result.array.size:
+        result = wrap(result.array.reshape(out.array.shape))
     if isinstance(result, Tensor):
         return into(out, result, name)
     found = [into(each, part, name) for each, part in zip(out, result, strict=True)]

@@ -25,18 +25,25 @@ __all__ = [
 _ADDCMUL = Operation("Addcmul", composites.addcmul)
 _ADDCDIV = Operation("Addcdiv", composites.addcdiv)
 _LERP = Operation("Lerp", composites.lerp)
-_ADDMM = Operation("Addmm", composites.added_product)
 _ADDMM_PLAIN = Operation("Addmm", composites.plainly_added_product)
-_ADDMV = Operation("Addmv", composites.added_product)
-_BADDBMM = Operation("Baddbmm", composites.added_product)
-_ADDBMM = Operation("Addbmm", composites.added_products)
+_SUMS = {
+    name: (Operation(name, added), Operation(name, alone))
+    for name, added, alone in (
+        ("Addmm", composites.added_product, composites.product_over),
+        ("Addmv", composites.added_product, composites.product_over),
+        ("Addr", composites.added_outer, composites.outer_over),
+        ("Baddbmm", composites.added_product, composites.product_over),
+        ("Addbmm", composites.added_products, composites.products_over),
+    )
+}
+"""The rows of `beta * input + alpha * product`; and for a beta of zero, where nothing of the input
+counts, not even a NaN."""
 _EINSUM = Operation("Einsum", composites.einsum, ("subscripts",))
 _KRON = enter_row(Operation("Kron", np.kron))
 _TRACE = Operation("Trace", np.trace)
 _COV = Operation("Cov", np.cov, ("ddof", "dtype"))
 _CORRCOEF = Operation("Corrcoef", np.corrcoef, ("dtype",))
 _CROSS = Operation("LinalgCross", composites.cross, ("axis",))
-_ADDR = Operation("Addr", composites.added_outer)
 
 
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
@@ -68,36 +75,44 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     return apply(_LERP, (input, end, weight))
 
 
+def _added(name: str, operands: tuple[Tensor, Tensor, Tensor], beta: Any, alpha: Any) -> Tensor:
+    """The sum of this name: `beta * input + alpha * product`."""
+    with_input, without = _SUMS[name]
+    if isinstance(beta, (int, float)) and beta == 0:
+        return apply(without, (*operands, alpha))
+    return apply(with_input, (*operands, beta, alpha))
+
+
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * mat1 @ mat2."""
     functions.check_matrices(mat1, mat2)
     if type(beta) is int and type(alpha) is int and beta == alpha == 1:
         return apply(_ADDMM_PLAIN, (input, mat1, mat2))
-    return apply(_ADDMM, (input, mat1, mat2, beta, alpha))
+    return _added("Addmm", (input, mat1, mat2), beta, alpha)
 
 
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * mat @ vec."""
-    return apply(_ADDMV, (input, mat, vec, beta, alpha))
+    return _added("Addmv", (input, mat, vec), beta, alpha)
 
 
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * the outer product."""
-    return apply(_ADDR, (input, vec1, vec2, beta, alpha))
+    return _added("Addr", (input, vec1, vec2), beta, alpha)
 
 
 def baddbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:
     """beta * input + alpha * the products of two stacks of matrices."""
-    return apply(_BADDBMM, (input, batch1, batch2, beta, alpha))
+    return _added("Baddbmm", (input, batch1, batch2), beta, alpha)
 
 
 def addbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:
     """beta * input + alpha * the sum of the products of two stacks of matrices."""
-    return apply(_ADDBMM, (input, batch1, batch2, beta, alpha))
+    return _added("Addbmm", (input, batch1, batch2), beta, alpha)
 
 
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
@@ -144,8 +159,11 @@ def chain_matmul(*matrices: Any) -> Any:
     return product
 
 
-def cross(input: Any, other: Any, dim: int = -1) -> Any:
-    """The vector product along an axis of length three."""
+def cross(input: Any, other: Any, dim: int | None = None) -> Any:
+    """The vector product along an axis of length three: the first one, if none is named."""
+    if dim is None:
+        threes = [axis for axis, length in enumerate(np.shape(input)) if length == 3]
+        dim = threes[0] if threes and np.ndim(input) == np.ndim(other) else -1
     return apply(_CROSS, promoted(input, other), (dim,))
 
 

@@ -1,7 +1,8 @@
 """NumPy's names of arguments, which PyTorch's functions understand beside their own.
 
 `x.max(axis=0, keepdims=True)` is `x.max(dim=0, keepdim=True)`, `gs.exp(x=x)` is `gs.exp(x)`.
-The functions of `gs` that PyTorch gives an `out=` take it here, too (`outputs.py`).
+The functions of `gs` that PyTorch gives an `out=` take it here, too (`outputs.py`), and those that
+make Tensors `layout=` and `pin_memory=` (`places.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 
 from gradscribe.runtime.functions.outputs import NAMES as TAKE_OUT
 from gradscribe.runtime.functions.outputs import stored
+from gradscribe.runtime.tensors.places import NAMES as TAKE_PLACE
+from gradscribe.runtime.tensors.places import drop_place
 
 _OTHER_NAMES = {
     "axis": "dim",
@@ -38,8 +41,12 @@ def spelled(function: Any) -> Any:
         return function
     if function not in _made:
         names, takes_out = _other_names(function), function.__name__ in TAKE_OUT
-        known = names or takes_out
-        made = _made[function] = _with_names(function, names, takes_out) if known else function
+        places = function.__name__ in TAKE_PLACE
+        known = names or takes_out or places
+        made: Any = function
+        if known:
+            made = _with_names(function, names, takes_out, places)
+        _made[function] = made
         _made[made] = made
     return _made[function]
 
@@ -55,12 +62,14 @@ def _other_names(function: FunctionType) -> dict[str, str]:
 
 
 def _with_names(
-    function: FunctionType, names: Mapping[str, str], takes_out: bool
+    function: FunctionType, names: Mapping[str, str], takes_out: bool, takes_place: bool
 ) -> Callable[..., Any]:
     @functools.wraps(function)
     def called(*args: Any, **options: Any) -> Any:
         if options:
             options = respelled(options, names)
+            if takes_place:
+                drop_place(options)
             out = options.pop("out", None) if takes_out else None
             if out is not None:
                 return stored(function, args, options, out)

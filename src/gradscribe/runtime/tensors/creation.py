@@ -13,14 +13,15 @@ from gradscribe.runtime.functions.silence import silent
 from gradscribe.runtime.graph.modes import MODES, tell_made
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.data_errors import unlike_sequence, without_dtype
+from gradscribe.runtime.tensors.memory_formats import arranged
 from gradscribe.runtime.tensors.size import sizes
 from gradscribe.runtime.tensors.tensor import Array, Tensor, legacy_array, wrap
 
 # fmt: off
 __all__ = [
-    "arange", "as_tensor", "asarray", "empty", "empty_like", "empty_strided", "eye", "from_dlpack",
-    "from_numpy", "frombuffer", "full", "full_like", "linspace", "logspace", "ones", "ones_like",
-    "range", "scalar_tensor", "tensor", "tril_indices", "triu_indices", "zeros", "zeros_like",
+    "arange", "empty", "empty_like", "empty_strided", "eye", "full", "full_like", "linspace",
+    "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor", "tril_indices",
+    "triu_indices", "zeros", "zeros_like",
 ]
 # fmt: on
 
@@ -106,52 +107,6 @@ def _holds_numpy(data: Any) -> bool:
     return isinstance(data, (np.ndarray, np.generic, Tensor))
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """A Tensor of the data, which shares memory with an array, and is a Tensor itself if it can."""
-    if isinstance(data, Tensor):
-        return data if dtype is None else data.to(dtype)
-    if isinstance(data, np.ndarray):
-        return finished(data, dtype, device)
-    return tensor(data, dtype=dtype, device=device)
-
-
-asarray = as_tensor
-
-
-def from_numpy(array: Array) -> Tensor:
-    """A Tensor that shares memory with an array."""
-    if not isinstance(array, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    return finished(array)
-
-
-def frombuffer(
-    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
-) -> Tensor:
-    """A Tensor that shares the memory of an object with the buffer protocol."""
-    array = np.frombuffer(buffer, dtypes.to_dtype(dtype), count, offset)
-    return finished(array, None, None, requires_grad)
-
-
-class _OfCapsule:
-    """What NumPy takes in place of a bare DLPack capsule, of main memory."""
-
-    def __init__(self, capsule: Any) -> None:
-        self._capsule = capsule
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self._capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
-
-
-def from_dlpack(ext_tensor: Any) -> Tensor:
-    """A Tensor that shares memory with an array of another library, or with a capsule of one."""
-    known = hasattr(ext_tensor, "__dlpack__")
-    return finished(np.from_dlpack(ext_tensor if known else _OfCapsule(ext_tensor)))
-
-
 def zeros(
     *shape: Any,
     size: Any = None,
@@ -182,9 +137,12 @@ def empty(
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """Whatever was in memory."""
     array = np.empty(_shape(shape, size), _floating(dtype))
+    if memory_format is not None:
+        array = arranged(array, memory_format)
     return finished(array, None, device, requires_grad)
 
 
@@ -231,6 +189,9 @@ def eye(
     requires_grad: bool = False,
 ) -> Tensor:
     """The unit matrix."""
+    for name, length in (("n", n), ("m", m)):
+        if length is not None and length < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {length}")
     return finished(np.eye(n, m, dtype=_floating(dtype)), None, device, requires_grad)
 
 
@@ -289,8 +250,14 @@ def linspace(
 ) -> Tensor:
     """So many numbers from start to end, both included, evenly spaced."""
     wanted = _spaced(dtype, start, end)
+    _check_steps(steps)
     array = np.linspace(_plain(start), _plain(end), steps)
     return finished(array.astype(wanted), None, device, requires_grad)
+
+
+def _check_steps(steps: int) -> None:
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
 
 
 @silent
@@ -306,6 +273,7 @@ def logspace(
 ) -> Tensor:
     """So many powers of the base, whose exponents are evenly spaced from start to end."""
     wanted = _spaced(dtype, start, end)
+    _check_steps(steps)
     array = np.logspace(_plain(start), _plain(end), steps, base=base, dtype=wanted)
     return finished(array, None, device, requires_grad)
 

@@ -134,8 +134,6 @@ def to_dtype(dtype: Any) -> Dtype:
         return dtype.dtype
     if isinstance(dtype, str) and dtype in _BY_NAME:
         return _BY_NAME[dtype]
-    if dtype is float:
-        return _default
     if isinstance(getattr(dtype, "dtype", None), PublicDtype):  # FloatTensor and its kind
         return to_dtype(dtype.dtype)
     try:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.runtime.graph.engine import current_run
-from gradscribe.runtime.tensors.creation import as_tensor, made_of_data
+from gradscribe.runtime.tensors.creation import made_of_data
+from gradscribe.runtime.tensors.sharing import as_tensor
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 

@@ -48,7 +48,7 @@ def test_what_a_trip_records_is_one_tuple_in_forward_and_adjoint() -> None:
                 d_r = d_v * x
                 d_x /= r  # x = x / r
                 d_r -= d_x * x
-                d_t = d_r * (0.5 / r)  # r = math.sqrt(x * x + v)
+                d_t = d_r * (0.5 / r if r else np.divide(0.5, r))  # r = math.sqrt(x * x + v)
                 d_v += d_t
                 d_x += d_t * (2 * x_1)
                 x = x_1  # for _ in range(n):
@@ -63,7 +63,7 @@ def test_a_tangent_comes_before_the_statement_that_overwrites_what_it_reads() ->
             d_v = 0.0
             for _ in range(n):
                 r = math.sqrt(x * x + v)
-                d_r = (2 * (d_x * x) + d_v) * (0.5 / r)
+                d_r = (2 * (d_x * x) + d_v) * (0.5 / r if r else np.divide(0.5, r))
                 x /= r
                 d_x = d_x / r - d_r * (x / r)
                 d_v += d_x * r + d_r * x

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,31 @@ def test_of_data_with_nan_no_element_is_given_a_derivative(name: str) -> None:
     x = np.array([[np.nan, 1.0, 2.0], [3.0, 5.0, 4.0]])
     chosen = {"median": [0, 0, 1], "max": [0, 1, 0], "min": [1, 0, 0]}[name]
     np.testing.assert_array_equal(gs.grad(function)(x), [[np.nan] * 3, chosen])
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "slope"),
+    [
+        ("math.sqrt(x)", 0.0, np.inf),
+        ("x**0.5", 0.0, np.inf),
+        ("math.pow(x, 0.25)", 0.0, np.inf),
+        ("math.asin(x)", 1.0, np.inf),
+        ("math.acos(x)", 1.0, -np.inf),
+        ("math.acosh(x)", 1.0, np.inf),
+        ("math.hypot(x, x)", 0.0, 0.0),
+        ("x**1.5", 0.0, 0.0),
+        ("s = math.sqrt(x); s if x > 0 else 0.0", 0.0, 0.0),
+        ("s = x**0.5; s if x > 0 else 0.0", 0.0, 0.0),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_infinite_derivatives_of_numbers_are_those_of_arrays(
+    text: str, x: float, slope: float
+) -> None:
+    function = function_of_text(text, ["x"], (("math", math),))
+    for number in (x, np.float64(x)):
+        assert gs.grad(function)(number) == slope
+        assert gs.jvp(function, (number,), (1.0,)) == (function(number), slope)
 
 
 VECTOR = np.array([0.5, 1.25, 0.75, 1.5])

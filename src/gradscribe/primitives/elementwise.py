@@ -100,11 +100,11 @@ def _power_by_base(out, x, y):
         if y == 2:
             return y * x
         if y == 0.5:
-            return 0.5 / out
-        return y * x ** (y - 1)
+            return _quotient(0.5, out)
+        return y * (x ** (y - 1) if y > 1 else _power(x, y - 1))
     if _are_flags(y):
         return y
-    return y * x ** (y - (y != 0))  # 0 at y == 0, also where x is 0
+    return y * _power(x, y - (y != 0))  # 0 at y == 0, also where x is 0
 
 
 def _are_flags(y):
@@ -137,12 +137,30 @@ def square(out, x):
 
 @elementwise(np.sqrt, math.sqrt, cmath.sqrt, pole=True)
 def sqrt(out, x):
-    return 0.5 / out
+    return _quotient(0.5, out)
 
 
 @elementwise(np.cbrt, *available(math, "cbrt"), pole=True)
 def cbrt(out, x):
-    return 1 / (3 * out * out)
+    return _quotient(1, 3 * out * out)
+
+
+def _quotient(x, y):
+    """x / y, infinite where y is zero: Python's numbers raise an exception there."""
+    if _is_pythons(y):
+        return x / y if y else np.divide(x, y)
+    return x / y
+
+
+def _power(x, y):
+    """x ** y, infinite at poles: Python's numbers raise an exception there."""
+    if _is_pythons(x) and _is_pythons(y):
+        return x**y if x else np.float_power(x, y)
+    return x**y
+
+
+def _is_pythons(x):
+    return isinstance(x, (int, float, complex)) and not isinstance(x, np.generic)
 
 
 @elementwise(np.exp, math.exp, cmath.exp)

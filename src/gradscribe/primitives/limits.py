@@ -31,6 +31,9 @@ LIMITS: dict[str, str] = {
     "np.max": "equal extremes share the derivative evenly",
     "np.min": "equal extremes share the derivative evenly",
     "np.clip": "at its bounds the derivative passes",
+    "np.where": "compiled, what is not chosen gets no derivative, also where its own is infinite; "
+    "a product with zeros and ones is no such mask: 0 times infinity is NaN",
+    "math.sqrt": "infinite at 0, as all derivatives of Python's numbers at poles",
     "np.sign": "0; of complex numbers it is refused",
     "np.sort": "the derivative follows the elements",
     "np.unique": _TIES,
@@ -39,7 +42,7 @@ LIMITS: dict[str, str] = {
     "np.interp": "at the points, the slope to the right",
     "np.quantile": "in the elements and in q; weights choose, and have no derivative",
     "np.percentile": "in the elements and in q; weights choose, and have no derivative",
-    "np.median": "of an even number, of the two in the middle",
+    "np.median": "of an even number, of the two in the middle; of data with NaN it is NaN",
     "np.insert": "at one place",
     "np.arange": "how many numbers there are has no derivative",
     "np.einsum": "with `optimize` the sums of the derivative are optimized, too",

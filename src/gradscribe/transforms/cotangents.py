@@ -180,7 +180,7 @@ def zero_where_cut(builder: Builder, given: Value, product: Value) -> Value:
 
     Only there is it replaced: elsewhere a zero has derivatives by what was given."""
     if isinstance(product.type, Scalar) and product.type.weak:
-        return product  # Python's numbers raise an exception at the pole
+        return product  # a division of Python's numbers raises an exception at the pole
     zero = constant(builder, 0.0)
     is_zero = call(builder, operator.eq, given, zero)
     is_cut = call(builder, operator.and_, is_zero, call(builder, np.isnan, product))

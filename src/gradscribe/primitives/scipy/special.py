@@ -254,8 +254,10 @@ def expi(out, x):
 def expn(out, n, x):
     """By A&S 5.1.26; of E(0), which is exp(-x) / x, by itself."""
     if known(n) and n > 0:
-        return UNKNOWN, -sp.expn(n - 1, x)
-    return UNKNOWN, np.where(n == 0, -out * (x + 1) / x, -sp.expn(np.maximum(n - 1, 0), x))
+        slope = -sp.expn(n - 1, x)
+    else:
+        slope = np.where(n == 0, -out * (x + 1) / x, -sp.expn(np.maximum(n - 1, 0), x))
+    return UNKNOWN, slope
 
 
 @elementwise(sp.spence)

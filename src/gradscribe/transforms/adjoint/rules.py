@@ -164,7 +164,9 @@ class _Instance:
         """Whether the partial derivatives by these operands can be infinite."""
         results = [self._template.results[i] for i in where]
         needed = _needed(self._template.operations, results)
-        return any(map(_may_be_infinite(needed), needed))
+        inner = (o for operation in needed for region in operation.regions for o in walk(region))
+        operations = [*needed, *inner]
+        return any(map(_may_be_infinite(operations), operations))
 
     def _result(self, i: int) -> Any:
         given = self._template.results[i]

@@ -220,12 +220,28 @@ def test_a_broadcast_operand_is_not_broadcast_before(ir):
     assert body(ir, y) == ["%0 = multiply(%d, %x)", "return %0"]
 
 
-def test_a_broadcast_that_makes_the_shape_stays(ir):
+def test_numbers_are_multiplied_before_they_fill_an_array(ir):
     x, d = ir.parameter("x", vector(ir.length("n"))), ir.parameter("d", FLOAT)
     y = ir.op(operator.mul, broadcast(ir, d, x), d)
     assert body(ir, y) == [
-        "%0 = full_like(%x, %d, dtype=None)",
-        "%1 = multiply(%0, %d)",
+        "%0 = multiply(%d, %d)",
+        "%1 = full_like(%x, %0, dtype=None)",
+        "return %1",
+    ]
+
+
+def test_new_axes_that_broadcasting_makes_are_not_made_before(ir):
+    A, row = matrix(ir), ir.parameter("row", vector(ir.length("m")))
+    y = ir.op(operator.mul, ir.op(np.expand_dims, row, 0), A)
+    assert body(ir, y) == ["%0 = multiply(%row, %A)", "return %0"]
+
+
+def test_new_axes_after_the_others_stay(ir):
+    A, column = matrix(ir), ir.parameter("column", vector(ir.length("n")))
+    y = ir.op(operator.mul, ir.op(np.expand_dims, column, 1), A)
+    assert body(ir, y) == [
+        "%0 = expand_dims(%column, axis=1)",
+        "%1 = multiply(%0, %A)",
         "return %1",
     ]
 

@@ -14,6 +14,8 @@ import sys
 from types import MethodType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from gradscribe.codegen.names import clean
 
 LIBRARIES = ("numpy", "cupy", "math", "cmath", "scipy")
@@ -62,7 +64,7 @@ class Scope:
 
     def reference(self, value: Any) -> ast.expr:
         """The expression that gives a module, function, class or other object."""
-        if isinstance(value, MethodType):
+        if isinstance(value, MethodType) or isinstance(getattr(value, "__self__", None), np.ufunc):
             owner = self.reference(value.__self__)
             return ast.Attribute(owner, value.__name__, ast.Load())
         path = _library_path(value) if callable(value) else None

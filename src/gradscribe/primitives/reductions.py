@@ -42,7 +42,7 @@ def reduction_type(
     return like_first(result, kept, x)
 
 
-def _restore(reduced, axis, keepdims):
+def restored(reduced, axis, keepdims):
     """A reduced array with the axes, of length one, that it was reduced over."""
     if axis is None or keepdims:
         return reduced
@@ -70,7 +70,7 @@ def _spread(value, x):
     return np.broadcast_to(value, np.shape(x))
 
 
-def _chosen(d_x, where):
+def masked(d_x, where):
     """The cotangent of the elements that took part."""
     if where is True:
         return d_x
@@ -79,14 +79,14 @@ def _chosen(d_x, where):
 
 @adjoint(np.sum, methods=("sum",), type=reduction_type, tangent=LINEAR)
 def sum(out, x, axis=None, dtype=None, *, keepdims=False, initial=None, where=True, d_out):
-    d_x = _chosen(_spread(_restore(d_out, axis, keepdims), x), where)
+    d_x = masked(_spread(restored(d_out, axis, keepdims), x), where)
     return d_x, None, None, None, d_out
 
 
 @adjoint(np.mean, methods=("mean",), type=reduction_type, tangent=LINEAR)
 def mean(out, x, axis=None, dtype=None, *, keepdims=False, where=True, d_out):
-    each = _restore(d_out / _count_of(x, axis, keepdims, where), axis, keepdims)
-    return _chosen(_spread(each, x), where)
+    each = restored(d_out / _count_of(x, axis, keepdims, where), axis, keepdims)
+    return masked(_spread(each, x), where)
 
 
 def _count_of(x, axis, keepdims, where):
@@ -104,7 +104,7 @@ def _prod_tangent(
     out, x, axis=None, dtype=None, *, keepdims=False, initial=None, where=True, d_x, d_initial=None
 ):
     product, factors = _factors(out, x, axis, keepdims, initial, where)
-    d_out = np.sum(_chosen(factors * d_x, where), axis=axis, keepdims=keepdims)
+    d_out = np.sum(masked(factors * d_x, where), axis=axis, keepdims=keepdims)
     if initial is None:
         return d_out
     return d_out * initial + product * d_initial
@@ -114,7 +114,7 @@ def _prod_tangent(
 def prod(out, x, axis=None, dtype=None, *, keepdims=False, initial=None, where=True, d_out):
     product, factors = _factors(out, x, axis, keepdims, initial, where)
     d_product = d_out if initial is None else d_out * initial
-    d_x = _chosen(_restore(d_product, axis, keepdims) * factors, where)
+    d_x = masked(restored(d_product, axis, keepdims) * factors, where)
     return d_x, None, None, None, None if initial is None else d_out * product
 
 
@@ -126,7 +126,7 @@ def _factors(out, x, axis, keepdims, initial, where):
         x = x.astype(out.dtype)
     if initial is not None:
         out = np.prod(x, axis=axis, keepdims=keepdims)
-    return out, _other_factors(_restore(out, axis, keepdims), x, axis)
+    return out, _other_factors(restored(out, axis, keepdims), x, axis)
 
 
 def _other_factors(product, x, axis):
@@ -178,13 +178,13 @@ def _extremum(out, x, axis, keepdims, initial, where, d_out):
     if np.ndim(x) == 0 and initial is None:
         return d_out
     chosen, count = _chosen_elements(out, x, axis, keepdims, initial, where)
-    d_x = np.where(chosen, _restore(d_out, axis, keepdims), 0) / _restore(count, axis, keepdims)
+    d_x = np.where(chosen, restored(d_out, axis, keepdims), 0) / restored(count, axis, keepdims)
     return d_x, None, None, None if initial is None else (out == initial) * (d_out / count)
 
 
 def _chosen_elements(out, x, axis, keepdims, initial, where):
     """Which elements are the extremum, and how many there are (with the initial value)."""
-    chosen = x == _restore(out, axis, keepdims)
+    chosen = x == restored(out, axis, keepdims)
     if where is not True:
         chosen = chosen & where
     count = np.sum(chosen, axis=axis, keepdims=keepdims, dtype=x.dtype)
@@ -226,7 +226,7 @@ def _deviation(x, axis, where):
 
 def _moved(x, d_x, axis, where):
     """How far each element moves away from the mean, times how far it is from it."""
-    return np.real(np.conjugate(_deviation(x, axis, where)) * _chosen(d_x, where))
+    return np.real(np.conjugate(_deviation(x, axis, where)) * masked(d_x, where))
 
 
 def _freedom(x, axis, ddof, keepdims, where):
@@ -243,7 +243,7 @@ def _var_tangent(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where
 @adjoint(np.var, methods=("var",), type=reduction_type, tangent=_var_tangent)
 def var(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, d_out):
     share = 2 * d_out / _freedom(x, axis, ddof, keepdims, where)
-    return _restore(share, axis, keepdims) * _deviation(x, axis, where)
+    return restored(share, axis, keepdims) * _deviation(x, axis, where)
 
 
 def _std_tangent(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, d_x):
@@ -254,7 +254,7 @@ def _std_tangent(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where
 @adjoint(np.std, methods=("std",), type=reduction_type, tangent=_std_tangent)
 def std(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, d_out):
     share = d_out / (_freedom(x, axis, ddof, keepdims, where) * _nonzero(out))
-    return _restore(share, axis, keepdims) * _deviation(x, axis, where)
+    return restored(share, axis, keepdims) * _deviation(x, axis, where)
 
 
 @variant(np.var)

@@ -1,13 +1,15 @@
 """The methods of ufuncs: `reduce`, `accumulate`, `reduceat`, `outer`.
 
-Those of addition, multiplication and choices are the reductions that NumPy has by name; all others
-take one item after the other, as NumPy does.
+Those of addition, multiplication and choices are the reductions that NumPy has by name; the
+reductions by `logaddexp` and `hypot` have rules of their own; all others take one item after the
+other, as NumPy does.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from gradscribe.primitives.reductions import masked, reduction_type, restored
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, adjoint, composition
 from gradscribe.primitives.typing import dims_of, like_first, normalize_axes, result_of
 
@@ -55,6 +57,56 @@ def add_accumulate(array, axis=0, dtype=None):
 @composition(np.multiply.accumulate)
 def multiply_accumulate(array, axis=0, dtype=None):
     return np.cumprod(array, axis, dtype)
+
+
+# -- reductions with a rule ------------------------------------------------------------------------
+
+
+def _share_of_exp(total, x):
+    return np.exp(x - np.where(total == -np.inf, 0, total))
+
+
+def _share_of_exp2(total, x):
+    return np.exp2(x - np.where(total == -np.inf, 0, total))
+
+
+def _share_of_length(total, x):
+    return x / (total + (total == 0))
+
+
+def _reduced_type(facts, callee, array, **options):
+    return reduction_type(facts, callee, array, **options)
+
+
+def _by_shares(reduce, share):
+    """The rules of a reduction whose derivative by an element is share(result, element)."""
+
+    def tangent(
+        out,
+        array,
+        axis=0,
+        dtype=None,
+        *,
+        keepdims=False,
+        initial=None,
+        where=True,
+        d_array,
+        d_initial=None,
+    ):
+        shares = share(restored(out, axis, keepdims), array)
+        d_out = np.sum(masked(d_array * shares, where), axis=axis, keepdims=keepdims)
+        return d_out if initial is None else d_out + d_initial * share(out, initial)
+
+    @adjoint(reduce, type=_reduced_type, tangent=tangent)
+    def rule(out, array, axis=0, dtype=None, *, keepdims=False, initial=None, where=True, d_out):
+        shares = share(restored(out, axis, keepdims), array)
+        d_array = masked(restored(d_out, axis, keepdims) * shares, where)
+        return d_array, None, None, None, None if initial is None else d_out * share(out, initial)
+
+
+_by_shares(np.logaddexp.reduce, _share_of_exp)
+_by_shares(np.logaddexp2.reduce, _share_of_exp2)
+_by_shares(np.hypot.reduce, _share_of_length)
 
 
 # -- sums of slices ------------------------------------------------------------------------------
@@ -137,7 +189,7 @@ def _accumulated_by(ufunc):
 
 
 def _slices_by(ufunc):
-    reduction = COMPOSITIONS[ufunc.reduce]
+    reduction = COMPOSITIONS.get(ufunc.reduce, ufunc.reduce)
 
     def reduceat(array, indices, axis=0, dtype=None):
         rows = np.moveaxis(np.asarray(array, dtype=dtype), axis, 0)

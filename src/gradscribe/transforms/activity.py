@@ -13,9 +13,21 @@ so that a derivative through it is refused, not silently zero.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+import inspect
+from collections.abc import Collection, Iterable, Iterator
 
-from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Operation, Primitive, Value, walk
+from gradscribe.ir.core import (
+    CALL,
+    IF,
+    LOOP,
+    Block,
+    Function,
+    Operation,
+    Primitive,
+    Value,
+    map_operands,
+    walk,
+)
 from gradscribe.ir.types import Array, is_differentiable
 from gradscribe.primitives import control, indexing, lists
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
@@ -81,8 +93,22 @@ def pairs_of(operation: Operation) -> Iterator[tuple[Value, Value]]:
             yield from zip(region.yields, operation.results, strict=True)
     elif not has_zero_derivative(operation.primitive):
         for result in operation.results:
-            for operand in operation.operands:
+            for operand in _operands_with_tangents(operation):
                 yield operand, result
+
+
+def _operands_with_tangents(operation: Operation) -> Collection[Value]:
+    """The operands whose tangents the operation's rule takes; of the others, such as the array
+    whose shape np.full_like gives to its result, the result is no function."""
+    tangent = operation.primitive.tangent
+    if not callable(tangent):
+        return operation.operands
+    accepted = inspect.signature(tangent).parameters
+    found: list[Value] = []
+    for name, attribute in operation.attributes.items():
+        if f"d_{name}" in accepted:
+            map_operands(attribute, lambda operand: found.append(operation.operands[operand.index]))
+    return found
 
 
 def _loop_pairs(loop: Operation) -> Iterator[tuple[Value, Value]]:

@@ -36,12 +36,53 @@ def drop_broadcast(rewriter: Rewriter, operation: Operation) -> Value | None:
 
 
 def broadcast_source(rewriter: Rewriter, value: Value) -> Value | None:
-    """What a value repeats along new axes or axes of length one; None if it is none such."""
+    """What a value repeats along new axes or axes of length one, or has new axes before its own;
+    None if it is none such."""
     broadcast = rewriter.made_by(value, np.broadcast_to)
     if broadcast is not None:
         return broadcast.operands[0]
+    expanded = rewriter.made_by(value, np.expand_dims)
+    if expanded is not None:
+        return expanded.operands[0] if _has_new_axes_first(expanded) else None
     full = rewriter.made_by(value, np.full_like)
     return None if full is None else full.operands[1]
+
+
+def _has_new_axes_first(expanded: Operation) -> bool:
+    """Whether broadcasting would put the new axes where np.expand_dims puts them."""
+    source, axis = expanded.operands[0].type, expanded.attributes["axis"]
+    if isinstance(source, Scalar):
+        return True
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    assert isinstance(source, Array)
+    rank = source.rank + len(axes)
+    return sorted(a % rank for a in axes) == list(range(len(axes)))
+
+
+@derived(ELEMENTWISE)
+def compute_once(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """Of full_like(x, s) * t, with numbers s and t, make full_like(x, s * t)."""
+    fulls = [rewriter.made_by(value, np.full_like) for value in operation.operands]
+    arrays = [full for full in fulls if full is not None]
+    if len(arrays) != 1 or not rewriter.used_once(arrays[0].result):
+        return None
+    if not is_differentiable(arrays[0].result.type):
+        return None
+    numbers = [
+        value if full is None else full.operands[1]
+        for full, value in zip(fulls, operation.operands, strict=True)
+    ]
+    if not all(isinstance(number.type, Scalar) for number in numbers):
+        return None
+    number = rewriter.emit(
+        operation.primitive,
+        map_operands(dict(operation.attributes), lambda o: numbers[o.index]),
+        operation,
+        callee=operation.callee,
+    )
+    if number is None:
+        return None
+    return rewriter.replacement(operation, np.full_like, arrays[0].operands[0], number)
 
 
 @derived(operator.mul)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradscribe.ir.affine import Affine, Source, Symbol
+from gradscribe.ir.formulas import Formula, is_nonnegative
 from gradscribe.ir.lengths import Facts, Guard
 
 
@@ -292,3 +293,15 @@ class TestSliceLength:
             value = found.constant + sum(length * c for _, c in found.terms)
             assert value == len(range(length)[start:stop:step])
         assert all(guard.holds({symbol: length}) for guard in facts.guards)
+
+
+def test_a_search_among_many_maxima_ends_soon():
+    n, *others = symbols("n", *"abcdefgh")
+    maxima = [
+        Symbol("longer", formula=Formula("max", (Affine.of(n), Affine.of(other))))
+        for other in others
+    ]
+    total = Affine(tuple((symbol, 1) for symbol in maxima), -100)
+    asked = []
+    assert not is_nonnegative(total, lambda symbol: (), lambda rest: asked.append(rest))
+    assert len(asked) < 200

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 import gradscribe as gs
 from gradscribe.errors import AliasingError
 from tests.refused import refused, refused_when_run
 
 TENSOR = gs.tensor([0.5, 1.5], requires_grad=True)
-GENERATOR = np.random.default_rng(0)
+GENERATOR = gs.Generator()
 
 
 class Log:

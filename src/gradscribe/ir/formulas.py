@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _DEPTH = 5
 """How many symbols are eliminated from one inequality."""
 
+_MOST = 100
+"""After how many expressions of which it could not be told the search ends: nested maxima have
+exponentially many, and what is true was always found after a few."""
+
 
 @dataclass(frozen=True, slots=True)
 class Formula:
@@ -59,7 +63,6 @@ def is_nonnegative(
     expression: Affine,
     bounds: Callable[[Symbol], Iterable[Affine]],
     assume: Callable[[Affine], bool],
-    depth: int = _DEPTH,
 ) -> bool:
     """Whether an expression is never negative, as far as can be told.
 
@@ -68,17 +71,31 @@ def is_nonnegative(
     after the other (Fourier and Motzkin's elimination, one inequality at a time); of a maximum,
     both cases are looked at.
     """
+    failed: dict[Affine, int] = {}
+    return _follows(expression, bounds, assume, _DEPTH, failed)
+
+
+def _follows(
+    expression: Affine,
+    bounds: Callable[[Symbol], Iterable[Affine]],
+    assume: Callable[[Affine], bool],
+    depth: int,
+    failed: dict[Affine, int],
+) -> bool:
+    """`is_nonnegative` by so many eliminations. failed: by how many it could not be told of
+    expressions that were met before: there are many ways to each."""
     minimum = expression.minimum
     if minimum is not None and minimum >= 0:
         return True
-    if not depth or not expression.terms:
+    if failed.get(expression, 0) >= depth or not expression.terms or len(failed) > _MOST:
         return False
     if assume(expression):
         return True
     for symbol, coefficient in expression.terms:
         for rest, tell in _eliminated(expression, symbol, coefficient, bounds):
-            if tell(is_nonnegative(case, bounds, assume, depth - 1) for case in rest):
+            if tell(_follows(case, bounds, assume, depth - 1, failed) for case in rest):
                 return True
+    failed[expression] = depth
     return False
 
 

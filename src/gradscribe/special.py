@@ -12,7 +12,7 @@ from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions import special
 from gradscribe.runtime.functions.eager import apply
 from gradscribe.runtime.functions.outputs import into
-from gradscribe.runtime.tensors.promotion import divisible
+from gradscribe.runtime.tensors.promotion import divisible, divisible_arrays
 from gradscribe.runtime.tensors.tensor import Tensor
 
 # fmt: off
@@ -87,7 +87,7 @@ def _of_two(name: str, node: str, meaning: str) -> Callable[..., Tensor]:
     """`name(x, other)`, a floating number also of integers."""
 
     def function(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
-        result = apply(special._row(name, node), divisible(input, other))
+        result = apply(special._row(name, node), divisible_arrays(input, other))
         return result if out is None else into(out, result, name)
 
     return special.described(function, name, meaning)

@@ -99,3 +99,8 @@ def test_the_parts_of_a_complex_number_may_be_infinite():
 def test_complex_numbers_are_no_view_of_rows_of_odd_length():
     with pytest.raises(RuntimeError, match="stride divisible by 2 for all but last dimension"):
         gs.view_as_complex(gs.ones(4, 3)[:, :2])
+
+
+def test_weights_between_complex_numbers_may_be_complex():
+    start, end, weight = gs.tensor([1 + 1j]), gs.tensor([2 + 2j]), gs.tensor([0.5 + 0.5j])
+    assert gs.lerp(start, end, weight).item() == 1 + 2j

@@ -255,6 +255,9 @@ def test_a_bound_that_is_a_float_makes_integers_the_default_type():
         (lambda: gs.xlogy(gs.tensor([2, 3]), 3), gs.float32),
         (lambda: gs.xlogy(gs.ones(2), 3.0), gs.float32),
         (lambda: gs.heaviside(gs.tensor([0]), gs.tensor([5])), gs.int64),
+        (lambda: gs.special.xlog1py(gs.ones(2), gs.tensor([5, 6])), gs.float32),
+        (lambda: gs.special.xlog1py(5, gs.ones(2)), gs.float32),
+        (lambda: gs.igamma(gs.ones(2).half(), gs.ones(2).half()), gs.float16),
         (lambda: gs.ones(2, dtype=float), gs.float64),
     ],
 )
@@ -270,3 +273,8 @@ def test_quotients_of_integers_are_rounded_towards_zero_exactly():
     dividend, divisor = gs.tensor([9007199254740993, -7, 7]), gs.tensor([1, 2, -2])
     quotient = gs.div(dividend, divisor, rounding_mode="trunc")
     assert quotient.tolist() == [9007199254740993, -3, -3]
+
+
+def test_small_integers_are_converted_before_their_logarithm_is_taken():
+    product = gs.xlogy(gs.tensor([2.0]), gs.tensor([100], dtype=gs.int8))
+    assert product.item() == 2 * np.log(100.0)

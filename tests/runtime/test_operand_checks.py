@@ -112,6 +112,27 @@ ERRORS = [
         RuntimeError,
         "dim 0 appears multiple times in the list of dims",
     ),
+    (
+        lambda: gs.quantile(gs.ones(0), 0.5),
+        RuntimeError,
+        "quantile() input tensor must be non-empty",
+    ),
+    (
+        lambda: gs.quantile(ROW, gs.ones(1, dtype=gs.float32)),
+        RuntimeError,
+        "quantile() q tensor must be same dtype as the input tensor",
+    ),
+    (
+        lambda: gs.quantile(ROW, 0.5, interpolation="x"),
+        RuntimeError,
+        "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but "
+        "got x",
+    ),
+    (
+        lambda: gs.heaviside(N, ROW),
+        NotImplementedError,
+        "heaviside is not yet implemented for tensors with different dtypes.",
+    ),
     (lambda: PLANE @ 2, TypeError, "unsupported operand type(s) for @: 'Tensor' and 'int'"),
 ]
 

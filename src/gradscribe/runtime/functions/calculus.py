@@ -168,6 +168,13 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
 def heaviside(input: Any, values: Any) -> Tensor:
     """0 below zero, 1 above, and at zero these values."""
+    if isinstance(input, Tensor) and isinstance(values, Tensor):
+        if any(tensor.array.dtype.kind == "c" for tensor in (input, values)):
+            raise NotImplementedError("heaviside is not yet implemented for complex tensors.")
+        if input.array.dtype != values.array.dtype:
+            raise NotImplementedError(
+                "heaviside is not yet implemented for tensors with different dtypes."
+            )
     step: Tensor = apply(_HEAVISIDE, promoted(input, values))
     return functions.to_dtype(step, result_dtype(input, values))
 

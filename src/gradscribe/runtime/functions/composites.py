@@ -211,7 +211,7 @@ def addcdiv(x: Any, first: Any, second: Any, value: Any) -> Any:
 def lerp(x: Any, end: Any, weight: Any) -> Any:
     """Between x (weight 0) and end (weight 1), counted from the nearer one."""
     change = end - x
-    return np.where(weight < 0.5, x + weight * change, end - change * (1 - weight))
+    return np.where(np.abs(weight) < 0.5, x + weight * change, end - change * (1 - weight))
 
 
 def plainly_added_product(x: Any, first: Any, second: Any) -> Any:

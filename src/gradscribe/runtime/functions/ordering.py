@@ -233,9 +233,24 @@ _QUANTILE = Operation("Quantile", np.quantile, ("axis", "method", "keepdims"))
 _NANQUANTILE = Operation("Nanquantile", np.nanquantile, ("axis", "method", "keepdims"))
 
 
-def _check_quantile(input: Any, q: Any) -> None:
-    """Raise PyTorch's errors for elements that have no quantiles, and orders that are none."""
+_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def _check_quantile(input: Any, q: Any, interpolation: str) -> None:
+    """Raise PyTorch's errors for elements that have no quantiles, orders that are none, and ways
+    between elements that there are not."""
+    if not np.size(input):
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    if np.ndim(q) > 1:
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
     only_floating(input, "quantile() input tensor must be either float or double dtype")
+    if isinstance(input, Tensor) and isinstance(q, Tensor) and q.array.dtype != input.array.dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+    if interpolation not in _INTERPOLATIONS:
+        raise RuntimeError(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            f"but got {interpolation}"
+        )
     if isinstance(q, (int, float)) and not 0 <= q <= 1:
         raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
 
@@ -244,7 +259,7 @@ def quantile(
     input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
     """The quantiles of order q, along an axis or of all elements."""
-    _check_quantile(input, q)
+    _check_quantile(input, q, interpolation)
     return apply(_QUANTILE, (input, q), (axes_of(input, dim), interpolation, keepdim))
 
 
@@ -252,7 +267,7 @@ def nanquantile(
     input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
     """The quantiles of order q of the elements that are not NaN."""
-    _check_quantile(input, q)
+    _check_quantile(input, q, interpolation)
     return apply(_NANQUANTILE, (input, q), (axes_of(input, dim), interpolation, keepdim))
 
 

@@ -12,10 +12,11 @@ from types import ModuleType
 from typing import Any
 
 from gradscribe.errors import MissingLibraryError
+from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions.adaptors import PUBLIC_MODULE, enter_row
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.functions.outputs import into
-from gradscribe.runtime.tensors.promotion import divisible, floating
+from gradscribe.runtime.tensors.promotion import divisible_arrays, floating
 from gradscribe.runtime.tensors.tensor import Tensor
 
 # fmt: off
@@ -94,7 +95,8 @@ def igammac(input: Any, other: Any) -> Tensor:
 
 
 def _incomplete(name: str, input: Any, other: Any) -> Tensor:
-    operands = divisible(input, other)
+    operands = divisible_arrays(input, other)
     if getattr(operands[0], "requires_grad", False):
         raise NotImplementedError(f"the derivative for '{name}: input' is not implemented.")
-    return apply(_row(name, name.title()), operands)
+    result = apply(_row(name, name.title()), operands)
+    return functions.to_dtype(result, operands[1].dtype)

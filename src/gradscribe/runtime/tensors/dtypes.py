@@ -193,13 +193,29 @@ def is_differentiable(dtype: Dtype | PublicDtype) -> bool:
     return to_dtype(dtype).kind in "fc"
 
 
+# fmt: off
+_DEVICES = (
+    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga",
+    "maia", "xla", "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
+)
+# fmt: on
+"""The devices that PyTorch knows."""
+
+
 class device:
     """Where the memory of Tensors is: `device(type='cpu')`."""
 
     __slots__ = ("index", "type")
 
     def __init__(self, type: Any, index: int | None = None) -> None:
-        name, _, number = str(type).partition(":")
+        name, colon, number = str(type).partition(":")
+        if name not in _DEVICES:
+            raise RuntimeError(
+                f"Expected one of {', '.join(_DEVICES)} device type at start of device string: "
+                f"{name}"
+            )
+        if colon and not number.isdecimal():
+            raise RuntimeError(f"Invalid device string: '{type}'")
         self.type = name
         self.index = int(number) if number else index
 

@@ -65,14 +65,14 @@ _NO_METHODS = {
     "check_filled", "check_matrices", "combinations", "complex", "concat", "concatenate",
     "cosine_similarity", "cumulative_trapezoid", "described", "detach_copy", "diagonal_copy",
     "dropout", "einsum", "expand_copy", "frobenius_norm", "gradient", "hamming_window",
-    "hann_window", "hermitian", "imag", "is_tensor", "isin", "kaiser_window", "logsigmoid",
-    "lu_unpack", "norm_except_dim", "nuclear_norm", "order_moved", "pairwise_distance", "pdist",
-    "permute_copy", "polar", "polygamma", "positions", "put_at", "qr_factors", "real", "rrelu",
-    "rsub", "searchsorted", "select_copy", "selu", "slice_copy", "softplus", "split_copy",
-    "split_with_sizes_copy", "squeeze_copy", "stack", "std_mean", "svd_factors", "t_copy",
-    "tensordot", "threshold", "to_dtype", "transpose_copy", "trapezoid", "trapz", "typename",
-    "unbind_copy", "unfold_copy", "unravel_index", "unsqueeze_copy", "vander", "var_mean",
-    "view_as_complex", "view_as_real", "view_copy", "where",
+    "hann_window", "hermitian", "imag", "integers_of", "is_tensor", "isin", "kaiser_window",
+    "logsigmoid", "lu_unpack", "norm_except_dim", "nuclear_norm", "order_moved",
+    "pairwise_distance", "pdist", "permute_copy", "polar", "polygamma", "positions", "put_at",
+    "qr_factors", "real", "reduced_at", "rrelu", "rsub", "searchsorted", "select_copy", "selu",
+    "slice_copy", "softplus", "split_copy", "split_with_sizes_copy", "squeeze_copy", "stack",
+    "std_mean", "svd_factors", "t_copy", "tensordot", "threshold", "to_dtype", "transpose_copy",
+    "trapezoid", "trapz", "typename", "unbind_copy", "unfold_copy", "unravel_index",
+    "unsqueeze_copy", "vander", "var_mean", "view_as_complex", "view_as_real", "view_copy", "where",
 }
 # fmt: on
 """The functions of the table that are not methods, too."""

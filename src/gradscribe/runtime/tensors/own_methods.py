@@ -14,7 +14,15 @@ from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions import complex_numbers, numpy_protocol, shaping, special, viewing
 from gradscribe.runtime.graph.backward import tensor_backward
 from gradscribe.runtime.graph.modes import MODES, tell_made
-from gradscribe.runtime.tensors import creation, dtypes, indexing, inplace, queries, randomness
+from gradscribe.runtime.tensors import (
+    creation,
+    dtypes,
+    indexing,
+    inplace,
+    queries,
+    random_fills,
+    randomness,
+)
 from gradscribe.runtime.tensors.array_methods import memory_of
 from gradscribe.runtime.tensors.memory_formats import contiguous_format, is_arranged
 from gradscribe.runtime.tensors.tensor import Array, Tensor, legacy_array, wrap
@@ -317,15 +325,15 @@ METHODS: dict[str, Any] = {
     "to_dense": queries.resolve_conj,
     "is_cpu": property(lambda self: True),
     "bernoulli": randomness.bernoulli,
-    "bernoulli_": randomness.bernoulli_,
-    "cauchy_": randomness.cauchy_,
-    "exponential_": randomness.exponential_,
-    "geometric_": randomness.geometric_,
-    "log_normal_": randomness.log_normal_,
+    "bernoulli_": random_fills.bernoulli_,
+    "cauchy_": random_fills.cauchy_,
+    "exponential_": random_fills.exponential_,
+    "geometric_": random_fills.geometric_,
+    "log_normal_": random_fills.log_normal_,
     "multinomial": randomness.multinomial,
-    "random_": randomness.random_,
-    "uniform_": randomness.uniform_,
-    "normal_": randomness.normal_,
+    "random_": random_fills.random_,
+    "uniform_": random_fills.uniform_,
+    "normal_": random_fills.normal_,
     "to": _to,
     "type": _type,
     "type_as": _type_as,

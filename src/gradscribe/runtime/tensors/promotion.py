@@ -94,11 +94,13 @@ def divisible(first: Any, second: Any) -> tuple[Any, Any]:
 
 
 def divisible_arrays(first: Any, second: Any) -> tuple[Any, Any]:
-    """Like `divisible`, a number as an array of the result's dtype: for functions on whose way
-    NumPy would give it one of its own."""
+    """Like `divisible`, both of the result's dtype, numbers as arrays: for functions on whose way
+    NumPy would give each a dtype of its own."""
     pair = divisible(first, second)
     dtype = result_dtype(*pair)
-    first, second = (x if isinstance(x, Tensor) else np.asarray(x, dtype) for x in pair)
+    first, second = (
+        converted(x, dtype) if isinstance(x, Tensor) else np.asarray(x, dtype) for x in pair
+    )
     return first, second
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime.functions.explaining import common_shape
 from gradscribe.runtime.functions.silence import silent
-from gradscribe.runtime.tensors import dtypes, inplace
+from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.creation import finished
 from gradscribe.runtime.tensors.size import sizes
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
@@ -25,7 +26,9 @@ __all__ = [
 class Generator:
     """A source of random numbers that can be seeded again."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: Any = "cpu") -> None:
+        dtypes.check_device(device)
+        self.device = dtypes.device(device)
         self._numpy: np.random.Generator | None = None
         self.seed_value = 0
 
@@ -133,20 +136,37 @@ def randint(
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
-    _check_bounds(low, high)
+    check_bounds(low, high)
     values = source(generator).integers(low, high, size=tuple(size))
     return finished(values, dtype or dtypes.int64, device, requires_grad)
 
 
 def randperm(
-    n: int, *, dtype: Any = None, generator: Generator | np.random.Generator | None = None
+    n: int,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    generator: Generator | np.random.Generator | None = None,
 ) -> Tensor:
     """The integers below n in random order."""
-    return finished(source(generator).permutation(n), dtype or dtypes.int64)
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    order = source(generator).permutation(n)
+    return finished(order, dtype or dtypes.int64, device, requires_grad)
 
 
-def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None) -> Tensor:
-    """Of the normal distribution."""
+def normal(
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    generator: Generator | np.random.Generator | None = None,
+) -> Tensor:
+    """Of the normal distribution; where means or deviations are Tensors, of their dtype."""
     means, deviations = (getattr(v, "array", v) for v in (mean, std))
     if np.any(np.less(deviations, 0)):
         raise RuntimeError(
@@ -154,9 +174,10 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None) -> Tensor:
             if np.ndim(deviations)
             else f"normal expects std >= 0.0, but found std {deviations:g}"
         )
-    shape = np.broadcast(means, deviations).shape if size is None else tuple(size)
-    noise = source(None).standard_normal(shape)
-    return finished(means + deviations * noise, dtypes.default())
+    shape = common_shape([np.shape(means), np.shape(deviations)]) if size is None else tuple(size)
+    noise = source(generator).standard_normal(shape)
+    given = next((v.dtype for v in (mean, std) if isinstance(v, Tensor)), dtypes.default())
+    return finished(means + deviations * noise, dtype or given, device, requires_grad)
 
 
 def rand_like(
@@ -166,10 +187,16 @@ def rand_like(
     device: Any = None,
     requires_grad: bool = False,
     memory_format: Any = None,
+    generator: Generator | np.random.Generator | None = None,
 ) -> Tensor:
     """Uniform on [0, 1), in the shape of another Tensor."""
     dtypes.check_device(device)
-    return rand(input.array.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+    return rand(
+        input.array.shape,
+        dtype=dtype or input.dtype,
+        requires_grad=requires_grad,
+        generator=generator,
+    )
 
 
 def randn_like(
@@ -179,10 +206,16 @@ def randn_like(
     device: Any = None,
     requires_grad: bool = False,
     memory_format: Any = None,
+    generator: Generator | np.random.Generator | None = None,
 ) -> Tensor:
     """Of the standard normal distribution, in the shape of another Tensor."""
     dtypes.check_device(device)
-    return randn(input.array.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+    return randn(
+        input.array.shape,
+        dtype=dtype or input.dtype,
+        requires_grad=requires_grad,
+        generator=generator,
+    )
 
 
 def randint_like(
@@ -194,23 +227,41 @@ def randint_like(
     device: Any = None,
     requires_grad: bool = False,
     memory_format: Any = None,
+    generator: Generator | np.random.Generator | None = None,
 ) -> Tensor:
     """Integers from low (0 if only one bound is given) up to, not including, high."""
     dtypes.check_device(device)
     if high is None:
         low, high = 0, low
     size, dtype = input.array.shape, dtype or input.dtype
-    return randint(low, high, size, dtype=dtype, requires_grad=requires_grad)
+    return randint(low, high, size, dtype=dtype, requires_grad=requires_grad, generator=generator)
 
 
-def bernoulli(input: Tensor, *, generator: Generator | np.random.Generator | None = None) -> Tensor:
-    """1 with the probabilities that the elements are, else 0."""
-    drawn = source(generator).random(input.array.shape) < input.array
+def bernoulli(
+    input: Tensor,
+    p: float | None = None,
+    *,
+    generator: Generator | np.random.Generator | None = None,
+) -> Tensor:
+    """1 with the probabilities that the elements are, or everywhere with p, else 0."""
+    chance = input.array if p is None else p
+    check_chance(chance)
+    drawn = source(generator).random(input.array.shape) < chance
     return finished(drawn, input.dtype)
+
+
+def check_chance(p: Any) -> None:
+    """The error for what is no probability."""
+    if np.ndim(p) == 0 and not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    if not np.all((p >= 0) & (p <= 1)):
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
 
 
 def poisson(input: Tensor, generator: Generator | np.random.Generator | None = None) -> Tensor:
     """Of Poisson distributions with these rates."""
+    if np.any(input.array < 0):
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     return finished(source(generator).poisson(input.array), input.dtype)
 
 
@@ -231,6 +282,7 @@ def multinomial(
     generator: Generator | np.random.Generator | None = None,
 ) -> Tensor:
     """So many indices for each row, with probabilities in proportion to its elements."""
+    _check_weights(input.array, num_samples, replacement)
     rows = input.array.reshape(-1, input.array.shape[-1])
     chosen = [
         source(generator).choice(len(row), num_samples, replacement, row / row.sum())
@@ -239,67 +291,33 @@ def multinomial(
     return finished(np.array(chosen).reshape(*input.array.shape[:-1], num_samples), dtypes.int64)
 
 
-def random_(self: Tensor, low: int | None = None, high: int | None = None) -> Tensor:
-    """Set the elements to random integers from low (0 if only one bound is given) below high;
-    without bounds, to any that the dtype can tell apart, none negative."""
-    if high is None:
-        low, high = 0, _count_of(self.array.dtype) if low is None else low
-    _check_bounds(low or 0, high)
-    return inplace.assign(self, source(None).integers(low or 0, high, self.array.shape))
+def _check_weights(weights: Any, count: int, replacement: bool) -> None:
+    """PyTorch's errors for weights of which no indices can be drawn, or not so many."""
+    if weights.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if weights.dtype.kind != "f":
+        kind = dtypes.scalar_name(weights.dtype)
+        raise RuntimeError(
+            f"multinomial only supports floating-point dtypes for input, got: {kind}"
+        )
+    if count <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and count > weights.shape[-1]:
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
+    if not np.all(np.isfinite(weights) & (weights >= 0)):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not np.all(weights.sum(-1) > 0):
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
 
 
-def _check_bounds(low: int, high: int) -> None:
+def check_bounds(low: int, high: int) -> None:
+    """The error for bounds between which there is no integer."""
     if low >= high:
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
-
-
-def _count_of(dtype: dtypes.Dtype) -> int:
-    """How many of the integers from zero on a dtype can tell apart."""
-    if dtype.kind == "f":
-        return 1 + (2 << int(np.finfo(dtype).nmant))
-    return 2 if dtype.kind == "b" else int(np.iinfo(dtype).max)
-
-
-def bernoulli_(self: Tensor, p: Any = 0.5) -> Tensor:
-    """Set the elements to 1 with a probability, else to 0."""
-    chance = p.array if isinstance(p, Tensor) else p
-    return inplace.assign(self, source(None).random(self.array.shape) < chance)
-
-
-def exponential_(self: Tensor, lambd: float = 1.0) -> Tensor:
-    """Set the elements to random numbers of the exponential distribution."""
-    return inplace.assign(self, source(None).exponential(1 / lambd, self.array.shape))
-
-
-def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
-    """Set the elements to random numbers of the Cauchy distribution."""
-    return inplace.assign(self, median + sigma * source().standard_cauchy(self.array.shape))
-
-
-def geometric_(self: Tensor, p: float) -> Tensor:
-    """Set the elements to how often one tries, with this chance, until the first success."""
-    if not 0 < p < 1:
-        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    return inplace.assign(self, source().geometric(p, self.array.shape))
-
-
-def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0) -> Tensor:
-    """Set the elements to exponentials of normal random numbers."""
-    if std <= 0:
-        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    return inplace.assign(self, source().lognormal(mean, std, self.array.shape))
-
-
-def uniform_(self: Tensor, low: float = 0.0, high: float = 1.0) -> Tensor:
-    """Set the elements to uniform random numbers."""
-    return inplace.assign(self, source(None).uniform(low, high, self.array.shape))
-
-
-def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
-    """Set the elements to normal random numbers."""
-    return inplace.assign(self, source(None).normal(mean, std, self.array.shape))
 
 
 def source(generator: Generator | np.random.Generator | None = None) -> np.random.Generator:

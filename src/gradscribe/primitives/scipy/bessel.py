@@ -144,6 +144,7 @@ def hankel2(out, v, z):
 def _repeated(function, v, z, n, sign):
     """The n-th derivative of a function whose first is half of that of the order below, and of
     that of the order above with this sign (A&S 9.1.31)."""
+    v = np.asarray(v)
     total, factor = function(v - n, z), 1.0
     for i in range(1, n + 1):
         factor = factor * sign * (n - i + 1) / i

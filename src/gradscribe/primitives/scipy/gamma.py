@@ -7,8 +7,6 @@ known in terms of other functions.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import scipy.special as sp
 
@@ -21,6 +19,26 @@ from gradscribe.primitives.registry import (
 )
 
 # -- the gamma and the beta function -------------------------------------------------------------
+
+
+def _by_divisor(out, z, above=(), below=()):
+    """The derivative of a quotient by z, one of the numbers whose gamma functions it is divided by.
+
+    above, below: the other numbers whose gamma functions are its factors and divisors. At a pole
+    of gamma the quotient is zero, and its derivative is that of sin(pi z) gamma(1 - z) / pi, which
+    is 1 / gamma(z) (A&S 6.1.17), times the factors.
+    """
+    if np.asarray(z).dtype.kind == "c":
+        return -out * sp.psi(z)
+    is_pole = (z <= 0) & (z == np.floor(z))
+    pole = np.where(is_pole, z, 0)
+    slope = np.cos(np.pi * pole) - sp.psi(1 - pole) * np.sin(np.pi * pole) / np.pi
+    slope = slope * sp.gamma(1 - pole)
+    for other in above:
+        slope = slope * sp.gamma(np.where(is_pole, other, 1))
+    for other in below:
+        slope = slope * sp.rgamma(np.where(is_pole, other, 1))
+    return np.where(is_pole, slope, -out * sp.psi(np.where(is_pole, 1, z)))
 
 
 @elementwise(sp.gammaln)
@@ -40,7 +58,7 @@ def gamma(out, z):
 
 @elementwise(sp.rgamma)
 def rgamma(out, z):
-    return -out * sp.psi(z)
+    return _by_divisor(out, z)
 
 
 @elementwise(sp.gammasgn)
@@ -56,13 +74,13 @@ def psi(out, z):
 @elementwise(sp.poch)
 def poch(out, z, m):
     by_m = out * sp.psi(z + m)
-    return by_m - out * sp.psi(z), by_m
+    return by_m + _by_divisor(out, z, (z + m,)), by_m
 
 
 @elementwise(sp.beta)
 def beta(out, a, b):
-    total = sp.psi(a + b)
-    return out * (sp.psi(a) - total), out * (sp.psi(b) - total)
+    by_total = _by_divisor(out, a + b, (a, b))
+    return out * sp.psi(a) + by_total, out * sp.psi(b) + by_total
 
 
 @elementwise(sp.betaln)
@@ -73,8 +91,9 @@ def betaln(out, a, b):
 
 @elementwise(sp.binom)
 def binom(out, n, k):
-    rest = sp.psi(n - k + 1)
-    return out * (sp.psi(n + 1) - rest), out * (rest - sp.psi(k + 1))
+    by_rest = _by_divisor(out, n - k + 1, (n + 1,), (k + 1,))
+    by_chosen = _by_divisor(out, k + 1, (n + 1,), (n - k + 1,))
+    return out * sp.psi(n + 1) + by_rest, by_chosen - by_rest
 
 
 @elementwise(sp.zeta)
@@ -98,7 +117,7 @@ def polygamma(n, x):
 def multigammaln(a, d):
     a = np.asarray(a)
     parts = [sp.gammaln(a - (j - 1.0) / 2) for j in range(1, d + 1)]
-    return d * (d - 1) * 0.25 * math.log(math.pi) + np.sum(parts, axis=0)
+    return d * (d - 1) * 0.25 * np.log(np.pi) + np.sum(parts, axis=0)
 
 
 # -- incomplete functions ------------------------------------------------------------------------

@@ -8,18 +8,18 @@ import numpy as np
 import scipy.special as sp
 from scipy import stats
 
+from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.matrices import hermitian_of, of_triangle
 from gradscribe.primitives.registry import adjoint, composition
-from gradscribe.primitives.typing import TypeRuleError, dims_of, like_first, number_type, result_of
+from gradscribe.primitives.typing import TypeRuleError, dims_of, like_first, number_type
 
 
 def _normal_type(facts, callee, x, mean=None, cov=1, allow_singular=False):
     x, cov = number_type(x), number_type(cov)
     if not dims_of(x) or (mean is None and not dims_of(cov)):
         raise TypeRuleError("the numbers are of one dimension here", "use `scipy.stats.norm`")
-    rows = dims_of(x)[:-1]
-    of = result_of(np.sum, x)
-    return like_first(result_of(np.sin, x), rows, x) if rows else of
+    rows = dims_of(x)[:-1]  # SciPy computes in double precision, whatever it is given
+    return like_first(Array("float64", rows), rows, x) if rows else Scalar("float64", weak=False)
 
 
 def _matrix(cov, length):
@@ -77,14 +77,14 @@ def multivariate_normal_pdf(x, mean=None, cov=1, allow_singular=False):
 
 @composition(stats.multivariate_normal.entropy)
 def multivariate_normal_entropy(mean=None, cov=1):
-    matrix = np.asarray(cov)
+    matrix = np.asarray(cov, dtype=np.float64)
     _, log = np.linalg.slogdet(_matrix(matrix, 1 if mean is None else np.size(mean)))
     return 0.5 * (matrix.shape[-1] * (math.log(2 * math.pi) + 1) + log)
 
 
 @composition(stats.multivariate_t.logpdf)
 def multivariate_t(x, loc=None, shape=1, df=1):
-    x, shape = np.asarray(x), np.asarray(shape)
+    x, shape = np.asarray(x, dtype=np.float64), np.asarray(shape, dtype=np.float64)
     n = x.shape[-1]
     deviations = x if loc is None else x - loc
     matrix = _matrix(shape, n)

@@ -1,7 +1,7 @@
 """Distribution functions of `scipy.special`, and their inverses.
 
-Each moves with its last argument by the density, and its inverse by one over that. By degrees of
-freedom no derivative is known in terms of other functions.
+Each moves with its last argument by the density, and its inverse by one over that; with a
+parameter the inverse moves by minus the derivative of the function by it, over the density.
 """
 
 from __future__ import annotations
@@ -13,6 +13,11 @@ import scipy.special as sp
 
 from gradscribe.primitives.registry import UNKNOWN, elementwise
 from gradscribe.primitives.scipy.gamma import beta_density, gamma_density
+from gradscribe.primitives.scipy.incomplete import (
+    beta_series,
+    betainc_by_parameters,
+    gammainc_by_parameter,
+)
 
 _ROOT_2_PI = math.sqrt(2 * math.pi)
 
@@ -52,12 +57,13 @@ def owens_t(out, h, a):
 
 @elementwise(sp.stdtr)
 def stdtr(out, df, t):
-    return UNKNOWN, student_density(df, t)
+    return student_by_df(df, t), student_density(df, t)
 
 
 @elementwise(sp.stdtrit)
 def stdtrit(out, df, p):
-    return UNKNOWN, 1 / student_density(df, out)
+    slope = 1 / student_density(df, out)
+    return -student_by_df(df, out) * slope, slope
 
 
 def student_density(df, t):
@@ -65,51 +71,80 @@ def student_density(df, t):
     return np.exp(powers - sp.betaln(0.5, df / 2)) / np.sqrt(df)
 
 
+def student_by_df(df, t):
+    """Abramowitz & Stegun 26.7.1: of t > 0 it is 1 - betainc(df / 2, 1 / 2, x) / 2, where x is
+    df / (df + t**2). Where t is small, the series of betainc(1 / 2, df / 2, 1 - x), times t."""
+    half, square = df / 2, t * t
+    whole = df + square
+    is_small = square * (half + 2.5) < 1.5 * whole
+    near = np.where(is_small, square / whole, 0)
+    total, _, by_half = beta_series(0.5, half, near)
+    relative = total * (np.log1p(-near) + sp.psi(half + 0.5) - sp.psi(half) + by_half) - 1 / df
+    size = t / (2 * np.sqrt(whole)) * np.exp(half * np.log1p(-near) - sp.betaln(0.5, half))
+    x = np.where(is_small, 0.5, df / whole)
+    by_half, _ = betainc_by_parameters(half, 0.5, x)
+    by_x = beta_density(half, 0.5, x) * square / (whole * whole)
+    return np.where(is_small, size * relative, -np.sign(t) * (by_half / 2 + by_x) / 2)
+
+
 @elementwise(sp.chdtr)
 def chdtr(out, v, x):
-    return UNKNOWN, gamma_density(v / 2, x / 2) / 2
+    return gammainc_by_parameter(v / 2, x / 2) / 2, gamma_density(v / 2, x / 2) / 2
 
 
 @elementwise(sp.chdtrc)
 def chdtrc(out, v, x):
-    return UNKNOWN, -gamma_density(v / 2, x / 2) / 2
+    return -gammainc_by_parameter(v / 2, x / 2) / 2, -gamma_density(v / 2, x / 2) / 2
 
 
 @elementwise(sp.chdtri)
 def chdtri(out, v, p):
-    return UNKNOWN, -2 / gamma_density(v / 2, out / 2)
+    slope = 1 / gamma_density(v / 2, out / 2)
+    return -gammainc_by_parameter(v / 2, out / 2) * slope, -2 * slope
 
 
 @elementwise(sp.gdtr)
 def gdtr(out, a, b, x):
     density = gamma_density(b, a * x)
-    return density * x, UNKNOWN, density * a
+    return density * x, gammainc_by_parameter(b, a * x), density * a
 
 
 @elementwise(sp.gdtrc)
 def gdtrc(out, a, b, x):
     density = gamma_density(b, a * x)
-    return -density * x, UNKNOWN, -density * a
+    return -density * x, -gammainc_by_parameter(b, a * x), -density * a
 
 
 @elementwise(sp.fdtr)
 def fdtr(out, dfn, dfd, x):
-    return UNKNOWN, UNKNOWN, _f_density(dfn, dfd, x)
+    return *f_by_degrees(dfn, dfd, x), _f_density(dfn, dfd, x)
 
 
 @elementwise(sp.fdtrc)
 def fdtrc(out, dfn, dfd, x):
-    return UNKNOWN, UNKNOWN, -_f_density(dfn, dfd, x)
+    by_dfn, by_dfd = f_by_degrees(dfn, dfd, x)
+    return -by_dfn, -by_dfd, -_f_density(dfn, dfd, x)
 
 
 @elementwise(sp.fdtri)
 def fdtri(out, dfn, dfd, p):
-    return UNKNOWN, UNKNOWN, 1 / _f_density(dfn, dfd, out)
+    by_dfn, by_dfd = f_by_degrees(dfn, dfd, out)
+    slope = 1 / _f_density(dfn, dfd, out)
+    return -by_dfn * slope, -by_dfd * slope, slope
 
 
 def _f_density(dfn, dfd, x):
     whole = dfn * x + dfd
     return beta_density(dfn / 2, dfd / 2, dfn * x / whole) * dfn * dfd / (whole * whole)
+
+
+def f_by_degrees(dfn, dfd, x):
+    """Abramowitz & Stegun 26.6.2."""
+    whole = dfn * x + dfd
+    part = dfn * x / whole
+    by_dfn, by_dfd = betainc_by_parameters(dfn / 2, dfd / 2, part)
+    by_part = beta_density(dfn / 2, dfd / 2, part) * x / (whole * whole)
+    return by_dfn / 2 + by_part * dfd, by_dfd / 2 - by_part * dfn
 
 
 # -- Poisson and binomial ------------------------------------------------------------------------

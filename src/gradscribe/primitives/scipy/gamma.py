@@ -1,8 +1,7 @@
 """The gamma and beta functions, those that are incomplete, zeta, and numbers of choices.
 
-Formulas: Abramowitz & Stegun, chapters 6 and 26; the derivative of an inverse function is one over
-that of the function at the result. By the parameters of the incomplete functions no derivative is
-known in terms of other functions.
+Formulas: Abramowitz & Stegun, chapters 6 and 26; an inverse function moves with the value by one
+over the derivative at the result, with a parameter by minus that by the parameter over it.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from gradscribe.primitives.registry import (
     composition,
     elementwise,
 )
+from gradscribe.primitives.scipy.incomplete import betainc_by_parameters, gammainc_by_parameter
 
 # -- the gamma and the beta function -------------------------------------------------------------
 
@@ -141,39 +141,47 @@ def beta_density(a, b, x):
 
 @elementwise(sp.gammainc)
 def gammainc(out, a, x):
-    return UNKNOWN, gamma_density(a, x)
+    return gammainc_by_parameter(a, x), gamma_density(a, x)
 
 
 @elementwise(sp.gammaincc)
 def gammaincc(out, a, x):
-    return UNKNOWN, -gamma_density(a, x)
+    return -gammainc_by_parameter(a, x), -gamma_density(a, x)
 
 
 @elementwise(sp.gammaincinv)
 def gammaincinv(out, a, y):
-    return UNKNOWN, 1 / gamma_density(a, out)
+    slope = 1 / gamma_density(a, out)
+    return -gammainc_by_parameter(a, out) * slope, slope
 
 
 @elementwise(sp.gammainccinv)
 def gammainccinv(out, a, y):
-    return UNKNOWN, -1 / gamma_density(a, out)
+    slope = 1 / gamma_density(a, out)
+    return -gammainc_by_parameter(a, out) * slope, -slope
 
 
 @elementwise(sp.betainc)
 def betainc(out, a, b, x):
-    return UNKNOWN, UNKNOWN, beta_density(a, b, x)
+    by_a, by_b = betainc_by_parameters(a, b, x)
+    return by_a, by_b, beta_density(a, b, x)
 
 
 @elementwise(sp.betaincc)
 def betaincc(out, a, b, x):
-    return UNKNOWN, UNKNOWN, -beta_density(a, b, x)
+    by_a, by_b = betainc_by_parameters(a, b, x)
+    return -by_a, -by_b, -beta_density(a, b, x)
 
 
 @elementwise(sp.betaincinv)
 def betaincinv(out, a, b, y):
-    return UNKNOWN, UNKNOWN, 1 / beta_density(a, b, out)
+    by_a, by_b = betainc_by_parameters(a, b, out)
+    slope = 1 / beta_density(a, b, out)
+    return -by_a * slope, -by_b * slope, slope
 
 
 @elementwise(sp.betainccinv)
 def betainccinv(out, a, b, y):
-    return UNKNOWN, UNKNOWN, -1 / beta_density(a, b, out)
+    by_a, by_b = betainc_by_parameters(a, b, out)
+    slope = 1 / beta_density(a, b, out)
+    return -by_a * slope, -by_b * slope, -slope

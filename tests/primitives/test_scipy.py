@@ -120,9 +120,8 @@ def test_values_and_derivatives_are_of_the_precision_that_scipy_gives(text: str)
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
-        (lambda a, x: special.gammainc(a, x), (1.5, 0.7)),
         (lambda v, x: special.jv(v, x), (1.5, 0.7)),
-        (lambda b, x: stats.beta.cdf(x, 1.5, b), (1.5, 0.7)),
+        (lambda c, x: stats.gompertz.cdf(x, c), (1.5, 0.7)),
     ],
 )
 def test_a_derivative_that_is_not_known_is_refused_and_not_zero(
@@ -133,6 +132,39 @@ def test_a_derivative_that_is_not_known_is_refused_and_not_zero(
     with pytest.raises(gs.errors.NoDerivativeError, match="by this argument is not known"):
         gs.jvp(function, arguments, (1.0, 0.0))
     assert np.isfinite(gs.grad(function, argnums=1)(*arguments))
+
+
+@pytest.mark.parametrize("x", [np.inf, 30.0, 2.6, 2.4, 1e-8, 0.0])
+def test_an_incomplete_gamma_function_moves_with_its_parameter(x: float) -> None:
+    """Also in the tail, where one minus the other has no digit left; and at both ends."""
+    by_a = gs.grad(lambda a, x: special.gammaincc(a, x))(1.5, x)
+    if x in (0.0, np.inf):
+        assert by_a == 0
+        return
+    step = 1e-4
+    differences = special.gammaincc(1.5 + step, x) - special.gammaincc(1.5 - step, x)
+    assert by_a == pytest.approx(differences / (2 * step), rel=1e-6)
+
+
+@pytest.mark.parametrize(("a", "b"), [(2.0, 3.0), (200.0, 0.5), (1e4, 1e4)])
+@pytest.mark.parametrize("side", [0, 1])
+def test_an_incomplete_beta_function_moves_with_its_parameters(
+    a: float, b: float, side: int
+) -> None:
+    x, step = stats.beta.ppf([1e-9, 1 - 1e-9][side], a, b), 1e-4
+    function = [special.betainc, special.betaincc][side]
+    by_a, by_b = gs.grad(lambda a, b: function(a, b, x), argnums=(0, 1))(a, b)
+    of_a = function(a * (1 + step), b, x) - function(a * (1 - step), b, x)
+    of_b = function(a, b * (1 + step), x) - function(a, b * (1 - step), x)
+    assert by_a == pytest.approx(of_a / (2 * step * a), rel=1e-3)
+    assert by_b == pytest.approx(of_b / (2 * step * b), rel=1e-3)
+
+
+def test_undefined_parameters_give_nan_and_end() -> None:
+    by_a = gs.grad(lambda a: np.sum(special.gammainc(a, np.array([2.0, -2.0]))))
+    assert np.isnan(by_a(-3.0))
+    by_b = gs.grad(lambda b: np.sum(special.betainc(1.0, b, np.array([0.5, 2.0]))))
+    assert np.isnan(by_b(-1.5))
 
 
 AT_ZERO = [

@@ -9,7 +9,9 @@ from scipy import stats
 
 from gradscribe.primitives.registry import UNKNOWN
 from gradscribe.primitives.scipy.distributed import continuous
-from gradscribe.primitives.scipy.stats import gamma
+from gradscribe.primitives.scipy.gamma import gamma_density
+from gradscribe.primitives.scipy.incomplete import betainc_by_parameters, gammainc_by_parameter
+from gradscribe.primitives.scipy.stats import gamma, gamma_shapes
 
 
 def hazard(z):
@@ -24,10 +26,16 @@ def share(power):
 
 # -- of life times -------------------------------------------------------------------------------
 
-continuous(stats.erlang)(gamma)
+continuous(stats.erlang, gamma_shapes)(gamma)
 
 
-@continuous(stats.gengamma)
+def _gengamma_shapes(x, a, c):
+    power = np.maximum(x, 0) ** c
+    by_c = gamma_density(a, power) * sp.xlogy(power, np.maximum(x, 0))
+    return gammainc_by_parameter(a, power), by_c
+
+
+@continuous(stats.gengamma, _gengamma_shapes)
 def gengamma(x, a, c):
     power = x**c
     by_a = c * np.log(x) - sp.psi(a)
@@ -60,7 +68,12 @@ def gompertz(x, c):
     return 1 - c * np.exp(x), 1 / c - np.expm1(x)
 
 
-@continuous(stats.nakagami)
+def _nakagami_shapes(x, nu):
+    square = np.maximum(x, 0) ** 2
+    return (gammainc_by_parameter(nu, nu * square) + gamma_density(nu, nu * square) * square,)
+
+
+@continuous(stats.nakagami, _nakagami_shapes)
 def nakagami(x, nu):
     by_nu = np.log(nu) + 1 - sp.psi(nu) + 2 * np.log(x) - x * x
     return (2 * nu - 1) / x - 2 * nu * x, by_nu
@@ -87,7 +100,11 @@ def lomax(x, c):
     return -(c + 1) / (1 + x), 1 / c - np.log1p(x)
 
 
-@continuous(stats.betaprime)
+def _betaprime_shapes(x, a, b):
+    return betainc_by_parameters(a, b, share(np.maximum(x, 0)))
+
+
+@continuous(stats.betaprime, _betaprime_shapes)
 def betaprime(x, a, b):
     whole = sp.psi(a + b) - np.log1p(x)
     by_x = (a - 1) / x - (a + b) / (1 + x)

@@ -14,7 +14,9 @@ from scipy import stats
 
 from gradscribe.primitives.registry import UNKNOWN
 from gradscribe.primitives.scipy.distributed import continuous, discrete
+from gradscribe.primitives.scipy.distributions import f_by_degrees, student_by_df
 from gradscribe.primitives.scipy.gamma import beta_density
+from gradscribe.primitives.scipy.incomplete import betainc_by_parameters, gammainc_by_parameter
 
 # -- without shapes ------------------------------------------------------------------------------
 
@@ -97,34 +99,58 @@ def levy(x):
 # -- with shapes ---------------------------------------------------------------------------------
 
 
-@continuous(stats.gamma)
+def gamma_shapes(x, a):
+    return (gammainc_by_parameter(a, np.maximum(x, 0)),)
+
+
+@continuous(stats.gamma, gamma_shapes)
 def gamma(x, a):
     return (a - 1) / x - 1, np.log(x) - sp.psi(a)
 
 
-@continuous(stats.invgamma)
+def _invgamma_shapes(x, a):
+    return (-gammainc_by_parameter(a, 1 / np.where(x > 0, x, np.inf)),)
+
+
+@continuous(stats.invgamma, _invgamma_shapes)
 def invgamma(x, a):
     return 1 / (x * x) - (a + 1) / x, -np.log(x) - sp.psi(a)
 
 
-@continuous(stats.chi2)
+def _chi2_shapes(x, df):
+    return (gammainc_by_parameter(df / 2, np.maximum(x, 0) / 2) / 2,)
+
+
+@continuous(stats.chi2, _chi2_shapes)
 def chi2(x, df):
     return (df / 2 - 1) / x - 0.5, (np.log(x / 2) - sp.psi(df / 2)) / 2
 
 
-@continuous(stats.chi)
+def _chi_shapes(x, df):
+    return (gammainc_by_parameter(df / 2, np.maximum(x, 0) ** 2 / 2) / 2,)
+
+
+@continuous(stats.chi, _chi_shapes)
 def chi(x, df):
     return (df - 1) / x - x, np.log(x) - (math.log(2) + sp.psi(df / 2)) / 2
 
 
-@continuous(stats.beta)
+def _beta_shapes(x, a, b):
+    return betainc_by_parameters(a, b, np.clip(x, 0, 1))
+
+
+@continuous(stats.beta, _beta_shapes)
 def beta(x, a, b):
     whole = sp.psi(a + b)
     by_x = (a - 1) / x - (b - 1) / (1 - x)
     return by_x, np.log(x) - sp.psi(a) + whole, np.log1p(-x) - sp.psi(b) + whole
 
 
-@continuous(stats.t)
+def _t_shapes(x, df):
+    return (student_by_df(df, x),)
+
+
+@continuous(stats.t, _t_shapes)
 def t(x, df):
     square = x * x
     powers = (df + 1) * square / (df * (df + square)) - np.log1p(square / df)
@@ -132,7 +158,11 @@ def t(x, df):
     return -(df + 1) * x / (df + square), by_df
 
 
-@continuous(stats.f)
+def _f_shapes(x, dfn, dfd):
+    return f_by_degrees(dfn, dfd, np.maximum(x, 0))
+
+
+@continuous(stats.f, _f_shapes)
 def f(x, dfn, dfd):
     part, whole = dfn * x + dfd, dfn + dfd
     same = sp.psi(whole / 2) - np.log(part)
@@ -238,8 +268,10 @@ def binom(k, n, p):
 
 
 def _nbinom_shapes(k, n, p):
-    k = np.floor(k)
-    return UNKNOWN, np.where(k >= 0, beta_density(n, np.maximum(k, 0) + 1, p), 0)
+    inside = k >= 0
+    k = np.maximum(np.floor(k), 0)
+    by_n, _ = betainc_by_parameters(n, k + 1, p)
+    return np.where(inside, by_n, 0), np.where(inside, beta_density(n, k + 1, p), 0)
 
 
 @discrete(stats.nbinom, _nbinom_shapes)

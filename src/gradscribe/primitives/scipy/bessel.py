@@ -120,12 +120,23 @@ def ive(out, v, z):
     return UNKNOWN, (sp.ive(v - 1, z) + sp.ive(v + 1, z)) / 2 - np.sign(z) * out
 
 
-NOT_HOLOMORPHIC.add(PRIMITIVES[sp.ive])  # it is scaled by the real part of z
-
-
 @elementwise(sp.kve)
 def kve(out, v, z):
     return UNKNOWN, out - (sp.kve(v - 1, z) + sp.kve(v + 1, z)) / 2
+
+
+@elementwise(sp.jve)
+def jve(out, v, z):
+    return UNKNOWN, (sp.jve(v - 1, z) - sp.jve(v + 1, z)) / 2
+
+
+@elementwise(sp.yve)
+def yve(out, v, z):
+    return UNKNOWN, (sp.yve(v - 1, z) - sp.yve(v + 1, z)) / 2
+
+
+for _scaled in (sp.ive, sp.jve, sp.yve):  # by the size of the real or the imaginary part of z
+    NOT_HOLOMORPHIC.add(PRIMITIVES[_scaled])
 
 
 @elementwise(sp.hankel1)
@@ -136,6 +147,16 @@ def hankel1(out, v, z):
 @elementwise(sp.hankel2)
 def hankel2(out, v, z):
     return UNKNOWN, (sp.hankel2(v - 1, z) - sp.hankel2(v + 1, z)) / 2
+
+
+@elementwise(sp.hankel1e)
+def hankel1e(out, v, z):
+    return UNKNOWN, (sp.hankel1e(v - 1, z) - sp.hankel1e(v + 1, z)) / 2 - 1j * out
+
+
+@elementwise(sp.hankel2e)
+def hankel2e(out, v, z):
+    return UNKNOWN, (sp.hankel2e(v - 1, z) - sp.hankel2e(v + 1, z)) / 2 + 1j * out
 
 
 # -- their derivatives, and spherical functions --------------------------------------------------

@@ -162,7 +162,7 @@ def test_a_number_minus_a_tensor_is_a_reflected_node() -> None:
 
 def test_flags_of_python_are_operands():
     x = gs.tensor([1.0, 2.0], requires_grad=True)
-    y = x * True + (False - x) * 3 + (x + True) ** 2 + gs.where(True, x, 0)
+    y = x * True + (0 - x) * 3 + (x + True) ** 2 + gs.where(True, x, 0)
     y.sum().backward()
     assert y.tolist() == [3.0, 7.0]
     assert x.grad.tolist() == [3.0, 5.0]

@@ -224,3 +224,10 @@ def test_the_gradient_of_a_product_without_axes_is_a_product():
     x, y = (gs.tensor(number, requires_grad=True) for number in (0.5, 2.0))
     (d_x,) = autograd.grad(x * y, x, create_graph=True)
     assert graph(d_x.grad_fn) == "Mul(- x)"
+
+
+@pytest.mark.parametrize("choose", [gs.max, gs.min, gs.amax, gs.median])
+def test_the_only_element_is_its_own_extremum_to_the_second_order(choose):
+    x = gs.tensor(3.0, requires_grad=True)
+    (first,) = autograd.grad(choose(x * x), x, create_graph=True)
+    assert (first.item(), autograd.grad(first, x)[0].item()) == (6, 2)

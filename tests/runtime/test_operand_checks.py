@@ -1,5 +1,6 @@
 """Operands that NumPy takes and PyTorch refuses are refused, in PyTorch's words."""
 
+import numpy as np
 import pytest
 
 import gradscribe as gs
@@ -7,6 +8,13 @@ import gradscribe as gs
 Z = gs.tensor([1 + 2j, 3j])
 N = gs.tensor([1, 2, 3])
 PLANE, ROW = gs.ones(2, 3), gs.ones(3)
+B = gs.tensor([True, False, True])
+F, D = gs.ones(3, 3, dtype=gs.float32), gs.ones(3, 3)
+ONE = "have the same dtype"
+NO_MASK = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+    "invert a mask, use the `~` or `logical_not()` operator instead."
+)
 
 ERRORS = [
     (lambda: Z < Z, NotImplementedError, "\"lt_cpu\" not implemented for 'ComplexDouble'"),
@@ -133,6 +141,51 @@ ERRORS = [
         NotImplementedError,
         "heaviside is not yet implemented for tensors with different dtypes.",
     ),
+    *[
+        (
+            call,
+            RuntimeError,
+            NO_MASK,
+        )
+        for call in (
+            lambda: B - ROW,
+            lambda: ROW - B,
+            lambda: 1 - B,
+            lambda: ROW - True,
+            lambda: ROW.clone().sub_(B),
+            lambda: gs.rsub(B, ROW),
+        )
+    ],
+    (lambda: +B, RuntimeError, "The `+` operator, on a bool tensor is not supported."),
+    (lambda: F.mm(D), RuntimeError, f"expected m1 and m2 to {ONE}, but got: float != double"),
+    (lambda: F[0] @ D, RuntimeError, f"expected m1 and m2 to {ONE}, but got: float != double"),
+    (
+        lambda: F @ D[0],
+        RuntimeError,
+        f"addmv input tensors must {ONE}, but got Double, Float, and Double",
+    ),
+    (
+        lambda: F[0].dot(D[0]),
+        RuntimeError,
+        "dot : expected both vectors to have same dtype, but found Float and Double",
+    ),
+    (lambda: F[None] @ D[None], RuntimeError, "expected scalar type Float but found Double"),
+    (lambda: gs.inner(F, D), RuntimeError, "both inputs should have same dtype"),
+    (
+        lambda: gs.addmm(D, F, D),
+        RuntimeError,
+        f"mat1 and mat2 must {ONE}, but got Float and Double",
+    ),
+    (
+        lambda: gs.addmm(D, F, F),
+        RuntimeError,
+        f"self and mat2 must {ONE}, but got Double and Float",
+    ),
+    (
+        lambda: gs.lerp(D, F, 0.5),
+        RuntimeError,
+        "expected dtype double for `end` but got dtype float",
+    ),
     (lambda: PLANE @ 2, TypeError, "unsupported operand type(s) for @: 'Tensor' and 'int'"),
 ]
 
@@ -142,6 +195,16 @@ def test_errors_are_in_pytorchs_words(call, kind, message):
     with pytest.raises(kind) as caught:
         call()
     assert str(caught.value) == message
+
+
+def test_numpys_functions_of_tensors_promote_as_numpy_does():
+    assert np.subtract(B, ROW).tolist() == [0, -1, 0]
+    assert np.matmul(F, D).dtype == gs.float64
+    assert (gs.arange(6).view(-1, 1).mm(D[:1])).dtype == gs.float64  # as in older PyTorch
+
+
+def test_plus_gives_the_tensor_itself():
+    assert +ROW is ROW
 
 
 @pytest.mark.parametrize("requires_grad", [False, True])

@@ -8,6 +8,7 @@ code has, too. Nothing is computed, and no operand asked for, but what the wante
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from inspect import Parameter
 from typing import Any
@@ -132,7 +133,10 @@ def _run(operation: Operation, operands: Sequence[Any]) -> Any:
     if handler is not None:
         return handler(arguments)
     positional, keywords = _bound(operation.primitive, arguments)
-    return _callee(operation)(*positional, **keywords)
+    callee = _callee(operation)
+    if callee is operator.sub and not all(isinstance(o, (int, float, complex)) for o in positional):
+        callee = np.subtract  # rules take masks from numbers, as NumPy does and Tensors do not
+    return callee(*positional, **keywords)
 
 
 def _bound(primitive: Primitive, arguments: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:

@@ -28,6 +28,7 @@ from gradscribe.runtime.tensors.promotion import (
 from gradscribe.runtime.tensors.tensor import Tensor
 
 Function = Callable[..., Tensor]
+Check = Callable[[Any, Any], None]
 
 PUBLIC_MODULE = "gradscribe"
 """The module that the functions made here are found in by users (and by pickle)."""
@@ -80,22 +81,35 @@ def quotient(
     return named(function, name, callee)
 
 
-def binary(name: str, callee: Callable[..., Any], node: str, **properties: Any) -> Function:
-    """`name(x, other)`, of Tensors or numbers."""
+def binary(
+    name: str,
+    callee: Callable[..., Any],
+    node: str,
+    check: Check | None = None,
+    **properties: Any,
+) -> Function:
+    """`name(x, other)`, of Tensors or numbers. check: raises errors for some."""
     row = Operation(node, callee, **properties)
 
     def function(input: Any, other: Any) -> Tensor:
+        if check is not None:
+            check(input, other)
         return apply(row, promoted(input, other))
 
     enter_row(row)
     return named(function, name, callee)
 
 
-def scaled(name: str, callee: Callable[..., Any], node: str) -> Function:
-    """`name(x, other, alpha=1)`: addition and subtraction of a multiple."""
+def scaled(
+    name: str, callee: Callable[..., Any], node: str, check: Check | None = None
+) -> Function:
+    """`name(x, other, alpha=1)`: addition and subtraction of a multiple. check: raises errors for
+    some operands."""
     row = Operation(node, callee, wraps_numbers=True)
 
     def function(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+        if check is not None:
+            check(input, other)
         if alpha != 1 or alpha is True:
             other = multiple(input, other, alpha)
         return apply(row, promoted(input, other))

@@ -28,6 +28,11 @@ from gradscribe.runtime.functions.adaptors import (
     smooth,
     unary,
 )
+from gradscribe.runtime.functions.agreement import (
+    refuse_booleans,
+    refuse_unlike_factors,
+    refuse_unlike_inputs,
+)
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.functions.shaping import permute, reshape
 from gradscribe.runtime.functions.silence import silent, tell_of_imaginary_part
@@ -70,7 +75,7 @@ __all__ = [
 # --- elementwise ------------------------------------------------------------------------------
 
 neg = negative = unary("neg", np.negative, "Neg")
-positive = unary("positive", np.positive, "Positive")
+enter_row(Operation("Positive", np.positive))
 abs = absolute = unary("abs", np.absolute, "Abs")
 exp = smooth("exp", np.exp, "Exp")
 exp2 = smooth("exp2", np.exp2, "Exp2")
@@ -111,7 +116,7 @@ relu = unary("relu", composites.relu, "Relu")
 softplus = unary("softplus", composites.softplus, "Softplus")
 
 add = scaled("add", np.add, "Add")
-sub = subtract = scaled("sub", np.subtract, "Sub")
+sub = subtract = scaled("sub", np.subtract, "Sub", refuse_booleans)
 mul = multiply = binary("mul", np.multiply, "Mul", wraps_numbers=True)
 true_divide = quotient("div", np.true_divide, "Div", wraps_numbers=True)
 pow = power = binary("pow", np.power, "Pow")
@@ -189,9 +194,9 @@ log_softmax = along("log_softmax", composites.log_softmax, "LogSoftmax")
 
 # --- linear algebra ---------------------------------------------------------------------------
 
-dot = binary("dot", np.dot, "Dot")
-inner = binary("inner", np.inner, "Dot")
-vdot = binary("vdot", np.vdot, "Vdot")
+dot = binary("dot", np.dot, "Dot", refuse_unlike_factors)
+inner = binary("inner", np.inner, "Dot", refuse_unlike_inputs)
+vdot = binary("vdot", np.vdot, "Vdot", refuse_unlike_factors)
 enter_row(Operation("Outer", np.outer))
 
 _MATMULS = {
@@ -205,6 +210,7 @@ _MATMUL = enter_row(Operation("Matmul", np.matmul))
 
 def matmul(input: Any, other: Any) -> Tensor:
     """The matrix product, by NumPy's rules for one, two and more axes."""
+    refuse_unlike_factors(input, other)
     return apply(_MATMULS.get((np.ndim(input), np.ndim(other)), _MATMUL), (input, other))
 
 
@@ -235,6 +241,7 @@ def check_matrices(first: Any, second: Any) -> None:
 def mm(input: Any, mat2: Any) -> Tensor:
     """The product of two matrices."""
     check_matrices(input, mat2)
+    refuse_unlike_factors(input, mat2)
     return apply(_MATMULS[2, 2], (input, mat2))
 
 
@@ -246,6 +253,7 @@ def mv(input: Any, vec: Any) -> Tensor:
         raise RuntimeError(
             f"vector + matrix @ vector expected, got {first}, {ranks[0]}, {ranks[1]}"
         )
+    refuse_unlike_factors(input, vec)
     return apply(_MATMULS[2, 1], (input, vec))
 
 
@@ -254,6 +262,7 @@ def bmm(input: Any, mat2: Any) -> Tensor:
     for name, operand in (("batch1", input), ("batch2", mat2)):
         if np.ndim(operand) != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
+    refuse_unlike_factors(input, mat2)
     return apply(_MATMULS[3, 3], (input, mat2))
 
 
@@ -284,6 +293,13 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
         dtype = result_dtype(input, other)
         input, other = np.asarray(input, dtype), np.asarray(other, dtype)
     return apply(_WHERE, (_plain(condition), *promoted(input, other)))
+
+
+def positive(input: Tensor) -> Tensor:
+    """The Tensor itself."""
+    if input.array.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
 
 
 def clone(input: Any, *, memory_format: Any = None) -> Tensor:

@@ -10,6 +10,14 @@ import numpy as np
 from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions import composites
 from gradscribe.runtime.functions.adaptors import enter_row
+from gradscribe.runtime.functions.agreement import (
+    OF_MATRIX_AND_VECTOR,
+    OF_STACKS,
+    refuse_unlike,
+    refuse_unlike_ends,
+    refuse_unlike_inputs,
+    refuse_unlike_terms,
+)
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.promotion import alike, floating, promoted, summable
@@ -72,6 +80,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) 
 
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """From input (weight 0) to end (weight 1)."""
+    refuse_unlike_ends(input, end, weight)
     return apply(_LERP, (input, end, weight))
 
 
@@ -86,6 +95,7 @@ def _added(name: str, operands: tuple[Tensor, Tensor, Tensor], beta: Any, alpha:
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * mat1 @ mat2."""
     functions.check_matrices(mat1, mat2)
+    refuse_unlike_terms(input, mat1, mat2)
     if type(beta) is int and type(alpha) is int and beta == alpha == 1:
         return apply(_ADDMM_PLAIN, (input, mat1, mat2))
     return _added("Addmm", (input, mat1, mat2), beta, alpha)
@@ -93,6 +103,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
 
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * mat @ vec."""
+    refuse_unlike(OF_MATRIX_AND_VECTOR, input, mat, vec)
     return _added("Addmv", (input, mat, vec), beta, alpha)
 
 
@@ -105,6 +116,7 @@ def baddbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:
     """beta * input + alpha * the products of two stacks of matrices."""
+    refuse_unlike(OF_STACKS, batch1, batch2)
     return _added("Baddbmm", (input, batch1, batch2), beta, alpha)
 
 
@@ -148,6 +160,7 @@ def _as_equation(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
 
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """The sum of products over axes of both."""
+    refuse_unlike_inputs(a, b)
     return np.tensordot(a, b, dims)
 
 

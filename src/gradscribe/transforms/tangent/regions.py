@@ -22,9 +22,10 @@ from gradscribe.ir.core import (
     item_type,
     walk,
 )
-from gradscribe.ir.types import Collected, Type, cotangent_type, is_differentiable
+from gradscribe.ir.types import Array, Collected, Scalar, Type, cotangent_type, is_differentiable
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives.control import RAISE
+from gradscribe.primitives.indexing import GETITEM
 from gradscribe.transforms.cotangents import carried_type, joined_type, name_of
 from gradscribe.transforms.tangent.widening import widened
 
@@ -98,12 +99,19 @@ def _required(
     its last operation."""
     last = operations.pop() if operations and operations[-1].primitive is RAISE else None
     tangents = [
-        widened(tangent, value, tangent.required(value), type_)
+        _numbered(tangent, widened(tangent, value, tangent.required(value), type_), type_)
         for value, type_ in zip(values, types, strict=True)
     ]
     if last is not None:
         operations.append(last)
     return tangents
+
+
+def _numbered(tangent: Tangent, given: Value, type_: Type) -> Value:
+    """The tangent of a number, taken out of the array without axes that a rule may give."""
+    if isinstance(type_, Scalar) and isinstance(given.type, Array) and not given.type.dims:
+        return tangent.builder.call(GETITEM, {"x": given, "index": ()})
+    return given
 
 
 def tangent_loop(tangent: Tangent, operation: Operation) -> None:

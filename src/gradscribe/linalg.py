@@ -6,6 +6,7 @@ the spellings.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ import numpy as np
 from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions import factorizations, products, shaping
 from gradscribe.runtime.functions.factorizations import LinAlgError as LinAlgError
+from gradscribe.runtime.functions.norms import matrix_norm, norm, vector_norm
+from gradscribe.runtime.functions.ranks import matrix_rank, pinv
+from gradscribe.runtime.functions.spellings import taking_out
 from gradscribe.runtime.functions.viewing import diagonal as _diagonal
 from gradscribe.runtime.tensors.size import returned
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
@@ -44,17 +48,18 @@ _InvEx, _SolveEx = (returned(f"linalg_{name}", (first, "info")) for name, first 
 ))  # fmt: skip
 _Lstsq = returned("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
 
-matmul = functions.matmul
+matmul = taking_out(functions.matmul)
 matrix_exp = factorizations.matrix_exp
-matrix_power = factorizations.matrix_power
-det = factorizations.det
-inv = factorizations.inverse
-householder_product = factorizations.orgqr
+matrix_power = taking_out(factorizations.matrix_power)
+det = taking_out(factorizations.det)
+inv = taking_out(factorizations.inverse)
+householder_product = taking_out(factorizations.orgqr)
 
 
 # --- products ---------------------------------------------------------------------------------
 
 
+@taking_out
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The vector product along an axis."""
     if len(input.shape) != len(other.shape):
@@ -68,16 +73,21 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     return products.cross(input, other, dim)  # type: ignore[no-any-return]
 
 
+@taking_out
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The sums of conj(x) * y along an axis."""
     return functions.sum(functions.mul(x.conj(), y), dim)
 
 
+@taking_out
 def multi_dot(tensors: Any) -> Tensor:
-    """The product of matrices, in the cheapest order."""
+    """The product of matrices, in the cheapest order; the first and the last may be vectors."""
+    if len(tensors) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
     return _numpy.multi_dot(list(tensors))  # type: ignore[no-any-return]
 
 
+@taking_out
 def vander(x: Tensor, N: int | None = None) -> Tensor:
     """The powers of the elements, from 0 up to N - 1, along a new last axis."""
     count = x.shape[-1] if N is None else N
@@ -92,113 +102,54 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     return _diagonal(A, offset, dim1, dim2)
 
 
-# --- norms ------------------------------------------------------------------------------------
-
-
-def vector_norm(
-    x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
-) -> Tensor:
-    """The p-norm of the elements along some axes, or of all."""
-    if ord == 0:
-        counted = functions.ne(x, 0).to(x.abs().dtype if dtype is None else dtype)
-        return functions.sum(counted, dim, keepdim)
-    rank = len(x.shape)
-    if dim is None and keepdim:
-        dim = tuple(range(rank))
-    return functions.norm(x, ord, dim, keepdim, dtype)
-
-
-def matrix_norm(
-    A: Tensor,
-    ord: Any = "fro",
-    dim: Any = (-2, -1),
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-) -> Tensor:
-    """A norm of matrices: "fro", "nuc", or inf, -inf, 1, -1, 2, -2."""
-    if len(A.shape) < 2:
-        raise RuntimeError(
-            "linalg.matrix_norm: The input tensor A must have at least 2 dimensions."
-        )
-    matrices = A if dtype is None else functions.to_dtype(A, dtype)
-    return _numpy.norm(matrices, ord, tuple(dim), keepdim)  # type: ignore[no-any-return]
-
-
-def norm(
-    A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
-) -> Tensor:
-    """A norm of vectors or, along two axes, of matrices."""
-    if ord is None:
-        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
-    many = isinstance(dim, (tuple, list))
-    if (many and len(dim) == 2) or (dim is None and len(A.shape) == 2) or isinstance(ord, str):
-        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
-    if dim is None and len(A.shape) > 2:
-        raise RuntimeError(
-            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
-            f"{len(A.shape)}D."
-        )
-    return vector_norm(A, ord, dim, keepdim, dtype=dtype)
-
-
+@taking_out
 def cond(A: Tensor, p: Any = None) -> Tensor:
     """How much an error of the right side may grow in a solution: the norm of A times that of its
-    inverse."""
+    inverse; infinite, where there is none."""
+    if len(A.shape) < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if p is None or p in (2, -2):
         values = svdvals(A)
         first, last = values[..., 0], values[..., -1]
         return functions.div(last, first) if p == -2 else functions.div(first, last)
-    return functions.mul(matrix_norm(A, p), matrix_norm(inv(A), p))
+    if A.shape[-1] != A.shape[-2]:
+        raise RuntimeError(
+            f"linalg.cond(ord={p}): A must be batches of square matrices, but they are "
+            f"{A.shape[-2]} by {A.shape[-1]} matrices"
+        )
+    inverse, infos = inv_ex(A)
+    conditions = functions.mul(matrix_norm(A, p), matrix_norm(inverse, p))
+    if not np.any(infos.array):
+        return conditions
+    return functions.where(infos > 0, np.inf, conditions)  # type: ignore[no-any-return]
 
 
 # --- determinants, inverses, solutions --------------------------------------------------------
 
 
+@taking_out
 def slogdet(A: Tensor) -> Any:
     """The sign of the determinant, and the logarithm of its absolute value."""
     return _Slogdet(*factorizations.slogdet(A))
 
 
+@taking_out
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
-    """The inverse, and zeros: a matrix that has none is refused."""
-    return _InvEx(inv(A), wrap(np.zeros(A.shape[:-2], np.int32)))
+    """The inverse, and zeros; for a matrix that has none NaN, and which pivot of it is zero."""
+    return _InvEx(*_with_infos(inv, A, factorizations.singular_infos, check_errors))
 
 
-def pinv(
-    A: Tensor,
-    rcond: Any = None,
-    hermitian: bool = False,
-    *,
-    atol: Any = None,
-    rtol: Any = None,
-) -> Tensor:
-    """The Moore-Penrose pseudoinverse: singular values up to max(atol, rtol * the greatest) count
-    as 0."""
-    rows, columns = A.shape[-2:]
-    if 0 in (rows, columns):
-        return shaping.transpose(A, -2, -1).clone()
-    if hermitian:
-        A = factorizations.hermitian(A)
-    least = _threshold(A, rcond, atol, rtol)
-    return _numpy.pinv(A, least if np.ndim(least) else float(least))  # type: ignore[no-any-return]
-
-
-def _threshold(A: Tensor, rcond: Any, atol: Any, rtol: Any) -> Any:
-    """The ratio to the greatest singular value up to which others count as 0."""
-    relative = rtol if rcond is None else rcond
-    array = A.array
-    if relative is None:
-        no_atol = atol is None or not np.any(_plain(atol))
-        relative = max(array.shape[-2:]) * np.finfo(array.dtype).eps if no_atol else 0.0
-    if atol is None:
-        return _plain(relative)
-    greatest = np.linalg.norm(array, 2, (-2, -1))
-    return np.maximum(_plain(atol) / np.maximum(greatest, 1e-300), _plain(relative))
-
-
-def _plain(value: Any) -> Any:
-    return value.array if isinstance(value, Tensor) else value
+def _with_infos(attempt: Any, A: Tensor, infos_of: Any, check_errors: bool) -> tuple[Any, Tensor]:
+    """What an attempt makes of matrices, and zeros; where it fails, NaN, and what is told of each
+    matrix. check_errors: it may not fail."""
+    try:
+        return attempt(A), wrap(np.zeros(A.shape[:-2], np.int32))
+    except LinAlgError:
+        if check_errors:
+            raise
+    infos = infos_of(A.array)
+    others, marked = factorizations.without_failures(A, infos)
+    return marked(attempt(others)), wrap(infos)
 
 
 def _is_vector(A: Tensor, B: Tensor) -> bool:
@@ -206,6 +157,7 @@ def _is_vector(A: Tensor, B: Tensor) -> bool:
     return len(B.shape) == 1 or (len(A.shape) - 1 == len(B.shape) and B.shape == A.shape[:-1])
 
 
+@taking_out
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """X of A @ X = B, or of X @ A = B."""
     factorizations._check_square(A, "linalg.solve")
@@ -227,11 +179,20 @@ def _solved(A: Tensor, B: Tensor, left: bool) -> Tensor:
     return _numpy.solve(A, B)  # type: ignore[no-any-return]
 
 
+@taking_out
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
-    """`solve`, and zeros: equations without a solution are refused."""
-    return _SolveEx(solve(A, B, left=left), wrap(np.zeros(A.shape[:-2], np.int32)))
+    """`solve`, and zeros; for equations of a singular matrix NaN, and which pivot of it is zero."""
+    vector = _is_vector(A, B)
+    right = shaping.unsqueeze(B, -1 if left else -2) if vector else B
+
+    def attempt(A: Tensor) -> Tensor:
+        return solve(A, right, left=left)
+
+    result, infos = _with_infos(attempt, A, factorizations.singular_infos, check_errors)
+    return _SolveEx(shaping.squeeze(result, -1 if left else -2) if vector else result, infos)
 
 
+@taking_out
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
@@ -241,16 +202,27 @@ def solve_triangular(
     return factorizations.triangular_solve(B, A, upper, False, unitriangular)[0]  # type: ignore[no-any-return]
 
 
+@taking_out
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """The inverse under `tensordot` of ind axes."""
+    if ind <= 0:
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    lengths = math.prod(A.shape[ind:]), math.prod(A.shape[:ind])
+    if lengths[0] != lengths[1]:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+            f"prod(self.shape[:ind]), but got {lengths[0]} != {lengths[1]}"
+        )
     return _numpy.tensorinv(A, ind)  # type: ignore[no-any-return]
 
 
+@taking_out
 def tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Tensor:
     """X of tensordot(A, X) = B; the axes `dims` of A are moved to its end first."""
     return _numpy.tensorsolve(A, B, dims)  # type: ignore[no-any-return]
 
 
+@taking_out
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """X of the least ‖A @ X - B‖, the sums of squares that are left, ranks, singular values."""
     if len(A.shape) < 2:
@@ -270,44 +242,27 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     return _Lstsq(shaping.squeeze(solution, -1) if vector else solution, residuals, ranks, values)
 
 
-def matrix_rank(
-    A: Tensor,
-    tol: Any = None,
-    hermitian: bool = False,
-    *,
-    atol: Any = None,
-    rtol: Any = None,
-) -> Tensor:
-    """How many singular values are above max(atol, rtol * the greatest)."""
-    array = factorizations.hermitian(A).array if hermitian else A.array
-    values = np.linalg.svd(array, compute_uv=False)
-    greatest = np.max(values, axis=-1, initial=0.0)
-    relative = _plain(rtol)
-    if tol is not None:
-        least = np.asarray(_plain(tol))
-    else:
-        has_atol = atol is not None and np.any(_plain(atol))
-        if relative is None:
-            relative = 0.0 if has_atol else max(A.shape[-2:]) * np.finfo(values.dtype).eps
-        absolute = 0.0 if atol is None else _plain(atol)
-        least = np.maximum(absolute, relative * greatest)
-    counts = np.sum(values > np.asarray(least)[..., None], axis=-1, dtype=np.int64)
-    return wrap(np.asarray(counts))
-
-
 # --- factors ----------------------------------------------------------------------------------
 
 
+@taking_out
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """The lower (or upper) triangular factor of a positive-definite matrix."""
     return factorizations.cholesky(A, upper, name="linalg.cholesky")
 
 
+@taking_out
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
-    """`cholesky`, and zeros: what has no factor is refused."""
-    return _CholeskyEx(cholesky(A, upper=upper), wrap(np.zeros(A.shape[:-2], np.int32)))
+    """`cholesky`, and zeros; for a matrix that has no factor NaN, and the order of its first minor
+    that is not positive-definite."""
+
+    def attempt(A: Tensor) -> Tensor:
+        return cholesky(A, upper=upper)
+
+    return _CholeskyEx(*_with_infos(attempt, A, factorizations.indefinite_infos, check_errors))
 
 
+@taking_out
 def qr(A: Tensor, mode: str = "reduced") -> Any:
     """An orthogonal matrix and an upper triangular one; mode: "reduced", "complete", or "r"."""
     if mode == "r":
@@ -320,26 +275,37 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
     return _Qr(*factorizations.qr_factors(A, mode))
 
 
+@taking_out
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """U, the singular values, and V.mH, of which A is the product."""
     return _Svd(*factorizations.svd_factors(A, full_matrices))
 
 
+@taking_out
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """The singular values, the greatest first."""
     return _numpy.svdvals(A)  # type: ignore[no-any-return]
 
 
+@taking_out
 def eig(A: Tensor) -> Any:
     """The eigenvalues and eigenvectors, complex ones."""
     factorizations._check_square(A, "linalg.eig")
+    _check_finite(A, "eig")
     return _Eig(*_numpy.eig(_complex(A)))
 
 
+@taking_out
 def eigvals(A: Tensor) -> Tensor:
     """The eigenvalues, complex ones."""
     factorizations._check_square(A, "linalg.eigvals")
+    _check_finite(A, "eig")
     return _numpy.eigvals(_complex(A))  # type: ignore[no-any-return]
+
+
+def _check_finite(A: Tensor, name: str) -> None:
+    if not np.all(np.isfinite(A.array)):
+        raise RuntimeError(f"torch.linalg.{name}: input tensor should not contain infs or NaNs.")
 
 
 def _complex(A: Tensor) -> Tensor:
@@ -352,33 +318,47 @@ def _is_upper(UPLO: str) -> bool:
     return UPLO.upper() == "U"
 
 
+@taking_out
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
     """The eigenvalues and eigenvectors of a Hermitian matrix, of which one triangle is read."""
     factorizations._check_square(A, "linalg.eigh")
     return _Eigh(*_numpy.eigh(factorizations.hermitian(A, _is_upper(UPLO))))
 
 
+@taking_out
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """The eigenvalues of a Hermitian matrix, of which one triangle is read."""
     factorizations._check_square(A, "linalg.eigvalsh")
     return _numpy.eigvalsh(factorizations.hermitian(A, _is_upper(UPLO)))  # type: ignore[no-any-return]
 
 
+@taking_out
 def lu(A: Tensor, *, pivot: bool = True) -> Any:
     """A permutation, a lower and an upper triangular matrix, of which A is the product."""
     return _Lu(*factorizations.lu_unpack(*factorizations.lu(A, pivot)))
 
 
+@taking_out
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """Both triangular factors in one matrix, and the rows that were exchanged (from 1)."""
-    return _LuFactor(*factorizations.lu(A, pivot))
+    factors, pivots, infos = factorizations.lu(A, pivot, True)
+    if np.any(infos.array):
+        which, place = factorizations.first_failure(infos.array)
+        raise RuntimeError(
+            f"torch.linalg.lu_factor: {which}U[{place},{place}] is zero and using it on lu_solve "
+            "would result in a division by zero. If you still want to perform the factorization, "
+            "consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
+        )
+    return _LuFactor(factors, pivots)
 
 
+@taking_out
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
-    """`lu_factor`, and zeros."""
+    """`lu_factor`, and zeros; for a singular matrix which pivot of it is zero."""
     return _LuFactorEx(*factorizations.lu(A, pivot, True))
 
 
+@taking_out
 def lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
 ) -> Tensor:

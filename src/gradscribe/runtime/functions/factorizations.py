@@ -93,17 +93,66 @@ def inverse(input: Tensor) -> Tensor:
     try:
         return apply(_INV, (input,))
     except np.linalg.LinAlgError:
+        which, place = first_failure(singular_infos(input.array))
         raise LinAlgError(
-            f"linalg.inv: The diagonal element {_zero_pivot(input.array)} is zero, the inversion "
-            "could not be completed because the input matrix is singular."
+            f"linalg.inv: {which}The diagonal element {place} is zero, the inversion could not be "
+            "completed because the input matrix is singular."
         ) from None
 
 
-def _zero_pivot(matrices: Array) -> int:
+def first_failure(infos: Array) -> tuple[str, int]:
+    """Which matrix of a stack is the first that an operation failed for, as errors name it, and
+    what is told of it."""
+    place = int(np.argmax(infos.ravel() > 0))
+    return f"(Batch element {place}): " if infos.ndim else "", int(infos.ravel()[place])
+
+
+def singular_infos(matrices: Array) -> Array:
+    """For each matrix which element, from 1, of the diagonal of its upper factor is zero; 0 for
+    those that have an inverse."""
+    return _infos(matrices, np.linalg.inv, _zero_pivot)
+
+
+def indefinite_infos(matrices: Array) -> Array:
+    """For each matrix the order of the first leading minor that is not positive-definite; 0 for
+    positive-definite ones."""
+    return _infos(matrices, np.linalg.cholesky, _bad_minor)
+
+
+def _infos(matrices: Array, attempt: Any, explain: Any) -> Array:
+    infos = np.zeros(matrices.shape[:-2], np.int32)
+    for place in np.ndindex(infos.shape):
+        try:
+            attempt(matrices[place])
+        except np.linalg.LinAlgError:
+            infos[place] = explain(matrices[place])
+    return infos
+
+
+def without_failures(input: Tensor, infos: Array) -> tuple[Tensor, Any]:
+    """The matrices, unit ones in the place of those that an operation fails for; and what makes
+    results of these NaN."""
+    bad = infos[..., None, None] > 0
+    unit = wrap(np.eye(input.array.shape[-1], dtype=input.array.dtype))
+
+    def marked(result: Tensor) -> Tensor:
+        found: Tensor = functions.where(wrap(bad), np.nan, result)
+        return found
+
+    return functions.where(wrap(bad), unit, input), marked
+
+
+def _zero_pivot(matrix: Array) -> int:
     """Which element, from 1, of the diagonal of an upper factor is zero."""
-    factors = lu(wrap(matrices))[0].array
-    zeros = np.argwhere(np.diagonal(factors, axis1=-2, axis2=-1) == 0)
-    return int(zeros[0, -1] + 1 if len(zeros) else matrices.shape[-1])
+    place = int(_zero_pivots(lu(wrap(matrix))[0].array))
+    return place or matrix.shape[-1]
+
+
+def _zero_pivots(factors: Array) -> Array:
+    """For each upper factor the first zero of its diagonal, from 1; 0 for those without."""
+    zeros = np.diagonal(factors, axis1=-2, axis2=-1) == 0
+    first = np.argmax(zeros, axis=-1) if zeros.shape[-1] else 0
+    return np.where(zeros.any(-1), first + 1, 0).astype(np.int32)
 
 
 def matrix_power(input: Tensor, n: int) -> Tensor:
@@ -147,20 +196,18 @@ def cholesky(input: Tensor, upper: bool = False, *, name: str = "cholesky") -> T
     try:
         return apply(_CHOLESKY, (input, _asymmetry(input.array, upper)), (upper,))
     except np.linalg.LinAlgError:
+        which, order = first_failure(indefinite_infos(input.array))
         raise LinAlgError(
-            f"{name}: The factorization could not be completed because the input is not "
-            f"positive-definite (the leading minor of order {_bad_minor(input.array)} is not "
-            "positive-definite)."
+            f"{name}: {which}The factorization could not be completed because the input is not "
+            f"positive-definite (the leading minor of order {order} is not positive-definite)."
         ) from None
 
 
-def _bad_minor(matrices: Array) -> int:
+def _bad_minor(matrix: Array) -> int:
     """The order of the first leading minor that is not positive-definite."""
-    for matrix in matrices.reshape(-1, *matrices.shape[-2:]):
-        for order in range(1, len(matrix) + 1):
-            if not np.linalg.eigvalsh(matrix[:order, :order])[0] > 0:
-                return order
-    return int(matrices.shape[-1])
+    orders = range(1, len(matrix))
+    bad = (n for n in orders if not np.linalg.eigvalsh(matrix[:n, :n])[0] > 0)
+    return next(bad, len(matrix))
 
 
 def _unread(input: Tensor, upper: bool) -> Array:
@@ -229,7 +276,7 @@ def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     if pivot:
         _choose_pivots(array, order, pivots)
     factors = apply(_LU, (input.take_along_dim(wrap(order[..., None]), -2),))
-    infos = wrap(np.zeros(array.shape[:-2], np.int32))
+    infos = wrap(np.asarray(_zero_pivots(factors.array)))
     return (factors, wrap(pivots), infos) if get_infos else (factors, wrap(pivots))
 
 
@@ -260,8 +307,10 @@ def _order_of(pivots: Array, length: int) -> Array:
 
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """The solution of the equations of the matrix that `lu` has factored."""
-    order = _order_of(LU_pivots.array, LU_data.array.shape[-1])
-    exchanged = b.take_along_dim(wrap(order[..., None]), -2)
+    stack = np.broadcast_shapes(LU_data.array.shape[:-2], b.array.shape[:-2])
+    order = _order_of(LU_pivots.array, LU_data.array.shape[-1])[..., None]
+    order = np.broadcast_to(order, (*stack, *order.shape[-2:]))
+    exchanged = shaping.expand(b, (*stack, *b.array.shape[-2:])).take_along_dim(wrap(order), -2)
     return apply(_LU_SOLVE, (LU_data, exchanged))
 
 
@@ -303,6 +352,11 @@ def geqrf(input: Tensor) -> Any:
 
 def orgqr(input: Tensor, input2: Tensor) -> Tensor:
     """The first columns of the product of Householder reflections, as `geqrf` gives them."""
+    if input.array.shape[-2] < input.array.shape[-1]:
+        raise RuntimeError(
+            "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to "
+            "input.shape[-1]"
+        )
     return apply(_HOUSEHOLDER, (input, input2))
 
 

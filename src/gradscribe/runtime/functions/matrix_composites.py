@@ -50,7 +50,8 @@ def lu(x: Any) -> Any:
     out = x.copy()
     rows, columns = x.shape[-2], x.shape[-1]
     for k in range(min(rows, columns)):
-        below = out[..., k + 1 :, k] / out[..., k, k][..., None]
+        column, pivot = out[..., k + 1 :, k], out[..., k, k][..., None]
+        below = column / np.where((pivot == 0) & (column == 0), 1, pivot)
         out[..., k + 1 :, k] = below
         out[..., k + 1 :, k + 1 :] -= below[..., :, None] * out[..., k, k + 1 :][..., None, :]
     return out
@@ -87,6 +88,7 @@ def triangular_solve(a: Any, b: Any, upper: bool, transpose: bool, unitriangular
 def matrix_exp(x: Any) -> Any:
     """The exponential, by scaling, a Padé approximant of order 13 and squaring (Higham, 2005)."""
     size = np.max(np.sum(np.abs(x), axis=-2), initial=0.0)
+    size = size if np.isfinite(size) else 0.0
     squarings = max(0, int(np.ceil(np.log2(max(size, 1e-30) / 5.371920351148152))))
     a = x * 0.5**squarings
     one = np.eye(x.shape[-1], dtype=x.dtype)

@@ -11,7 +11,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from gradscribe.runtime.functions.outputs import NAMES as TAKE_OUT
 from gradscribe.runtime.functions.outputs import stored
@@ -81,6 +81,17 @@ def _with_names(
             called.__signature__ = _with_out(signature)  # type: ignore[attr-defined]
     SPELLED[called] = function, names
     return called
+
+
+Taking = TypeVar("Taking", bound=Callable[..., Any])
+
+
+def taking_out(function: Taking) -> Taking:
+    """The function, which understands NumPy's names of its arguments and `out=`, too."""
+    made: Any = _with_names(
+        cast(FunctionType, function), _other_names(cast(FunctionType, function)), True, False
+    )
+    return made  # type: ignore[no-any-return]
 
 
 def _with_out(signature: inspect.Signature) -> inspect.Signature:

@@ -40,10 +40,10 @@ def nancumprod(a, axis=None, dtype=None):
 
 
 @composition(np.nanmean)
-def nanmean(a, axis=None, *, keepdims=False, where=True):
+def nanmean(a, axis=None, dtype=None, *, keepdims=False, where=True):
     if _kind(a) not in "fc":
-        return np.mean(a, axis=axis, keepdims=keepdims, where=where)
-    total = np.sum(_filled(a, 0), axis=axis, keepdims=keepdims, where=where)
+        return np.mean(a, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    total = np.sum(_filled(a, 0), axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     return _divided(total, np.sum(~np.isnan(a), axis=axis, keepdims=keepdims, where=where))
 
 
@@ -54,13 +54,15 @@ def _divided(total, count):
 
 
 @composition(np.nanvar)
-def nanvar(a, axis=None, *, ddof=0, keepdims=False, where=True):
+def nanvar(a, axis=None, *, ddof=0, keepdims=False, where=True, mean=None, correction=None):
+    ddof = ddof if correction is None else correction
     if _kind(a) not in "fc":
-        return np.var(a, axis=axis, ddof=ddof, keepdims=keepdims, where=where)
+        return np.var(a, axis=axis, ddof=ddof, keepdims=keepdims, where=where, mean=mean)
     numbers, a = ~np.isnan(a), _filled(a, 0)
     count = np.sum(numbers, axis=axis, keepdims=True, where=where)
-    total = np.sum(a, axis=axis, keepdims=True, where=where)
-    deviations = np.where(numbers, (a - _divided(total, count)).astype(a.dtype), 0)
+    if mean is None:
+        mean = _divided(np.sum(a, axis=axis, keepdims=True, where=where), count)
+    deviations = np.where(numbers, (a - mean).astype(a.dtype), 0)
     squares = deviations * deviations
     if _kind(a) == "c":
         squares = np.real(deviations * np.conjugate(deviations))
@@ -70,6 +72,7 @@ def nanvar(a, axis=None, *, ddof=0, keepdims=False, where=True):
 
 
 @composition(np.nanstd)
-def nanstd(a, axis=None, *, ddof=0, keepdims=False, where=True):
-    variance = nanvar(a, axis, ddof=ddof, keepdims=keepdims, where=where)
+def nanstd(a, axis=None, *, ddof=0, keepdims=False, where=True, mean=None, correction=None):
+    ddof = ddof if correction is None else correction
+    variance = nanvar(a, axis, ddof=ddof, keepdims=keepdims, where=where, mean=mean)
     return np.where(variance == 0, 0, np.sqrt(np.where(variance == 0, 1, variance)))[()]

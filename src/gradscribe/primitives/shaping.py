@@ -277,8 +277,8 @@ def astype(out, x, dtype, *, d_out):
 
 
 @composition(*available(np, "astype"))
-def convert(x, dtype):
-    return x.astype(dtype)
+def convert(x, dtype, *, copy=True):
+    return x.astype(dtype, copy=copy)
 
 
 @adjoint(np.copy, methods=("copy",), type=_copy_type, tangent=LINEAR)

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend import outside, wording
-from gradscribe.frontend.calls import array_likes, destinations, inlining, positions, prelude
+from gradscribe.frontend.calls import (
+    array_likes,
+    destinations,
+    inlining,
+    options,
+    positions,
+    prelude,
+)
 from gradscribe.frontend.contiguity import is_contiguous
 from gradscribe.frontend.data.subscripts import cut
 from gradscribe.frontend.interruptions import MisfitError
@@ -74,12 +81,14 @@ def apply_primitive(
     objects = object_arrays.made(lowering, node, callee, arguments, keywords)
     if objects is not None:
         return objects
-    if callee is np.array and not keywords.keys().isdisjoint(_OF_ARRAYS):
-        return _array(lowering, node, arguments, keywords)
+    if callee in (np.array, np.asarray) and not keywords.keys().isdisjoint(_OF_ARRAYS):
+        return _array(lowering, node, callee, arguments, keywords)
     out, where, arguments, keywords = destinations.destination(callee, arguments, keywords)
     if out is not None or where is not None:
         result = apply_primitive(lowering, node, primitive, callee, arguments, keywords)
         return destinations.store_result(lowering, node, callee, result, out, where)
+    variant = VARIANTS.get(callee.name if isinstance(callee, Method) else callee)
+    keywords = options.essential(callee, primitive.signature, variant, keywords)
     if isinstance(callee, np.ufunc) and "dtype" in keywords:
         dtype = keywords.pop("dtype")
         arguments = tuple(
@@ -89,7 +98,6 @@ def apply_primitive(
     try:
         bound = primitive.signature.bind(*arguments, **keywords)
     except TypeError as error:
-        variant = VARIANTS.get(callee.name if isinstance(callee, Method) else callee)
         if variant is not None:
             return inlining.inline(lowering, node, variant, arguments, keywords)
         lowering.unsupported(
@@ -164,7 +172,9 @@ def _may_be_given_back(primitive: Primitive, arguments: dict[str, Any]) -> froze
     return frozenset({x.storage}) | x.storage.overlaps if isinstance(x, Ref) else frozenset()
 
 
-def _array(lowering: Lowering, node: Any, arguments: tuple[Any, ...], keywords: Any) -> Any:
+def _array(
+    lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: Any
+) -> Any:
     """`np.array(x, copy=…, ndmin=…)`: without `copy`, what `np.asarray` gives; with more axes in
     front, if it has fewer than `ndmin`."""
     from gradscribe.frontend.calls.dispatch import call
@@ -174,7 +184,8 @@ def _array(lowering: Lowering, node: Any, arguments: tuple[Any, ...], keywords: 
         for name in _OF_ARRAYS & keywords.keys()
     }
     rest = {name: item for name, item in keywords.items() if name not in given}
-    callee = np.array if given.get("copy", True) is True else np.asarray
+    is_copy = given.get("copy", callee is np.array) is True
+    callee = np.array if is_copy else np.asarray
     result = call(lowering, node, Static(callee), arguments, rest)
     rank = getattr(lowering.value(result).type, "rank", 0)
     for _ in range(given.get("ndmin", 0) - rank):

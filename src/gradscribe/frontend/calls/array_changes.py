@@ -21,8 +21,12 @@ def sort(a: Any, axis: Any = -1) -> None:
     a[...] = np.sort(a, axis)
 
 
-def put(a: Any, ind: Any, v: Any) -> None:
+def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """`np.put(a, ind, v)`, for as many values as indices, or one."""
+    if mode == "wrap":
+        ind = np.mod(ind, np.size(a))
+    if mode == "clip":
+        ind = np.clip(ind, 0, np.size(a) - 1)
     if np.ndim(a) == 1:
         a[ind] = v
     else:
@@ -37,11 +41,15 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         dst[...] = np.where(where, src, dst)
 
 
-def fill_diagonal(a: Any, val: Any) -> None:
-    """`np.fill_diagonal(a, val)`, for matrices."""
+def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
+    """`np.fill_diagonal(a, val)`, for matrices. wrap: it begins again below, after a row."""
     rows, columns = a.shape
-    i = np.arange(min(rows, columns))
-    a[i, i] = val
+    if wrap:
+        places = np.arange(0, np.size(a), columns + 1)
+        a[places // columns, places % columns] = val
+    else:
+        i = np.arange(min(rows, columns))
+        a[i, i] = val
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:

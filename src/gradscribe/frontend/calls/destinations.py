@@ -90,6 +90,8 @@ def destination(
     where = keywords.pop("where", None) if isinstance(callee, np.ufunc) else None
     position = _position_of_out(callee)
     if position is not None and len(arguments) > position:
+        later = zip(_positional(callee)[position + 1 :], arguments[position + 1 :], strict=False)
+        keywords.update(later)
         arguments, out = arguments[:position], arguments[position]
     if isinstance(out, TupleOf) and len(out.items) == 1:
         out = out.items[0]
@@ -108,14 +110,19 @@ def _position_of_out(callee: Any) -> int | None:
     return None if isinstance(callee, Method) else _position_in_signature(callee)
 
 
-@functools.lru_cache(maxsize=1024)
 def _position_in_signature(callee: Any) -> int | None:
-    try:
-        parameters = list(inspect.signature(callee).parameters.values())
-    except (TypeError, ValueError):
-        return None
-    names = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+    names = _positional(callee)
     return names.index("out") if "out" in names else None
+
+
+@functools.lru_cache(maxsize=1024)
+def _positional(callee: Any) -> tuple[str, ...]:
+    """The names of the parameters that may be given by position."""
+    try:
+        parameters = inspect.signature(callee).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    return tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
 
 
 def store_result(

@@ -11,7 +11,7 @@ from typing import Any
 
 from gradscribe.errors import SourceNotFoundError
 from gradscribe.frontend import dependencies, outside
-from gradscribe.frontend.calls import destinations, positions, static_values, tensors
+from gradscribe.frontend.calls import destinations, options, positions, static_values, tensors
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Path
@@ -87,6 +87,7 @@ def compose(
     out, _, arguments, keywords = destinations.destination(callee, arguments, keywords)
     names = positions.NAMES | KNOWN_PARAMETERS.get(composition, frozenset())
     signature = _signature_of(composition)
+    keywords = options.essential(callee, signature, None, keywords)
     arguments, keywords = positions.settle_arguments(
         lowering, node, signature, names, arguments, keywords
     )

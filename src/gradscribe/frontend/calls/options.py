@@ -1,0 +1,55 @@
+"""Arguments of NumPy's functions that change nothing about the numbers which these give.
+
+They say which conversions are errors, in which order memory is laid out, whether work may be done
+in the memory of an argument. Compiled code does without them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gradscribe.frontend.values import Static
+from gradscribe.ir.core import Method
+
+_WITHOUT_EFFECT: Mapping[str, tuple[Any, ...] | None] = {
+    "casting": None,
+    "subok": None,
+    "overwrite_input": None,
+    "order": ("K", "A", "C", "F", None),
+    "kind": ("introselect", None),
+    "writeable": (False,),
+    "like": (None,),
+}
+"""The values that have no effect, by the name of the parameter (None: all)."""
+
+
+def essential(
+    callee: Any, signature: inspect.Signature, variant: Any, keywords: dict[str, Any]
+) -> dict[str, Any]:
+    """The keywords of a call without those that have no effect, and are none of the parameters that
+    the signature, or a function that stands for other calls, has."""
+    dropped = {name for name, item in keywords.items() if _has_no_effect(name, item)}
+    if not dropped or not _is_of_numpy(callee):
+        return keywords
+    dropped -= signature.parameters.keys()
+    if variant is not None:
+        dropped -= inspect.signature(variant).parameters.keys()
+    return {name: item for name, item in keywords.items() if name not in dropped}
+
+
+def _is_of_numpy(callee: Any) -> bool:
+    """Whether it is NumPy's, or a method of arrays."""
+    if isinstance(callee, (np.ufunc, Method)):
+        return True
+    return str(getattr(callee, "__module__", "")).startswith("numpy")
+
+
+def _has_no_effect(name: str, item: Any) -> bool:
+    if name not in _WITHOUT_EFFECT or not isinstance(item, Static):
+        return False
+    values = _WITHOUT_EFFECT[name]
+    return values is None or item.value in values

@@ -81,6 +81,10 @@ POINTS = [
         np.array([0.0, 2.0]),
         [0, 0.25 / np.log(2) ** 0.5],
     ),
+    ("np.modf(x)[0]", np.array([0.0, -0.0, 1.5]), [1, 1, 1]),
+    ("np.poly1d(x)(2.0)", np.array([0.0, 1.0, 0.0]), [4, 2, 1]),
+    ("np.poly1d(x).deriv()(2.0)", np.array([0.0, 0.0, 1.0]), [4, 1, 0]),
+    ("(3 * np.poly1d(x) - np.poly1d([1.0, 2.0]))(2.0)", ZEROS, [12, 6, 3]),
     ("np.median(x)", np.array([np.inf, 1.0, 2.0, 3.0, -np.inf]), [0, 0, 1, 0, 0]),
 ]
 

@@ -223,6 +223,17 @@ def test_of_a_real_matrix_with_a_complex_root_there_is_no_wrong_derivative(funct
     gs.testing.check_grad(lambda x: np.imag(function(x + 1j * np.eye(2))), matrix)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["sp.gammainc(a, v)", "sp.chdtr(3, v)", "sp.pdtr(2, v)", "sp.rgamma(v)", "sp.expn(0, v)"],
+)
+def test_at_infinity_a_limit_has_no_slope(text: str) -> None:
+    function, _ = function_of(text.replace("a, ", "2.5, "), MODULES)
+    x = np.array([np.inf, 1.5])
+    gradient = gs.grad(lambda x: np.sum(function(x)))(x)
+    assert gradient[0] == 0 != gradient[1]
+
+
 def test_outside_of_the_support_a_density_does_not_change() -> None:
     x = np.array([-1.0, 0.5, 2.0])
     assert gs.grad(lambda x: np.sum(stats.beta.pdf(x, 2.0, 3.0)))(x)[::2].tolist() == [0.0, 0.0]

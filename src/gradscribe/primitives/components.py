@@ -58,8 +58,8 @@ def divmod_(x, y):
 def modf(x):
     if np.asarray(x).dtype.kind in "biu":
         x = x + 0.0
-    whole = np.trunc(x)
-    return np.copysign(np.where(np.isinf(x), 0, x - whole), x)[()], whole
+    finite = np.where(np.isinf(x), np.copysign(0.0, x), x)
+    return np.fmod(finite, 1.0)[()], np.trunc(x)
 
 
 # -- mantissa and exponent -----------------------------------------------------------------------

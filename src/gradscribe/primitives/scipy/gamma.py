@@ -38,7 +38,7 @@ def _by_divisor(out, z, above=(), below=()):
         slope = slope * sp.gamma(np.where(is_pole, other, 1))
     for other in below:
         slope = slope * sp.rgamma(np.where(is_pole, other, 1))
-    return np.where(is_pole, slope, -out * sp.psi(np.where(is_pole, 1, z)))
+    return np.where(is_pole, slope, -out * sp.psi(np.where(is_pole | (z == np.inf), 1, z)))
 
 
 @elementwise(sp.gammaln)
@@ -125,9 +125,11 @@ def multigammaln(a, d):
 
 def gamma_density(a, x):
     """The derivative of `gammainc(a, x)` by x; at zero a power, which has derivatives."""
-    inside = np.where(x == 0, 1, x)
+    is_end = (x == 0) | (x == np.inf)
+    inside = np.where(is_end, 1, x)
     density = np.exp(sp.xlogy(a - 1, inside) - inside - sp.gammaln(a))
-    return np.where(x == 0, np.power(1.0 * x, a - 1) * np.exp(-x - sp.gammaln(a)), density)
+    power = np.power(1.0 * x, a - 1) * np.exp(-x - sp.gammaln(a))
+    return np.where(is_end, np.where(x == 0, power, 0), density)
 
 
 def beta_density(a, b, x):

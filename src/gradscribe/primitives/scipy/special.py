@@ -256,7 +256,7 @@ def expn(out, n, x):
     if known(n) and n > 0:
         slope = -sp.expn(n - 1, x)
     else:
-        slope = np.where(n == 0, -out * (x + 1) / x, -sp.expn(np.maximum(n - 1, 0), x))
+        slope = np.where(n == 0, -out - out / x, -sp.expn(np.maximum(n - 1, 0), x))
     return UNKNOWN, slope
 
 

@@ -265,6 +265,57 @@ def test_dtypes_are_kept():
             "mat1 and mat2 shapes cannot be multiplied (2x3 and 5x4)",
         ),
         (
+            lambda: F.conv2d(gs.ones(1, 1, 4, 4), gs.ones(1, 1, 2, 2), gs.ones(2)),
+            RuntimeError,
+            "Given weight of size [1, 1, 2, 2], expected bias to be 1-dimensional with 1 elements, "
+            "but got bias of size [2] instead",
+        ),
+        (
+            lambda: F.max_unpool2d(gs.ones(1, 1, 2, 2), gs.full((1, 1, 2, 2), 20), 2),
+            RuntimeError,
+            "Found an invalid max index: 20 (output volumes are of size 4x4)",
+        ),
+        (
+            lambda: F.max_unpool1d(gs.ones(1, 1, 2), gs.tensor([[[0, 2]]]), 2, output_size=(9,)),
+            ValueError,
+            'invalid output_size "(9,)" (dim 0 must be between 2 and 6)',
+        ),
+        (
+            lambda: F.embedding(gs.tensor([-1]), gs.ones(3, 2)),
+            IndexError,
+            "index out of range in self",
+        ),
+        (
+            lambda: F.embedding(gs.tensor([1.0]), gs.ones(3, 2)),
+            RuntimeError,
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            "Long, Int; but got torch.DoubleTensor instead (while checking arguments for "
+            "embedding)",
+        ),
+        (
+            lambda: F.nll_loss(gs.ones(2, 3), gs.tensor([0, 1]), weight=gs.ones(2)),
+            RuntimeError,
+            "weight tensor should be defined either for all 3 classes or no classes but got weight "
+            "tensor of shape: [2]",
+        ),
+        (
+            lambda: F.cross_entropy(gs.ones(2, 3), gs.tensor([0, 1]), label_smoothing=2.0),
+            RuntimeError,
+            "label_smoothing must be between 0.0 and 1.0. Got: 2",
+        ),
+        (
+            lambda: F.binary_cross_entropy(gs.tensor([2.0]), gs.ones(1)),
+            RuntimeError,
+            "all elements of input should be between 0 and 1",
+        ),
+        (
+            lambda: F.unfold(gs.ones(1, 1, 2, 2), 3),
+            RuntimeError,
+            "Given input with spatial size (2, 2), kernel_size=(3, 3), dilation=(1, 1), "
+            "padding=(0, 0), calculated shape of the array of sliding blocks as (0, 0), but its "
+            "components must be at least one.",
+        ),
+        (
             lambda: F.dropout(gs.ones(3), 2.0),
             ValueError,
             "dropout probability has to be between 0 and 1, but got 2.0",
@@ -358,3 +409,13 @@ def test_dropout_draws_nothing_when_it_changes_nothing():
     F.dropout(gs.ones(3), 0.5, training=False, generator=generator)
     F.alpha_dropout(gs.ones(3), 0.0, training=True, generator=generator)
     assert generator.random() == np.random.default_rng(0).random()
+
+
+def test_rows_that_are_shortened_keep_their_tangent():
+    weight = gs.tensor([[3.0, 4.0], [0.1, 0.2]])
+    with gs.autograd.forward_ad.dual_level():
+        dual = gs.autograd.forward_ad.make_dual(weight, gs.ones(2, 2))
+        rows = F.embedding(gs.tensor([0]), dual, max_norm=1.0)
+        primal, tangent = gs.autograd.forward_ad.unpack_dual(rows)
+    np.testing.assert_allclose(primal.numpy(), [[0.6, 0.8]], rtol=1e-6)
+    assert tangent.tolist() == [[1, 1]]

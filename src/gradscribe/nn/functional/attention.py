@@ -77,11 +77,25 @@ def embedding(
         raise NotImplementedError("embedding() with scale_grad_by_freq=True")
     if padding_idx is not None and not -count <= padding_idx < count:
         raise AssertionError("Padding_idx must be within num_embeddings")
+    _check_rows(input, count)
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
     if padding_idx is None:
         return apply(_ROWS, (weight, input))
     return apply(_ROWS_BUT, (weight, input), (padding_idx % count,))
+
+
+def _check_rows(index: Tensor, count: int) -> None:
+    """PyTorch's errors for what is no index of a row."""
+    places = np.ravel(index.array)
+    if places.dtype != np.int64 and places.dtype != np.int32:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got {dtypes.type_name(places.dtype)} instead (while checking "
+            "arguments for embedding)"
+        )
+    if np.any((places < 0) | (places >= count)):
+        raise IndexError("index out of range in self")
 
 
 def _shorten(weight: Tensor, index: Tensor, max_norm: float, norm_type: float) -> None:

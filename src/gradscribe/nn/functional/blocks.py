@@ -33,6 +33,12 @@ def unfold(
     spread, margin = triple(dilation, 2, 1), triple(padding, 2, 0)
     batch = input if len(input.shape) == 4 else shaping.unsqueeze(input, 0)
     counts = _block_counts(deep(batch.shape[2:]), kernel, steps, margin, spread)
+    if min(counts) <= 0:
+        raise RuntimeError(
+            f"Given input with spatial size {tuple(batch.shape[2:])}, kernel_size={kernel[1:]}, "
+            f"dilation={spread[1:]}, padding={margin[1:]}, calculated shape of the array of "
+            f"sliding blocks as {counts[1:]}, but its components must be at least one."
+        )
     result = apply(_UNFOLD, (shaping.unsqueeze(batch, 2),), (kernel, steps, margin, spread, counts))
     return result if len(input.shape) == 4 else shaping.squeeze(result, 0)
 

@@ -75,6 +75,15 @@ def _margins(padding: Any, kernel: Any, stride: Any, dilation: Any, rank: int) -
     return margin, margin
 
 
+def _check_bias(weight: Tensor, bias: Tensor | None, channels: int) -> None:
+    """The error for a bias that does not have a number for each channel."""
+    if bias is not None and tuple(bias.shape) != (channels,):
+        raise RuntimeError(
+            f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with "
+            f"{channels} elements, but got bias of size {list(bias.shape)} instead"
+        )
+
+
 def _convolved(
     input: Tensor,
     weight: Tensor,
@@ -93,6 +102,7 @@ def _convolved(
     if min(spread) <= 0:
         raise RuntimeError("dilation should be greater than zero")
     _check(input, weight, rank, weight.shape[1] * groups, groups)
+    _check_bias(weight, bias, weight.shape[0])
     kernel = deep(weight.shape[2:])
     before, after = _margins(padding, kernel, steps, spread, rank)
     batch = input if len(input.shape) == rank + 2 else shaping.unsqueeze(input, 0)
@@ -125,6 +135,7 @@ def _transposed(
     dilation: Any,
 ) -> Tensor:
     _check(input, weight, rank, weight.shape[0], groups)
+    _check_bias(weight, bias, weight.shape[1] * groups)
     kernel = deep(weight.shape[2:])
     steps, spread = triple(stride, rank, 1), triple(dilation, rank, 1)
     margin, more = triple(padding, rank, 0), triple(output_padding, rank, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from gradscribe.nn.formulas import pooling as formulas
@@ -136,6 +137,20 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = 
     return both if return_indices else both[0]
 
 
+def _chosen_size(
+    given: tuple[int, ...], usual: tuple[int, ...], steps: tuple[int, ...]
+) -> tuple[int, ...]:
+    """The size that is named, which is less than a step away from the usual one."""
+    size = given[-len(usual) :]
+    for axis, (length, expected, step) in enumerate(zip(size, usual, steps, strict=True)):
+        if not expected - step < length < expected + step:
+            raise ValueError(
+                f'invalid output_size "{size}" (dim {axis} must be between {expected - step} and '
+                f"{expected + step})"
+            )
+    return size
+
+
 def _unpooled(
     input: Tensor,
     indices: Tensor,
@@ -157,7 +172,14 @@ def _unpooled(
         (n - 1) * s + k - 2 * p for n, s, k, p in zip(given, steps, kernel, margin, strict=True)
     )[3 - rank :]
     if output_size is not None:
-        size = tuple(output_size)[-rank:]
+        size = _chosen_size(tuple(output_size), size, steps[3 - rank :])
+    count = math.prod(size)
+    outside = indices.array[(indices.array < 0) | (indices.array >= count)]
+    if outside.size:
+        volume = "x".join(str(length) for length in size)
+        raise RuntimeError(
+            f"Found an invalid max index: {outside[0]} (output volumes are of size {volume})"
+        )
     shape = (batch.shape[0], batch.shape[1], *size)
     places = shaping.reshape(indices, (batch.shape[0], batch.shape[1], -1))
     return like(apply(_PUT, (batch, places), (shape,)), input, rank)

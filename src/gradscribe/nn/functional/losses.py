@@ -208,6 +208,8 @@ def binary_cross_entropy(
             f"Using a target size ({target.shape}) that is different to the input size "
             f"({input.shape}) is deprecated. Please ensure they have the same size."
         )
+    if np.any((input.array < 0) | (input.array > 1)):
+        raise RuntimeError("all elements of input should be between 0 and 1")
     weights = () if weight is None else (weight,)
     reduction = reduction_of(size_average, reduce, reduction)
     return apply(_BCE, alike((input, target, *weights)), (reduction,))
@@ -261,6 +263,14 @@ def check_classes(target: Tensor, count: int, ignored: int) -> None:
         raise IndexError(f"Target {classes[np.argmax(is_wrong)]} is out of bounds.")
 
 
+def _check_class_weights(weight: Tensor | None, count: int) -> None:
+    if weight is not None and tuple(weight.shape) != (count,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {count} classes or no classes but got "
+            f"weight tensor of shape: {list(weight.shape)}"
+        )
+
+
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -273,6 +283,7 @@ def nll_loss(
     """-input of the target class; input: logarithms of probabilities, classes along axis 1."""
     reduction = reduction_of(size_average, reduce, reduction)
     axis = _class_axis(input, target)
+    _check_class_weights(weight, input.shape[axis])
     check_classes(target, input.shape[axis], ignore_index)
     weights = () if weight is None else (weight,)
     return apply(_NLL, (input, target, *weights), (axis, ignore_index, reduction))
@@ -292,6 +303,8 @@ def cross_entropy(
     for each."""
     reduction = reduction_of(size_average, reduce, reduction)
     weights = () if weight is None else (weight,)
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if queries.is_floating_point(target):
         if target.shape != input.shape:
             raise RuntimeError("expected scalar type Long but found a floating point target")
@@ -299,6 +312,7 @@ def cross_entropy(
         static: tuple[Any, ...] = (axis, reduction, label_smoothing)
         return apply(_CROSS_ENTROPY_OF_PROBABILITIES, (input, target, *weights), static)
     axis = _class_axis(input, target)
+    _check_class_weights(weight, input.shape[axis])
     check_classes(target, input.shape[axis], ignore_index)
     static = (axis, ignore_index, reduction, label_smoothing)
     return apply(_CROSS_ENTROPY, (input, target, *weights), static)

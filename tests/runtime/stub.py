@@ -1,14 +1,29 @@
-"""Writes `gradscribe/runtime/attached.pyi`: `python -m tests.runtime.stub`, after methods of Tensor
-were added."""
+"""Writes `attached.pyi` and `namespace.pyi`: `python -m tests.runtime.stub`, then `make format`,
+after methods of Tensor, or names of `gs`, were added. Type checkers do not see what is attached to
+a class, nor the sum of the `__all__` of many modules."""
 
 import ast
+import builtins
+import importlib
 import inspect
+import re
 from pathlib import Path
 
 import gradscribe as gs
+from gradscribe.runtime import namespace
 from gradscribe.runtime.tensors import tensor
 
 STUB = Path(tensor.__file__).with_name("attached.pyi")
+NAMESPACE = Path(namespace.__file__).with_suffix(".pyi")
+NAMESPACE_HEAD = '''"""The names that the runtime gives to `gs`, for editors and type checkers."""
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from gradscribe.runtime.tensors import dtypes
+
+'''
 HEAD = '''"""What `methods.py` attaches to Tensor, for editors and type checkers."""
 
 import builtins
@@ -25,6 +40,7 @@ OPERATORS = frozenset(
     for prefix in ("", "r", "i")
 )
 BOOLS = frozenset({"allclose", "equal", "array_equal"})
+PROPERTIES = {gs.Tensor: "Tensor", bool: "builtins.bool", int: "builtins.int"}
 NOT_ATTACHED = frozenset({"__slots__", "__doc__", "__module__", "__init__", "__weakref__"})
 
 
@@ -57,7 +73,8 @@ def declaration(name):
     """The lines of one attribute."""
     attribute = vars(gs.Tensor)[name]
     if isinstance(attribute, property):
-        return f"    @property\n    def {name}(self) -> Tensor: ..."
+        known = PROPERTIES.get(type(getattr(gs.ones(2, 2, dtype=gs.complex128), name)), "Any")
+        return f"    @property\n    def {name}(self) -> {known}: ..."
     ignored = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
     return f"    def {name}({parameters(attribute)}) -> {result(name, attribute)}: ...{ignored}"
 
@@ -90,5 +107,40 @@ def result(name, function):
     return known if known in ("None", "Iterator[Tensor]", "tuple[Tensor, ...]") else "Any"
 
 
+def namespace_stub():
+    """The text of `namespace.pyi`: where each name comes from, or of what type it is."""
+    imports, others = [], []
+    for node in ast.parse(inspect.getsource(namespace)).body:
+        if isinstance(node, ast.ImportFrom):
+            names = [alias.name for alias in node.names]
+            module = importlib.import_module(node.module)
+            public = {*(module.__all__ if names == ["*"] else names)} & {*namespace.__all__}
+            written = set(re.findall(r"^(?:class |def )?(\w+)", inspect.getsource(module), re.M))
+            imports += [f"from {node.module} import {n} as {n}" for n in sorted(public & written)]
+            others += [f"{name}: Callable[..., Tensor]" for name in sorted(public - written)]
+        elif isinstance(node, ast.Assign):
+            names = [target.id for target in node.targets if target.id in namespace.__all__]
+            others += [f"{name}: {kind(getattr(namespace, name))}" for name in names]
+    names = f"__all__ = {sorted(namespace.__all__)}"
+    return NAMESPACE_HEAD + "\n".join([*imports, "", names, "", *others, ""])
+
+
+def kind(value):
+    """The type of a constant, as text."""
+    if isinstance(value, (builtins.float, gs.dtype)):
+        return {builtins.float: "builtins.float"}.get(type(value), "dtypes.PublicDtype")
+    return "None" if value is None else "Any"
+
+
+def namespace_names():
+    """The names in that stub."""
+    for node in ast.parse(NAMESPACE.read_text()).body:
+        if isinstance(node, ast.ImportFrom):
+            yield from (alias.asname for alias in node.names if alias.asname)
+        elif isinstance(node, ast.AnnAssign):
+            yield node.target.id
+
+
 if __name__ == "__main__":
+    NAMESPACE.write_text(namespace_stub())
     STUB.write_text(HEAD + "\n".join(map(declaration, attached_names())) + "\n")

@@ -214,10 +214,11 @@ def spliced(writer: Writer, scope: Scope, depth: int) -> None:
     if depth > 2:
         return scalar(writer, scope, depth)
     name, index, total = writer.name("L"), writer.name("i"), writer.name("t")
-    inner = scope.inner(indices=[*scope.indices, index])
+    count = writer.pick(["n", "2", "n + 2"])
+    inner = scope if count == "n + 2" else scope.inner(indices=[*scope.indices, index])
     start = writer.pick(["[s, 0.5]", f"[e for e in {writer.pick(scope.arrays)} if e > -0.5]"])
     writer.emit(depth, f"{name} = {start}")
-    writer.emit(depth, f"for {index} in range({writer.pick(['n', '2', 'n + 2'])}):")
+    writer.emit(depth, f"for {index} in range({count}):")
     number = _number(writer, inner)
     forms = [
         f"{name} = {name}[:{index}] + [{number}] + {name}[{index}:]",

@@ -304,6 +304,16 @@ def test_a_cotangent_that_is_no_number_is_refused(cotangent):
         vjp(cotangent)
 
 
+def test_stop_gradient_of_containers_cuts_each_part():
+    def f(p):
+        held = gs.stop_gradient({"pair": (p["a"], p["b"]), "kind": "x", "n": None})
+        return np.sum(p["a"] * held["pair"][1]) + gs.stop_gradient([p["b"]])[0]
+
+    found = gs.grad(f)({"a": np.ones(2), "b": 3.0})
+    np.testing.assert_array_equal(found["a"], [3.0, 3.0])
+    assert found["b"] == 0.0
+
+
 def test_stop_gradient_emits_nothing():
     gradient = gs.grad(lambda x: np.sum(x * gs.stop_gradient(np.exp(x))))
     x = normal(3)

@@ -126,3 +126,14 @@ def test_copies_of_arguments_keep_their_order_in_memory() -> None:
     for _ in range(20):
         m = np.asfortranarray(rng.normal(size=(4, 5)))
         assert gs.vjp(changed, m)[0] == changed(m.copy(order="K"))
+
+
+def test_a_copy_of_windows_is_stored_to() -> None:
+    """The windows themselves are read-only, in the tangent, too."""
+
+    def f(x: Any) -> Any:
+        windows = np.lib.stride_tricks.sliding_window_view(x * 2, 3).copy()
+        windows[0] = windows[-1] * 2
+        return windows * np.linalg.norm(windows, axis=-1, keepdims=True)
+
+    gs.testing.check_grad(f, np.arange(1.0, 7.0))

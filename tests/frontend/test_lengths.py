@@ -515,3 +515,25 @@ def trip_of_another_loop(x, n):
 
 def test_lengths_of_one_trip_are_not_those_of_the_next() -> None:
     gs.testing.check_grad(lambda x: trip_of_another_loop(x, 4), v(5))
+
+
+def by_rows(x):
+    if x.shape[0] >= 3:
+        x = np.sum(x, axis=0)
+    return x**2
+
+
+def by_count(x, n):
+    y = x if n > 1 else np.sum(x)
+    return y * n
+
+
+def test_a_length_may_decide_how_many_axes_there_are() -> None:
+    """The specializing call tells; another call gets another specialization."""
+    for rows in (3, 2, 4, 1):
+        x = np.arange(2.0 * rows).reshape(rows, 2)
+        out = gs.vjp(by_rows, x)[0]
+        np.testing.assert_array_equal(out, by_rows(x))
+        gs.testing.check_grad(by_rows, x)
+    for n in (1, 2, 1):
+        gs.testing.check_grad(lambda x: by_count(x, n), np.arange(3.0))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gradscribe as gs
 from tests.frontend.oracles import agrees, check
 
 W = np.array([0.7, 1.3, 0.9])
@@ -109,3 +110,16 @@ def chain(w: Any, letters: str) -> Any:
 
 def test_strings_are_arguments() -> None:
     agrees(chain, W, "HPPHH")
+
+
+def layers(p: Any) -> Any:
+    x = np.ones(2)
+    for name in sorted(p):
+        if name.startswith("w"):
+            x = np.tanh(x @ p[name] + p["b" + name[1:]])
+    return x
+
+
+def test_a_part_of_a_known_string_is_known() -> None:
+    p = {"w0": np.eye(2), "b0": np.ones(2), "w1": np.ones((2, 3)), "b1": np.zeros(3)}
+    gs.testing.check_grad(layers, p)

@@ -220,7 +220,7 @@ def other_keys(x, d):
     return sum(d.values())
 
 
-@refused("a list holds items of other types on each path", 2.5, 20)
+@refused("`found` holds items of other types on each path", 2.5, 20)
 def appended_on_one_path(x, n):
     found = []
     for k in range(n):

@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.api import function_calls, jacobians, tensor_spellings, transform_calls
+from gradscribe.api import (
+    function_calls,
+    jacobians,
+    stopping,
+    tensor_spellings,
+    transform_calls,
+)
 from gradscribe.api import tensor_calls as _tensor_calls
 from gradscribe.api import tensor_creation as _tensor_creation
 from gradscribe.api import tensor_promotion as _tensor_promotion
@@ -71,7 +77,7 @@ def value_and_grad(
 
 
 def stop_gradient(x: Any) -> Any:
-    """x itself, through which nothing is differentiated."""
+    """x itself (numbers and arrays in any nesting), through which nothing is differentiated."""
     tree, leaves = flatten(x)
     cut = [leaf.detach() if isinstance(leaf, Tensor) else leaf for leaf in leaves]
     return unflatten(tree, iter(cut))
@@ -82,5 +88,6 @@ jacobians.enter()
 function_calls.enter()
 tensor_spellings.enter()
 register(STOP_GRADIENT, (stop_gradient,), ())
+stopping.enter(stop_gradient)
 
 del _tensor_calls, _tensor_creation, _tensor_promotion

@@ -176,7 +176,7 @@ counts: for each mask (or list of unknown length) in the index, how many items i
 masks have equal counts. distinct: no item of x is taken twice.
 """
 
-READ_ONLY = frozenset({"broadcast_to", "broadcast_arrays", "diagonal"})
+READ_ONLY = frozenset({"broadcast_to", "broadcast_arrays", "diagonal", "windows"})
 """Views that NumPy does not let be stored to."""
 
 READS = frozenset({GETITEM, GATHER})

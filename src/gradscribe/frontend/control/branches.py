@@ -59,8 +59,9 @@ def branch(
     then: Callable[[], None],
     otherwise: Callable[[], None],
 ) -> None:
-    """Lower both sides and leave the merged state. A side that raises takes no part, nor does one
-    that cannot be compiled where the specializing call takes the other, which is assumed then."""
+    """Lower both sides and leave the merged state. A side that raises takes no part. Where a side
+    cannot be compiled, or the two leave values that have no type in common, the side that the
+    specializing call takes is assumed, if its lengths and integers tell."""
     location, depth = lowering.builder.location, len(lowering.frame.loops)
     before = lowering.fork()
     builder = lowering.builder
@@ -98,6 +99,11 @@ def branch(
     flag = as_flag(lowering, condition)
     merge = Merge(lowering, Sides(flag, before, (first, second), (after_first, after_second)))
     results, yields = merge.run()
+    if merge.divides_values:
+        outcome = assumed_outcome(builder.facts, builder.definition, condition)
+        if outcome is not None:
+            _go_on(lowering, *((first, after_first) if outcome else (second, after_second)))
+            return
     blocks = [Block((), tuple(o), tuple(y)) for o, y in zip((first, second), yields, strict=True)]
     lowering.builder.emit_if(condition, blocks[0], blocks[1], results, location)
     merge.finish()

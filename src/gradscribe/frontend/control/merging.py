@@ -147,6 +147,11 @@ class Merge:
 
     # -- building ----------------------------------------------------------------------------
 
+    @property
+    def divides_values(self) -> bool:
+        """Whether, after `run`, the two sides of some value have no type in common."""
+        return not all(isinstance(value, Value) for value in self.values.values())
+
     def _is_divided(self, plan: Any) -> bool:
         """Whether the two sides of a leaf have no type in common."""
         return isinstance(plan, Leaf) and not isinstance(self.values[plan.number], Value)

@@ -51,9 +51,10 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
         return _read_list(lowering, node, owner, index)
     if isinstance(owner, ObjectRef) and isinstance(index, Static):
         return outside.item_of_object(lowering, node, owner, index.value)
-    if isinstance(owner, Static) and isinstance(index, Static):
+    place = index_argument(index)
+    if isinstance(owner, Static) and isinstance(place, Static):
         try:
-            return Static(owner.value[index.value])
+            return Static(owner.value[place.value])
         except (TypeError, LookupError) as error:
             lowering.raises(node, error, f"this item cannot be read: {error}")
     if isinstance(owner, Iteration) and owner.kind == "range":

@@ -513,3 +513,18 @@ def test_the_node_of_gradients_for_once_tells_of_leaves_of_its_own():
     assert names == ["torch::autograd::AccumulateGrad", None]
     with pytest.raises(RuntimeError, match="once_differentiable"):
         autograd.grad(d_x, seed)
+
+
+def test_classes_of_functions_have_a_class_of_their_own():
+    class Twice(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 2
+
+    assert type(Twice) is autograd.function.FunctionMeta
+    assert Twice._backward_cls.__name__ == "TwiceBackward"
+    assert type(Twice.apply(gs.ones(1, requires_grad=True)).grad_fn) is Twice._backward_cls

@@ -308,3 +308,26 @@ def test_a_tensor_keeps_attributes_of_the_user():
         assert twin.note is not x.note
     with pytest.raises(AttributeError, match="has no attribute 'other'"):
         x.other
+
+
+def test_as_subclass_gives_a_view_of_the_users_class():
+    class Labelled(gs.Tensor):
+        def hello(self):
+            return f"hello {self.numel()}"
+
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    labelled = x.as_subclass(Labelled)
+    assert (type(labelled), labelled.hello()) == (Labelled, "hello 2")
+    assert (labelled.grad_fn.name(), labelled._base) == ("AliasBackward0", x)
+    (labelled * 3).sum().backward()
+    assert x.grad.tolist() == [3, 3]
+    with pytest.raises(TypeError, match="a class that does not inherit from Tensor"):
+        x.as_subclass(int)
+
+
+def test_layouts_and_memory_formats_have_classes_of_their_own():
+    x = gs.ones(2)
+    assert (x.layout, repr(x.layout)) == (gs.strided, "torch.strided")
+    assert isinstance(gs.strided, gs.layout)
+    assert isinstance(gs.channels_last, gs.memory_format)
+    assert not isinstance(gs.channels_last, gs.layout)

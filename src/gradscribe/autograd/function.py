@@ -1,6 +1,11 @@
 """`gs.autograd.function`: `Function` and the decorators of its methods."""
 
-from gradscribe.runtime.graph.function import Function, InplaceFunction, once_differentiable
+from gradscribe.runtime.graph.function import (
+    Function,
+    FunctionMeta,
+    InplaceFunction,
+    once_differentiable,
+)
 from gradscribe.runtime.graph.function_node import FunctionNode as BackwardCFunction
 from gradscribe.runtime.graph.function_node import FunctionNode as FunctionCtx
 
@@ -8,6 +13,7 @@ __all__ = [
     "BackwardCFunction",
     "Function",
     "FunctionCtx",
+    "FunctionMeta",
     "InplaceFunction",
     "once_differentiable",
 ]

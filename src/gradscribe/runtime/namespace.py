@@ -67,6 +67,8 @@ from gradscribe.runtime.tensors.dtypes import (
     finfo,
     get_default_dtype,
     iinfo,
+    layout,
+    memory_format,
     set_default_dtype,
     strided,
 )
@@ -156,7 +158,9 @@ __all__ = [
     "int64",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
+    "layout",
     "long",
+    "memory_format",
     "nan",
     "newaxis",
     "pi",

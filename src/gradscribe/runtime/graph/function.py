@@ -37,7 +37,19 @@ from gradscribe.runtime.graph.node import NO_EDGE, Edge, Node, next_sequence
 from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap_result
 
 
-class Function:
+class FunctionMeta(type):
+    """The class of the classes of custom operations: gives each a class of nodes of its own."""
+
+    _backward_cls: type[FunctionNode]
+
+    def __init__(
+        cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any
+    ) -> None:
+        super().__init__(name, bases, namespace, **kwargs)
+        cls._backward_cls = type(f"{name}Backward", (FunctionNode,), {"_forward_cls": cls})
+
+
+class Function(metaclass=FunctionMeta):
     """Base of custom operations: static `forward(ctx, ...)` and `backward(ctx, ...)`.
 
     forward may instead take no ctx, if there is a static `setup_context(ctx, inputs, output)`.
@@ -46,12 +58,6 @@ class Function:
     generate_vmap_rule: ClassVar[bool] = False
     clear_saved_tensors_on_access: ClassVar[bool] = False
     """Whether `ctx.saved_tensors` gives up what it returns, so that it can be freed earlier."""
-    _backward_cls: ClassVar[type[FunctionNode]] = FunctionNode
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        name = f"{cls.__name__}Backward"
-        cls._backward_cls = type(name, (FunctionNode,), {"_forward_cls": cls})
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakSet
 
+from gradscribe.runtime.tensors.dtypes import type_name
+
 Hook = Callable[..., Any]
 HookTable = dict[int, Hook]
 
@@ -58,7 +60,9 @@ def checked_result(hook: Hook, result: Any, gradient: Any) -> Any:
     if gradient is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if result.array.dtype != gradient.array.dtype:
-        raise RuntimeError(f"hook '{_name(hook)}' has changed the type of value")
+        was, got = type_name(gradient.array.dtype), type_name(result.array.dtype)
+        changed = f"has changed the type of value (was {was} got {got})"
+        raise RuntimeError(f"hook '{_name(hook)}' {changed}")
     if result.array.shape != gradient.array.shape:
         raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
     return result

@@ -276,8 +276,8 @@ class iinfo:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
 
 
-class layout:
-    """How the elements of Tensors lie in memory, and in which order."""
+class _Named:
+    """One of a few values, which print as in PyTorch."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -287,6 +287,14 @@ class layout:
 
     def __reduce__(self) -> str:
         return self.name
+
+
+class layout(_Named):
+    """How Tensors are kept in memory: all are `strided`."""
+
+
+class memory_format(_Named):
+    """The order in which the elements of a Tensor lie in memory."""
 
 
 strided = layout("strided")

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.runtime.tensors.dtypes import layout
+from gradscribe.runtime.tensors.dtypes import memory_format as named
 
-contiguous_format, preserve_format = layout("contiguous_format"), layout("preserve_format")
-channels_last, channels_last_3d = layout("channels_last"), layout("channels_last_3d")
+contiguous_format, preserve_format = named("contiguous_format"), named("preserve_format")
+channels_last, channels_last_3d = named("channels_last"), named("channels_last_3d")
 
 _AXES = {channels_last: 4, channels_last_3d: 5}
 

@@ -12,6 +12,7 @@ import numpy as np
 from gradscribe.errors import UnsupportedError
 from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions import complex_numbers, numpy_protocol, shaping, special, viewing
+from gradscribe.runtime.functions.eager import apply
 from gradscribe.runtime.graph.backward import tensor_backward
 from gradscribe.runtime.graph.modes import MODES, tell_made
 from gradscribe.runtime.tensors import (
@@ -307,7 +308,22 @@ _KINDS_OF_OTHERS = [
     "is_xpu",
 ]
 
+
+def _as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
+    """A view of the whole Tensor that is an instance of a class of the user's, without a call of
+    its `__init__`. What is computed of it are Tensors as ever."""
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise TypeError(
+            "Creating a Tensor subclass from a class that does not inherit from Tensor is not "
+            "possible. Make sure your class inherits from Tensor."
+        )
+    alias: Tensor = apply(indexing.ALIAS, (self,), ((Ellipsis,),))
+    alias.__class__ = cls
+    return alias
+
+
 METHODS: dict[str, Any] = {
+    "as_subclass": _as_subclass,
     "backward": tensor_backward,
     "zero_": _zero_,
     "fill_": _fill_,

@@ -300,3 +300,13 @@ def test_an_empty_index_scatters_nothing():
 def test_positions_outside_of_the_array_wrap_around():
     rows, columns = gs.unravel_index(gs.tensor([-1, 7]), (2, 3))
     assert (rows.tolist(), columns.tolist()) == ([1, 0], [2, 1])
+
+
+@pytest.mark.parametrize("index", [..., slice(None), True])
+def test_values_may_have_more_axes_of_length_one_than_their_place(index):
+    value = gs.full((1, 1, 2, 3), 5.0, requires_grad=True)
+    whole = gs.zeros(2, 3)
+    whole[index] = value
+    whole.sum().backward()
+    assert whole.tolist() == [[5, 5, 5], [5, 5, 5]]
+    assert value.grad.shape == (1, 1, 2, 3)

@@ -90,3 +90,14 @@ def test_numbers_in_order_fill_an_out_of_any_shape(fill):
     whole = gs.zeros(3, 3)
     fill(whole[1:])
     assert whole.tolist() == [[0, 0, 0], [0, 1, 2], [3, 4, 5]]
+
+
+def test_the_memory_of_a_capsule_may_be_written_to():
+    given = gs.zeros(3)
+    shared = gs.utils.dlpack.from_dlpack(gs.utils.dlpack.to_dlpack(given))
+    shared[0] = 5.0
+    assert given.tolist() == [5, 0, 0]
+    del given
+    assert shared.tolist() == [5, 0, 0]
+    with pytest.raises(TypeError, match="stream must be ``int`` or ``none``"):
+        shared.__dlpack__(stream=object())

@@ -196,6 +196,8 @@ class ArrayMethods(Attached):
     def __dlpack__(self, **options: Any) -> Any:
         if self.requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if not isinstance(options.get("stream"), int | None):
+            raise TypeError("stream must be ``int`` or ``none``")
         return self.array.__dlpack__(**options)
 
     def __dlpack_device__(self) -> Any:

@@ -104,10 +104,11 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
         selected, static = _selected_first(static, operands)
         tensor = apply(SELECT, (tensor,), (selected,))
     if static == (Ellipsis,):
-        assign(tensor, value)
+        assign(tensor, _of_rank(value, tensor.array.ndim))
         return
     if not operands and not tensor.array.flags.writeable:  # a part of it may be all the same
-        assign(getitem(tensor, index), value)
+        part = getitem(tensor, index)
+        assign(part, _of_rank(value, part.array.ndim))
         return
     step = Step(operation_of(static, operands), operands, (static,))
     try:
@@ -115,6 +116,14 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     except IndexError:
         explain(tensor.array.shape, static, operands)
         raise
+
+
+def _of_rank(value: Any, rank: int) -> Any:
+    """A value to store without the axes of length one that it has before those of its place."""
+    extra = np.ndim(value) - rank
+    if extra <= 0 or any(length != 1 for length in value.shape[:extra]):
+        return value
+    return value.reshape(value.shape[extra:])
 
 
 def _is_truth(operand: Array) -> bool:

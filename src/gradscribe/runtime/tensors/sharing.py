@@ -126,7 +126,19 @@ class _OfCapsule:
         return (1, 0)
 
 
+class _Writable:
+    """The memory of an array that may be written to: a capsule of the first version of DLPack says
+    nothing of that, and NumPy then makes arrays that are only read."""
+
+    def __init__(self, array: Array) -> None:
+        interface = array.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+        self._array = array
+
+
 def from_dlpack(ext_tensor: Any) -> Tensor:
     """A Tensor that shares memory with an array of another library, or with a capsule of one."""
-    known = hasattr(ext_tensor, "__dlpack__")
-    return finished(np.from_dlpack(ext_tensor if known else _OfCapsule(ext_tensor)))
+    if hasattr(ext_tensor, "__dlpack__"):
+        return finished(np.from_dlpack(ext_tensor))
+    array = np.from_dlpack(_OfCapsule(ext_tensor))
+    return finished(array if array.flags.writeable else np.asarray(_Writable(array)))

@@ -80,14 +80,15 @@ def _padded(x, axis, before, after, mode, values):
 
 def _padded_oddly(x, axis, before, after, mode):
     """The array reflected at its ends, and turned around the elements there, along one axis."""
-    n, period = x.shape[axis], x.shape[axis] - (mode == "reflect")
+    n = x.shape[axis]
+    period = n if mode == "symmetric" else max(n - 1, 1)
     place = np.arange(-before, n + after)
-    turns = place // period if mode == "symmetric" else np.floor_divide(place, max(period, 1))
+    turns = place // period
     odd = np.mod(turns, 2) == 1
     inner = place - turns * period
     form = (-1,) + (1,) * (np.ndim(x) - axis - 1)
     source = np.where(odd, (period - inner) if mode == "reflect" else period - 1 - inner, inner)
-    inside = x[(slice(None),) * axis + (source,)]
+    inside = x[(slice(None),) * axis + (np.minimum(source, n - 1),)]
     first, last = _edge(x, axis, 0), _edge(x, axis, -1)
     centre = 2 * np.where(np.reshape(turns > 0, form), last, first)
     mirrored = np.where(np.reshape(odd, form), centre - inside, inside)

@@ -14,7 +14,8 @@ class Polynomial:
     """
 
     def __init__(self, c_or_r: Any, r: bool = False, variable: Any = None) -> None:
-        self.given = np.poly(c_or_r) if r else np.atleast_1d(c_or_r)
+        c = np.poly(c_or_r) if r else np.atleast_1d(c_or_r)
+        self.given = c if len(c) > 0 else np.zeros(1, dtype=c.dtype)
         trimmed = np.trim_zeros(self.given, "f")
         self.coeffs = trimmed if len(trimmed) > 0 else self.given[-1:]
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe.ir.trees import flatten
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from tests.primitives.test_forms import (
@@ -92,9 +93,10 @@ def test_eager_tensors_give_the_same(text: str) -> None:
     arguments = [SAMPLES[name] for name in names]
     value, pullback = gs.vjp(function, *arguments)
     given = [gs.tensor(x, requires_grad=True) for x in arguments]
-    result = function(*given)
-    np.testing.assert_allclose(result.detach().numpy(), value, rtol=1e-12)
-    gradients = gs.autograd.grad(result, given, gs.tensor(value))
+    results, values = flatten(function(*given))[1], flatten(value)[1]
+    for result, wanted in zip(results, values, strict=True):
+        np.testing.assert_allclose(result.detach().numpy(), wanted, rtol=1e-12)
+    gradients = gs.autograd.grad(results, given, list(map(gs.tensor, values)))
     for gradient, wanted in zip(gradients, pullback(value), strict=True):
         np.testing.assert_allclose(gradient.numpy(), wanted, rtol=1e-9)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gradscribe import grad, utils
+from gradscribe.errors import NoDerivativeError
 from gradscribe.runtime import namespace as gs
 
 
@@ -215,3 +216,12 @@ def test_one_part_is_still_a_list_of_parts(x):
         assert whole.shape == (2, 2)
         assert type(function(x, 2)) is type(function(x.array, 2))
     assert type(np.meshgrid(x[0])) is type(np.broadcast_arrays(x)) is tuple
+
+
+def test_an_operation_without_a_rule_is_computed_where_no_derivative_is_needed():
+    special = pytest.importorskip("scipy.special")
+    x = gs.tensor([0.5, 1.0])
+    assert special.agm(x, 2.0).tolist() == special.agm([0.5, 1.0], 2.0).tolist()
+    assert [part.tolist() for part in special.ellipj(0.5, x)][3][0] == special.ellipj(0.5, 0.5)[3]
+    with pytest.raises(NoDerivativeError, match="`agm` has no derivative here"):
+        special.agm(x.requires_grad_(), 2.0)

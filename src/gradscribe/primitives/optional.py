@@ -9,7 +9,15 @@ import sys
 _PACKAGE = "gradscribe.primitives.scipy"
 
 FAMILIES = {
-    "scipy.special": ("gamma", "special", "distributions", "bessel", "polynomials", "sums"),
+    "scipy.special": (
+        "gamma",
+        "special",
+        "distributions",
+        "bessel",
+        "polynomials",
+        "sums",
+        "several",
+    ),
     "scipy.linalg": ("linalg", "solving", "matrix_functions"),
     "scipy.fft": ("fft",),
     "scipy.signal": ("signal",),

@@ -54,6 +54,8 @@ def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """`np.place(arr, mask, vals)`: the values in turn, as often as needed."""
+    if np.asarray(mask).dtype != np.bool_:
+        mask = np.not_equal(mask, 0)
     if np.ndim(vals) == 0:
         arr[mask] = vals
     else:
@@ -62,6 +64,8 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """`np.putmask(a, mask, values)`, for one value, or values of the shape of a."""
+    if np.asarray(mask).dtype != np.bool_:
+        mask = np.not_equal(mask, 0)
     if np.ndim(values) == 0:
         a[mask] = values
     else:

@@ -182,13 +182,13 @@ def polar(a, side="right"):
 
 
 @composition(sl.eig)
-def eig(a):
+def eig(a, *, overwrite_a=False, overwrite_b=False, check_finite=True):
     w, v = np.linalg.eig(a)
     return w, v
 
 
 @composition(sl.eigvals)
-def eigvals(a):
+def eigvals(a, *, overwrite_a=False, check_finite=True):
     return np.linalg.eigvals(a)
 
 
@@ -240,9 +240,49 @@ def eigh(out, a, b=None, lower=True, eigvals_only=False, *, d_out):
 GRADIENTS.add(PRIMITIVES[sl.eigh])
 
 
+@variant(sl.eigh)
+def eigh_of_form(
+    a,
+    b=None,
+    *,
+    lower=True,
+    eigvals_only=False,
+    overwrite_a=False,
+    overwrite_b=False,
+    type=1,
+    check_finite=True,
+    subset_by_index=None,
+    driver=None,
+):
+    """Some of the eigenvalues, from one number on to another, are taken of all: their vectors may
+    have the other sign, as those of another driver have."""
+    if type != 1:
+        raise TypeError("of a problem of another type than 1 no derivative is known")
+    found = sl.eigh(a, b, lower=lower, eigvals_only=eigvals_only)
+    if subset_by_index is None:
+        return found
+    first, last = subset_by_index
+    if eigvals_only:
+        return found[first : last + 1]
+    return found[0][first : last + 1], found[1][:, first : last + 1]
+
+
 @composition(sl.eigvalsh)
-def eigvalsh(a, b=None, *, lower=True, overwrite_a=False, overwrite_b=False, check_finite=True):
-    return sl.eigh(a, b, lower=lower, eigvals_only=True)
+def eigvalsh(
+    a,
+    b=None,
+    *,
+    lower=True,
+    overwrite_a=False,
+    overwrite_b=False,
+    type=1,
+    check_finite=True,
+    subset_by_index=None,
+    driver=None,
+):
+    return eigh_of_form(
+        a, b, lower=lower, eigvals_only=True, type=type, subset_by_index=subset_by_index
+    )
 
 
 # -- matrices of a pattern -----------------------------------------------------------------------

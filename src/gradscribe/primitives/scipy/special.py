@@ -12,7 +12,7 @@ import math
 import numpy as np
 import scipy.special as sp
 
-from gradscribe.primitives.registry import UNKNOWN, available, composition, elementwise
+from gradscribe.primitives.registry import PUBLIC, UNKNOWN, available, composition, elementwise
 from gradscribe.primitives.static import known
 
 _ROOT_PI = math.sqrt(math.pi)
@@ -298,3 +298,41 @@ def ellipkinc(out, phi, m):
 def ellipeinc(out, phi, m):
     sine = np.sin(phi)
     return np.sqrt(1 - m * sine * sine), (out - sp.ellipkinc(phi, m)) / (2 * m)
+
+
+# -- of several parameters -----------------------------------------------------------------------
+
+
+@elementwise(sp.lambertw)
+def lambertw(out, z, k=0, tol=1e-8):
+    return 1 / (np.exp(out) * (1 + out)), None, None
+
+
+for _ufunc in available(sp._ufuncs, "_lambertw"):
+    PUBLIC[_ufunc] = sp.lambertw
+
+
+@elementwise(sp.voigt_profile)
+def voigt_profile(out, x, sigma, gamma):
+    """The real part of Faddeeva's function of (x + i gamma) / (sigma sqrt(2))."""
+    z = (x + 1j * gamma) / (math.sqrt(2) * sigma)
+    slope = (2j / _ROOT_PI - 2 * z * sp.wofz(z)) / (math.sqrt(2 * math.pi) * sigma)
+    width = math.sqrt(2) * sigma
+    by_sigma = -(out + np.real(slope * z)) / sigma
+    return np.real(slope) / width, by_sigma, -np.imag(slope) / width
+
+
+@elementwise(sp.elliprf)
+def elliprf(out, x, y, z):
+    return -sp.elliprd(y, z, x) / 6, -sp.elliprd(x, z, y) / 6, -sp.elliprd(x, y, z) / 6
+
+
+@elementwise(sp.elliprc)
+def elliprc(out, x, y):
+    return -sp.elliprd(y, y, x) / 6, -sp.elliprd(x, y, y) / 3
+
+
+@elementwise(sp.elliprd)
+def elliprd(out, x, y, z):
+    """Its derivatives are known in terms of no other function of SciPy."""
+    return UNKNOWN, UNKNOWN, UNKNOWN

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.errors import NoDerivativeError
 from gradscribe.primitives.registry import (
     COMPOSITIONS,
     NAMED,
@@ -24,6 +25,7 @@ from gradscribe.primitives.registry import (
 from gradscribe.runtime.functions.adaptors import BY_CALLEE
 from gradscribe.runtime.functions.any_form import apply_of_any_form
 from gradscribe.runtime.functions.eager import STEMS, Operation, apply
+from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 
@@ -31,6 +33,8 @@ def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwar
     """`ufunc(*inputs)` with a Tensor among the inputs (NEP 13)."""
     ufunc = PUBLIC.get(ufunc, ufunc)
     callee = ufunc if method == "__call__" else getattr(ufunc, method)
+    if ufunc not in PRIMITIVES and ufunc not in COMPOSITIONS:
+        return _without_derivative(callee, inputs, kwargs)
     if "out" in kwargs:
         return _into(callee, method == "__call__", inputs, **kwargs)
     if method != "__call__" or kwargs or getattr(ufunc, "nout", 1) != 1:
@@ -39,6 +43,17 @@ def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwar
     row = BY_CALLEE.get(ufunc)
     numbers = [i.item() if isinstance(i, np.generic) else i for i in inputs]
     return apply(_row(ufunc) if row is None else row, numbers)
+
+
+def _without_derivative(callee: Any, inputs: Any, kwargs: Mapping[str, Any]) -> Any:
+    """A call of an operation that has no rule, where none is needed."""
+    if any(isinstance(item, Tensor) and item.requires_grad for item in inputs) and grad_enabled():
+        raise NoDerivativeError(
+            f"`{callee.__name__}` has no derivative here",
+            "detach the Tensor, or give the derivative as a `gs.autograd.Function`",
+        )
+    found = callee(*map(_array, inputs), **{name: _array(item) for name, item in kwargs.items()})
+    return tuple(map(wrap, found)) if isinstance(found, tuple) else wrap(np.asarray(found))
 
 
 def _into(callee: Any, is_masked: bool, inputs: Any, out: tuple[Any, ...], **kwargs: Any) -> Any:

@@ -1,0 +1,75 @@
+"""Functions of one real number that have several results: Airy's, and integrals in pairs.
+
+Formulas: Abramowitz & Stegun, 5.2, 7.3 and 10.4. Of complex numbers they are refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.special as sp
+
+from gradscribe.ir.types import Tuple
+from gradscribe.primitives.registry import adjoint
+from gradscribe.primitives.typing import elementwise_type
+
+
+def _several(ufunc: Any) -> Callable[[Any], Any]:
+    """Enter a function by what gives the derivatives of its results, `rule(out, x)`."""
+
+    def result(i):
+        return lambda x: ufunc(x)[i]
+
+    parts = tuple(result(i) for i in range(ufunc.nout))
+
+    def enter(rule):
+        def type_(facts, callee, x):
+            return Tuple(tuple(elementwise_type(facts, part, x=x) for part in parts))
+
+        def tangent(out, x, *, d_x):
+            return tuple(partial * d_x for partial in rule(out, x))
+
+        def cotangent(out, x, *, d_out):
+            d_x = 0.0
+            for partial, d_result in zip(rule(out, x), d_out):  # noqa: B905
+                d_x = d_x + partial * d_result
+            return d_x
+
+        cotangent.__name__ = rule.__name__
+        adjoint(ufunc, type=type_, tangent=tangent)(cotangent)
+        return rule
+
+    return enter
+
+
+@_several(sp.airy)
+def airy(out, x):
+    return out[1], x * out[0], out[3], x * out[2]
+
+
+@_several(sp.airye)
+def airye(out, x):
+    """Scaled by the exponential of 2/3 x ** 1.5, and of its real part where x is negative."""
+    root = np.sqrt(np.maximum(x, 0))
+    ai, d_ai = np.where(x < 0, 0, out[0]), np.where(x < 0, 0, out[1])  # there SciPy has none
+    first = d_ai + root * ai, x * ai + root * d_ai
+    return *first, out[3] - root * out[2], x * out[2] - root * out[3]
+
+
+@_several(sp.sici)
+def sici(out, x):
+    return np.sinc(x / math.pi), np.cos(x) / x
+
+
+@_several(sp.shichi)
+def shichi(out, x):
+    return np.real(np.sinc(1j * x / math.pi)), np.cosh(x) / x
+
+
+@_several(sp.fresnel)
+def fresnel(out, x):
+    angle = math.pi / 2 * x * x
+    return np.sin(angle), np.cos(angle)

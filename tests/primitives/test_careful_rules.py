@@ -146,6 +146,21 @@ np.expm1(x); np.linspace(x[0], x[1], 3); np.polyval(x, x); np.unique(x); np.add.
 """
 
 
+def test_numbers_of_extended_precision_are_written_with_all_digits() -> None:
+    third, turn = np.longdouble(1) / 3, np.clongdouble(1j) / 3
+
+    def scaled(x: Any) -> Any:
+        return max(x * third), np.arange(x[0]), x * turn
+
+    x = np.array([1.5, 2.5], np.longdouble)
+    for result, wanted in zip(gs.vjp(scaled, x)[0], scaled(x), strict=True):
+        assert result.dtype == wanted.dtype
+        np.testing.assert_array_equal(result, wanted)
+    (largest, _, _), (tangent, _, turned) = gs.jvp(scaled, (x,), (x,))
+    assert tangent == largest
+    np.testing.assert_array_equal(turned, x * turn)
+
+
 @pytest.mark.parametrize("dtype", [np.float16, np.longdouble])
 @pytest.mark.parametrize(
     "text", [t.strip() for t in IN_ALL_PRECISIONS.replace(";", "\n").split("\n") if t]

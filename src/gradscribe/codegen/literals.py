@@ -58,6 +58,18 @@ def _numpy_scalar(value: np.generic, scope: Scope) -> ast.expr:
     return ast.Call(scope.reference(type(value)), [literal(value.item(), scope)], [])
 
 
+@literal.register
+def _long_double(value: np.longdouble, scope: Scope) -> ast.expr:
+    """Of a text: Python's literals have fewer digits."""
+    return ast.Call(scope.reference(np.longdouble), [ast.Constant(str(value))], [])
+
+
+@literal.register
+def _long_complex(value: np.clongdouble, scope: Scope) -> ast.expr:
+    imaginary = ast.BinOp(_long_double(value.imag, scope), ast.Mult(), ast.Constant(1j))
+    return ast.BinOp(_long_double(value.real, scope), ast.Add(), imaginary)
+
+
 @literal.register(np.dtype)
 def _dtype(value: Any, scope: Scope) -> ast.expr:
     return scope.reference(value.type)

@@ -29,6 +29,12 @@ ERRORS = [
         "expected total dims >= 2, but got total dims = 1",
     ),
     (lambda: PLANE.narrow(0, 0, -1), RuntimeError, "narrow(): length must be non-negative."),
+    (
+        lambda: PLANE.flip(0, -2),
+        RuntimeError,
+        "dim 0 appears multiple times in the list of dims",
+    ),
+    (lambda: ROW.flip(), TypeError, 'flip() missing 1 required positional arguments: "dims"'),
     (lambda: gs.fliplr(ROW), RuntimeError, "Input must be >= 2-d."),
     (lambda: gs.flipud(NUMBER), RuntimeError, "Input must be >= 1-d."),
     (
@@ -197,3 +203,10 @@ def test_a_view_that_has_no_place_in_the_graph_is_printed():
     assert repr(view) == "tensor([2.], grad_fn=<Invalid>)"
     x[0] = 3
     assert repr(x) == "tensor([3., 2.], grad_fn=<CopySlices>)"
+
+
+def test_a_number_is_flipped_along_its_only_axis():
+    x = gs.tensor(3.0, requires_grad=True)
+    flipped = x.flip(0)
+    flipped.backward()
+    assert (flipped.item(), x.grad.item()) == (3.0, 1.0)

@@ -204,8 +204,14 @@ swapaxes = swapdims = transpose
 
 def flip(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """A copy with these axes in the other direction."""
-    named = sizes(args if dims is None else (dims,))
-    return apply(_FLIP, (input,), (named,))
+    if dims is None and not args:
+        raise TypeError('flip() missing 1 required positional arguments: "dims"')
+    rank = input.array.ndim
+    named = [axis_of(dim, rank) for dim in sizes(args if dims is None else (dims,))]
+    twice = next((axis for place, axis in enumerate(named) if axis in named[:place]), None)
+    if twice is not None:
+        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    return apply(_FLIP, (input,), (tuple(named) if rank else (),))
 
 
 def t(input: Tensor) -> Tensor:

@@ -97,6 +97,8 @@ def test_the_parts_of_a_complex_number_may_be_infinite():
 
 
 def test_complex_numbers_are_no_view_of_rows_of_odd_length():
+    with pytest.raises(RuntimeError, match="must have a last dimension of size 2"):
+        gs.view_as_complex(gs.ones(3, 3))
     with pytest.raises(RuntimeError, match="stride divisible by 2 for all but last dimension"):
         gs.view_as_complex(gs.ones(4, 3)[:, :2])
 

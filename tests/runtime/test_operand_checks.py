@@ -186,6 +186,11 @@ ERRORS = [
         RuntimeError,
         "expected dtype double for `end` but got dtype float",
     ),
+    (
+        lambda: gs.nonzero_static(N, size=-2),
+        RuntimeError,
+        "nonzero_static: 'size' must be an non-negative integer",
+    ),
     (lambda: PLANE @ 2, TypeError, "unsupported operand type(s) for @: 'Tensor' and 'int'"),
 ]
 

@@ -33,6 +33,8 @@ def _whole(array: Any) -> Any:
         raise RuntimeError("Tensor must have a last dimension of size 2")
     if array.strides[-1] != array.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any(step % (2 * array.itemsize) for step in array.strides[:-1]):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     return array.view(np.result_type(array.dtype, np.complex64))[..., 0]
 
 
@@ -109,6 +111,4 @@ def view_as_complex(input: Any) -> Any:
             "view_as_complex is only supported for half, float and double tensors, but got a "
             f"tensor of scalar type: {dtypes.scalar_name(input.array.dtype)}"
         )
-    if any(step % 2 for step in input.stride()[:-1]):
-        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     return apply_as_view(_AS_COMPLEX, input)

@@ -283,6 +283,8 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
 
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Tensor:
     """So many rows of `nonzero`, filled up with a value."""
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
     found = np.argwhere(input.array)[:size]
     rows = np.full((size, input.array.ndim), fill_value, np.int64)
     rows[: len(found)] = found

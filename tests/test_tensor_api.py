@@ -814,7 +814,7 @@ REFUSED = {
         "swapdims_ squeeze_ unsqueeze_ as_strided_ as_strided_copy as_strided_scatter is_set_to "
         "empty_strided new_empty_strided is_ipu is_maia is_mps is_mtia is_nested is_sparse_csr "
         "is_vulkan is_xla is_xpu name is_quantized is_meta is_mkldnn is_cpu contiguous_format "
-        "preserve_format channels_last channels_last_3d"
+        "preserve_format channels_last channels_last_3d as_subclass"
     ),
     "complex numbers, which are not differentiated yet": (
         "complex polar view_as_complex view_as_real imag"

@@ -307,3 +307,17 @@ def test_the_parts_of_complex_numbers_can_be_assigned():
 
 def test_axes_without_elements_are_flattened():
     assert gs.zeros(2, 3, 0).flatten(0, 1).shape == (6, 0)
+
+
+@pytest.mark.parametrize("take", [lambda base: base[:2], lambda base: base.t()])
+def test_a_view_of_what_was_changed_and_then_detached_leads_nowhere(take):
+    x = gs.ones(3, requires_grad=True)
+    base = x * 1
+    view = take(base)
+    base[0] = 5.0
+    base.detach_()
+    assert (view.requires_grad, view.grad_fn.name()) == (True, "AsStridedBackward0")
+    assert gs.autograd.grad(view.sum(), x, allow_unused=True) == (None,)
+    base.requires_grad_()
+    (base * 2).sum().backward()
+    assert (base.grad.tolist(), x.grad) == ([2, 2, 2], None)

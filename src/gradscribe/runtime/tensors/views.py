@@ -96,7 +96,7 @@ class View:
                 self.refuse(view, "its base or another view of its base has been")
             return
         self.version = version
-        if not self.base.needs_grad:
+        if view.node is None and not self.base.needs_grad:
             return
         from gradscribe.runtime.tensors.tensor import move
 
@@ -110,7 +110,8 @@ class View:
         """The new place in the graph of a view whose base has changed."""
         from gradscribe.runtime.graph.regions import AsStridedBackward0
 
-        if not any(step.operation.name in _OF_PARTS for step in self.steps):
+        has_parts = any(step.operation.name in _OF_PARTS for step in self.steps)
+        if not has_parts or not self.base.needs_grad:
             return AsStridedBackward0(self.base, self.steps, view.array), 0
         again = take(self.base, self.steps)
         return again.node, again.index

@@ -282,3 +282,11 @@ def test_a_gradient_names_the_functions_by_their_module() -> None:
     assert "scipy.special.psi(x)" in found.gradient_source
     found = gs.differentiable(lambda x: np.sum(stats.norm.cdf(x))).specialize(X)
     assert "scipy.stats.norm.pdf(x)" in found.gradient_source
+
+
+def test_the_real_form_of_complex_eigenvalues_has_no_wrong_derivative() -> None:
+    rotation = np.array([[0.0, -1.0], [1.0, 0.5]])
+    for differentiated in (gs.jacrev, gs.jacfwd):
+        with pytest.raises(ValueError, match="output='complex'"):
+            differentiated(lambda x: linalg.schur(x)[0])(rotation)
+    gs.testing.check_grad(lambda x: np.abs(linalg.schur(x, "complex")[0]), rotation)

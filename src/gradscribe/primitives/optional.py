@@ -18,7 +18,7 @@ FAMILIES = {
         "sums",
         "several",
     ),
-    "scipy.linalg": ("linalg", "solving", "matrix_functions"),
+    "scipy.linalg": ("linalg", "solving", "matrix_functions", "schur"),
     "scipy.fft": ("fft",),
     "scipy.signal": ("signal",),
     "scipy.integrate": ("integrate",),

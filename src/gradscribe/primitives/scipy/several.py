@@ -1,6 +1,7 @@
-"""Functions of one real number that have several results: Airy's, and integrals in pairs.
+"""Functions of one number that have several results: Airy's, and integrals in pairs.
 
-Formulas: Abramowitz & Stegun, 5.2, 7.3 and 10.4. Of complex numbers they are refused.
+Formulas: Abramowitz & Stegun, 5.2, 7.3 and 10.4. What is scaled by a real part has no derivative of
+complex numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 import scipy.special as sp
 
 from gradscribe.ir.types import Tuple
-from gradscribe.primitives.registry import adjoint
+from gradscribe.primitives.registry import GRADIENTS, PRIMITIVES, adjoint
 from gradscribe.primitives.typing import elementwise_type
 
 
@@ -35,7 +36,8 @@ def _several(ufunc: Any) -> Callable[[Any], Any]:
         def cotangent(out, x, *, d_out):
             d_x = 0.0
             for partial, d_result in zip(rule(out, x), d_out):  # noqa: B905
-                d_x = d_x + partial * d_result
+                is_complex = np.asarray(x).dtype.kind == "c"
+                d_x = d_x + (np.conjugate(partial) if is_complex else partial) * d_result
             return d_x
 
         cotangent.__name__ = rule.__name__
@@ -66,10 +68,15 @@ def sici(out, x):
 
 @_several(sp.shichi)
 def shichi(out, x):
-    return np.real(np.sinc(1j * x / math.pi)), np.cosh(x) / x
+    mean = np.sinc(1j * x / math.pi)  # sinh(x) / x
+    return mean if np.asarray(x).dtype.kind == "c" else np.real(mean), np.cosh(x) / x
 
 
 @_several(sp.fresnel)
 def fresnel(out, x):
     angle = math.pi / 2 * x * x
     return np.sin(angle), np.cos(angle)
+
+
+for _function in (sp.airy, sp.sici, sp.shichi, sp.fresnel):
+    GRADIENTS.add(PRIMITIVES[_function])

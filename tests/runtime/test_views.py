@@ -321,3 +321,15 @@ def test_a_view_of_what_was_changed_and_then_detached_leads_nowhere(take):
     base.requires_grad_()
     (base * 2).sum().backward()
     assert (base.grad.tolist(), x.grad) == ([2, 2, 2], None)
+
+
+def test_a_change_that_is_not_recorded_leaves_the_place_of_a_transposed_tensor():
+    x = gs.ones(2, 3, requires_grad=True)
+    y = x * 1
+    y.t_()
+    copied = y.clone()
+    with gs.no_grad():
+        y.mul_(2)
+    y.register_hook(lambda gradient: gradient * 10)
+    assert y.grad_fn.name() == "TBackward1"
+    assert gs.autograd.grad(copied.sum(), x)[0].tolist() == [[10] * 3] * 2

@@ -139,6 +139,7 @@ def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwa
         target.view_of.origin = "" if original.view_of is None else original.view_of.origin
         target.view_of.is_of_itself = original.view_of is None or original.view_of.is_of_itself
         target.view_of.version = target.counter[0]
+        target.view_of.node = target.view_of.base.node
     return target
 
 

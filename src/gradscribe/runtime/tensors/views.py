@@ -21,6 +21,7 @@ from gradscribe.runtime.tensors.array_methods import memory_of
 
 if TYPE_CHECKING:
     from gradscribe.runtime.functions.eager import Operation
+    from gradscribe.runtime.graph.node import Node
     from gradscribe.runtime.tensors.tensor import Tensor
 
 
@@ -54,16 +55,18 @@ class View:
     """What a view knows of its origin. version: that of the memory when it was last taken.
 
     is_of_itself: the base stands for what the Tensor itself was, before its axes were changed.
+    node: that of the base, when the view of itself was last taken.
     origin: why neither it nor its base may be changed in place where that is recorded ("" if they
     may); a view of such a view has the same.
     cut: its tangent is its own, and none of its base; so are those of its views.
     """
 
-    __slots__ = ("_base", "cut", "is_of_itself", "origin", "steps", "version")
+    __slots__ = ("_base", "cut", "is_of_itself", "node", "origin", "steps", "version")
 
     def __init__(self, base: Tensor, steps: Steps, origin: str = "") -> None:
         self._base = base
         self.is_of_itself = False
+        self.node: Node | None = None
         self.steps = steps
         self.version = base.counter[0]
         self.origin = origin or current_origin()
@@ -98,6 +101,9 @@ class View:
         self.version = version
         if view.node is None and not self.base.needs_grad:
             return
+        if self.is_of_itself and self.node is self.base.node:
+            return  # the change was not recorded
+        self.node = self.base.node
         from gradscribe.runtime.tensors.tensor import move
 
         token = enter_mode(True)

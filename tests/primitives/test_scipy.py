@@ -205,6 +205,14 @@ def test_derivatives_at_zero_to_third_order(text: str, derivatives: list[float])
         np.testing.assert_allclose(derivative(0.0), wanted, atol=1e-14)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.longdouble])
+def test_cosine_transforms_of_other_precisions_have_gradients_of_those(dtype: Any) -> None:
+    x = np.arange(1.0, 4.0).astype(dtype)
+    value, pullback = gs.vjp(lambda x: fft.dct(x), x)
+    assert value.dtype == fft.dct(x).dtype
+    assert pullback(value)[0].dtype == dtype
+
+
 def test_distributions_by_name_and_with_given_parameters() -> None:
     from scipy.stats import norm
 

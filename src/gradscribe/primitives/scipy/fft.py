@@ -56,7 +56,7 @@ def _real_type(facts, callee, x, type=2, n=None, axis=-1, norm=None):
     (axis,) = normalize_axes(axis, len(dims))
     if n is not None:
         dims[axis] = length_of(n)
-    return like_first(result_of(np.sin, x), tuple(dims), x)
+    return like_first(result_of(callee, x), tuple(dims), x)
 
 
 def _through_matrix(transform, d_out, x, type, n, axis, norm):

@@ -537,3 +537,13 @@ def test_a_length_may_decide_how_many_axes_there_are() -> None:
         gs.testing.check_grad(by_rows, x)
     for n in (1, 2, 1):
         gs.testing.check_grad(lambda x: by_count(x, n), np.arange(3.0))
+    gradient = gs.grad(lambda x, n: np.sum(x**2) if n else x[0, 0])
+    for n in (0, 3, 0):
+        expected = 2 * x if n else np.eye(*x.shape) * [[1.0, 0.0]]
+        np.testing.assert_array_equal(gradient(x, n), expected)
+
+    def kinds(x, n):
+        return np.sum((x if n else np.sum(x)) ** 2)
+
+    for n in (0, 3):
+        gs.testing.check_grad(lambda x: kinds(x, n), x)

@@ -59,8 +59,11 @@ def bounds_of(definition: Definition, condition: Value, outcome: bool) -> list[A
 
 
 def assumed_outcome(facts: Facts, definition: Definition, condition: Value) -> bool | None:
-    """The outcome of a condition that compares lengths and integers, where the program or the
-    specializing call tells, which becomes an assumption; else None."""
+    """The outcome of a condition that compares lengths and integers, or is one, where the program
+    or the specializing call tells, which becomes an assumption; else None."""
+    if isinstance(condition.type, Scalar) and condition.type.value is not None:
+        is_zero = facts.equal(condition.type.value, Affine.of(0))
+        return None if is_zero is None else not is_zero
     made = definition(condition)
     if made is None:
         return None

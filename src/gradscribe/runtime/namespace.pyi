@@ -4,8 +4,6 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.runtime.tensors import dtypes
-
 from gradscribe.runtime.functions.activations import celu as celu
 from gradscribe.runtime.functions.activations import dropout as dropout
 from gradscribe.runtime.functions.activations import hardshrink as hardshrink
@@ -95,9 +93,9 @@ from gradscribe.runtime.functions.common import isreal as isreal
 from gradscribe.runtime.functions.common import lcm as lcm
 from gradscribe.runtime.functions.common import le as le
 from gradscribe.runtime.functions.common import log as log
-from gradscribe.runtime.functions.common import log10 as log10
 from gradscribe.runtime.functions.common import log1p as log1p
 from gradscribe.runtime.functions.common import log2 as log2
+from gradscribe.runtime.functions.common import log10 as log10
 from gradscribe.runtime.functions.common import log_softmax as log_softmax
 from gradscribe.runtime.functions.common import logaddexp as logaddexp
 from gradscribe.runtime.functions.common import logaddexp2 as logaddexp2
@@ -363,6 +361,7 @@ from gradscribe.runtime.graph.inference import is_inference as is_inference
 from gradscribe.runtime.graph.inference import (
     is_inference_mode_enabled as is_inference_mode_enabled,
 )
+from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.creation import arange as arange
 from gradscribe.runtime.tensors.creation import empty as empty
 from gradscribe.runtime.tensors.creation import empty_like as empty_like
@@ -564,8 +563,8 @@ __all__ = [
     "column_stack",
     "combinations",
     "complex",
-    "complex128",
     "complex64",
+    "complex128",
     "concat",
     "concatenate",
     "conj",
@@ -706,10 +705,10 @@ __all__ = [
     "initial_seed",
     "inner",
     "int",
+    "int8",
     "int16",
     "int32",
     "int64",
-    "int8",
     "inverse",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
@@ -749,12 +748,12 @@ __all__ = [
     "lgamma",
     "linspace",
     "log",
-    "log10",
-    "log10_",
     "log1p",
     "log1p_",
     "log2",
     "log2_",
+    "log10",
+    "log10_",
     "log_",
     "log_softmax",
     "logaddexp",

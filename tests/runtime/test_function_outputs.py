@@ -176,6 +176,115 @@ def test_one_tensor_may_be_returned_twice():
     assert autograd.gradcheck(lambda x: sum(Twice.apply(x)), leaf(1.0, 2.0))
 
 
+def returning(*kinds, dirty=False, constant=None):
+    """A Function of one input: each kind of output is "x" (the input), "y" (one new Tensor) or
+    "v" (one view); constant: the number of the one without derivative. Its backward weighs the
+    gradient of output number i by 10 ** i."""
+
+    class Returning(Function):
+        @staticmethod
+        def forward(ctx, x):
+            if dirty:
+                ctx.mark_dirty(x.mul_(5))
+            made = {"x": x, "y": x * 2, "v": x[:]}
+            outputs = tuple(made[kind] for kind in kinds)
+            if constant is not None:
+                ctx.mark_non_differentiable(outputs[constant])
+            return outputs
+
+        @staticmethod
+        def backward(ctx, *gradients):
+            return sum(g * 10**i for i, g in enumerate(gradients))
+
+    return Returning.apply
+
+
+@pytest.mark.parametrize(
+    ("kinds", "numbers", "gradient"),
+    [
+        (("x", "x"), [0, 1], 32),
+        (("x", "y", "x"), [0, 1, 2], 432),
+        (("x", "x", "x"), [0, 1, 2], 432),
+        (("y", "x", "y"), [2, 1, 2], 630),
+        (("v", "x", "v"), [2, 1, 2], 630),
+    ],
+)
+@pytest.mark.parametrize("taken", [lambda a: a, lambda a: a * 1, lambda a: a[:]])
+def test_an_input_that_is_returned_again_is_another_output(kinds, numbers, gradient, taken):
+    x = leaf(1.0, 2.0)
+    outputs = returning(*kinds)(taken(x))
+    assert [output.output_nr for output in outputs] == numbers
+    sum((output * (i + 2)).sum() for i, output in enumerate(outputs)).backward()
+    assert x.grad.tolist() == [gradient, gradient]
+
+
+def test_a_dirty_input_that_is_returned_again_is_one_output():
+    x = leaf(1.0, 2.0)
+    middle = x * 1
+    first, second = returning("x", "x", dirty=True)(middle)
+    assert (first is middle, second is middle, middle.output_nr) == (True, True, 1)
+
+
+@pytest.mark.parametrize("dirty", [False, True])
+@pytest.mark.parametrize("taken", [lambda a: a, lambda a: a * 1, lambda a: (a * 1)[:]])
+def test_an_input_returned_without_derivative_is_detached(dirty, taken):
+    x = leaf(1.0, 2.0)
+    given = taken(x)
+    (output,) = returning("x", dirty=dirty, constant=0)(given)
+    assert (output.requires_grad, output.grad_fn, output is given) == (False, None, False)
+    assert given.requires_grad
+    assert output.tolist() == given.tolist() == ([5, 10] if dirty else [1, 2])
+
+
+@pytest.mark.parametrize("dirty", [False, True])
+def test_an_input_returned_where_nothing_is_recorded_is_detached(dirty):
+    given = leaf(1.0, 2.0) * 1
+    with gs.no_grad():
+        (output,) = returning("x", dirty=dirty)(given)
+    assert (output.requires_grad, output is given) == (False, False)
+    assert given.requires_grad
+    output.mul_(2)
+    assert given.tolist() == output.tolist()
+
+
+def test_an_output_returned_twice_is_saved_as_the_last():
+    class Twice(Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x * 3
+            ctx.save_for_backward(y)
+            return y, y
+
+        @staticmethod
+        def backward(ctx, first, second):
+            (y,) = ctx.saved_tensors
+            return (first * 100 + second) * y
+
+    x = leaf(1.0)
+    y, _ = Twice.apply(x)
+    (gradient,) = autograd.grad(y.sum(), x, create_graph=True)
+    gradient.sum().backward()
+    assert x.grad.tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("values", "factor"), [((1.0, 2.0), 1j), ((1 + 1j, 2.0), gs.tensor([1, 2]))]
+)
+def test_a_gradient_of_another_kind_of_number_is_refused(values, factor):
+    class Turned(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return gs.real(x)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * factor if isinstance(factor, complex) else factor
+
+    for taken in (lambda a: a, lambda a: a * 1):
+        with pytest.raises(RuntimeError, match=r"input_is_complex == grad_is_complex"):
+            Turned.apply(taken(leaf(*values))).sum().backward()
+
+
 def test_outputs_without_derivative_get_zeros_unless_told_otherwise():
     seen = []
 

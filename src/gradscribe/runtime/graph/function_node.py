@@ -299,6 +299,13 @@ class FunctionNode(Node):
         shape, dtype = kind
         if result.array.shape != shape:
             result = self._summed(position, result, shape)
+        given = result.array.dtype
+        if given.kind != "f" and (given.kind == "c") != (dtype.kind == "c"):
+            raise RuntimeError(
+                "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == "
+                "grad_is_complex) to be true, but got false.  (Could this error message be "
+                "improved?  If so, please report an enhancement request to PyTorch.)"
+            )
         producer, _ = self.next_edges[position]
         if isinstance(producer, AccumulateGrad):
             dtype = wanted_dtype(producer.variable) or result.array.dtype

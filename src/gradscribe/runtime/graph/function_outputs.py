@@ -23,25 +23,21 @@ def finish(
 ) -> list[Any]:
     """The outputs as forward's caller gets them, wired to the node if that is recorded."""
     _check_dirty(node, inputs, outputs)
+    node.describe_outputs(outputs)
     if recording:
-        for tensor in node.dirty:
-            _refuse_dirty(tensor, inputs, outputs)
         node.next_edges = [
             edge_of(value) if needed else NO_EDGE
             for value, needed in zip(inputs, node.needs_input_grad, strict=True)
         ]
-    node.describe_outputs(outputs)
-    wired: dict[int, Any] = {}
-    for index, output in enumerate(outputs):
-        again = wired.get(id(output))
-        if not isinstance(again, Tensor):
-            wired[id(output)] = _wired(node, index, output, inputs, recording)
-        elif recording and node.gives_gradient(index):
-            again.index = index
+        rewritten = [o for i, o in enumerate(outputs) if node.gives_gradient(i)]
+        for tensor in node.dirty:
+            if is_in(tensor, rewritten):
+                _refuse_dirty(tensor, inputs, outputs)
+    results = [_wired(node, i, output, inputs, recording) for i, output in enumerate(outputs)]
     if recording:
         _refuse_to_save(node.to_save)
         node.keep([Saved(t, _position(t, node, outputs, inputs)) for t in node.to_save])
-    return [wired[id(output)] for output in outputs]
+    return results
 
 
 def is_in(tensor: Any, values: Sequence[Any]) -> bool:
@@ -100,21 +96,35 @@ def _refuse_dirty(tensor: Tensor, inputs: Sequence[Any], outputs: Sequence[Any])
 def _wired(
     node: FunctionNode, index: int, output: Any, inputs: Sequence[Any], recording: bool
 ) -> Any:
-    """One output with its place in the graph."""
+    """One output with its place in the graph. A Tensor that is returned more than once keeps the
+    last place; but an input that is handed on is another Tensor each time."""
     if not isinstance(output, Tensor):
         return output
-    is_dirty = is_in(output, node.dirty)
-    if is_dirty and is_in(output, inputs):
-        if recording and node.gives_gradient(index):
-            _take_place(output, node, index)
+    is_input, is_dirty = is_in(output, inputs), is_in(output, node.dirty)
+    if not (recording and node.gives_gradient(index)):
+        output = _cut(output, is_input, is_dirty)
+        if not is_input:
+            _mark_view(node, output, recording)
         return output
-    if is_in(output, inputs):
+    if is_input and is_dirty:
+        _take_place(output, node, index)
+        return output
+    if is_input:
         output = _alias(output)
-    elif output.node is not None:
-        output = output.detach() if output.view_of is None else output
+    elif output.node not in (None, node) and output.view_of is None:
+        output = output.detach()
     _mark_view(node, output, recording)
-    if recording and node.gives_gradient(index):
-        output.node, output.index, output.needs_grad = node, index, True
+    output.node, output.index, output.needs_grad = node, index, True
+    return output
+
+
+def _cut(output: Tensor, is_input: bool, is_dirty: bool) -> Tensor:
+    """An output without derivative. An input keeps its own place in the graph; a view that
+    `forward` made stays one, as any that is made where nothing is recorded."""
+    if not output.requires_grad:
+        return _alias(output) if is_input and not is_dirty else output
+    if is_input or output.view_of is None:
+        return output.detach()
     return output
 
 
@@ -161,7 +171,8 @@ def _refuse_to_save(values: Sequence[Any]) -> None:
 def _position(
     tensor: Tensor | None, node: FunctionNode, outputs: Sequence[Any], inputs: Sequence[Any]
 ) -> int | None:
-    """The number of the output that a saved Tensor is, if it is no input as it was."""
+    """The number of the output that a saved Tensor is (the last), if it is no input as it was."""
     if tensor is None or (is_in(tensor, inputs) and not is_in(tensor, node.dirty)):
         return None
-    return next((index for index, output in enumerate(outputs) if output is tensor), None)
+    numbers = [index for index, output in enumerate(outputs) if output is tensor]
+    return numbers[-1] if numbers else None

@@ -76,7 +76,9 @@ def test_every_function_is_tested() -> None:
 
 
 def _name_of(callee: Any) -> str:
-    return str(getattr(callee, "__name__", None) or getattr(callee, "name", ""))
+    """Distributions of several numbers have no name but that in their module."""
+    own = getattr(callee, "__name__", None) or getattr(callee, "name", None)
+    return own or next((name for name, value in vars(stats).items() if value is callee), "")
 
 
 UFUNCS = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.types import Array
 from gradscribe.primitives.matrices import conjugated
 from gradscribe.primitives.parts import section
@@ -214,7 +215,7 @@ def periodic_interp(x, xp, fp, left=None, right=None, period=None):
 
 
 def _convolution_type(facts, callee, a, v, mode):
-    n, m = vector_length(a), vector_length(v)
+    n, m = (vector_length(x) if dims_of(x) else Affine.of(1) for x in (a, v))
     longer, shorter = facts.maximum(n, m), facts.minimum(n, m)
     length = {"full": n + m + -1, "same": longer, "valid": longer - shorter + 1}[mode]
     return like_first(result_of(callee, a, v), (length,), a, v)
@@ -235,27 +236,41 @@ def _whole(d_out, a, v, mode, late=False):
     """
     if mode == "full":
         return d_out
-    shorter = np.minimum(a.shape[0], v.shape[0])
+    shorter = np.minimum(_length(a), _length(v))
     start = shorter - 1
     if mode == "same":
         start = shorter // 2 if late else (shorter - 1) // 2
-    d_full = np.zeros(a.shape[0] + v.shape[0] - 1, dtype=d_out.dtype)
+    d_full = np.zeros(_length(a) + _length(v) - 1, dtype=d_out.dtype)
     d_full[start : start + d_out.shape[0]] = d_out
     return d_full
+
+
+def _length(x):
+    """That of a vector; a number is a vector of one element."""
+    return x.shape[0] if np.ndim(x) else 1
+
+
+def _reversed(x):
+    return x[::-1] if np.ndim(x) else x
+
+
+def _share(d_full, a, v):
+    """The part of a correlation with v that belongs to the elements of a."""
+    part = d_full[_length(v) - 1 :][: _length(a)]
+    return part if np.ndim(a) else part[0]
 
 
 @adjoint(np.convolve, type=_convolve_type, tangent=BILINEAR, static=("mode",))
 def convolve(out, a, v, mode="full", *, d_out):
     d_full = _whole(d_out, a, v, mode)
-    d_a = np.convolve(d_full, v[::-1])[v.shape[0] - 1 :][: a.shape[0]]
-    d_v = np.convolve(d_full, a[::-1])[a.shape[0] - 1 :][: v.shape[0]]
-    return d_a, d_v
+    d_a = _share(np.convolve(d_full, _reversed(v)), a, v)
+    return d_a, _share(np.convolve(d_full, _reversed(a)), v, a)
 
 
 @adjoint(np.correlate, type=_correlate_type, tangent=BILINEAR, static=("mode",))
 def correlate(out, a, v, mode="valid", *, d_out):
-    late = a.shape[0] < v.shape[0]
+    late = _length(a) < _length(v)
     d_full = _whole(d_out, a, v, mode, late)
-    d_a = np.convolve(d_full, v)[v.shape[0] - 1 :][: a.shape[0]]
-    d_v = np.convolve(conjugated(d_full), a[::-1])[a.shape[0] - 1 :][: v.shape[0]][::-1]
-    return d_a, d_v
+    d_a = _share(np.convolve(d_full, v), a, v)
+    d_v = _share(np.convolve(conjugated(d_full), _reversed(a)), v, a)
+    return d_a, _reversed(d_v)

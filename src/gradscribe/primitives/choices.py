@@ -71,6 +71,8 @@ def smaller(out, x, y):
 
 
 def _clip_type(facts, callee, x, min, max):
+    if min is None and max is None:
+        return elementwise_type(facts, np.positive, x=x)
     if min is None:
         return elementwise_type(facts, _clip_above, x=x, max=max)
     if max is None:
@@ -88,6 +90,8 @@ def _clip_below(x, min):
 
 @elementwise(np.clip, methods=("clip",), type=_clip_type, masks=True)
 def clip(out, x, min, max):
+    if min is None and max is None:
+        return 1, None, None
     if min is None:
         return x <= max, None, x > max
     if max is None:

@@ -54,25 +54,29 @@ def _divided(total, count):
 
 
 @composition(np.nanvar)
-def nanvar(a, axis=None, *, ddof=0, keepdims=False, where=True, mean=None, correction=None):
+def nanvar(
+    a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, mean=None, correction=None
+):
     ddof = ddof if correction is None else correction
     if _kind(a) not in "fc":
-        return np.var(a, axis=axis, ddof=ddof, keepdims=keepdims, where=where, mean=mean)
+        return np.var(a, axis, dtype, ddof=ddof, keepdims=keepdims, where=where, mean=mean)
     numbers, a = ~np.isnan(a), _filled(a, 0)
     count = np.sum(numbers, axis=axis, keepdims=True, where=where)
     if mean is None:
-        mean = _divided(np.sum(a, axis=axis, keepdims=True, where=where), count)
+        mean = _divided(np.sum(a, axis, dtype, keepdims=True, where=where), count)
     deviations = np.where(numbers, (a - mean).astype(a.dtype), 0)
     squares = deviations * deviations
     if _kind(a) == "c":
         squares = np.real(deviations * np.conjugate(deviations))
-    squares = np.sum(squares, axis=axis, keepdims=keepdims, where=where)
+    squares = np.sum(squares, axis, dtype, keepdims=keepdims, where=where)
     freedom = np.reshape(count, np.shape(squares)) - ddof
     return np.where(freedom <= 0, np.nan, _divided(squares, freedom))[()]
 
 
 @composition(np.nanstd)
-def nanstd(a, axis=None, *, ddof=0, keepdims=False, where=True, mean=None, correction=None):
+def nanstd(
+    a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, mean=None, correction=None
+):
     ddof = ddof if correction is None else correction
-    variance = nanvar(a, axis, ddof=ddof, keepdims=keepdims, where=where, mean=mean)
+    variance = nanvar(a, axis, dtype, ddof=ddof, keepdims=keepdims, where=where, mean=mean)
     return np.where(variance == 0, 0, np.sqrt(np.where(variance == 0, 1, variance)))[()]

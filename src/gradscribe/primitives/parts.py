@@ -41,7 +41,14 @@ def _diagonal_matrix_type(facts, callee, x, k=0):
 
 
 def _triangle_type(facts, callee, x, k=0):
-    return like_first(result_of(np.asarray, x), matrix_dims(x), x)
+    dims = dims_of(x)
+    dims = dims * 2 if len(dims) == 1 else matrix_dims(x)  # a vector is each row of a matrix
+    return like_first(result_of(np.asarray, x), dims, x)
+
+
+def _of_rows(d_out, x):
+    """The cotangent of x, by that of the matrix of which a vector is each row."""
+    return np.sum(d_out, axis=0) if np.ndim(x) == 1 else d_out
 
 
 @adjoint(
@@ -73,12 +80,12 @@ def diagonal_matrix(out, x, k=0, *, d_out):
 
 @adjoint(np.tril, type=_triangle_type, tangent=LINEAR, masks=True)
 def tril(out, x, k=0, *, d_out):
-    return np.tril(d_out, k)
+    return _of_rows(np.tril(d_out, k), x)
 
 
 @adjoint(np.triu, type=_triangle_type, tangent=LINEAR, masks=True)
 def triu(out, x, k=0, *, d_out):
-    return np.triu(d_out, k)
+    return _of_rows(np.triu(d_out, k), x)
 
 
 # -- sections and neighbours ---------------------------------------------------------------------

@@ -64,11 +64,24 @@ def union1d(ar1, ar2):
 
 
 @composition(np.intersect1d)
-def intersect1d(ar1, ar2, assume_unique=False):
-    first = np.ravel(ar1) if assume_unique else unique(ar1)
-    second = np.ravel(ar2) if assume_unique else unique(ar2)
-    both = np.sort(np.concatenate((first, second)))
-    return both[:-1][both[1:] == both[:-1]]
+def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+    first, of_first = _distinct(ar1, assume_unique)
+    second, of_second = _distinct(ar2, assume_unique)
+    both = np.concatenate((first, second))
+    order = np.argsort(both, kind="stable")
+    both = both[order]
+    twice = both[1:] == both[:-1]
+    if not return_indices:
+        return both[:-1][twice]
+    places = of_second[order[1:][twice] - first.shape[0]]
+    return both[:-1][twice], of_first[order[:-1][twice]], places
+
+
+def _distinct(ar, assume_unique):
+    """The distinct elements of an array, and where each is first."""
+    if assume_unique:
+        return np.ravel(ar), np.arange(np.size(ar))
+    return unique(ar, return_index=True)
 
 
 @composition(np.setdiff1d)

@@ -105,8 +105,7 @@ def discrete(distribution: Any, by_shapes: Any = None) -> Callable[[Any], Any]:
 def _entered(distribution: Any, name: str, rule: Any, form: Any) -> None:
     method = getattr(distribution, name)
     enter(method, rule, form(method))
-    DISTRIBUTIONS[type(distribution)] = distribution
-    COMPOSITIONS[distribution] = _freezing(distribution)
+    enter_frozen(distribution)
 
 
 # -- distributions with given parameters ---------------------------------------------------------
@@ -148,12 +147,18 @@ class Frozen:
     def isf(self, q):
         return self.distribution.isf(q, *self.args, **self.named)
 
+    def entropy(self):
+        return self.distribution.entropy(*self.args, **self.named)
 
-def _freezing(distribution):
+
+def enter_frozen(distribution):
+    """Let the call of a distribution give its methods with these parameters."""
+
     def frozen(*args, **named):
         return Frozen(distribution, args, named)
 
-    return frozen
+    DISTRIBUTIONS[type(distribution)] = distribution
+    COMPOSITIONS[distribution] = frozen
 
 
 # -- rules of the standard form ------------------------------------------------------------------

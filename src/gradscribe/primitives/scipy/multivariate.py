@@ -1,4 +1,4 @@
-"""The multivariate normal, Student's, and the Dirichlet distribution of `scipy.stats`."""
+"""The distributions of several numbers, and of matrices, of `scipy.stats`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from scipy import stats
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.matrices import hermitian_of, of_triangle
 from gradscribe.primitives.registry import adjoint, composition
+from gradscribe.primitives.scipy.distributed import enter_frozen
 from gradscribe.primitives.typing import TypeRuleError, dims_of, like_first, number_type
 
 
@@ -110,3 +111,48 @@ def dirichlet(x, alpha):
 @composition(stats.dirichlet.pdf)
 def dirichlet_pdf(x, alpha):
     return np.exp(dirichlet(x, alpha))
+
+
+@composition(stats.multinomial.logpmf)
+def multinomial(x, n, p):
+    x, n, p = np.asarray(x), np.asarray(n), np.asarray(p, dtype=np.float64)
+    rest = 1.0 - np.sum(p[..., :-1], axis=-1, keepdims=True)
+    wrong = np.abs(1 - np.sum(p, axis=-1, keepdims=True)) > 10 * np.finfo(np.float64).eps
+    p = np.concatenate((p[..., :-1], np.where(wrong, rest, p[..., -1:])), axis=-1)
+    log = sp.gammaln(n + 1) + np.sum(sp.xlogy(x, p) - sp.gammaln(x + 1), axis=-1)
+    is_outcome = np.all((x >= 0) & (x == np.floor(x)), axis=-1) & (np.sum(x, axis=-1) == n)
+    is_law = np.all((p >= 0) & (p <= 1), axis=-1) & (n >= 0)
+    return np.where(is_law, np.where(is_outcome, log, -np.inf), np.nan)[()]
+
+
+@composition(stats.multinomial.pmf)
+def multinomial_pmf(x, n, p):
+    return np.exp(multinomial(x, n, p))
+
+
+@composition(stats.wishart.logpdf)
+def wishart(x, df, scale):
+    """The density of positive definite matrices, which are x[:, :, k], if there are several."""
+    scale = np.reshape(scale, (1, 1)) if np.ndim(scale) == 0 else np.asarray(scale) * 1.0
+    matrices = np.moveaxis(x, -1, 0) if np.ndim(x) == 3 else np.asarray(x)
+    n = scale.shape[0]
+    traces = np.trace(np.linalg.solve(scale, matrices), axis1=-2, axis2=-1)
+    log_x = np.linalg.slogdet(hermitian_of(matrices, "L"))[1]
+    log_scale = np.linalg.slogdet(hermitian_of(scale, "L"))[1]
+    constant = 0.5 * df * (n * math.log(2) + log_scale) + sp.multigammaln(0.5 * df, n)
+    return 0.5 * (df - n - 1) * log_x - 0.5 * traces - constant
+
+
+@composition(stats.wishart.pdf)
+def wishart_pdf(x, df, scale):
+    return np.exp(wishart(x, df, scale))
+
+
+for _distribution in (
+    stats.multivariate_normal,
+    stats.multivariate_t,
+    stats.dirichlet,
+    stats.multinomial,
+    stats.wishart,
+):
+    enter_frozen(_distribution)

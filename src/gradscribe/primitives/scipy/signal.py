@@ -6,6 +6,7 @@ import numpy as np
 from scipy import signal
 
 from gradscribe.primitives.matrices import conjugated
+from gradscribe.primitives.parts import section
 from gradscribe.primitives.registry import (
     BILINEAR,
     HOLOMORPHIC,
@@ -69,6 +70,31 @@ for _function in (signal.fftconvolve, signal.oaconvolve, signal.convolve2d):
 @variant(signal.convolve)
 def convolve_by(in1, in2, mode="full", method="auto"):
     return signal.convolve(in1, in2, mode)
+
+
+@variant(signal.fftconvolve, signal.oaconvolve)
+def convolve_along(in1, in2, mode="full", axes=None):
+    if axes is None:
+        return signal.fftconvolve(in1, in2, mode)
+    rank = np.ndim(in1)
+    along = [a % rank for a in ((axes,) if isinstance(axes, int) else axes)]
+    lengths = [in1.shape[a] + in2.shape[a] - 1 for a in along]
+    if np.result_type(in1, in2).kind == "c":
+        full = np.fft.ifftn(
+            np.fft.fftn(in1, lengths, along) * np.fft.fftn(in2, lengths, along), lengths, along
+        )
+    else:
+        full = np.fft.irfftn(
+            np.fft.rfftn(in1, lengths, along) * np.fft.rfftn(in2, lengths, along), lengths, along
+        )
+    if mode == "full":
+        return full
+    for axis in along:
+        n, m = in1.shape[axis], in2.shape[axis]
+        first = (m - 1) // 2 if mode == "same" else np.minimum(n, m) - 1
+        count = n if mode == "same" else np.maximum(n, m) - first
+        full = section(full, axis, first, first + count)
+    return full
 
 
 @variant(signal.convolve2d)

@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Sequence
 
 import gradscribe as gs
-from gradscribe.api import Support
+from gradscribe.coverage import Support
 from gradscribe.primitives.limits import WITHOUT_DERIVATIVE
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "functions.md"
@@ -28,7 +28,12 @@ others in compiled functions (`gs.differentiable(scipy.linalg.expm)(tensor)` is 
 order or a parameter in which no derivative is known (of `scipy.special.jv(v, z)` by `v`; of the
 cumulative functions and quantiles of most distributions by their shapes) a program that needs it
 is refused. Distributions have the methods `logpdf`, `pdf`, `cdf`, `logcdf`, `sf`, `logsf`, `ppf`
-and `isf`, or `logpmf` and `pmf`, with a location and a scale, also frozen.
+and `isf`, or `logpmf` and `pmf`, with a location and a scale, also frozen; those of
+several numbers have the methods that are listed.
+
+In forward mode a tangent that is 0 is multiplied by an infinite derivative, too: a column of
+`gs.jacfwd` is NaN where an element that does not change is at a pole, as of `np.sum(np.sqrt(x))`
+at `[0, 1]`; reverse mode gives infinity for that element alone.
 """
 
 
@@ -39,15 +44,12 @@ def page() -> str:
     parts = [HEAD]
     for module, group in itertools.groupby(differentiable, _module):
         parts.append(f"## `{module}`\n\n{_listed(list(group))}")
-    functions = [name for name in gs.nn.functional.__all__ if name not in _COUNTING]
-    parts.append(f"## `gs.nn.functional`\n\n{_filled(functions)}")
     parts.append("## With limits\n\n| function | what to know |\n| --- | --- |")
     parts[-1] += "".join(f"\n| `{e.name}` | {e.limits} |" for e in differentiable if e.limits)
     parts.append("## Without derivative\n\n" + "\n".join(_reason(e) for e in _REASONS))
     return "\n".join([f"{part.rstrip()}\n" for part in parts])
 
 
-_COUNTING = frozenset({"one_hot"})
 _REASONS = tuple(WITHOUT_DERIVATIVE.items())
 
 
@@ -57,6 +59,8 @@ def _module(entry: Support) -> str:
 
 def _owner(name: str) -> str:
     first, second, *_ = name.split(".")
+    if first == "gs":
+        return name.rpartition(".")[0]
     return f"{first}.{second}" if first == "scipy" or second in ("linalg", "fft", "lib") else first
 
 

@@ -30,11 +30,11 @@ from gradscribe.api import (
     jvp,
     primitive,
     stop_gradient,
-    supported,
     trace,
     value_and_grad,
     vjp,
 )
+from gradscribe.coverage import supported
 from gradscribe.runtime.absent import absent_from_module
 from gradscribe.runtime.namespace import *  # noqa: F403
 from gradscribe.runtime.namespace import __all__ as _runtime_names

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
-from gradscribe.api.supported import public_functions
+from gradscribe.coverage import public_functions
 from gradscribe.frontend.calls.array_changes import METHODS as CHANGES
 from gradscribe.primitives.limits import LIMITS, WITHOUT_DERIVATIVE
 from gradscribe.primitives.registry import COMPOSITIONS, METHODS
@@ -53,3 +53,11 @@ WITHOUT_NUMBERS = """
 def test_a_method_has_a_derivative_or_none(name: str) -> None:
     has_one = name in METHODS or name in COMPOSITIONS or name in CHANGES
     assert has_one or name in WITHOUT_NUMBERS
+
+
+def test_functions_of_networks_and_methods_of_distributions_are_listed() -> None:
+    pytest.importorskip("scipy.stats")
+    names = {f"gs.nn.functional.{name}" for name in gs.nn.functional.__all__}
+    assert names <= KNOWN.keys()
+    assert "scipy.stats.dirichlet.logpdf" in KNOWN
+    assert "scipy.stats.multivariate_normal" not in KNOWN, "it has only some of the methods"

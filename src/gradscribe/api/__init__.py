@@ -25,7 +25,6 @@ from gradscribe.api.directional import hvp, jvp, vjp
 from gradscribe.api.functional import Argnums, Gradient
 from gradscribe.api.jacobians import hessian, jacfwd, jacobian, jacrev
 from gradscribe.api.own_operations import primitive
-from gradscribe.api.supported import Support, supported
 from gradscribe.api.tracing import trace
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.ir.trees import flatten, unflatten
@@ -36,7 +35,6 @@ from gradscribe.runtime.tensors.tensor import Tensor
 __all__ = [
     "DifferentiableFunction",
     "Specialization",
-    "Support",
     "differentiable",
     "grad",
     "hessian",
@@ -47,7 +45,6 @@ __all__ = [
     "jvp",
     "primitive",
     "stop_gradient",
-    "supported",
     "trace",
     "value_and_grad",
     "vjp",

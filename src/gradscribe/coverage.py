@@ -11,7 +11,7 @@ import inspect
 import math
 import sys
 import textwrap
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -24,7 +24,13 @@ from gradscribe.frontend.calls.mathematics import MATHEMATICS
 from gradscribe.ir.core import Primitive
 from gradscribe.primitives import optional
 from gradscribe.primitives.limits import LIMITS, WITHOUT_DERIVATIVE
-from gradscribe.primitives.registry import COMPOSITIONS, METHODS, PRIMITIVES, UNKNOWN
+from gradscribe.primitives.registry import (
+    COMPOSITIONS,
+    DISTRIBUTIONS,
+    METHODS,
+    PRIMITIVES,
+    UNKNOWN,
+)
 
 _MODULES: dict[str, ModuleType] = {
     "np": np,
@@ -54,7 +60,7 @@ class Support:
 def supported() -> tuple[Support, ...]:
     """All functions of NumPy and of `math`, methods of arrays and of ufuncs that have a derivative
     here, and those that have none, with the reason; functions of SciPy that have one, where it is
-    installed.
+    installed; functions of `gs.nn.functional`.
 
     >>> next(entry for entry in supported() if entry.name == "np.linalg.inv").modes
     ('reverse', 'forward')
@@ -66,24 +72,46 @@ def supported() -> tuple[Support, ...]:
         for name in sorted({*METHODS, *(c for c in COMPOSITIONS if isinstance(c, str))})
         if hasattr(np.ndarray, name) and (name not in METHODS or _has_rule(METHODS[name]))
     ]
-    return tuple(entries + _of_scipy())
+    return tuple(entries + _of_scipy() + _of_networks())
+
+
+def _of_networks() -> list[Support]:
+    """The functions of `gs.nn.functional`."""
+    from gradscribe.nn import functional  # only here: it is imported when it is first named
+
+    names = [f"gs.nn.functional.{name}" for name in functional.__all__]
+    return [
+        Support(name, (), reason) if reason else Support(name, ("reverse", "forward"))
+        for name, reason in zip(names, map(_reason, names), strict=True)
+    ]
 
 
 def _of_scipy() -> list[Support]:
-    """The functions of SciPy, and the methods of its distributions, that have a derivative."""
+    """The functions and distributions of SciPy that have a derivative; of distributions of several
+    numbers, the methods."""
     entries = []
     for library in optional.enter_all():
-        module = sys.modules[library]
-        for name, value in sorted(vars(module).items()):
-            if name.startswith("_") or not isinstance(value, Hashable):
-                continue
+        for name, value in _named_parts(sys.modules[library]):
             primitive = PRIMITIVES.get(value)
-            if not callable(value) or (primitive is None and value not in COMPOSITIONS):
+            if primitive is None and value not in COMPOSITIONS:
                 continue
             if primitive is None or _has_rule(primitive):
                 limits = "" if primitive is None else _limits_of_rule(primitive)
                 entries.append(Support(f"{library}.{name}", ("reverse", "forward"), limits))
     return entries
+
+
+def _named_parts(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """What can be called in a module, and the methods of its distributions of several numbers: of
+    those with a location and a scale, all have the same."""
+    for name, value in sorted(vars(module).items()):
+        if name.startswith("_") or not isinstance(value, Hashable) or not callable(value):
+            continue
+        if type(value) in DISTRIBUTIONS and not hasattr(value, "numargs"):
+            methods = [method for method in dir(value) if not method.startswith("_")]
+            yield from ((f"{name}.{method}", getattr(value, method)) for method in methods)
+        else:
+            yield name, value
 
 
 def _limits_of_rule(primitive: Primitive) -> str:

@@ -127,6 +127,11 @@ def _callee(operation: Operation) -> Any:
     return operation.callee
 
 
+_NUMPYS: dict[Any, Any] = {operator.sub: np.subtract, operator.matmul: np.matmul}
+"""In place of operators that refuse Tensors of several dtypes: rules promote them, as NumPy does,
+and take masks from numbers."""
+
+
 def _run(operation: Operation, operands: Sequence[Any]) -> Any:
     arguments = map_operands(dict(operation.attributes), lambda o: operands[o.index])
     handler = _HANDLERS.get(operation.primitive)
@@ -134,8 +139,8 @@ def _run(operation: Operation, operands: Sequence[Any]) -> Any:
         return handler(arguments)
     positional, keywords = _bound(operation.primitive, arguments)
     callee = _callee(operation)
-    if callee is operator.sub and not all(isinstance(o, (int, float, complex)) for o in positional):
-        callee = np.subtract  # rules take masks from numbers, as NumPy does and Tensors do not
+    if not all(isinstance(operand, (int, float, complex)) for operand in positional):
+        callee = _NUMPYS.get(callee, callee)
     return callee(*positional, **keywords)
 
 

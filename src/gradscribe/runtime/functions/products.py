@@ -174,7 +174,9 @@ def chain_matmul(*matrices: Any) -> Any:
 
 def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     """The vector product along an axis of length three: the first one, if none is named."""
-    if dim is None:
+    if dim is None and np.ndim(input) == 1:
+        dim = -1
+    elif dim is None:
         threes = [axis for axis, length in enumerate(np.shape(input)) if length == 3]
         dim = threes[0] if threes and np.ndim(input) == np.ndim(other) else -1
     return apply(_CROSS, promoted(input, other), (dim,))

@@ -7,8 +7,6 @@ name it in the class body.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import chain
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -31,7 +29,6 @@ from gradscribe.runtime.functions import (
     windows,
 )
 from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.functions.adaptors import PUBLIC_MODULE
 from gradscribe.runtime.functions.spellings import spelled
 from gradscribe.runtime.tensors import inplace, own_methods, queries
 from gradscribe.runtime.tensors.tensor import Tensor
@@ -60,22 +57,26 @@ _TABLES = (
 
 # fmt: off
 _NO_METHODS = {
-    "alias_copy", "array_equal", "as_strided_copy", "axis_of", "bartlett_window", "blackman_window",
-    "bounds_between", "broadcast_tensors", "bucketize", "cat", "cdist", "celu", "chain_matmul",
-    "check_filled", "check_matrices", "combinations", "complex", "concat", "concatenate",
-    "cosine_similarity", "cumulative_trapezoid", "described", "detach_copy", "diagonal_copy",
-    "dropout", "einsum", "expand_copy", "frobenius_norm", "gradient", "hamming_window",
-    "hann_window", "hermitian", "imag", "integers_of", "is_tensor", "isin", "kaiser_window",
-    "logsigmoid", "lu_unpack", "norm_except_dim", "nuclear_norm", "order_moved",
-    "pairwise_distance", "pdist", "permute_copy", "polar", "polygamma", "positions", "put_at",
-    "qr_factors", "real", "reduced_at", "rrelu", "rsub", "searchsorted", "select_copy", "selu",
-    "slice_copy", "softplus", "split_copy", "split_with_sizes_copy", "squeeze_copy", "stack",
-    "std_mean", "svd_factors", "t_copy", "tensordot", "threshold", "to_dtype", "transpose_copy",
+    "alias_copy", "array_equal", "as_strided_copy", "bartlett_window", "blackman_window",
+    "broadcast_tensors", "bucketize", "cat", "cdist", "celu", "chain_matmul", "combinations",
+    "complex", "concat", "concatenate", "cosine_similarity", "cumulative_trapezoid",
+    "detach_copy", "diagonal_copy", "dropout", "einsum", "expand_copy", "frobenius_norm",
+    "gradient", "hamming_window", "hann_window", "imag", "is_tensor", "isin", "kaiser_window",
+    "logsigmoid", "lu_unpack", "norm_except_dim", "nuclear_norm", "pairwise_distance", "pdist",
+    "permute_copy", "polar", "polygamma", "real", "rrelu", "rsub", "searchsorted",
+    "select_copy", "selu", "slice_copy", "softplus", "split_copy", "split_with_sizes_copy",
+    "squeeze_copy", "stack", "std_mean", "t_copy", "tensordot", "threshold", "transpose_copy",
     "trapezoid", "trapz", "typename", "unbind_copy", "unfold_copy", "unravel_index",
-    "unsqueeze_copy", "vander", "var_mean", "view_as_complex", "view_as_real", "view_copy", "where",
+    "unsqueeze_copy", "vander", "var_mean", "view_as_complex", "view_as_real", "view_copy",
+    "where",
 }
 # fmt: on
 """The functions of the table that are not methods, too."""
+
+_NO_FUNCTIONS = {
+    *("expand", "expand_as", "repeat", "reshape_as", "trace", "unfold", "view", "view_as"),
+}
+"""The methods that are no functions, or other ones (`gs.trace`)."""
 
 # fmt: off
 _IN_PLACE = (
@@ -204,11 +205,9 @@ def _in_place_axes(function: Function) -> Function:
 
 def attach() -> None:
     """Give Tensor its operators and methods."""
-    own = {PUBLIC_MODULE, *(module.__name__ for module in _TABLES)}
-    for name, function in chain.from_iterable(vars(module).items() for module in _TABLES):
-        is_public = isinstance(function, FunctionType) and not name.startswith("_")
-        if is_public and function.__module__ in own and name not in _NO_METHODS:
-            setattr(Tensor, name, spelled(function))
+    for module in _TABLES:
+        for name in (_NO_FUNCTIONS & {*vars(module)}) | ({*module.__all__} - _NO_METHODS):
+            setattr(Tensor, name, spelled(vars(module)[name]))
     attribute: object
     for name in ("size", "stride"):
         setattr(Tensor, name, spelled(getattr(Tensor, name)))

@@ -15,6 +15,7 @@ import numpy as np
 from gradscribe.ir.core import Operation, Value, map_operands
 from gradscribe.ir.types import Array, Scalar, is_complex, is_differentiable
 from gradscribe.primitives.control import ZEROS_LIKE
+from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.simplify.table import ELEMENTWISE, derived
 
 if TYPE_CHECKING:
@@ -59,9 +60,14 @@ def _has_new_axes_first(expanded: Operation) -> bool:
     return sorted(a % rank for a in axes) == list(range(len(axes)))
 
 
-@derived(ELEMENTWISE)
+@derived(operator.mul, operator.add, operator.sub, operator.neg, operator.truediv)
 def compute_once(rewriter: Rewriter, operation: Operation) -> Value | None:
-    """Of full_like(x, s) * t, with numbers s and t, make full_like(x, s * t)."""
+    """Of full_like(x, s) * t, with numbers s and t, make full_like(x, s * t). Divisors are known:
+    by zero, Python's numbers raise an exception, and arrays give infinities."""
+    if operation.primitive is PRIMITIVES[operator.truediv]:
+        divisor = rewriter.constant_of(operation.operands[1])
+        if divisor is None or divisor == 0:
+            return None
     fulls = [rewriter.made_by(value, np.full_like) for value in operation.operands]
     arrays = [full for full in fulls if full is not None]
     if len(arrays) != 1 or not rewriter.used_once(arrays[0].result):

@@ -109,7 +109,7 @@ def gradient(
     given = spacing if isinstance(spacing, (tuple, list)) else (spacing,) * len(axes)
     _check_samples(input, axes, given, dim is not None, edge_order)
     steps = [step.array if isinstance(step, Tensor) else step for step in given]
-    if any(map(np.iscomplexobj, steps)):
+    if np.result_type(*map(np.asarray, steps)).kind == "c":
         input = functions.to_dtype(input, result_dtype(input, 1j))
     slope: Any = np.gradient
     return tuple(

@@ -120,13 +120,15 @@ def indefinite_infos(matrices: Array) -> Array:
 
 
 def _infos(matrices: Array, attempt: Any, explain: Any) -> Array:
-    infos = np.zeros(matrices.shape[:-2], np.int32)
-    for place in np.ndindex(infos.shape):
+    stack = matrices.reshape(-1, *matrices.shape[-2:])
+    infos = np.zeros(len(stack), np.int32)
+    for place, matrix in enumerate(stack):
         try:
-            attempt(matrices[place])
+            attempt(matrix)
         except np.linalg.LinAlgError:
-            infos[place] = explain(matrices[place])
-    return infos
+            infos[place] = explain(matrix)
+    shaped: Array = infos.reshape(matrices.shape[:-2])
+    return shaped
 
 
 def without_failures(input: Tensor, infos: Array) -> tuple[Tensor, Any]:
@@ -205,9 +207,10 @@ def cholesky(input: Tensor, upper: bool = False, *, name: str = "cholesky") -> T
 
 def _bad_minor(matrix: Array) -> int:
     """The order of the first leading minor that is not positive-definite."""
-    orders = range(1, len(matrix))
-    bad = (n for n in orders if not np.linalg.eigvalsh(matrix[:n, :n])[0] > 0)
-    return next(bad, len(matrix))
+    for order in range(1, len(matrix)):
+        if not np.linalg.eigvalsh(matrix[:order, :order])[0] > 0:
+            return order
+    return len(matrix)
 
 
 def _unread(input: Tensor, upper: bool) -> Array:

@@ -174,12 +174,22 @@ def chain_matmul(*matrices: Any) -> Any:
 
 def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     """The vector product along an axis of length three: the first one, if none is named."""
-    if dim is None and np.ndim(input) == 1:
-        dim = -1
-    elif dim is None:
-        threes = [axis for axis, length in enumerate(np.shape(input)) if length == 3]
-        dim = threes[0] if threes and np.ndim(input) == np.ndim(other) else -1
-    return apply(_CROSS, promoted(input, other), (dim,))
+    if dim is not None or np.ndim(input) != np.ndim(other):
+        return _cross(input, other, -1 if dim is None else dim)
+    return _cross_along_first(input, other, [*range(np.ndim(input) - 1)])
+
+
+def _cross_along_first(input: Any, other: Any, axes: list[int]) -> Any:
+    """The product along the first of these axes that is of length three, or the last one."""
+    if not axes:
+        return _cross(input, other, -1)
+    if np.shape(input)[axes[0]] == 3:
+        return _cross(input, other, axes[0])
+    return _cross_along_first(input, other, axes[1:])
+
+
+def _cross(input: Any, other: Any, axis: int) -> Any:
+    return apply(_CROSS, promoted(input, other), (axis,))
 
 
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:

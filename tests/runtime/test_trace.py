@@ -1,5 +1,7 @@
 """`gs.trace` and `grad_fn.run()`: what one run did."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -84,20 +86,38 @@ def test_a_trace_changes_nothing():
 
 def test_a_node_without_a_run_says_so():
     x = gs.tensor([1.0, 2.0, 3.0], requires_grad=True)
-    with pytest.raises(TypeError, match="the node of a single operation"):
+    with pytest.raises(TypeError, match="MulBackward0 is not the node of a compiled function"):
         (x * 2).grad_fn.run()
+    (gradient,) = gs.autograd.grad(mixed(x, 3), x, create_graph=True)
+    with pytest.raises(TypeError, match="MixedBackwardBackward0 is not the node of a compiled"):
+        gradient.grad_fn.run()
+
+
+@pytest.mark.parametrize("length", [3, 3000])
+def test_a_run_can_be_shown_after_backward(length):
+    x = gs.ones(length, requires_grad=True)
     y = mixed(x, 3)
+    before = str(y.grad_fn.run())
     y.backward()
-    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+    assert str(y.grad_fn.run()) == before
+
+
+def test_a_backward_frees_large_arguments_that_are_in_use_nowhere_else():
+    y = mixed(gs.ones(3000, requires_grad=True) * 2, 3)
+    y.backward()
+    with pytest.raises(RuntimeError, match="argument 0 of the call was freed by the backward"):
         y.grad_fn.run()
 
 
-def test_a_run_after_a_change_in_place_is_refused():
+@pytest.mark.parametrize("is_freed", [False, True])
+def test_a_run_after_a_change_in_place_is_refused(is_freed):
     x = gs.tensor([1.0, 2.0, 3.0], requires_grad=True)
     y = mixed(x, 3)
+    if is_freed:
+        y.backward()
     with gs.no_grad():
         x.add_(1)
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+    with pytest.raises(RuntimeError, match="argument 0 has been modified by an inplace operation"):
         y.grad_fn.run()
 
 
@@ -127,12 +147,60 @@ def test_conditional_expressions_are_branches():
     assert "    trips 2 to 3\n" in str(graph)
 
 
-@pytest.mark.parametrize("generator", [np.random, np.random.default_rng(0)])
-def test_the_run_of_a_node_uses_no_random_numbers_up(generator):
-    draw = generator.randn if generator is np.random else generator.standard_normal
-    y = gs.differentiable(lambda x: x * draw())(gs.tensor(2.0, requires_grad=True))
-    state = np.random.get_state()[2] if generator is np.random else generator.bit_generator.state
-    run = str(y.grad_fn.run())
-    assert run.startswith("run of function, of random numbers drawn anew\n")
-    after = np.random.get_state()[2] if generator is np.random else generator.bit_generator.state
-    assert after == state
+class Noisy:
+    def __init__(self, generator):
+        self.draw = generator
+
+    @gs.differentiable
+    def __call__(self, x):
+        if self.draw.uniform(0.0, 1.0) < 0.5:
+            return x * 2
+        return x * 3
+
+
+@gs.differentiable
+def noisy(x):
+    return x * 2 if np.random.rand() < 0.5 else x * 3
+
+
+@gs.differentiable
+def noisy_by_the_package(xs):
+    return xs[0] * 2 if gs.rand(()).item() < 0.5 else xs[0] * 3
+
+
+@pytest.mark.parametrize(
+    ("function", "state"),
+    [
+        (noisy, np.random.get_state),
+        (Noisy(generator := np.random.default_rng(0)), lambda: generator.bit_generator.state),
+        (Noisy(python := random.Random(0)), python.getstate),
+        (lambda x: noisy_by_the_package([x]), gs.get_rng_state),
+    ],
+    ids=["numpy.random", "Generator", "random.Random", "gradscribe"],
+)
+def test_a_run_is_shown_with_the_random_numbers_of_the_call_and_uses_none_up(function, state):
+    x = gs.tensor(1.0, requires_grad=True)
+    for _ in range(10):
+        y = function(x)
+        before = str(state())
+        assert y.grad_fn.run().branches[0].taken == (y.item() == 2)
+        assert str(state()) == before
+
+
+def test_a_run_prints_nothing_and_names_functions_of_numpy_as_the_user_does(capsys):
+    def told(x):
+        print("told")
+        return x * np.random.rand()
+
+    y = gs.differentiable(told)(gs.tensor(2.0, requires_grad=True))
+    assert capsys.readouterr().out == "told\n"
+    assert y.grad_fn.run().operations == ("print('told')", "return x * np.random.rand()")
+    assert capsys.readouterr().out == ""
+
+
+def test_what_cannot_be_drawn_again_is_told():
+    def unseeded(x):
+        return x * np.random.default_rng().normal()
+
+    y = gs.differentiable(unseeded)(gs.tensor(2.0, requires_grad=True))
+    assert str(y.grad_fn.run()).startswith("run of unseeded, of random numbers drawn anew\n")

@@ -25,6 +25,7 @@ from gradscribe.ir.types import Array, Opaque, Type
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.runtime.dual import call_with_tangents
 from gradscribe.runtime.functions.eager import apply_compiled, compiled_kernel
+from gradscribe.runtime.graph.drawing import Drawing
 from gradscribe.runtime.graph.grad_mode import grad_enabled, no_grad
 from gradscribe.runtime.graph.modes import MODES, tangent_of
 from gradscribe.runtime.graph.operation import Kernel
@@ -140,6 +141,7 @@ class _Call:
         )
         inputs = tuple(i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor))
         self._kernel: Kernel = compiled_kernel(derivatives, inputs, len(leaves))
+        self._kernel.drawing = Drawing(derivatives.effects)
 
     def __call__(self, values: Values, leaves: Sequence[Any]) -> Any:
         write_back = self._write_back
@@ -218,6 +220,8 @@ def _call_with_lists(
     originals: what the leaves are, where they are copies; an item of those may come out.
     """
     values = [unwrapped(leaf) for leaf in leaves]
+    drawing = Drawing(derivatives.effects)
+    states = drawing.states(values) if drawing else None
     out, record = derivatives.forward(*values)
     given = _items(values)
     out = tuple([_separated(leaf, given) for leaf in out])
@@ -225,8 +229,9 @@ def _call_with_lists(
     items = _items(leaves)
     inputs = tuple(i for i, item in enumerate(items) if isinstance(item, Tensor))
     kernel: Kernel = compiled_kernel(adapted, inputs, len(items))
+    kernel.drawing = drawing
     found = {id(value): item for value, item in zip(given, _items(originals), strict=True)}
-    wrapped = zip(_items(out), apply_compiled(kernel, items), strict=True)
+    wrapped = zip(_items(out), apply_compiled(kernel, items, states), strict=True)
     results = iter([found.setdefault(id(value), result) for value, result in wrapped])
     return [unflatten(tree, results) for tree in adapted.out_trees]
 

@@ -64,9 +64,13 @@ class Scope:
 
     def reference(self, value: Any) -> ast.expr:
         """The expression that gives a module, function, class or other object."""
-        if isinstance(value, MethodType) or isinstance(getattr(value, "__self__", None), np.ufunc):
-            owner = self.reference(value.__self__)
-            return ast.Attribute(owner, value.__name__, ast.Load())
+        owner = getattr(value, "__self__", None)
+        if isinstance(value, MethodType) or isinstance(owner, np.ufunc) or _shared_by(owner):
+            return ast.Attribute(self.reference(owner), value.__name__, ast.Load())
+        module = _shared_by(value)
+        if module is not None:
+            name = module.__name__
+            return self.numpy("random") if name == "numpy.random" else self.reference(module)
         path = _library_path(value) if callable(value) else None
         if path is not None:
             root, *attributes = path
@@ -98,6 +102,15 @@ def _own_name(value: Any) -> str:
         return ALIASES.get(root, root.rpartition(".")[2])
     name = getattr(value, "__name__", "") or type(value).__name__.lower()
     return clean(name.strip("<>")) or "constant"
+
+
+def _shared_by(value: Any) -> ModuleType | None:
+    """The module whose functions are the methods of this one generator of random numbers."""
+    for name, function in (("random", "random"), ("numpy.random", "rand")):
+        module = sys.modules.get(name)
+        if module is not None and getattr(module, function).__self__ is value:
+            return module
+    return None
 
 
 @functools.lru_cache(maxsize=4096)

@@ -20,7 +20,7 @@ from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.leaves import flattener
 from gradscribe.compiler.stages import Stages, flat
 from gradscribe.errors import UnsupportedError
-from gradscribe.ir.core import CALL, IF, LOOP, Function, Operation, Value, walk
+from gradscribe.ir.core import CALL, IF, LOOP, Function, Operation, Value, callees, walk
 from gradscribe.ir.liveness import Liveness
 from gradscribe.ir.types import Array, Collected, Scalar
 from gradscribe.ir.types import Sequence as SequenceType
@@ -116,6 +116,13 @@ class Derivatives:
     def primal_call(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function itself as generated code, and its arguments."""
         return self._primal.callable, self._arguments(leaves)
+
+    @cached_property
+    def effects(self) -> tuple[Operation, ...]:
+        """The calls of what the compiler does not look into, which may draw random numbers."""
+        primal = self._stages.primal
+        bodies = [primal.body, *(callee.function.body for callee in callees(primal))]
+        return tuple(o for body in bodies for o in walk(body) if o.primitive is EFFECT)
 
     @cached_property
     def _primal(self) -> Generated:

@@ -26,6 +26,8 @@ from gradscribe.runtime.functions.eager_operation import unwarned
 from gradscribe.runtime.functions.of_result import derivatives_of_result
 from gradscribe.runtime.functions.operand_checks import check_operands
 from gradscribe.runtime.functions.silence import silent
+from gradscribe.runtime.graph.compiled_node import CompiledNode, compiled_node_class
+from gradscribe.runtime.graph.drawing import States
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.inference import SAVED, Untracked, all_inference, is_inference
 from gradscribe.runtime.graph.kernel import AdjointByOperations, Derivatives, Kernel, signature
@@ -311,7 +313,8 @@ def compiled_kernel(
     name of its nodes, if not that of the function.
     """
     name = derivatives.name
-    return Kernel(derivatives, name, node_class(node or f"{name}Backward"), inputs, arity)
+    class_ = node_class(node) if node else compiled_node_class(f"{name}Backward")
+    return Kernel(derivatives, name, class_, inputs, arity)
 
 
 STEMS: dict[Any, str] = {
@@ -349,22 +352,27 @@ def apply_call(
     return apply_compiled(kernel, leaves)
 
 
-def apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[Any, ...]:
+def apply_compiled(
+    kernel: Kernel, leaves: Sequence[Any], states: States | None = None
+) -> tuple[Any, ...]:
     """Run a compiled function as ONE node on its leaves (Tensors, arrays, numbers); returns the
     out leaves: Tensors wired to the node where they have cotangents, other arrays and NumPy's
     numbers as Tensors of their own, other values as they are.
 
-    The active leaves are Tensors that require gradients.
+    The active leaves are Tensors that require gradients. states: of the generators of random
+    numbers before the call, where it has been made already.
     """
     if not MODES:
-        return _apply_compiled(kernel, leaves)[0]
+        return _apply_compiled(kernel, leaves, states)[0]
     with timed(call_name(kernel.stem), leaves):
-        results, node = _apply_compiled(kernel, leaves)
+        results, node = _apply_compiled(kernel, leaves, states)
         tell_recorded(node)
     return results
 
 
-def _apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[tuple[Any, ...], Node]:
+def _apply_compiled(
+    kernel: Kernel, leaves: Sequence[Any], states: States | None
+) -> tuple[tuple[Any, ...], Node]:
     values: list[Any] = []
     counters: list[list[int] | None] = []
     expected: list[int] = []
@@ -380,6 +388,8 @@ def _apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[tuple[Any, .
             expected.append(0)
     if any(type(counters[p]) is Untracked for p in kernel.checked if p < len(counters)):
         raise RuntimeError(SAVED)
+    if kernel.drawing and states is None:
+        states = kernel.drawing.states(values)
     out, record = kernel.forward(*values)
     if not kernel.converters:
         kernel.learn(out, record)
@@ -387,6 +397,9 @@ def _apply_compiled(kernel: Kernel, leaves: Sequence[Any]) -> tuple[tuple[Any, .
     told = len(out) > 1 or kernel.checks_outputs
     shapes = [signature(out[position]) for position in kernel.outputs] if told else ()
     node = kernel.node_class(kernel, edges, values, record, counters, expected, shapes)
+    if states is not None:
+        assert isinstance(node, CompiledNode)
+        node.states = states
     results = list(out)
     for index, position in enumerate(kernel.outputs):
         leaf = out[position]

@@ -10,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from gradscribe.codegen import Itemized
     from gradscribe.runtime.functions.eager import Operation
+    from gradscribe.runtime.graph.drawing import Drawing
     from gradscribe.runtime.graph.operation import OperationNode
 
 Convert = Callable[[Any], Any]
@@ -121,6 +122,7 @@ class Kernel:
     converters: for each output, what makes a cotangent of the type that the code expects.
     call: of an eager operation, the operation and its static arguments.
     by_operations: of an eager operation, its adjoint as operations on Tensors, where it can be.
+    drawing: of a user's function, where it draws random numbers from.
     keeps_result: whether the result, an array or a number, is in the record.
     checked: the positions, among the leaves and then the outputs, whose memory is recorded.
     """
@@ -136,6 +138,7 @@ class Kernel:
         "constants",
         "converters",
         "derivatives",
+        "drawing",
         "forward",
         "inputs",
         "keeps_result",
@@ -169,6 +172,7 @@ class Kernel:
         self.stand_ins = stand_ins
         self.call: tuple[Operation, tuple[Any, ...]] | None = None
         self.by_operations: AdjointByOperations | None = None
+        self.drawing: Drawing | None = None
         self._kept: tuple[int, ...] | None = None
         outputs = (arity + position for position in derivatives.record_outputs)
         self.checked = (*derivatives.record_inputs, *outputs)

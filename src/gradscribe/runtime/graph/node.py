@@ -29,6 +29,7 @@ from gradscribe.runtime.tensors.size import Size
 
 if TYPE_CHECKING:
     from gradscribe.codegen import Itemized
+    from gradscribe.runtime.graph.trace import Graph
     from gradscribe.runtime.tensors.tensor import Tensor
 
 Edge = tuple["Node | None", int]
@@ -95,6 +96,10 @@ class Node:
         """For a compiled function: the code that `backward` runs, with a statement for each
         operation, and its arguments."""
         return None
+
+    def run(self) -> Graph:
+        """What the recorded call did, for the node of a compiled function."""
+        raise TypeError(f"{self.name()} is not the node of a compiled function: it has no run")
 
     def pack_saved(self, pack: Callable[[Any, int | None], Any]) -> None:
         """Replace each array that is kept for `backward` by what pack makes of it and of the

@@ -29,8 +29,6 @@ from gradscribe.runtime.graph.node import (
     next_sequence,
 )
 from gradscribe.runtime.graph.saved import Known, PackedRecord, Packing, stand_in, unpacked
-from gradscribe.runtime.graph.trace import Graph, traced
-from gradscribe.runtime.graph.unspent import random_numbers_unspent
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.tensor import wrap, wrap_result
 
@@ -255,20 +253,6 @@ class OperationNode(Node):
     def arranged_by_edge(self, gradients: Sequence[Any]) -> list[Any]:
         found = dict(zip(self.kernel.inputs, gradients, strict=True))
         return [found.get(position) for position in self.kernel.active]
-
-    def run(self) -> Graph:
-        """What the recorded run of a compiled function did: the branch taken at every `if`, the
-        trips of every loop. The function is run once more for this; what it draws of random
-        numbers may be others then, and is not used up."""
-        if self.kernel.call is not None:
-            raise TypeError(f"{self.name()} is the node of a single operation, which has no run")
-        if isinstance(self.record, Freed):
-            self.record.get({})
-        self.check_versions(range(len(self.leaves)))
-        function, arguments = self.kernel.derivatives.primal_call(unpacked(self.leaves, {}))
-        with random_numbers_unspent(function, arguments) as is_random:
-            remark = ", of random numbers drawn anew" if is_random else ""
-            return traced(function, arguments, remark)
 
     def __dir__(self) -> list[str]:
         from gradscribe.runtime.graph.saved_values import saved_attributes

@@ -144,8 +144,15 @@ class Graph:
         return "\n".join([f'digraph "{self.name}" {{', *lines, "}"])
 
 
-def traced(function: Callable[..., Any], arguments: Sequence[Any], remark: str = "") -> Graph:
-    """Run a generated function, and tell what it did. remark: follows its name."""
+def traced(
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    remark: str = "",
+    *,
+    prints: bool = True,
+) -> Graph:
+    """Run a generated function, and tell what it did. remark: follows its name. prints: whether
+    its own calls of `print` are done, not only told of."""
     filename = function.__code__.co_filename
     tree = ast.parse("".join(linecache.getlines(filename)))
     notes = _Notes()
@@ -154,6 +161,8 @@ def traced(function: Callable[..., Any], arguments: Sequence[Any], remark: str =
         if isinstance(definition, ast.FunctionDef):
             definition.body = _Noting(notes.places, functions).block(definition.body, 0)
     namespace = {**function.__globals__, _NOTES: notes}
+    if not prints and namespace.get("print", print) is print:
+        namespace["print"] = _print_nothing
     exec(compile(ast.fix_missing_locations(tree), filename, "exec"), namespace)
     for definition in tree.body:
         if isinstance(definition, ast.FunctionDef):
@@ -161,6 +170,10 @@ def traced(function: Callable[..., Any], arguments: Sequence[Any], remark: str =
             namespace[definition.name] = functools.partial(notes.call, called)
     namespace[function.__name__](*arguments)
     return Graph(function.__name__, notes.steps, remark)
+
+
+def _print_nothing(*_: Any, **__: Any) -> None:
+    """In place of `print`."""
 
 
 @dataclass

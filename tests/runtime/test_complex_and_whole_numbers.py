@@ -106,3 +106,14 @@ def test_complex_numbers_are_no_view_of_rows_of_odd_length():
 def test_weights_between_complex_numbers_may_be_complex():
     start, end, weight = gs.tensor([1 + 1j]), gs.tensor([2 + 2j]), gs.tensor([0.5 + 0.5j])
     assert gs.lerp(start, end, weight).item() == 1 + 2j
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "rsqrt", "softmax", "log_softmax"])
+def test_recorded_gradients_of_complex_operands_are_conjugated(name):
+    function, more = getattr(gs, name), (0,) * name.endswith("softmax")
+    z = gs.tensor([0.3 + 0.4j, 0.2 - 0.7j], requires_grad=True)
+    loss = (function(z, *more) * (1 + 2j)).abs().sum()
+    (plain,) = gs.autograd.grad(loss, z, retain_graph=True)
+    (recorded,) = gs.autograd.grad(loss, z, create_graph=True)
+    np.testing.assert_allclose(recorded.detach().numpy(), plain.numpy(), rtol=1e-12)
+    assert gs.autograd.gradcheck(lambda z: function(z, *more), (z,))

@@ -263,10 +263,65 @@ def test_results_without_axes_are_packed_and_told_of():
     assert saved.data.item() == 2 * y.item()
 
 
-@pytest.mark.parametrize("name", ["relu", "softmax", "log_softmax"])
+KEPT_ARRAYS = {
+    "x": (
+        "F.silu(x)",
+        "F.elu(x)",
+        "F.celu(x)",
+        "F.selu(x)",
+        "F.glu(x)",
+        "F.hardtanh(x)",
+        "F.hardswish(x)",
+        "F.leaky_relu(x)",
+        "F.softshrink(x)",
+        "F.softsign(x)",
+        "F.tanhshrink(x)",
+        "F.layer_norm(x, (6,))",
+        "F.batch_norm(x, None, None, training=True)",
+        "gs.logit(x)",
+        "gs.logsumexp(x, 0)",
+    ),
+    "x, t": (
+        "x / t.requires_grad_()",
+        "gs.fmax(x, t.requires_grad_())",
+        "gs.xlogy(x, t.requires_grad_())",
+        "F.binary_cross_entropy(x, t)",
+        "F.mse_loss(x, t)",
+        "F.huber_loss(x, t)",
+    ),
+    "t": ("F.kl_div(x, t, reduction='sum')",),
+    "out": ("gs.sigmoid(x)", "gs.rsqrt(x)", "gs.softmax(x, 0)"),
+}
+
+
+@pytest.mark.parametrize(
+    ("kept", "text"), [(kept, text) for kept, texts in KEPT_ARRAYS.items() for text in texts]
+)
+def test_a_composite_keeps_operands_or_its_result(kept, text):
+    rng = np.random.default_rng(0)
+    x = gs.tensor(rng.uniform(0.1, 0.9, (6, 6)), requires_grad=True)
+    t = gs.tensor(rng.uniform(0.1, 0.9, (6, 6)))
+    run = {"gs": gs, "F": gs.nn.functional, "x": x, "t": t}
+    eval(text, run)
+    packed = {}
+
+    def pack(tensor):
+        if tensor.numel() > 6:
+            packed[tensor.data_ptr()] = tensor
+        return tensor
+
+    with autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        out = eval(text, run)
+    expected = {"x": x, "t": t, "out": out}
+    assert sorted(packed) == sorted(expected[name].data_ptr() for name in kept.split(", "))
+
+
+@pytest.mark.parametrize("name", ["relu", "rsqrt", "sigmoid", "softmax", "log_softmax"])
 def test_operations_that_keep_their_result_alone(name):
     function = {
         "relu": lambda x: x.relu(),
+        "rsqrt": lambda x: x.exp().rsqrt(),
+        "sigmoid": lambda x: x.sigmoid(),
         "softmax": lambda x: x.softmax(0),
         "log_softmax": lambda x: x.log_softmax(0),
     }[name]

@@ -207,7 +207,7 @@ def of_flat(name: str, primal: Function, active: tuple[int, ...], *, views: bool
     views: a result may be a view of an argument, as the operation itself returns it.
     """
     primal = flat(primal)
-    stages = Stages(primal, active)
+    stages = Stages(primal, active, least_record=True)
     results = 0 if views else len(primal.body.yields)
     forward = Generated(lambda: stages.forward, sharing=slice(results, None))
     adjoint = Generated(lambda: _flat_adjoint(stages.adjoint))

@@ -36,11 +36,13 @@ class Stages:
     """All derivatives of `primal` with respect to its `active` leaves.
 
     seeded: the result leaves that have cotangents (None: all differentiable ones).
+    least_record: see `adjoint.split.cut`.
     """
 
     primal: Function
     active: tuple[int, ...]
     seeded: tuple[int, ...] | None = None
+    least_record: bool = False
 
     @cached_property
     def joined(self) -> adjoint.Joined:
@@ -54,7 +56,7 @@ class Stages:
 
     @cached_property
     def _pair(self) -> tuple[Function, Function]:
-        return cut(self.joined)
+        return cut(self.joined, least=self.least_record)
 
     @property
     def forward(self) -> Function:

@@ -23,7 +23,7 @@ from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.functions import composites
 from gradscribe.runtime.functions.eager_operation import Operation as Operation
 from gradscribe.runtime.functions.eager_operation import unwarned
-from gradscribe.runtime.functions.of_result import derivatives_of_result
+from gradscribe.runtime.functions.of_result import OfResult, derivatives_of_result
 from gradscribe.runtime.functions.operand_checks import check_operands
 from gradscribe.runtime.functions.silence import silent
 from gradscribe.runtime.graph.compiled_node import CompiledNode, compiled_node_class
@@ -231,7 +231,8 @@ def _by_operations(
 ) -> AdjointByOperations | None:
     from gradscribe.runtime.functions.recorded_composites import backward_of
 
-    return backward_of(operation, static) or derivatives.by_operations
+    own = backward_of(operation, static) if isinstance(derivatives, OfResult) else None
+    return own or derivatives.by_operations
 
 
 def _unread(kernel: Kernel, record: Any, leaves: Sequence[Any]) -> Collection[int]:

@@ -21,6 +21,11 @@ def sigmoid_backward(d_out: Any, out: Any) -> Any:
     return d_out * (1 - out) * out
 
 
+def rsqrt_backward(d_out: Any, out: Any) -> Any:
+    """The gradient of `rsqrt`."""
+    return -0.5 * d_out * (out * out * out)
+
+
 def threshold_backward(d_out: Any, out: Any) -> Any:
     """The gradient of `relu`."""
     return np.where(out <= 0, 0, d_out)
@@ -39,6 +44,8 @@ def log_softmax_backward(d_out: Any, out: Any, axis: Any) -> Any:
 
 BACKWARDS: dict[Any, Callable[..., Any]] = {
     composites.relu: threshold_backward,
+    composites.rsqrt: rsqrt_backward,
+    composites.sigmoid: sigmoid_backward,
     composites.softmax: softmax_backward,
     composites.log_softmax: log_softmax_backward,
 }

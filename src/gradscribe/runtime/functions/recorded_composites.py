@@ -39,6 +39,7 @@ def backward_of(operation: Operation, static: tuple[Any, ...]) -> BackwardOfResu
 _BACKWARDS: dict[Callable[..., Any], Operation] = {
     composites.sigmoid: Operation("SigmoidBackward", of_result.sigmoid_backward, ()),
     composites.relu: Operation("ThresholdBackward", of_result.threshold_backward, ()),
+    composites.rsqrt: Operation("RsqrtBackward", of_result.rsqrt_backward, ()),
     composites.softmax: Operation("SoftmaxBackwardData", of_result.softmax_backward, ("axis",)),
     composites.log_softmax: Operation(
         "LogSoftmaxBackwardData", of_result.log_softmax_backward, ("axis",)

@@ -16,6 +16,7 @@ from gradscribe.ir.trees import LEAF, Node, Tree
 from gradscribe.ir.types import Array
 from gradscribe.primitives.control import CONSTANT, UNDEF
 from gradscribe.primitives.indexing import LENGTH, SIZE
+from gradscribe.transforms.adjoint.least_record import least_record
 from gradscribe.transforms.costs import is_cheap
 from gradscribe.transforms.definedness import possibly_undefined
 from gradscribe.transforms.records.pack_records import pack_records
@@ -53,13 +54,14 @@ def simplify_joined(function: Function, seeds: Sequence[Parameter]) -> Function:
     return function if counted is function else simplify(counted, leaves)
 
 
-def cut(joined: Joined) -> tuple[Function, Function]:
+def cut(joined: Joined, *, least: bool = False) -> tuple[Function, Function]:
     """The two halves of a joined function, simplified:
 
     forward   (arguments) -> (result, record)
     adjoint   (record, seeds) -> gradient
 
-    A record of one entry is that entry, of several (or none) a tuple.
+    A record of one entry is that entry, of several (or none) a tuple. least: of elementwise values
+    keep as few as can be, and compute the others again (see `least_record`).
     """
     seeds = set(_leaves(joined.seeds))
     packed = pack_records(simplify_joined(joined.function, joined.seeds))
@@ -70,7 +72,13 @@ def cut(joined: Joined) -> tuple[Function, Function]:
     first, second = _move_lengths(first, second, gradients)
     undefined = possibly_undefined(both)
     needs = _Needs(both.body.parameters, first, undefined)
-    needs.read(_read_in(second, gradients) - seeds)
+    read = _read_in(second, gradients) - seeds
+    needs.read(read)
+    if least:
+        results = both.body.yields[: len(joined.results)]
+        kept = least_record(first, both.body.parameters, results, read, needs.record())
+        if kept is not None:
+            needs.keep(read, kept)
     record = needs.record()
     values = (*both.body.yields[: len(joined.results)], *record)
     forward = _forward(joined, first, values, len(record))
@@ -170,6 +178,14 @@ class _Needs:
         for operation in self._operations:
             if operation.primitive in _LENGTHS and operation.result in self.record():
                 self._take_from_record(operation)
+
+    def keep(self, read: Iterable[Value], values: frozenset[Value]) -> None:
+        """The adjoint reads the first values: record the second, and do the rest again."""
+        self._read, self._again = set(read), {}
+        for operation in reversed(self._operations):
+            if not values.issuperset(self._read.intersection(operation.results)):
+                self._again[operation] = operation
+                self._read.update(operation.operands)
 
     def _take_from_record(self, operation: Operation) -> None:
         """Have the adjoint ask a length of another recorded array that has it."""

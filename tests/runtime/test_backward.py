@@ -440,3 +440,18 @@ def test_a_gradient_is_laid_out_as_its_leaf():
     gapped = gs.rand(4, 4)[::2, ::2].requires_grad_()
     gapped.sum().backward()
     assert gapped.grad.stride() == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((3,), r"The size of tensor a \(2\) must match the size of tensor b \(3\)"),
+        ((3, 2), r"output with shape \[2\] doesn't match the broadcast shape \[3, 2\]"),
+    ],
+)
+def test_a_gradient_of_another_shape_than_the_one_before_is_refused(shape, message):
+    x = gs.ones(2, requires_grad=True)
+    (x * 2).sum().backward()
+    x.data = gs.ones(*shape)
+    with pytest.raises(RuntimeError, match=message):
+        (x * 2).sum().backward()

@@ -389,3 +389,12 @@ def test_a_view_has_the_tangent_that_its_base_has_come_by():
         primal = forward_ad.unpack_dual(base).primal
         assert tangent_of(primal) is None
         assert tangent_of(primal[1:]) is None
+
+
+def test_what_has_a_tangent_gets_no_other_one_at_the_same_level():
+    x = gs.tensor([1.0, 2.0])
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, gs.ones(2))
+        for tensor in (dual, dual * 2):
+            with pytest.raises(RuntimeError, match="already has a forward gradient at the same"):
+                forward_ad.make_dual(tensor, gs.ones(2))

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from dataclasses import replace
+from inspect import getattr_static
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 
+from gradscribe.api.copying import CopiedAsFunction, imported, not_importable
 from gradscribe.api.recorded_call import has_tangent, recorded_call
 from gradscribe.compiler import Target, argument_numbers, target_of, type_strings
 from gradscribe.compiler.specialization import Specialization
@@ -31,7 +34,7 @@ _PLAIN = frozenset(_NUMBERS + _STATIC)
 """Classes whose objects hold no Tensor (a function may capture one: then it meets it itself)."""
 
 
-class DifferentiableFunction:
+class DifferentiableFunction(CopiedAsFunction):
     """A function with its derivatives; it keeps its name, docstring and signature.
 
     argnums: the arguments that are differentiated (None: every floating leaf).
@@ -63,6 +66,26 @@ class DifferentiableFunction:
         bound._target = replace(target, first=(instance, *target.first), spread={})
         bound.__gradscribe_function__ = MethodType(self.__gradscribe_function__, instance)
         return bound
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Itself; the method of an object as that of a copy of the object."""
+        function = deepcopy(self.__gradscribe_function__, memo)
+        if function is self.__gradscribe_function__:
+            return self
+        return type(self)(function, self._argnums)
+
+    def __reduce__(self) -> Any:
+        """By its own name, or by what it is made of: a function that has one, or a method."""
+        function = self.__gradscribe_function__
+        if isinstance(function, MethodType):
+            owner, name = function.__self__, function.__name__
+            if isinstance(getattr_static(owner, name, None), DifferentiableFunction):
+                return getattr, (owner, name)
+        if imported(self) is self:
+            return super().__reduce__()
+        if isinstance(function, FunctionType) and imported(function) is not function:
+            raise not_importable(self)
+        return type(self), (function, self._argnums)
 
     def _meets_tensor(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
         """Whether a Tensor that requires a gradient (or has a tangent) is in the arguments, or

@@ -20,6 +20,7 @@ import linecache
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from gradscribe.api.copying import CopiedAsFunction
 from gradscribe.api.differentiable import differentiable, has_tensor
 from gradscribe.api.directional import vjp
 from gradscribe.compiler.eager_calls import function_of_call
@@ -40,7 +41,7 @@ Rule = TypeVar("Rule", bound=Callable[..., Any])
 _serial = iter(range(1, 1 << 62))
 
 
-class OwnOperation:
+class OwnOperation(CopiedAsFunction):
     """A function with its own derivatives; it keeps its name, docstring and signature."""
 
     __gradscribe_primitive__ = True

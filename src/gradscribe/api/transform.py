@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from gradscribe.api.copying import CopiedAsFunction
 from gradscribe.compiler import Primal, Target
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.generated import Generated
@@ -27,7 +28,7 @@ class Plan(NamedTuple):
     generated: Generated
 
 
-class Transform(ABC):
+class Transform(CopiedAsFunction, ABC):
     """A function made of another one, compiled for the types of each call."""
 
     __gradscribe_transform__ = True

@@ -265,6 +265,11 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "Setting a forward grad that itself has a forward gradient at the same level"
             f"{level_number()} is not supported."
         )
+    if present.tangent(tensor) is not None:
+        raise RuntimeError(
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
+            f"same level {level_number()} is not supported."
+        )
     check_size(tensor, tangent)
     dual = shaping.view_as(tensor, tensor)
     _cut(dual)

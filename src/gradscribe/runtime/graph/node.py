@@ -246,6 +246,7 @@ _accumulating = RLock()
 
 def accumulate(variable: Tensor, gradient: Any) -> None:
     """Add a gradient, which nothing else refers to, to `variable.grad`."""
+    from gradscribe.runtime.tensors.data_errors import check_sum
     from gradscribe.runtime.tensors.inplace import assign
     from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
@@ -268,7 +269,11 @@ def accumulate(variable: Tensor, gradient: Any) -> None:
         elif variable.node is not None:
             variable.grad = wrap(np.asarray(present.array + gradient, present.array.dtype))
         else:
-            np.add(present.array, gradient, out=present.array, casting="same_kind")
+            try:
+                np.add(present.array, gradient, out=present.array, casting="same_kind")
+            except ValueError:
+                check_sum(present.array, gradient)
+                raise
             present.counter[0] += 1
 
 

@@ -1,8 +1,12 @@
-"""What no Tensor can be made of: PyTorch's errors."""
+"""What no Tensor can be made of, and what fits in none: PyTorch's errors."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
+
+from gradscribe.runtime.functions.explaining import common_shape
 
 
 def unlike_sequence(data: Any, depth: int = 0) -> Exception:
@@ -39,3 +43,17 @@ def without_dtype(data: Any, depth: int = 0) -> Exception:
             else TypeError("new(): invalid data type 'str'")
         )
     return RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+
+
+def check_sum(array: Any, other: Any) -> None:
+    """Raise the error for a sum with another array that does not fit in the place of the first."""
+    shape = common_shape((array.shape, np.shape(other)))
+    if shape != array.shape:
+        raise other_shape(array, shape)
+
+
+def other_shape(array: Any, shape: tuple[int, ...]) -> RuntimeError:
+    """The error for what is of another shape than the array where it should go."""
+    return RuntimeError(
+        f"output with shape {list(array.shape)} doesn't match the broadcast shape {list(shape)}"
+    )

@@ -33,6 +33,7 @@ from gradscribe.runtime.graph.node_names import named_in_place
 from gradscribe.runtime.graph.operation import OperationNode, node_class
 from gradscribe.runtime.graph.saved_names import saved_names
 from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.tensors.data_errors import other_shape
 from gradscribe.runtime.tensors.promotion import can_cast
 from gradscribe.runtime.tensors.stored_values import check_dtypes, does_not_fit, fitting
 from gradscribe.runtime.tensors.tensor import Array, Tensor, edge_of, move, wrap
@@ -190,7 +191,7 @@ def assign(target: Tensor, value: Any, name: str = "") -> Tensor:
     given = fitting(value, target.array.dtype)
     try:
         if isinstance(value, Tensor) and given.ndim > target.array.ndim:
-            raise _other_shape(target.array, np.broadcast_shapes(target.array.shape, given.shape))
+            raise other_shape(target.array, np.broadcast_shapes(target.array.shape, given.shape))
         target.array[...] = given
     except (ValueError, TypeError) as error:
         raise explained(error, "Copy", (target.array, given)) from None
@@ -221,7 +222,7 @@ def store(target: Tensor, result: Tensor) -> None:
     """Put the elements of a Tensor of the same shape into the memory of target."""
     array, value = target.array, result.array
     if value.shape != array.shape:
-        raise _other_shape(array, value.shape)
+        raise other_shape(array, value.shape)
     if not can_cast(value.dtype, array.dtype):
         raise RuntimeError(
             f"result type {_kind(value)} can't be cast to the desired output type {_kind(array)}"
@@ -231,12 +232,6 @@ def store(target: Tensor, result: Tensor) -> None:
     target.counter[0] += 1
     if MODES:
         tell_stored(target, ..., result)
-
-
-def _other_shape(array: Array, shape: tuple[int, ...]) -> RuntimeError:
-    return RuntimeError(
-        f"output with shape {list(array.shape)} doesn't match the broadcast shape {list(shape)}"
-    )
 
 
 def refuse_store(target: Tensor) -> None:

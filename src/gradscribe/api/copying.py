@@ -1,0 +1,42 @@
+"""Copies of the callables of this package: they are copied and pickled as functions are."""
+
+from __future__ import annotations
+
+import sys
+from pickle import PicklingError
+from typing import Any, Self
+
+
+class CopiedAsFunction:
+    """A callable with the names of a function. A copy of it is itself; pickled, it is the name
+    under which it can be imported."""
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> Any:
+        """Raises PicklingError where its name is not that of itself."""
+        if imported(self) is not self:
+            raise not_importable(self)
+        return str(self.__qualname__)  # type: ignore[attr-defined]
+
+
+def imported(function: Any) -> Any:
+    """What can be imported under the name of a function; None where nothing can."""
+    found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
+    for part in getattr(function, "__qualname__", "<nameless>").split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def not_importable(function: Any) -> PicklingError:
+    """The error for a callable that cannot be pickled by its name."""
+    name = getattr(function, "__qualname__", type(function).__name__)
+    return PicklingError(
+        f"{function!r} cannot be pickled: `{name}` of module `{function.__module__}` is something "
+        "else, and functions are pickled by their names. Define it at the top level of a module, "
+        "or make it anew where it is loaded."
+    )

@@ -254,3 +254,217 @@ def test_a_wrong_number_of_gradients():
 
     with pytest.raises(RuntimeError, match=r"incorrect number of gradients \(expected 2, got 1\)"):
         gs.grad(lambda x: Few.apply(x, x).sum())(X)
+
+
+def tensors_agree_that_is(function: Any, wanted: list[float]) -> None:
+    """Eager and compiled code give this gradient at [1, 2]."""
+    for called in (function, gs.differentiable(function)):
+        x = gs.tensor([1.0, 2.0], requires_grad=True)
+        called(x).backward()
+        assert x.grad.tolist() == wanted
+
+
+class Returning(Function):
+    """The same input, and the same new Tensor, in several places."""
+
+    @staticmethod
+    def forward(ctx, x):
+        y = x * 2
+        return y, x, x, y
+
+    @staticmethod
+    def backward(ctx, *gradients):
+        a, b, c, d = gradients
+        return a + b * 10 + c * 100 + d * 1000
+
+
+def test_results_that_are_one_tensor():
+    def f(x):
+        a, b, c, d = Returning.apply(x)
+        return (a * 2 + b * 3 + c * 4 + d * 5).sum()
+
+    tensors_agree_that_is(f, [7430.0, 7430.0])
+
+
+class Constant(Function):
+    """An input that is returned without derivative."""
+
+    @staticmethod
+    def forward(ctx, x):
+        y = x * 2
+        ctx.mark_non_differentiable(x)
+        return x, y
+
+    @staticmethod
+    def backward(ctx, _, g):
+        return g * 7
+
+
+@pytest.mark.parametrize("given", [lambda x: x, lambda x: x * 1.0])
+def test_an_input_returned_without_derivative(given):
+    def f(x):
+        a, b = Constant.apply(given(x))
+        return (a * b + a * x).sum()
+
+    tensors_agree_that_is(f, [8.0, 16.0])
+
+
+def test_an_input_returned_where_nothing_is_recorded():
+    def f(x):
+        with gs.no_grad():
+            y, _ = Constant.apply(x)
+        return (y * x).sum()
+
+    tensors_agree_that_is(f, [1.0, 2.0])
+
+
+class Undefined(Function):
+    """Gradients that may be None."""
+
+    @staticmethod
+    def forward(ctx, x, several):
+        ctx.set_materialize_grads(False)
+        return (x * 2, x * 3) if several else x * 2
+
+    @staticmethod
+    def backward(ctx, g, h=None):
+        return (g * 100 if h is None else g + h), None
+
+
+def test_gradients_that_may_be_none():
+    tensors_agree_that_is(lambda x: Undefined.apply(x, False).sum(), [100.0, 100.0])
+
+    def f(x):
+        a, b = Undefined.apply(x, True)
+        return a.sum() if x[0] > 0 else b.sum()
+
+    with pytest.raises(gs.errors.UnsupportedError, match=r"set_materialize_grads\(False\)"):
+        gs.grad(f)(X)
+
+
+class Pushed(Function):
+    """A `jvp` that is not what `backward` implies."""
+
+    @staticmethod
+    def forward(ctx, x, y, k=2):
+        ctx.save_for_backward(x)
+        ctx.save_for_forward(y)
+        ctx.k = k
+        return x * y, x.sum(), k
+
+    @staticmethod
+    def backward(ctx, g, h, _):
+        (x,) = ctx.saved_tensors
+        return g * 0, g * x * 0
+
+    @staticmethod
+    def jvp(ctx, d_x, d_y, d_k=None):
+        (y,) = ctx.saved_tensors
+        return d_x * y * 10 + d_y * ctx.k, d_x.sum() * 100, None
+
+
+class PushedAtRunTime(Pushed):
+    """One that is not compiled, but called."""
+
+    @staticmethod
+    def jvp(ctx, d_x, d_y):
+        given = [gs.tensor(d.numpy()) for d in (d_x, d_y, ctx.saved_tensors[0])]
+        ctx.saved_tensors = (given[2],)
+        return Pushed.jvp(ctx, *given[:2])
+
+
+@pytest.mark.parametrize("function", [Pushed, PushedAtRunTime])
+def test_forward_mode_is_what_jvp_says(function):
+    def f(x, y):
+        a, b, _ = function.apply(x, y * 3)
+        return a.sum() + b
+
+    tangents = (np.ones(3), np.full(3, 2.0))
+    value, tangent = gs.jvp(f, (X, X + 1), tangents)
+    np.testing.assert_allclose(value, f(X, X + 1))
+    np.testing.assert_allclose(tangent, (30 * (X + 1) + 12).sum() + 300)
+
+
+def test_a_wrong_number_of_tangents():
+    class Few(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1, x * 2
+
+        @staticmethod
+        def jvp(ctx, d_x):
+            return d_x
+
+    with pytest.raises(RuntimeError, match=r"forward gradients \(expected 2 but got 1\)"):
+        gs.jvp(lambda x: Few.apply(x)[1].sum(), (X,), (X,))
+    with pytest.raises(gs.errors.NoDerivativeError, match=r"either the backward or vjp method"):
+        gs.grad(lambda x: Few.apply(x)[1].sum())(X)
+
+
+def test_a_derivative_named_vjp():
+    class Named(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def vjp(ctx, g):
+            return g * 9
+
+    tensors_agree_that_is(lambda x: Named.apply(x).sum(), [9.0, 9.0])
+
+
+@pytest.mark.parametrize(("given", "power"), [((), 3), ((2,), 2)])
+def test_setup_context_gets_all_arguments_of_forward(given, power):
+    class WithDefault(Power):
+        @staticmethod
+        def forward(x, n=3):
+            return x**n
+
+    tensors_agree_that_is(
+        lambda x: WithDefault.apply(x, *given).sum(), [power, power * 2.0 ** (power - 1)]
+    )
+    if given:
+        tensors_agree_that_is(
+            lambda x: WithDefault.apply(x, n=2).sum() + WithDefault.apply(n=2, x=x).sum(),
+            [4.0, 8.0],
+        )
+
+
+def test_a_complex_gradient_of_a_real_argument():
+    class Turned(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 1j
+
+    with pytest.raises(RuntimeError, match="input_is_complex == grad_is_complex"):
+        gs.grad(lambda x: Turned.apply(x).sum())(X)
+
+
+def test_a_backward_for_once_says_that_it_is():
+    with pytest.raises(gs.errors.NoDerivativeError, match="marked with @once_differentiable"):
+        gs.hessian(in_numpy)(X)
+
+
+def test_a_backward_that_always_raises():
+    class Raising(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            raise ValueError("not to be differentiated")
+
+    def f(x):
+        return Raising.apply(x).sum()
+
+    x = gs.tensor(X, requires_grad=True)
+    with pytest.raises(ValueError, match="not to be differentiated"):
+        gs.differentiable(f)(x).backward()
+    with pytest.raises(ValueError, match="not to be differentiated"):
+        gs.grad(f)(X)

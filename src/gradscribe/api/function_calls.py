@@ -1,143 +1,113 @@
 """`F.apply(…)` of an `autograd.Function` inside of compiled code.
 
 Its `forward` is compiled like any helper, with derivatives cut, and its result handed on by the
-operation `given`, whose rule is its `backward`: compiled, too, if that is possible, otherwise
-called at run time on Tensors, as eager mode does. What `forward` leaves in `ctx` is saved.
+operation `given`, whose rules are its `backward` and `jvp` (function_rules.py). What `forward`
+leaves in `ctx` is saved.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import inspect
+import types
 from typing import Any
 
-import numpy as np
-
-from gradscribe.api.tensor_handlers import refused, spelled
-from gradscribe.errors import NoDerivativeError, UnsupportedError
+from gradscribe.api import function_rules
+from gradscribe.api.function_rules import Context, Rules, attribute
+from gradscribe.api.tensor_handlers import refused
 from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import handlers, inlining, opaque, own_rules, unpacking
-from gradscribe.frontend.calls import iteration_prelude as prelude
-from gradscribe.frontend.calls.own_rules import Conforming
-from gradscribe.frontend.data import instances
-from gradscribe.frontend.data.python_objects import python_object
-from gradscribe.frontend.data.structure_parts import Structure
-from gradscribe.frontend.data.structures import opened, rebuilt
+from gradscribe.frontend.calls import handlers, inlining, opaque
+from gradscribe.frontend.data.structures import opened
+from gradscribe.frontend.data.subscripts import cut
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import storages
-from gradscribe.frontend.values import PartialOf, Ref, Static, TupleOf, is_number, may_overlap
+from gradscribe.frontend.values import Ref, Static, TupleOf, may_overlap
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import Array, Scalar, Tuple, is_differentiable
-from gradscribe.primitives.control import GIVEN, RUN
+from gradscribe.ir.types import Array, Scalar, is_differentiable
+from gradscribe.primitives.control import GIVEN
 from gradscribe.runtime.graph.function import Function
-from gradscribe.runtime.graph.grad_mode import no_grad
-from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
-_serial = itertools.count(1)
-
-
-class Context:
-    """The `ctx` of compiled code."""
-
-    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
-        self.needs_input_grad = needs_input_grad
-        self.saved_tensors: tuple[Any, ...] = ()
-        self.non_differentiable: tuple[Any, ...] = ()
-
-    def save_for_backward(self, *tensors: Any) -> None:
-        self.saved_tensors = tensors
-
-    @property
-    def saved_variables(self) -> tuple[Any, ...]:
-        return self.saved_tensors
-
-    def mark_non_differentiable(self, *tensors: Any) -> None:
-        self.non_differentiable = tensors
-
-    def mark_dirty(self, *tensors: Any) -> None:
-        """Refused where it is called."""
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Compiled gradients are never None."""
-
-
-@dataclass(eq=False)
-class Rules:
-    """The derivative of one call. context: the structure of its `ctx`; inputs: which of the
-    arguments are differentiable; outputs: which of the results; of: for each leaf of the context
-    the result that it is."""
-
-    function: type[Function]
-    context: Structure
-    inputs: tuple[bool, ...]
-    outputs: tuple[bool, ...]
-    of: tuple[int | None, ...]
-    serial: int = field(default_factory=_serial.__next__)
-
-    def __repr__(self) -> str:
-        return f"<derivative {self.serial} of {self.function.__name__}>"
-
-    def check_count(self, is_none: Sequence[bool]) -> None:
-        """Refuse what `backward` returns if it is not one gradient for each input (or more of
-        them, which are None)."""
-        expected = len(self.inputs)
-        if len(is_none) < expected or not all(is_none[expected:]):
-            raise RuntimeError(
-                f"function {self.function.__name__}Backward returned an incorrect number of "
-                f"gradients (expected {expected}, got {len(is_none)})"
-            )
-
-    @property
-    def pull(self) -> Pull:
-        return Pull(self)
-
-    @property
-    def push(self) -> Push:
-        return Push(self)
-
-
-@dataclass(eq=False)
-class Pull:
-    """Called as `(out, inputs, saved, d_out)`, for the cotangents of the inputs."""
-
-    rules: Rules
-
-
-@dataclass(eq=False)
-class Push:
-    """Called as `(out, inputs, saved, d_inputs)`, for the tangent of out."""
-
-    rules: Rules
-
-
-# -- forward -------------------------------------------------------------------------------------
+_METHODS = ("forward", "backward", "vjp", "jvp", "setup_context")
 
 
 def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`F.apply(*inputs)`."""
     receiver, *inputs = arguments
     function: type[Function] = receiver.value
-    for name in ("forward", "backward", "setup_context"):
+    for name in _METHODS:
         dependencies.depend(lowering, Path(function).attribute(name), getattr(function, name))
+    if function.setup_context is not Function.setup_context:
+        inputs, keywords = _with_defaults(lowering, function.forward, inputs, keywords)
     needed = tuple(_is_differentiable(lowering, item) for item in inputs)
     flags = TupleOf(tuple(map(Static, needed)))
     context = calls.call(lowering, node, Static(Context), (flags,), {})
     result = _forward(lowering, node, function, context, inputs, keywords)
     items = result.items if isinstance(result, TupleOf) else (result,)
-    marked = _attribute(lowering, context, "non_differentiable").items
+    marked = attribute(lowering, context, "non_differentiable").items
+    recorded = any(needed) and not lowering.cutting
     outputs = tuple(
-        _is_differentiable(lowering, item) and not any(_is_same(item, m) for m in marked)
+        recorded
+        and _is_differentiable(lowering, item)
+        and not any(_is_same(item, m) for m in marked)
         for item in items
     )
-    if not (any(needed) and any(outputs)) or lowering.cutting:
-        return result
-    made = _given(lowering, node, function, context, (inputs, needed), (items, outputs))
+    made: list[Any] = []
+    if any(outputs):
+        _check_materialized(lowering, node, function, context, outputs)
+        made = _given(lowering, node, function, context, (inputs, needed), (items, outputs))
     rest = iter(made)
-    items = tuple(next(rest) if known else item for item, known in zip(items, outputs, strict=True))
-    return TupleOf(items) if isinstance(result, TupleOf) else items[0]
+    found = [
+        next(rest) if known else cut(lowering, item) if _is_differentiable(lowering, item) else item
+        for item, known in zip(items, outputs, strict=True)
+    ]
+    found = [found[_last(items, i, inputs)] for i in range(len(items))]
+    return TupleOf(tuple(found)) if isinstance(result, TupleOf) else found[0]
+
+
+def _with_defaults(
+    lowering: Lowering, forward: Any, inputs: list[Any], keywords: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of forward, as far as they can be given by position, defaults included."""
+    if not isinstance(forward, types.FunctionType):
+        return inputs, keywords
+    try:
+        bound = inspect.signature(forward).bind(*inputs, **keywords)
+    except TypeError:
+        return inputs, keywords  # the call itself tells what is wrong
+    for name, default in inlining.defaults_of(lowering, forward).items():
+        if name not in bound.arguments:
+            bound.arguments[name] = default()
+    return list(bound.args), bound.kwargs
+
+
+def _last(items: tuple[Any, ...], index: int, inputs: list[Any]) -> int:
+    """The number of the last result that is the same Tensor as this one. (An input that is handed
+    on is another Tensor each time.)"""
+    item = items[index]
+    if not isinstance(item, (Ref, Value)) or any(_is_same(item, given) for given in inputs):
+        return index
+    return max(i for i, other in enumerate(items) if _is_same(item, other))
+
+
+def _check_materialized(
+    lowering: Lowering,
+    node: Any,
+    function: type[Function],
+    context: Any,
+    outputs: tuple[bool, ...],
+) -> None:
+    """Refuse gradients that are None where a result has not been used: compiled code does not know
+    which were."""
+    materializes = attribute(lowering, context, "materializes_grads")
+    if not isinstance(materializes, Static) or (not materializes.value and outputs.count(True) > 1):
+        lowering.unsupported(
+            node,
+            f"`set_materialize_grads(False)` of `{function.__name__}`, which has several results: "
+            "which of their gradients are None depends on what runs",
+            "leave it out: gradients arrive as zeros; or call the Function outside of compiled "
+            "code",
+        )
 
 
 def _forward(
@@ -175,7 +145,8 @@ def _given(
     saved = opened(lowering, node, context)
     values = [lowering.value(item) for item in outputs]
     of = tuple(values.index(leaf) if leaf in values else None for leaf in saved.leaves)
-    rules = Rules(function, saved.structure, given[1], found[1], of)
+    materializes = attribute(lowering, context, "materializes_grads").value
+    rules = Rules(function, saved.structure, given[1], found[1], of, materializes)
     single = len(values) == 1
     value = values[0] if single else lowering.value(TupleOf(tuple(values)))
     tree = {
@@ -208,141 +179,9 @@ def _is_same(item: Any, other: Any) -> bool:
     return item is other
 
 
-def _attribute(lowering: Lowering, owner: Any, name: str) -> Any:
-    cell = instances.cell_of(lowering, owner, name)
-    assert cell is not None
-    return lowering.contents[cell][name]
-
-
-# -- backward ------------------------------------------------------------------------------------
-
-
-def _pull(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """The cotangents of the inputs: by `backward` compiled, or called at run time."""
-    callee, out, inputs, saved, *rest = arguments
-    rules: Rules = callee.value.rules
-    d_out = rest[0] if rest else keywords["d_out"]
-    contents, views = dict(lowering.contents), dict(lowering.views)
-    made = len(lowering.builder.operations)
-    try:
-        return _compiled(lowering, node, rules, out, inputs, saved, d_out)
-    except NoDerivativeError:
-        raise
-    except UnsupportedError:
-        del lowering.builder.operations[made:]
-        lowering.contents, lowering.views = contents, views
-    return _called(lowering, rules, out, inputs, saved, d_out)
-
-
-def _compiled(
-    lowering: Lowering, node: Any, rules: Rules, out: Any, inputs: Any, saved: Any, d_out: Any
-) -> TupleOf:
-    single = rules.outputs.count(True) == 1
-    outs = (out,) if single else out.items
-    given = iter((d_out,) if single else d_out.items)
-    leaves = [
-        lowering.value(item if number is None else outs[number])
-        for item, number in zip(saved.items, rules.of, strict=True)
-    ]
-    capture, lowering.capture = lowering.capture, _refuse_capture
-    try:
-        context = rebuilt(lowering, rules.context, leaves)
-        kept = _attribute(lowering, context, "saved_tensors").items
-        kept = TupleOf(tuple(spelled(lowering, node, item, "tensor") for item in kept))
-        instances.set_attribute(lowering, context, "saved_tensors", kept)
-        gradients = [
-            spelled(lowering, node, next(given), "tensor") if known else Static(None)
-            for known in rules.outputs
-        ]
-        backward = Static(rules.function.backward)
-        result = calls.call(lowering, node, backward, (context, *gradients), {})
-        results = result.items if isinstance(result, TupleOf) else (result,)
-        is_none = [isinstance(item, Static) and item.value is None for item in results]
-        rules.check_count(is_none)
-        wanted = [item for item, known in zip(results, rules.inputs, strict=False) if known]
-        return TupleOf(tuple(spelled(lowering, node, item, "numpy") for item in wanted))
-    finally:
-        lowering.capture = capture
-
-
-class _ReadFromOutsideError(UnsupportedError):
-    """`backward` reads what is no argument of it, so it is called at run time."""
-
-
-def _refuse_capture(name: str, value: Any) -> Any:
-    raise _ReadFromOutsideError(name)
-
-
-def _called(
-    lowering: Lowering, rules: Rules, out: Any, inputs: Any, saved: Any, d_out: Any
-) -> TupleOf:
-    single = rules.outputs.count(True) == 1
-    items = inputs.items
-    types = tuple(lowering.value(item).type for item in items)
-    outs, gradients = ((out,), (d_out,)) if single else (out.items, d_out.items)
-    leaves = tuple(
-        item if number is None else outs[number]
-        for item, number in zip(saved.items, rules.of, strict=True)
-    )
-    name = f"{rules.function.__name__}_backward"
-    callee = Conforming(_Backward(rules, len(leaves)), name, len(items))
-    made = opaque.emit(lowering, callee, (*items, *leaves, *gradients), {}, Tuple(types), RUN)
-    return TupleOf(tuple(unpacking.unpacked(lowering, None, made)))
-
-
-class _Backward:
-    """`backward` on Tensors, given the leaves of its context and the gradients as arrays."""
-
-    def __init__(self, rules: Rules, leaves: int) -> None:
-        self.rules, self.leaves = rules, leaves
-
-    def __call__(self, *given: Any) -> tuple[Any, ...]:
-        leaves, gradients = given[: self.leaves], iter(given[self.leaves :])
-        context = python_object(self.rules.context, leaves)
-        context.saved_tensors = tuple(map(_as_tensor, context.saved_tensors))
-        filled = [_as_tensor(next(gradients)) if known else None for known in self.rules.outputs]
-        with no_grad():
-            results = self.rules.function.backward(context, *filled)
-        if not isinstance(results, (tuple, list)):
-            results = (results,)
-        self.rules.check_count([item is None for item in results])
-        wanted = [r for r, known in zip(results, self.rules.inputs, strict=False) if known]
-        return tuple(r.array if isinstance(r, Tensor) else r for r in wanted)
-
-
-def _as_tensor(item: Any) -> Any:
-    is_array = isinstance(item, (np.ndarray, float, np.generic)) and not isinstance(item, bool)
-    return wrap(np.asarray(item)) if is_array else item
-
-
-# -- forward mode --------------------------------------------------------------------------------
-
-
-def _push(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """The tangent of the results: what `backward` implies, which is linear in the gradients."""
-    callee, out, inputs, saved, tangents = arguments
-    pull = PartialOf(Static(Pull(callee.value.rules)), (out, inputs, saved), {})
-    zero = _zero(lowering, out)
-    found = calls.call(lowering, node, pull, (), {"d_out": zero})
-    active = [i for i, item in enumerate(found.items) if not isinstance(item, Static)]
-    if not active:
-        return zero
-    given = TupleOf(tuple(tangents.items[i] for i in active))
-    transposed = (Static(own_rules.PULLBACKS[0]), pull, zero, Static(tuple(active)), given)
-    return inlining.inline(lowering, node, prelude.transposed, transposed)
-
-
-def _zero(lowering: Lowering, out: Any) -> Any:
-    if isinstance(out, TupleOf):
-        return TupleOf(tuple(_zero(lowering, item) for item in out.items))
-    if is_number(out):
-        return own_rules.zero_of(lowering, None, out)
-    return calls.call(lowering, None, Static(np.zeros_like), (out,), {})
-
-
 def enter() -> None:
     """Make `Function.apply` known to the frontend."""
+    function_rules.enter()
     apply: Any = Function.__dict__["apply"].__func__
     handlers.FUNCTIONS[apply] = _apply
     handlers.FUNCTIONS[Context.mark_dirty] = refused("`mark_dirty`", "return a new Tensor")
-    handlers.OBJECTS.update({Pull: _pull, Push: _push})

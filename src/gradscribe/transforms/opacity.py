@@ -72,6 +72,8 @@ def _carries(value: Value) -> bool:
 def _refuse(call: Operation) -> None:
     callee = call.callee
     name = callee.name if isinstance(callee, Method) else getattr(callee, "__name__", str(callee))
+    if refusal := getattr(callee, "refusal", ""):
+        raise NoDerivativeError(refusal, "", call.location)
     advice = "cut the derivative of what it is given: `gs.stop_gradient(x)`"
     if name in _LOCATED:
         advice = f"move the parameters out of the draw: `loc + scale * rng.{name}(size=…)`"

@@ -108,7 +108,7 @@ def call_function(
     arguments, keywords = tensors.given(lowering, node, function, arguments, keywords)
     if not dependencies.is_library(function):
         dependencies.depend(lowering, Path(function).attribute("__code__"), function.__code__)
-    names = _bind(lowering, node, source, _defaults(lowering, function), arguments, keywords)
+    names = _bind(lowering, node, source, defaults_of(lowering, function), arguments, keywords)
     return run_frame(lowering, node, Frame(source, function, names))
 
 
@@ -133,7 +133,7 @@ def _defaults_of(function: Any) -> dict[str, Any]:
     return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
-def _defaults(lowering: Lowering, function: types.FunctionType) -> dict[str, Any]:
+def defaults_of(lowering: Lowering, function: types.FunctionType) -> dict[str, Any]:
     """The defaults of a function, or what reads them when they are needed."""
     parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
     given = function.__defaults__ or ()

@@ -55,6 +55,7 @@ class Conforming:
 
     def __init__(self, rule: Callable[..., Any], name: str, likes: int) -> None:
         self.rule, self.likes = rule, likes
+        self.refusal = ""  # what is said to whom differentiates it, if anything is to be
         self.__name__ = name
         self.__module__ = rule.__module__
 

@@ -224,9 +224,10 @@ class Error(Node):
         return self.count
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
-        raise RuntimeError(
-            "trying to differentiate twice a function that was marked with @once_differentiable"
-        )
+        raise RuntimeError(ONCE)
+
+
+ONCE = "trying to differentiate twice a function that was marked with @once_differentiable"
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
@@ -251,6 +252,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         )
         return wired if isinstance(results, tuple) else wired[0]
 
+    decorated.is_once_differentiable = True  # type: ignore[attr-defined]
     return decorated
 
 

@@ -299,13 +299,7 @@ class FunctionNode(Node):
         shape, dtype = kind
         if result.array.shape != shape:
             result = self._summed(position, result, shape)
-        given = result.array.dtype
-        if given.kind != "f" and (given.kind == "c") != (dtype.kind == "c"):
-            raise RuntimeError(
-                "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == "
-                "grad_is_complex) to be true, but got false.  (Could this error message be "
-                "improved?  If so, please report an enhancement request to PyTorch.)"
-            )
+        check_kind(result.array.dtype, dtype)
         producer, _ = self.next_edges[position]
         if isinstance(producer, AccumulateGrad):
             dtype = wanted_dtype(producer.variable) or result.array.dtype
@@ -342,6 +336,17 @@ class FunctionNode(Node):
     def release(self) -> None:
         if self._saved:
             self._saved = None
+
+
+def check_kind(given: dtypes.Dtype, wanted: dtypes.Dtype) -> None:
+    """Raise the error for a gradient that is complex where its input is real (or is not, where the
+    input is complex, unless it is floating)."""
+    if given.kind != "f" and (given.kind == "c") != (wanted.kind == "c"):
+        raise RuntimeError(
+            "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) "
+            "to be true, but got false.  (Could this error message be improved?  If so, please "
+            "report an enhancement request to PyTorch.)"
+        )
 
 
 def _type_of(value: Any) -> Metadata | None:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import sys
 from pickle import PicklingError
-from typing import Any, Self
+from typing import Any
 
 
 class CopiedAsFunction:
     """A callable with the names of a function. A copy of it is itself; pickled, it is the name
     under which it can be imported."""
 
-    def __copy__(self) -> Self:
+    def __copy__(self) -> CopiedAsFunction:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, Any]) -> CopiedAsFunction:
         return self
 
     def __reduce__(self) -> Any:
         """Raises PicklingError where its name is not that of itself."""
         if imported(self) is not self:
             raise not_importable(self)
-        return str(self.__qualname__)  # type: ignore[attr-defined]
+        return str(self.__qualname__)
 
 
 def imported(function: Any) -> Any:

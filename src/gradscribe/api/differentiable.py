@@ -13,7 +13,7 @@ from copy import deepcopy
 from dataclasses import replace
 from inspect import getattr_static
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
-from typing import Any, Self, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class DifferentiableFunction(CopiedAsFunction):
         bound.__gradscribe_function__ = MethodType(self.__gradscribe_function__, instance)
         return bound
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, Any]) -> DifferentiableFunction:
         """Itself; the method of an object as that of a copy of the object."""
         function = deepcopy(self.__gradscribe_function__, memo)
         if function is self.__gradscribe_function__:

@@ -12,10 +12,14 @@ M = X[0]
 FIRST, LAST, COUNT = 0, 2, 4
 AXES, ORDER = (0, 2), (2, 0, 1)
 LISTED, TURNED, PAIRS = [0, 2], [2, 0, 1], [[0, 2], [1, 0]]
+LARGEST, POWER, SECOND = np.inf, 2.5, np.int64(1)
 PARTS, LETTERS = (slice(0, 2), 1), ["ijk", "kl"]
 
 CALLS = [
     (lambda x: np.swapaxes(x, FIRST, LAST), X),
+    (lambda x: np.linalg.norm(x, ord=LARGEST, axis=1), M),
+    (lambda x: np.linalg.norm(x + 1, ord=POWER, axis=SECOND) * POWER, M),
+    (lambda x: np.array(x**2, ndmin=COUNT) * X, M),
     (lambda x: np.moveaxis(x, FIRST, LAST), X),
     (lambda x: np.rollaxis(x, LAST, FIRST), X),
     (lambda x: np.transpose(x, ORDER) * np.arange(3), X),
@@ -120,3 +124,17 @@ def test_what_a_captured_number_does_not_choose_need_have_no_derivative() -> Non
         return special.jv(order, argument)
 
     gs.testing.check_grad(function, 2.0)
+
+
+def test_an_order_from_outside_is_that_of_each_call() -> None:
+    order = np.inf
+    gradient = gs.grad(lambda x: np.linalg.norm(x, ord=order))
+    x = np.array([1.0, -3.0, 2.0])
+    for order, expected in ((np.inf, [0, -1, 0]), (1.0, [1, -1, 1]), (np.inf, [0, -1, 0])):
+        np.testing.assert_array_equal(gradient(x), expected)
+
+
+def test_an_order_that_is_a_tensor_is_refused() -> None:
+    order = gs.tensor(2.5, requires_grad=True)
+    with pytest.raises(gs.errors.UnsupportedError, match="this value must be known"):
+        gs.grad(lambda x: np.linalg.norm(x, ord=order, axis=1).sum())(M)

@@ -27,7 +27,7 @@ def misspelt_keyword(x):
     return np.sum(x, axes=0)
 
 
-@refused("this integer must be known when the function is compiled", MATRIX, X)
+@refused("this value must be known when the function is compiled", MATRIX, X)
 def computed_axis(m, x):
     return np.sum(np.sum(m, axis=int(x[0])))
 

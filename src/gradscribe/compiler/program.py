@@ -27,6 +27,7 @@ from gradscribe.errors import ArgumentError, GradscribeError, UnsupportedError
 from gradscribe.frontend.interface import (
     Argument,
     KnownListError,
+    KnownNumberError,
     Lowered,
     Path,
     Place,
@@ -100,19 +101,23 @@ class Program:
         sampled: Sequence[bool],
         keyed: frozenset[Place] = frozenset(),
         known: frozenset[str] = frozenset(),
+        numbers: frozenset[tuple[Any, ...]] = frozenset(),
     ) -> Primal:
         """A new lowering; once more, where a dict is found to have computed keys, or the integers
-        in a list have to be known."""
+        in a list, or a number from outside, have to be known."""
         types = ArgumentTypes(known)
         try:
-            return Primal(self, values, sampled, types, keyed)
+            return Primal(self, values, sampled, types, keyed, numbers)
         except KnownListError as error:
-            return self._primal(values, sampled, keyed, known | {types.leaves[error.leaf]})
+            leaf = types.leaves[error.leaf]
+            return self._primal(values, sampled, keyed, known | {leaf}, numbers)
+        except KnownNumberError as error:
+            return self._primal(values, sampled, keyed, known, numbers | {error.place})
         except RunTimeKeyError as error:
             if error.place is None or error.place in keyed:
                 raise UnsupportedError(error.what, error.advice, error.location) from None
             found = error.place
-        return self._primal(values, sampled, keyed | {found}, known)
+        return self._primal(values, sampled, keyed | {found}, known, numbers)
 
 
 class Primal:
@@ -125,6 +130,7 @@ class Primal:
         sampled: Sequence[bool],
         types: ArgumentTypes,
         keyed: frozenset[Place],
+        numbers: frozenset[tuple[Any, ...]],
     ) -> None:
         function, *arguments = values
         self.program = program
@@ -143,7 +149,7 @@ class Primal:
         ]
         self.facts = Facts(self._types.samples)
         self.lowered: Lowered = frontend.lower(
-            function, self.arguments, self.facts, self._capture, keyed
+            function, self.arguments, self.facts, self._capture, keyed, numbers
         )
         self._entry = self._new_entry(len(arguments))
         self._guards = -1

@@ -60,17 +60,20 @@ def lower(
     facts: Facts,
     capture: CaptureCallback,
     keyed: frozenset[Place] = frozenset(),
+    known: frozenset[tuple[Any, ...]] = frozenset(),
 ) -> Lowered:
     """The IR of a function for arguments of these types.
 
     arguments: one for each parameter, in order. facts: holds the samples of the specializing
     call, and receives the guards. capture: types an implicit input (see `interface`). keyed: the
     places of the dicts whose keys were found to be known at run time only (`RunTimeKeyError`).
+    known: the places of the numbers from outside that it is lowered for (`KnownNumberError`).
 
     Raises `UnsupportedError` (or one of its kinds) for what cannot be compiled, and
     `SourceNotFoundError` where there is no source.
     """
     lowering = Lowering(Builder(facts), capture, keyed)
+    lowering.outside.known = known
     arguments = tuple(arguments)  # captures are added to the caller's list
     lowering.parameters = tuple(argument.name for argument in arguments)
     source = source_of(function.__code__)

@@ -11,7 +11,7 @@ import itertools
 import types
 from typing import Any
 
-from gradscribe.frontend import known_lists, outside
+from gradscribe.frontend import known_inputs, outside
 from gradscribe.frontend.data import instances
 from gradscribe.frontend.dependencies import depend
 from gradscribe.frontend.interface import Argument, Capture, Path, RunTimeObject
@@ -57,6 +57,7 @@ def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> 
         lowering.outside.entered.update({storage: lowering.contents[storage] for storage in new})
         lowering.outside.captures.append((Capture(argument.name, path), parameter))
         lowering.outside.captured[key] = found
+        known_inputs.enter_number(lowering, found, value, path)
     found = lowering.outside.captured[key]
     is_object = isinstance(found, Value) and isinstance(found.type, Opaque)
     if is_object is not isinstance(value, (RunTimeObject, RandomGenerator)):
@@ -92,7 +93,7 @@ def bind(
             if len(leaves) in argument.contiguous:
                 lowering.contiguous.add(value)
             leaves.append(value)
-            known_lists.enter(lowering, value)
+            known_inputs.enter(lowering, value)
             found = lowering.wrap(value)
             if isinstance(found, ListRef):
                 found.storage.levels = ALL  # which is checked at each call, where it matters

@@ -61,6 +61,14 @@ class KnownListError(Exception):
         self.leaf = leaf
 
 
+class KnownNumberError(Exception):
+    """A number from outside of the function has to be known: the function has to be lowered for
+    this number alone. place: that of its path."""
+
+    def __init__(self, place: tuple[Any, ...]) -> None:
+        self.place = place
+
+
 Step = tuple[Literal["attribute", "item"], Any]
 
 

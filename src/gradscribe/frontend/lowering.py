@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gradscribe.errors import GradscribeError, UnsupportedError
-from gradscribe.frontend import known_lists, wording
+from gradscribe.frontend import known_inputs, wording
 from gradscribe.frontend.calls.definitions import Recursion
 from gradscribe.frontend.data.places import Place
 from gradscribe.frontend.frame import Frame
@@ -210,8 +210,8 @@ class Lowering:
         """The refusal for what the type rule of a primitive says of its arguments."""
         operands = wording.values_in(arguments)
         for operand in operands:
-            if known_lists.is_list(operand.type):
-                known_lists.demand(self, operand)
+            if known_inputs.is_list(operand.type):
+                known_inputs.demand(self, operand)
         given = wording.operands(self.builder.facts, operands)
         advice = getattr(error, "advice", "") or f"correct what it is given{given and ': '}{given}"
         what = f"{wording.operation(primitive, callee)} cannot be compiled here: {error}"

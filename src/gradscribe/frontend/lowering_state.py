@@ -59,7 +59,9 @@ class Outside:
     added, by identity. as_objects: whether containers are taken as the objects that they are, not
     as inputs.
     dependencies: what was resolved, and must be the same at each call.
-    integers: the inputs that are lists of integers, with their numbers among the leaves.
+    integers: the inputs that are lists of integers, with their numbers among the leaves. numbers:
+    the numbers among the captures, with the places of their paths; known: the places of those that
+    the function is lowered for.
     """
 
     captures: list[tuple[Capture, Parameter]] = field(default_factory=list)
@@ -74,6 +76,8 @@ class Outside:
     as_objects: bool = False
     dependencies: dict[Any, Dependency] = field(default_factory=dict)
     integers: dict[Value, int] = field(default_factory=dict)
+    numbers: dict[Value, tuple[Any, ...]] = field(default_factory=dict)
+    known: frozenset[tuple[Any, ...]] = frozenset()
 
     def meet(self, ref: ObjectRef, *, compared: bool = False) -> None:
         """Note where an object was found, and whether it matters which one it is."""

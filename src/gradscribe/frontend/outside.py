@@ -55,7 +55,8 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     if isinstance(value, (*RESOLVED, enum.Enum)) or is_transformed(value):
         depend(lowering, path, value)
         return Static(value)
-    if value is None or isinstance(value, (str, bytes, bool, slice, np.dtype)) or value is Ellipsis:
+    is_known = path.place in lowering.outside.known or value is None or value is Ellipsis
+    if is_known or isinstance(value, (str, bytes, bool, slice, np.dtype)):
         depend(lowering, path, value, "equality")
         return Static(value)
     as_objects = lowering.outside.as_objects

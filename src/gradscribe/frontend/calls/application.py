@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import outside, wording
+from gradscribe.frontend import known_inputs, outside, wording
 from gradscribe.frontend.calls import (
     array_likes,
     destinations,
@@ -197,6 +197,7 @@ def known_option(lowering: Lowering, node: Any, name: str, item: Any) -> Any:
     """The value of an option of a call, which has to be known."""
     if isinstance(item, Static):
         return item.value
+    known_inputs.demand(lowering, item)
     return lowering.unsupported(
         node, f"`{name}` must be known when the function is compiled", "write its value"
     )

@@ -8,7 +8,9 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from gradscribe.frontend import known_lists
+import numpy as np
+
+from gradscribe.frontend import known_inputs
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import ListRef, Static, TupleOf, is_number
 from gradscribe.ir.core import Value
@@ -26,17 +28,19 @@ def static_integer(lowering: Lowering, node: Any, item: Any) -> int:
         return int(item.value)
     known_value = lowering.builder.facts.sampled(item.type.value) if is_number(item) else None
     if known_value is None:
-        known_lists.demand(lowering, item)
+        known_inputs.demand(lowering, item)
         lowering.unsupported(
             node,
-            "this integer must be known when the function is compiled",
-            "write it as a literal",
+            "this value must be known when the function is compiled",
+            "write it as a literal, or take it from a variable outside of the function",
         )
     return known_value
 
 
 def settled(lowering: Lowering, node: Any, item: Any) -> Any:
-    """The argument with the integers known that are in it."""
+    """The argument with the integers known that are in it, as Python's own."""
+    if isinstance(item, Static) and isinstance(item.value, np.generic):
+        return Static(item.value.item())
     if isinstance(item, Value) and is_number(item):
         return Static(static_integer(lowering, node, item))
     items = item.items if isinstance(item, TupleOf) else None
@@ -44,10 +48,14 @@ def settled(lowering: Lowering, node: Any, item: Any) -> Any:
         contents = lowering.contents[item.storage]
         items = contents if isinstance(contents, tuple) else None
         if items is None:
-            known_lists.demand(lowering, contents)
-    if items is None or all(isinstance(below, Static) for below in items):
+            known_inputs.demand(lowering, contents)
+    if items is None or all(_is_plain(below) for below in items):
         return item
     return TupleOf(tuple(settled(lowering, node, below) for below in items))
+
+
+def _is_plain(item: Any) -> bool:
+    return isinstance(item, Static) and not isinstance(item.value, np.generic)
 
 
 def settle_arguments(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend import known_inputs
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import PLAIN_NUMBERS, ObjectRef, Static, TupleOf
@@ -29,6 +30,7 @@ def object_of(lowering: Lowering, node: Any, item: Any) -> Any:
         return item.value
     if isinstance(item, TupleOf):
         return tuple(object_of(lowering, node, below) for below in item.items)
+    known_inputs.demand(lowering, item)
     return lowering.unsupported(
         node,
         "this must be known when the function is compiled",

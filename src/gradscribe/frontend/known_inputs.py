@@ -1,8 +1,10 @@
-"""Lists of integers among the inputs (`axes = [0, 2]` outside of the function).
+"""Inputs that may have to be known: lists of integers, and numbers from outside of the function.
 
-Such a list is one IR value, of which only the run tells the items, as long as that will do. Where
-its integers have to be known, or one by one (axes, shapes), the function is lowered once more, with
-the list item by item (`KnownListError`).
+A list of integers (`axes = [0, 2]` outside of the function) is one IR value, of which only the run
+tells the items, as long as that will do. Where its integers have to be known, or one by one (axes,
+shapes), the function is lowered once more, with the list item by item (`KnownListError`). Likewise
+a number from outside (`order = np.inf`) is a value of the run, until the order of a norm is asked
+for: then the function is lowered for this very number (`KnownNumberError`).
 """
 
 from __future__ import annotations
@@ -11,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradscribe.frontend.interface import KnownListError
+from gradscribe.frontend.interface import KnownListError, KnownNumberError
+from gradscribe.frontend.values import PLAIN_NUMBERS
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Scalar, Sequence, Tuple, Type
 
 if TYPE_CHECKING:
+    from gradscribe.frontend.interface import Path
     from gradscribe.frontend.lowering import Lowering
 
 
@@ -27,14 +31,23 @@ def enter(lowering: Lowering, leaf: Value) -> None:
             lowering.outside.integers[leaf] = symbol.source.leaf
 
 
+def enter_number(lowering: Lowering, found: Any, value: Any, path: Path) -> None:
+    """Note what was found outside of the function, if it is a plain number."""
+    if isinstance(found, Value) and isinstance(value, PLAIN_NUMBERS):
+        lowering.outside.numbers[found] = path.place
+
+
 def demand(lowering: Lowering, item: Any) -> None:
     """Lower once more, if what has to be known here is computed from such an input."""
     open_, seen = [item] if isinstance(item, Value) else [], set()
     while open_:
         value = open_.pop()
-        if value in seen or not _is_of_integers(value.type):
+        if value in seen or not (isinstance(value.type, Scalar) or _is_of_integers(value.type)):
             continue
         seen.add(value)
+        place = lowering.outside.numbers.get(value)
+        if place is not None and place not in lowering.outside.known:
+            raise KnownNumberError(place)
         if value in lowering.outside.integers:
             raise KnownListError(lowering.outside.integers[value])
         operation = lowering.builder.definition(value)

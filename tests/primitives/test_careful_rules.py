@@ -35,6 +35,13 @@ POINTS = [
     ("np.sort(x) * np.arange(3.0)", EQUAL, [0, 1, 2]),
     ("np.logaddexp(x, x)", LARGE, [1, 1, 1]),
     ("np.logaddexp.reduce(x)", LARGE, [1, 0, 0]),
+    ("np.logaddexp(x, 1e16)", np.array([1e16, -1e16, np.inf]), [0.5, 0, 1]),
+    ("np.logaddexp2(x, 1e17)", np.array([1e17, 0, -np.inf]), [0.5, 0, 0]),
+    ("np.logaddexp.reduce(x)", np.array([1e16, 1e16, 0]), [0.5, 0.5, 0]),
+    ("np.logaddexp2.reduce(x, initial=1e17)", np.array([1e17, 0, -np.inf]), [0.5, 0, 0]),
+    ("np.logaddexp.reduce(x)", np.array([np.inf, np.inf, 0]), [0.5, 0.5, 0]),
+    ("np.logaddexp.reduce(x)", np.full(3, -np.inf), [0, 0, 0]),
+    ("np.arctan2(x, x)", ZEROS, [0, 0, 0]),
     ("np.exp(x) / np.sum(np.exp(x))", np.array([10.0, 700.0, 0.0]), [0, 0, 0]),
     ("np.linalg.eigvalsh(x)", np.eye(2), np.eye(2)),
     ("np.real(np.linalg.eigvals(x))", np.eye(2), np.eye(2)),
@@ -96,6 +103,39 @@ def test_no_nan_where_the_derivative_exists(text: str, x: Any, gradient: Any) ->
     np.testing.assert_allclose(gs.grad(function)(x), gradient, atol=1e-12)
     np.testing.assert_allclose(gs.jacfwd(function)(x), gradient, atol=1e-12)
     assert np.all(np.isfinite(gs.hvp(function, (x,), (np.ones_like(x),))))
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e170, np.float32(1e-25), np.float32(1e20)])
+def test_slopes_of_angles_do_not_square_lengths(size: Any) -> None:
+    wanted = 0.5 / size
+    np.testing.assert_allclose(gs.grad(np.arctan2, (0, 1))(size, size), [wanted, -wanted], 1e-6)
+    z = size + 1j * size
+    np.testing.assert_allclose(gs.grad(np.angle)(z), wanted * (1j - 1), 1e-6)
+
+
+MANY = np.resize(np.array([1, -1], np.float16), 70_000)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize(
+    ("text", "slope"),
+    [
+        ("np.mean(x)", 1 / 70_000),
+        ("np.average(x)", 1 / 70_000),
+        ("np.mean(x, axis=0)", 1 / 70_000),
+        ("np.var(x)", 2 / 70_000),
+        ("np.var(x, ddof=1)", 2 / 70_000),
+        ("np.mean(x, where=x < 3)", 1 / 70_000),
+        ("np.max(np.abs(x))", 1 / 70_000),
+    ],
+)
+def test_half_precision_counts_more_than_it_can_hold(text: str, slope: float) -> None:
+    function = function_of_text(text, ["x"])
+    gradient = gs.grad(function)(MANY)
+    assert gradient.dtype == np.float16
+    np.testing.assert_allclose(gradient[0], slope, 1e-2)
+    tangent = gs.jvp(function, (MANY,), (np.where(MANY > 0, MANY, 0),))[1]
+    np.testing.assert_allclose(tangent, slope * 35_000, 1e-2)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -70,6 +70,8 @@ def called_by(function: FunctionType) -> FunctionType:
     while function.__code__.co_filename.startswith(_FILENAME):
         (cell,) = function.__closure__ or ()
         callee = cell.cell_contents
+        if not isinstance(callee, FunctionType) and not hasattr(callee, "target"):
+            return function  # of a library: the call is all the source that there is
         function = callee if isinstance(callee, FunctionType) else callee.target.function
     return function
 

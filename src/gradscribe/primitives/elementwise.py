@@ -202,19 +202,23 @@ def log1p(out, x):
 
 @elementwise(np.logaddexp)
 def logaddexp(out, x, y):
-    total = _above_nothing(out)
-    return np.exp(x - total), np.exp(y - total)
+    return _shares(np.exp, x, y)
 
 
 @elementwise(np.logaddexp2)
 def logaddexp2(out, x, y):
-    total = _above_nothing(out)
-    return np.exp2(x - total), np.exp2(y - total)
+    return _shares(np.exp2, x, y)
 
 
-def _above_nothing(out):
-    """The logarithm of a sum, and 0 where the sum is 0: there are no parts of that."""
-    return np.where(out == -np.inf, 0, out)
+def _shares(exp, x, y):
+    """What the powers of x and y are of their sum: by how far they are from each other, for the
+    logarithm of the sum is rounded. A sum of nothing has no parts, one of infinities equal ones."""
+    is_same = (x == y) & np.isinf(x)
+    gap = np.where(is_same, 0, x) - np.where(is_same, 0, y)
+    is_lower = gap < 0
+    small = exp(np.where(is_lower, gap, -gap))
+    total = np.where(np.maximum(x, y) == -np.inf, np.inf, 1 + small)
+    return np.where(is_lower, small, 1) / total, np.where(is_lower, 1, small) / total
 
 
 @elementwise(np.hypot, math.hypot)
@@ -267,9 +271,9 @@ def arctan(out, x):
 
 @elementwise(np.arctan2, math.atan2)
 def arctan2(out, y, x):
-    square = x * x + y * y
-    square = square + (square == 0)
-    return x / square, -y / square
+    r = np.hypot(x, y)
+    r = r + (r == 0)
+    return x / r / r, -y / r / r  # a square of r would be 0 or infinite too early
 
 
 @elementwise(np.sinh, math.sinh, cmath.sinh)

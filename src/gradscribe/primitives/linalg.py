@@ -216,7 +216,7 @@ def _shaped_like(x, vector):
 
 
 def _reshaped(x, like):
-    return x if np.ndim(x) == np.ndim(like) else np.reshape(x, np.shape(like))
+    return x if np.ndim(x) == np.ndim(like) < 2 else np.reshape(x, np.shape(like))
 
 
 # -- products of stacks of vectors -------------------------------------------------------------

@@ -85,7 +85,7 @@ def sum(out, x, axis=None, dtype=None, *, keepdims=False, initial=None, where=Tr
 
 @adjoint(np.mean, methods=("mean",), type=reduction_type, tangent=LINEAR)
 def mean(out, x, axis=None, dtype=None, *, keepdims=False, where=True, d_out):
-    each = restored(d_out / _count_of(x, axis, keepdims, where), axis, keepdims)
+    each = restored(_divided(d_out, _count_of(x, axis, keepdims, where)), axis, keepdims)
     return masked(_spread(each, x), where)
 
 
@@ -94,7 +94,20 @@ def _count_of(x, axis, keepdims, where):
     if where is True:
         return _count(x, axis)
     taken = np.broadcast_to(where, np.shape(x))
-    return np.sum(taken, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    return np.sum(taken, axis=axis, keepdims=keepdims, dtype=np.result_type(x.dtype, np.float32))
+
+
+def _total(x, axis, keepdims):
+    """The sum of what is divided by a count then: in half precision it may be too high."""
+    dtype = np.float32 if x.dtype == np.float16 else None
+    return np.sum(x, axis=axis, keepdims=keepdims, dtype=dtype)
+
+
+def _divided(value, count):
+    """value / count; half precision has no numbers that are as high as some counts."""
+    if np.asarray(value).dtype == np.float16:
+        return value / np.asarray(count, dtype=np.float32)
+    return value / count
 
 
 # -- products --------------------------------------------------------------------------------
@@ -168,7 +181,7 @@ def _extremum_tangent(
     if np.ndim(x) == 0 and initial is None:
         return d_x
     chosen, count = _chosen_elements(out, x, axis, keepdims, initial, where)
-    d_out = np.sum(np.where(chosen, d_x, 0), axis=axis, keepdims=keepdims)
+    d_out = _total(np.where(chosen, d_x, 0), axis, keepdims)
     if initial is not None:
         d_out = d_out + (out == initial) * d_initial
     return d_out / count
@@ -187,7 +200,8 @@ def _chosen_elements(out, x, axis, keepdims, initial, where):
     chosen = x == restored(out, axis, keepdims)
     if where is not True:
         chosen = chosen & where
-    count = np.sum(chosen, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    dtype = np.result_type(x.dtype, np.float32)
+    count = np.sum(chosen, axis=axis, keepdims=keepdims, dtype=dtype)
     return chosen, count if initial is None else count + (out == initial)
 
 
@@ -224,9 +238,10 @@ def _deviation(x, axis, where):
     return np.where(where, x - np.mean(x, axis=axis, keepdims=True, where=where), 0)
 
 
-def _moved(x, d_x, axis, where):
-    """How far each element moves away from the mean, times how far it is from it."""
-    return np.real(np.conjugate(_deviation(x, axis, where)) * masked(d_x, where))
+def _moved(x, d_x, axis, keepdims, where):
+    """The sum of how far each element moves away from the mean, times how far it is from it."""
+    moves = np.real(np.conjugate(_deviation(x, axis, where)) * masked(d_x, where))
+    return _total(moves, axis, keepdims)
 
 
 def _freedom(x, axis, ddof, keepdims, where):
@@ -236,24 +251,24 @@ def _freedom(x, axis, ddof, keepdims, where):
 
 
 def _var_tangent(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, d_x):
-    total = np.sum(_moved(x, d_x, axis, where), axis=axis, keepdims=keepdims)
+    total = _moved(x, d_x, axis, keepdims, where)
     return 2 * total / _freedom(x, axis, ddof, keepdims, where)
 
 
 @adjoint(np.var, methods=("var",), type=reduction_type, tangent=_var_tangent)
 def var(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, d_out):
-    share = 2 * d_out / _freedom(x, axis, ddof, keepdims, where)
+    share = _divided(2 * d_out, _freedom(x, axis, ddof, keepdims, where))
     return restored(share, axis, keepdims) * _deviation(x, axis, where)
 
 
 def _std_tangent(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, d_x):
-    total = np.sum(_moved(x, d_x, axis, where), axis=axis, keepdims=keepdims)
-    return total / (_freedom(x, axis, ddof, keepdims, where) * _nonzero(out))
+    total = _moved(x, d_x, axis, keepdims, where)
+    return total / _nonzero(out) / _freedom(x, axis, ddof, keepdims, where)
 
 
 @adjoint(np.std, methods=("std",), type=reduction_type, tangent=_std_tangent)
 def std(out, x, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, d_out):
-    share = d_out / (_freedom(x, axis, ddof, keepdims, where) * _nonzero(out))
+    share = _divided(d_out / _nonzero(out), _freedom(x, axis, ddof, keepdims, where))
     return restored(share, axis, keepdims) * _deviation(x, axis, where)
 
 

@@ -62,24 +62,42 @@ def multiply_accumulate(array, axis=0, dtype=None):
 # -- reductions with a rule ------------------------------------------------------------------------
 
 
-def _share_of_exp(total, x):
-    return np.exp(x - np.where(total == -np.inf, 0, total))
+def powers_of_sum(exp, total, x):
+    """The powers of x, divided by their sum, whose logarithm is `total`: all by the same factor,
+    as that is rounded. What is as infinite as the sum counts as 1."""
+    is_same = (x == total) & np.isinf(x)
+    return exp(np.where(is_same, 0, x) - np.where(is_same, 0, total))
 
 
-def _share_of_exp2(total, x):
-    return np.exp2(x - np.where(total == -np.inf, 0, total))
+def _shares_of_powers(exp):
+    """What the power of each element, and that of the initial value, is of their sum."""
+
+    def shares(out, array, axis, keepdims, initial, where):
+        powers = masked(powers_of_sum(exp, restored(out, axis, keepdims), array), where)
+        total = np.sum(powers, axis=axis, keepdims=keepdims)
+        if initial is not None:
+            first = powers_of_sum(exp, out, initial)
+            total = total + first
+        total = np.where(out == -np.inf, np.inf, total)  # a sum of nothing has no parts
+        return powers / restored(total, axis, keepdims), None if initial is None else first / total
+
+    return shares
 
 
-def _share_of_length(total, x):
-    return x / (total + (total == 0))
+def _shares_of_length(out, array, axis, keepdims, initial, where):
+    """How much a length changes by each element, and by the initial value."""
+    length = out + (out == 0)
+    shares = masked(array / restored(length, axis, keepdims), where)
+    return shares, None if initial is None else initial / length
 
 
 def _reduced_type(facts, callee, array, **options):
     return reduction_type(facts, callee, array, **options)
 
 
-def _by_shares(reduce, share):
-    """The rules of a reduction whose derivative by an element is share(result, element)."""
+def _by_shares(reduce, shares_of):
+    """The rules of a reduction whose derivatives by the elements and the initial value are
+    shares_of(result, array, axis, keepdims, initial, where)."""
 
     def tangent(
         out,
@@ -93,20 +111,20 @@ def _by_shares(reduce, share):
         d_array,
         d_initial=None,
     ):
-        shares = share(restored(out, axis, keepdims), array)
+        shares, first = shares_of(out, array, axis, keepdims, initial, where)
         d_out = np.sum(masked(d_array * shares, where), axis=axis, keepdims=keepdims)
-        return d_out if initial is None else d_out + d_initial * share(out, initial)
+        return d_out if initial is None else d_out + d_initial * first
 
     @adjoint(reduce, type=_reduced_type, tangent=tangent)
     def rule(out, array, axis=0, dtype=None, *, keepdims=False, initial=None, where=True, d_out):
-        shares = share(restored(out, axis, keepdims), array)
-        d_array = masked(restored(d_out, axis, keepdims) * shares, where)
-        return d_array, None, None, None, None if initial is None else d_out * share(out, initial)
+        shares, first = shares_of(out, array, axis, keepdims, initial, where)
+        d_array = restored(d_out, axis, keepdims) * shares
+        return d_array, None, None, None, None if initial is None else d_out * first
 
 
-_by_shares(np.logaddexp.reduce, _share_of_exp)
-_by_shares(np.logaddexp2.reduce, _share_of_exp2)
-_by_shares(np.hypot.reduce, _share_of_length)
+_by_shares(np.logaddexp.reduce, _shares_of_powers(np.exp))
+_by_shares(np.logaddexp2.reduce, _shares_of_powers(np.exp2))
+_by_shares(np.hypot.reduce, _shares_of_length)
 
 
 # -- sums of slices ------------------------------------------------------------------------------

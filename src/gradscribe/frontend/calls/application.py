@@ -117,6 +117,9 @@ def _emitted(
     if isinstance(first, Ref):
         if callee in _OF_COMPLEX and not is_complex(lowering.load(first).type):
             return first
+        if primitive is PRIMITIVES[np.imag] and not is_complex(lowering.load(first).type):
+            zeros = PRIMITIVES[np.zeros_like]  # NumPy's own cannot be written to
+            return apply_primitive(lowering, node, zeros, np.zeros_like, (first,), {})
         if primitive.view:
             return _view(lowering, primitive, callee, first, tree)
     shared = _may_be_given_back(primitive, bound.arguments)

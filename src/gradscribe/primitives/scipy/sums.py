@@ -16,6 +16,7 @@ from gradscribe.primitives.typing import (
     number_type,
     result_of,
 )
+from gradscribe.primitives.ufunc_methods import powers_of_sum
 
 
 def _each_type(facts, callee, x, axis=None):
@@ -57,13 +58,17 @@ def _sum_type(facts, callee, a, axis=None, b=None, keepdims=False, return_sign=F
 
 
 def _shares(out, a, axis, b, keepdims, return_sign):
-    """The exponentials, divided by their sum; and the sum's logarithm and sign with all axes."""
-    value, sign = out if return_sign else (out, 1)
-    value = np.where(value == -np.inf, 0, value)  # the sum of nothing has no parts
-    if not keepdims and axis is not None:
-        value = np.expand_dims(value, axis)
-        sign = np.expand_dims(sign, axis) if return_sign else 1
-    return sign * np.exp(a - value)
+    """The exponentials, divided by the sum of all, each times its weight."""
+    value = out[0] if return_sign else out
+    value = _along(np.where(value == -np.inf, 0, value), axis, keepdims)
+    powers = powers_of_sum(np.exp, value, a)
+    weighted = powers if b is None else powers * b
+    total = _along(np.sum(weighted, axis=axis, keepdims=keepdims), axis, keepdims)
+    return powers / np.where((powers == 0) & (total == 0), 1, total)
+
+
+def _along(reduced, axis, keepdims):
+    return reduced if keepdims or axis is None else np.expand_dims(reduced, axis)
 
 
 def _logsumexp_tangent(
@@ -87,9 +92,7 @@ def _logsumexp_tangent(
 )
 def logsumexp(out, a, axis=None, b=None, keepdims=False, return_sign=False, *, d_out):
     d_value = d_out[0] if return_sign else d_out
-    if not keepdims and axis is not None:
-        d_value = np.expand_dims(d_value, axis)
-    d_b = d_value * _shares(out, a, axis, b, keepdims, return_sign)
+    d_b = _along(d_value, axis, keepdims) * _shares(out, a, axis, b, keepdims, return_sign)
     return (d_b, None, None) if b is None else (d_b * b, None, d_b)
 
 

@@ -143,9 +143,10 @@ def test_inputs_with_overlapping_memory_are_refused():
 @pytest.mark.parametrize("fast_mode", [True, False])
 def test_outputs_must_keep_their_type_when_inputs_are_moved(fast_mode):
     x = gs.ones(1, requires_grad=True)
-    with pytest.raises(AssertionError, match="same shape when inputs are perturbed on index"):
+    place = "by 1e-06" if fast_mode else r"on index \(0,\) by 1e-06"
+    with pytest.raises(AssertionError, match=f"same shape when inputs are perturbed {place}"):
         gradcheck(lambda t: gs.cat([t, t]) if t.item() >= 1 else t, x, fast_mode=fast_mode)
-    with pytest.raises(AssertionError, match="same dtype when inputs are perturbed on index"):
+    with pytest.raises(AssertionError, match=f"same dtype when inputs are perturbed {place}"):
         gradcheck(lambda t: t.float() if t.item() >= 1 else t, x, fast_mode=fast_mode)
 
 
@@ -267,3 +268,53 @@ def test_given_grad_outputs_are_inputs_only_where_they_require_gradients():
     assert gradgradcheck(lambda x: x * x, (x,), single)
     with pytest.warns(UserWarning, match="Input #1 requires gradient and is not a double"):
         gradgradcheck(lambda x: x * x, (x,), single.requires_grad_(), raise_exception=False)
+
+
+@pytest.mark.parametrize("size", [3, 50])
+def test_fast_mode_calls_the_function_a_fixed_number_of_times(size):
+    calls = []
+
+    def square(t):
+        calls.append(t)
+        return t * t
+
+    options = {"fast_mode": True, "check_forward_ad": True}
+    assert gradcheck(square, gs.rand(size, requires_grad=True), **options)
+    assert len(calls) == 7
+    calls.clear()
+    assert gradgradcheck(square, gs.rand(size, requires_grad=True), fast_mode=True)
+    assert len(calls) == 7
+
+
+class OneWrongEntry(Function):
+    """The running sum, with one wrong entry in its Jacobian."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.cumsum(0)
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        moved = tangent.cumsum(0)
+        return gs.cat([moved[:-1], moved[-1:] + tangent[:1]])
+
+    @staticmethod
+    def backward(ctx, d):
+        gradient = d.flip(0).cumsum(0).flip(0)
+        return gs.cat([gradient[:1] + d[-1:], gradient[1:]])
+
+
+@pytest.mark.parametrize("imaginary", [0, 1j])
+@pytest.mark.parametrize("backward", [True, False])
+def test_fast_mode_finds_one_wrong_entry(imaginary, backward):
+    x = (gs.rand(4) + imaginary * gs.rand(4)).requires_grad_()
+    options = {"fast_mode": True, "check_backward_ad": backward, "check_forward_ad": not backward}
+    assert gradcheck(lambda t: (t * t.cumsum(0), t.abs()), x, **options)
+    with pytest.raises(GradcheckError, match=r"mismatch for output 0 (.|\n)*computed in fast mode"):
+        gradcheck(OneWrongEntry.apply, x, **options)
+
+
+def test_outputs_must_be_tensors(x):
+    with pytest.raises(AttributeError, match="'int' object has no attribute 'requires_grad'"):
+        gradcheck(lambda x: 3, x)
+    assert gradcheck(lambda x: (), x)

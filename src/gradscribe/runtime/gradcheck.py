@@ -38,13 +38,15 @@ def gradcheck(
     True; where they differ by more than atol + rtol * |numerical|, raises a GradcheckError, or
     returns False without raise_exception. check_forward_ad: compare tangents, too.
     check_undefined_grad: try outputs that get no gradient. nondet_tol: how much two runs may
-    differ. The other options of PyTorch's gradcheck are accepted and change nothing.
+    differ. fast_mode: compare each Jacobian along one random direction of the input and one of
+    the output, in a number of calls of func that does not grow with their sizes. The other options
+    of PyTorch's gradcheck are accepted and change nothing.
     """
     arguments = as_tensors(inputs) if isinstance(inputs, Tensor) else tuple(inputs)
     _check_options(
         check_forward_ad, check_backward_ad, check_batched_grad, check_batched_forward_grad
     )
-    check = Check(func, arguments, eps, atol, rtol, nondet_tol)
+    check = Check(func, arguments, eps, atol, rtol, nondet_tol, fast_mode)
     try:
         check.run(check_backward_ad, check_forward_ad)
         if check_undefined_grad and check_forward_ad:
@@ -93,7 +95,8 @@ def gradgradcheck(
     masked: bool = False,
 ) -> bool:
     """`gradcheck` of the gradients of func, as functions of its inputs and of those grad_outputs
-    that require gradients (random numbers that do by default)."""
+    that require gradients (random numbers that do by default). The options are those of
+    `gradcheck`."""
     arguments = as_tensors(inputs) if isinstance(inputs, Tensor) else tuple(inputs)
     if grad_outputs is None:
         generator = np.random.default_rng(0)
@@ -126,4 +129,5 @@ def gradgradcheck(
         check_undefined_grad,
         check_forward_ad=check_fwd_over_rev,
         check_backward_ad=check_rev_over_rev,
+        fast_mode=fast_mode,
     )

@@ -4,12 +4,16 @@ A Jacobian here is real-linear, of shape (input elements, output elements): wher
 the part of it that is looked at, is real, its entry for x is the gradient dL/dx, and for a
 complex z it is dL/d(re z) + i dL/d(im z), PyTorch's convention. Of a complex output the imaginary
 and the real part are looked at one after the other.
+
+In fast mode a Jacobian J is seen along one random direction u of the input, as one row u J, and by
+backward along one random v of the output besides, as the number u J v; u and v have no negative
+elements and are of length 1, so that a tolerance for each entry is one of sum(u) sum(v) for u J v.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -38,6 +42,10 @@ class Part(NamedTuple):
     text: str
 
 
+_IN_FAST_MODE = (
+    "The above quantities relating the numerical and analytical jacobians are computed in fast "
+    "mode, along random directions. Whole Jacobians are shown with fast_mode=False.\n"
+)
 _WHOLE = Part(np.real, 1, "")
 _IMAGINARY = Part(np.imag, 1j, "While considering the imaginary part of complex outputs only, ")
 _REAL = Part(np.real, 1, "While considering the real part of complex outputs only, ")
@@ -67,6 +75,7 @@ class Check:
     atol: float
     rtol: float
     nondet_tol: float
+    fast: bool = False
 
     @property
     def checked(self) -> list[Tensor]:
@@ -76,7 +85,7 @@ class Check:
         """Compare all Jacobians."""
         self._check_inputs()
         listed = _listed(self.func(*self.arguments))
-        places = [i for i, out in enumerate(listed) if is_checked(out)]
+        places = [i for i, out in enumerate(listed) if out.requires_grad]
         outputs = [listed[place] for place in places]
         if not outputs:
             self._refuse_slopes(listed)
@@ -89,8 +98,11 @@ class Check:
             for output in outputs:
                 self._check_repeated(output)
             for (number, part), expected in numerical.items():
-                found = _analytical(outputs[number], part, self.checked)
-                self._compare(number, part, expected, found, "")
+                found = self._analytical(outputs[number], part)
+                weights = _drawn(outputs[number]).ravel()
+                if self.fast:
+                    expected = [rows @ weights for rows in expected]
+                self._compare(number, part, expected, found, "", float(np.sum(weights)))
             for output in outputs:
                 self._check_nothing(output)
         if forward:
@@ -101,6 +113,21 @@ class Check:
                     for rows, turned in tangents
                 ]
                 self._compare(number, part, expected, found, "computed with forward mode ")
+
+    def _analytical(self, output: Tensor, part: Part) -> list[Array]:
+        """For each input the Jacobian of part of an output, by backward; in fast mode the one
+        number u J v."""
+        columns: list[list[Array]] = [[] for _ in self.checked]
+        for direction in self._directions(output):
+            seed = wrap(np.asarray(part.unit * direction, output.array.dtype))
+            found = grad(output, self.checked, seed, retain_graph=True, allow_unused=True)
+            for column, value, gradient in zip(columns, self.checked, found, strict=True):
+                array = np.zeros_like(value.array) if gradient is None else gradient.array
+                column.append(np.sum(_drawn(value) * array) if self.fast else array.ravel())
+        if self.fast:
+            return [np.array(column) for column in columns]
+        sizes = [(output.array.size, value.array.size) for value in self.checked]
+        return [np.reshape(c, size).T for c, size in zip(columns, sizes, strict=True)]
 
     def _check_inputs(self) -> None:
         if not self.checked:
@@ -141,19 +168,30 @@ class Check:
         numerical: Sequence[Array],
         found: Sequence[Array],
         how: str,
+        scale: float = 1.0,
     ) -> None:
+        """scale: in fast mode, the sum of the weights of the elements of the output."""
         for position, (expected, given) in enumerate(zip(numerical, found, strict=True)):
-            if not np.allclose(given, expected, rtol=self.rtol, atol=self.atol, equal_nan=True):
+            atol = self.atol * self._weight(position, scale)
+            if not np.allclose(given, expected, rtol=self.rtol, atol=atol, equal_nan=True):
                 shown = given if np.iscomplexobj(expected) else given.real
                 raise GradcheckError(
                     f"{part.text}Jacobian {how}mismatch for output {number} with respect to input "
                     f"{position},\nnumerical:{wrap(expected)!r}\nanalytical:{wrap(shown)!r}\n"
+                    f"{_IN_FAST_MODE if self.fast else ''}"
                 )
+
+    def _weight(self, position: int, scale: float) -> float:
+        """The sum of the weights with which entries of a Jacobian count in what is compared."""
+        if not self.fast:
+            return 1.0
+        value = self.checked[position]
+        return float(np.sum(_drawn(value))) * len(_steps(value)) * scale
 
     def _check_repeated(self, output: Tensor) -> None:
         """Two runs must agree."""
         part = _parts(output)[-1]
-        runs = [_analytical(output, part, self.checked) for _ in range(2)]
+        runs = [self._analytical(output, part) for _ in range(2)]
         for one, other in zip(*runs, strict=True):
             if not np.allclose(one, other, rtol=0, atol=self.nondet_tol, equal_nan=True):
                 raise GradcheckError(
@@ -221,7 +259,7 @@ class Check:
     def _tangents(
         self, places: Sequence[int], outputs: Sequence[Tensor]
     ) -> list[tuple[list[Array], list[Array]]]:
-        """For each input, the Jacobians of the outputs by forward mode, one row for each element
+        """For each input, the Jacobians of the outputs by forward mode, one row for each direction
         of the input, moved along 1 and (of a complex one) along i."""
         found = []
         for position, value in enumerate(self.checked):
@@ -240,11 +278,10 @@ class Check:
         outputs: Sequence[Tensor],
     ) -> list[Array]:
         rows: list[list[Array]] = [[] for _ in outputs]
-        for i in range(value.array.size):
-            direction = np.zeros_like(value.array)
-            direction.flat[i] = unit
+        directions = list(self._directions(value))
+        for direction in directions:
             given = [wrap(np.zeros_like(other.array)) for other in self.checked]
-            given[position] = wrap(direction)
+            given[position] = wrap(np.asarray(unit * direction, value.array.dtype))
             tangents = self._with_tangents(given)
             for row, place, output in zip(rows, places, outputs, strict=True):
                 tangent = tangents[place][1]
@@ -252,39 +289,48 @@ class Check:
                     np.zeros(output.array.size) if tangent is None else tangent.array.ravel()
                 )
         return [
-            np.array(row).reshape(value.array.size, output.array.size)
+            np.array(row).reshape(len(directions), output.array.size)
             for row, output in zip(rows, outputs, strict=True)
         ]
+
+    def _directions(self, value: Tensor) -> Iterator[Array]:
+        """Along what an input is moved: each of its elements, or in fast mode one drawn array."""
+        if self.fast:
+            yield _drawn(value)
+            return
+        for position in range(value.array.size):
+            direction = np.zeros(value.array.shape)
+            direction.flat[position] = 1
+            yield direction
 
     def _numerical(self, place: int, part: Part, value: Tensor) -> Array:
         """The Jacobian of part of one output with respect to one input by central differences."""
         rows = []
-        for where in np.ndindex(value.array.shape):
-            slopes = [self._slope(place, part, value, where, step) for step in _steps(value)]
+        for direction in self._directions(value):
+            slopes = [self._slope(place, part, value, step * direction) for step in _steps(value)]
             rows.append(slopes[0] if len(slopes) == 1 else slopes[0] + 1j * slopes[1])
         return np.array(rows) if rows else np.zeros((0, 1))
 
-    def _slope(
-        self, place: int, part: Part, value: Tensor, where: tuple[int, ...], step: complex
-    ) -> Array:
-        """The derivative of part of one output by one element of an input, along a step."""
-        present = value.array[where]
+    def _slope(self, place: int, part: Part, value: Tensor, direction: Array) -> Array:
+        """The derivative of part of one output along a direction of an input."""
+        present = value.array.copy()
         sides = []
         for sign in (1, -1):
-            value.array[where] = present + sign * self.eps * step
+            value.array[...] = present + sign * self.eps * direction
             sides.append(np.array(_listed(self.func(*self.arguments))[place].array))
-        value.array[where] = present
+        value.array[...] = present
+        where = "" if self.fast else f"on index {tuple(map(int, np.argwhere(direction)[0]))} "
         for kind in ("shape", "dtype"):
             self._check_same(kind, where, *(getattr(side, kind) for side in sides))
         up, down = (part.of(side).astype(np.float64).ravel() for side in sides)
         return (up - down) / (2 * self.eps)
 
-    def _check_same(self, kind: str, where: tuple[int, ...], one: Any, other: Any) -> None:
+    def _check_same(self, kind: str, where: str, one: Any, other: Any) -> None:
         if one != other:
             shown = (Size(one), Size(other)) if kind == "shape" else (one, other)
             raise AssertionError(
                 f"Expected `func` to return outputs with the same {kind} when inputs are perturbed "
-                f"on index {where} by {self.eps}, but got: {kind}s {shown[0]} and {shown[1]}."
+                f"{where}by {self.eps}, but got: {kind}s {shown[0]} and {shown[1]}."
             )
 
 
@@ -295,6 +341,12 @@ def _parts(output: Tensor) -> tuple[Part, ...]:
 def _steps(value: Tensor) -> tuple[complex, ...]:
     """The directions in which an element of an input is moved."""
     return (1, 1j) if np.iscomplexobj(value.array) else (1,)
+
+
+def _drawn(value: Tensor) -> Array:
+    """Random weights for the elements of a Tensor, the same at each call."""
+    drawn = np.random.default_rng(value.array.size).uniform(size=value.array.shape)
+    return np.asarray(drawn / (np.linalg.norm(drawn) or 1.0))
 
 
 def _is_floating(value: Any) -> bool:
@@ -338,16 +390,3 @@ class _Undefined(CustomFunction):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
         return None, None if ctx.lost else gradient
-
-
-def _analytical(output: Tensor, part: Part, inputs: Sequence[Tensor]) -> list[Array]:
-    """For each input the Jacobian of part of an output, by backward."""
-    jacobians = [np.zeros((i.array.size, output.array.size), i.array.dtype) for i in inputs]
-    for column in range(output.array.size):
-        seed = np.zeros_like(output.array)
-        seed.flat[column] = part.unit
-        found = grad(output, inputs, wrap(seed), retain_graph=True, allow_unused=True)
-        for jacobian, gradient in zip(jacobians, found, strict=True):
-            if gradient is not None:
-                jacobian[:, column] = gradient.array.ravel()
-    return jacobians

@@ -333,3 +333,32 @@ def test_a_change_that_is_not_recorded_leaves_the_place_of_a_transposed_tensor()
     y.register_hook(lambda gradient: gradient * 10)
     assert y.grad_fn.name() == "TBackward1"
     assert gs.autograd.grad(copied.sum(), x)[0].tolist() == [[10] * 3] * 2
+
+
+@pytest.mark.parametrize("step", [2, 3])
+def test_windows_that_share_no_elements_may_be_changed_in_place(step):
+    x = gs.ones(6, requires_grad=True)
+    y = x * 2
+    windows = y.unfold(0, 2, step)
+    windows.mul_(3)
+    y.sum().backward()
+    expected = [3.0 if place % step < 2 else 1.0 for place in range(5)] + [
+        3.0 if step == 2 else 1.0
+    ]
+    assert (y / 2).tolist() == expected
+    assert (x.grad / 2).tolist() == expected
+
+
+def test_steps_in_memory_that_reach_into_one_another_without_meeting_may_be_changed_in_place():
+    x = gs.zeros(8)
+    x.as_strided((3, 2), (2, 3)).add_(1)
+    assert x.tolist() == [1, 0, 1, 1, 1, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "view",
+    [lambda x: x.unfold(0, 3, 2), lambda x: x.as_strided((3, 3), (2, 1)), lambda x: x.expand(2, 7)],
+)
+def test_views_whose_elements_share_memory_are_not_changed_in_place(view):
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        view(gs.zeros(7)).add_(1)

@@ -8,6 +8,7 @@ taken again, lazily, so its `grad_fn` leads through the change.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -220,15 +221,26 @@ def unlock(view: Any, original: Any) -> None:
 
 
 def overlaps(array: Any) -> bool:
-    """Whether two elements of an array may share memory."""
+    """Whether two elements of an array share memory."""
     reach = array.itemsize
     for step, length in sorted(
         (abs(step), n) for step, n in zip(array.strides, array.shape, strict=True) if n > 1
     ):
         if step < reach:
-            return True
+            return array.size > 0 and (step == 0 or _meet(array))
         reach += step * (length - 1)
     return False
+
+
+def _meet(array: Any) -> bool:
+    """Whether two elements of an array share memory, where its axes reach into one another."""
+    axes = zip(map(abs, array.strides), array.shape, strict=True)
+    places = [step * np.arange(length) for step, length in axes]
+    span = sum(int(along[-1]) for along in places) + array.itemsize
+    if array.nbytes > span or any(step % array.itemsize for step in array.strides):
+        return True
+    found = functools.reduce(np.add.outer, places)
+    return np.unique(found).size < array.size
 
 
 def _array(operand: Any) -> Any:

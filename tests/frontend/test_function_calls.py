@@ -468,3 +468,48 @@ def test_a_backward_that_always_raises():
         gs.differentiable(f)(x).backward()
     with pytest.raises(ValueError, match="not to be differentiated"):
         gs.grad(f)(X)
+
+
+class Untrue(Square):
+    """A `jvp` that is not the derivative."""
+
+    @staticmethod
+    def jvp(ctx, d_x):
+        return d_x * 1000
+
+
+def test_gradients_of_gradients_are_those_of_backward():
+    def f(x):
+        return (Untrue.apply(x) * x).sum()
+
+    tensor = gs.tensor(X, requires_grad=True)
+    (gradient,) = gs.autograd.grad(gs.differentiable(f)(tensor), tensor, create_graph=True)
+    gradient.sum().backward()
+    np.testing.assert_allclose(tensor.grad.numpy(), 6 * X)
+    np.testing.assert_allclose(gs.grad(gs.grad(lambda x: Untrue.apply(x) * x))(2.0), 12.0)
+    np.testing.assert_allclose(gs.grad(lambda x: gs.grad(f)(x).sum())(X), 6 * X)
+
+
+class Times(Function):
+    """Methods of the class."""
+
+    factor = 4
+
+    @classmethod
+    def forward(cls, ctx, x):
+        return x * cls.factor
+
+    @classmethod
+    def backward(cls, ctx, g):
+        return g * cls.factor * 2
+
+
+class TimesFive(Times):
+    factor = 5
+
+
+def test_methods_of_the_class():
+    def f(x):
+        return (Times.apply(x) + TimesFive.apply(x)).sum()
+
+    tensors_agree_that_is(f, [18.0, 18.0])

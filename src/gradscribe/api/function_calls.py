@@ -36,7 +36,7 @@ def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     receiver, *inputs = arguments
     function: type[Function] = receiver.value
     for name in _METHODS:
-        dependencies.depend(lowering, Path(function).attribute(name), getattr(function, name))
+        _depend(lowering, Path(function).attribute(name), getattr(function, name))
     if function.setup_context is not Function.setup_context:
         inputs, keywords = _with_defaults(lowering, function.forward, inputs, keywords)
     needed = tuple(_is_differentiable(lowering, item) for item in inputs)
@@ -63,6 +63,14 @@ def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     ]
     found = [found[_last(items, i, inputs)] for i in range(len(items))]
     return TupleOf(tuple(found)) if isinstance(result, TupleOf) else found[0]
+
+
+def _depend(lowering: Lowering, path: Path, method: Any) -> None:
+    """Note that the class must have this method in each call; a `classmethod` is bound anew each
+    time that it is read."""
+    if isinstance(method, types.MethodType):
+        path, method = path.attribute("__func__"), method.__func__
+    dependencies.depend(lowering, path, method)
 
 
 def _with_defaults(

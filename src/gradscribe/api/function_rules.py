@@ -7,9 +7,10 @@ which cannot look into `backward`, refuses that.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,8 @@ class Context:
 class Rules:
     """The derivative of one call. context: the structure of its `ctx`; inputs: which of the
     arguments are differentiable; outputs: which of the results; of: for each leaf of the context
-    the result that it is; materializes: whether gradients are never None."""
+    the result that it is; materializes: whether gradients are never None; pushes: whether `jvp`
+    gives tangents, if there is one."""
 
     function: type[Function]
     context: Structure
@@ -79,10 +81,16 @@ class Rules:
     outputs: tuple[bool, ...]
     of: tuple[int | None, ...]
     materializes: bool
+    pushes: bool = True
     serial: int = field(default_factory=_serial.__next__)
 
     def __repr__(self) -> str:
         return f"<derivative {self.serial} of {self.function.__name__}>"
+
+    @functools.cached_property
+    def by_adjoint(self) -> Rules:
+        """The rules whose tangent is what `backward` implies."""
+        return replace(self, pushes=False)
 
     @property
     def pull(self) -> Pull:
@@ -201,7 +209,7 @@ def _push(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     in the gradients."""
     callee, out, inputs, saved, tangents = arguments
     rules: Rules = callee.value.rules
-    if rules.function.jvp is Function.jvp:
+    if rules.function.jvp is Function.jvp or not rules.pushes:
         return _transposed(lowering, node, rules, out, inputs, saved, tangents)
     if not rules.materializes and rules.inputs.count(True) > 1:
         raise NoDerivativeError(

@@ -22,6 +22,7 @@ from gradscribe.compiler.stages import (
 from gradscribe.ir.core import Function
 from gradscribe.ir.trees import LEAF, Node
 from gradscribe.transforms import tangent
+from gradscribe.transforms.given_rules import by_adjoint
 from gradscribe.transforms.simplify import simplify
 
 Chain = Sequence[tuple[int, ...]]
@@ -63,7 +64,7 @@ def _whole_gradient(primal: Function, chain: Chain, active: tuple[int, ...]) -> 
     chains its results are that one gradient by all active leaves, then its own gradient."""
     joined = Stages(primal, active).joined
     results = len(primal.body.yields)
-    function = only_results(joined.function, range(results, results + len(active)))
+    function = only_results(by_adjoint(joined.function), range(results, results + len(active)))
     function = bind_ones(function, joined.seeds)
     for (leaf,) in chain[:-1]:
         last = range(len(function.body.yields) - len(active), len(function.body.yields))

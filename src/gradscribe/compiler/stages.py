@@ -23,6 +23,7 @@ from gradscribe.primitives.control import CONSTANT
 from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.activity import active_values
 from gradscribe.transforms.adjoint.split import cut, simplify_joined
+from gradscribe.transforms.given_rules import by_adjoint
 from gradscribe.transforms.hoist import hoist
 from gradscribe.transforms.records.absent_records import with_empty_records
 from gradscribe.transforms.shape_sources import choose_shape_sources
@@ -100,7 +101,7 @@ class Stages:
     @cached_property
     def orders(self) -> list[Function]:
         """F_1, F_2, … as far as they were made; see `order`."""
-        joined = flat(self.joined.function)
+        joined = flat(by_adjoint(self.joined.function))
         results = len(self.primal.body.yields)
         gradients = joined.body.yields[results:]
         outs = [joined.body.yields[i] for i in self.seeds]

@@ -225,3 +225,32 @@ def test_an_operation_without_a_rule_is_computed_where_no_derivative_is_needed()
     assert [part.tolist() for part in special.ellipj(0.5, x)][3][0] == special.ellipj(0.5, 0.5)[3]
     with pytest.raises(NoDerivativeError, match="`agm` has no derivative here"):
         special.agm(x.requires_grad_(), 2.0)
+
+
+COMPLEX, OTHERS = np.array([1.2 + 2.7j, -3.4j, 0.5]), np.array([1, 2 - 1j, 3])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        np.round,
+        np.sort,
+        np.argmax,
+        lambda x: np.round(x, 1),
+        lambda x: np.maximum(x, OTHERS),
+        lambda x: np.less(OTHERS, x),
+        lambda x: np.clip(x, OTHERS, None),
+        lambda x: np.floor_divide(np.array([7, 8, 9]), np.argsort(x)),
+    ],
+)
+def test_numpy_functions_take_what_only_those_of_pytorch_refuse(function) -> None:
+    with np.errstate(divide="ignore"):
+        found, expected = function(gs.tensor(COMPLEX)), function(COMPLEX)
+    np.testing.assert_array_equal(found.numpy(), expected)
+
+
+def test_rounded_complex_numbers_do_not_change() -> None:
+    x = gs.tensor(COMPLEX, requires_grad=True)
+    (np.round(x) * x).abs().sum().backward()
+    expected = np.abs(np.round(COMPLEX)) * COMPLEX / np.abs(COMPLEX)
+    np.testing.assert_allclose(x.grad.numpy(), expected)

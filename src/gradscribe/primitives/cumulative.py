@@ -12,7 +12,7 @@ from gradscribe.primitives.typing import dims_of, like_first, product, result_of
 def _cumulative_type(facts, callee, x, axis=None, dtype=None):
     dims = dims_of(x)
     result = result_of(callee, x, axis=axis, dtype=dtype)
-    return like_first(result, (product(facts, dims),) if axis is None else dims, x)
+    return like_first(result, (product(facts, dims),) if axis is None or not dims else dims, x)
 
 
 # -- sums --------------------------------------------------------------------------------------

@@ -277,7 +277,7 @@ def astype(out, x, dtype, *, d_out):
 
 
 @composition(*available(np, "astype"))
-def convert(x, dtype, *, copy=True):
+def convert(x, dtype, *, copy=True, device=None):
     return x.astype(dtype, copy=copy)
 
 

@@ -25,6 +25,7 @@ from gradscribe.primitives.registry import (
 from gradscribe.runtime.functions.adaptors import BY_CALLEE
 from gradscribe.runtime.functions.any_form import apply_of_any_form
 from gradscribe.runtime.functions.eager import STEMS, Operation, apply
+from gradscribe.runtime.functions.operand_checks import refusal
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
@@ -40,9 +41,10 @@ def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwar
     if method != "__call__" or kwargs or getattr(ufunc, "nout", 1) != 1:
         known = callee in COMPOSITIONS or callee in PRIMITIVES
         return apply_of_any_form(callee, inputs, kwargs) if known else NotImplemented
-    row = BY_CALLEE.get(ufunc)
-    numbers = [i.item() if isinstance(i, np.generic) else i for i in inputs]
-    return apply(_row(ufunc) if row is None else row, numbers)
+    row = BY_CALLEE.get(ufunc) or _row(ufunc)
+    if refusal(row.name, inputs) is not None:
+        return apply_of_any_form(callee, inputs, kwargs)
+    return apply(row, [i.item() if isinstance(i, np.generic) else i for i in inputs])
 
 
 def _without_derivative(callee: Any, inputs: Any, kwargs: Mapping[str, Any]) -> Any:
@@ -122,6 +124,8 @@ def array_function(
     if names != first:
         return apply_of_any_form(function, args, kwargs)
     row = _row(function, tuple(static))
+    if refusal(row.name, operands) is not None:
+        return apply_of_any_form(function, args, kwargs)
     return apply(row, operands, tuple(static.values()))
 
 

@@ -106,9 +106,15 @@ _CHECKS: dict[str, Check] = {
 }
 
 
+def refusal(name: str, operands: Sequence[Any]) -> Exception | None:
+    """PyTorch's error for operands that the operation of this name does not take; None for those
+    that it takes."""
+    check = _CHECKS.get(name)
+    return None if check is None else check(operands)
+
+
 def check_operands(name: str, operands: Sequence[Any]) -> None:
     """Raise PyTorch's error for operands that the operation of this name does not take."""
-    check = _CHECKS.get(name)
-    error = None if check is None else check(operands)
+    error = refusal(name, operands)
     if error is not None:
         raise error

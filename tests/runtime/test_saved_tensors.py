@@ -335,3 +335,25 @@ def test_operations_that_keep_their_result_alone(name):
     y.add_(1)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.sum().backward()
+
+
+def test_pack_hooks_see_operands_in_their_place_in_the_graph():
+    seen = []
+    x = gs.ones(2, requires_grad=True)
+    with gs.autograd.graph.saved_tensors_hooks(
+        lambda t: seen.append((t.requires_grad, t.is_leaf, t.grad_fn)) or t, lambda t: t
+    ):
+        y = x * x
+        y.sin()
+    assert seen == [(True, True, None)] * 2 + [(True, False, y.grad_fn)]
+
+
+def test_what_was_unpacked_in_place_of_a_leaf_is_a_leaf_that_leads_to_the_same_end():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    with gs.autograd.graph.saved_tensors_hooks(lambda t: t * 1, lambda t: t):
+        y = x * x * x
+    saved = y.grad_fn._saved_other
+    assert saved is not x and saved.is_leaf and saved.requires_grad and saved.grad_fn is None
+    (first,) = gs.autograd.grad(y.sum(), x, create_graph=True)
+    first.sum().backward()
+    assert x.grad.tolist() == [6, 12]

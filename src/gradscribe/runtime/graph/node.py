@@ -101,6 +101,11 @@ class Node:
         """What the recorded call did, for the node of a compiled function."""
         raise TypeError(f"{self.name()} is not the node of a compiled function: it has no run")
 
+    def as_saved(self, array: Any, position: int | None) -> Any:
+        """What a pack hook sees of an array that is kept, as `pack_saved` tells of it: of an input,
+        a Tensor in its place in the graph; an output there would keep the node itself alive."""
+        return array
+
     def pack_saved(self, pack: Callable[[Any, int | None], Any]) -> None:
         """Replace each array that is kept for `backward` by what pack makes of it and of the
         position of the input that it is, or None."""

@@ -204,6 +204,11 @@ class OperationNode(Node):
             self.record = FREED
             self.leaves = [None] * len(self.leaves)
 
+    def as_saved(self, array: Any, position: int | None) -> Any:
+        from gradscribe.runtime.graph.saved_values import placed
+
+        return array if position is None else placed(self, position, array)
+
     def pack_saved(self, pack: Callable[[Any, int | None], Any]) -> None:
         if not self.kernel.records or isinstance(self.record, Freed):
             return

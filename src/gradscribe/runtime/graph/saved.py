@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime.graph.grad_mode import enter_mode, leave_mode
 from gradscribe.runtime.graph.modes import MODES, Mode
 from gradscribe.runtime.graph.node import Node
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
@@ -35,7 +36,11 @@ class Packed:
         tensor = value if isinstance(value, Tensor) else wrap(value)
         version = tensor.counter[0]
         self.shape, self.dtype = tensor.array.shape, tensor.array.dtype
-        self.content = pack(tensor)
+        token = enter_mode(False)
+        try:
+            self.content = pack(tensor)
+        finally:
+            leave_mode(token)
         self.unpack_hook = unpack
         if tensor.counter[0] != version:
             raise RuntimeError(
@@ -156,7 +161,9 @@ class saved_tensors_hooks(Mode):
 
     def recorded(self, node: Node) -> None:
         if _innermost.get()[-1:] == (self,):
-            node.pack_saved(self.packed)
+            node.pack_saved(
+                lambda value, position: self.packed(node.as_saved(value, position), position)
+            )
 
     def packed(self, value: Any, position: int | None) -> Packed:
         """An array or a Tensor, packed."""

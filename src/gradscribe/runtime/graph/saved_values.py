@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 
@@ -218,14 +219,25 @@ def recalled(node: OperationNode, position: int) -> Tensor:
         raise RuntimeError(FREED_GRAPH)
     node.check_versions([position])
     value = node.leaves[position]
-    array = value.get() if isinstance(value, Packed) else value
+    return placed(node, position, value.get() if isinstance(value, Packed) else value)
+
+
+def placed(node: OperationNode, position: int, array: Any) -> Tensor:
+    """An array as a Tensor in the place of the graph that the operand at a position has."""
     edge = NO_EDGE
     if position in node.kernel.active:
         edge = node.next_edges[node.kernel.active.index(position)]
     producer, index = edge
-    if isinstance(producer, AccumulateGrad) and producer.variable.array is array:
+    if producer is None:
+        operand = wrap(array)
+    elif not isinstance(producer, AccumulateGrad):
+        operand = wrap_result(array, producer, index)
+    elif producer.variable.array is array:
         return producer.variable
-    operand = wrap(array) if producer is None else wrap_result(array, producer, index)
+    else:
+        operand = wrap(array)
+        operand.needs_grad = True
+        operand.leaf_state().accumulator = ref(producer)
     counter = node.counters[position]
     if counter is not None:
         operand.counter = counter

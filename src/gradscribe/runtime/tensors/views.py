@@ -240,7 +240,7 @@ def _meet(array: Any) -> bool:
     if array.nbytes > span or any(step % array.itemsize for step in array.strides):
         return True
     found = functools.reduce(np.add.outer, places)
-    return np.unique(found).size < array.size
+    return bool(np.unique(found).size < array.size)
 
 
 def _array(operand: Any) -> Any:

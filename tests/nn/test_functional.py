@@ -183,6 +183,21 @@ def test_the_padding_row_of_an_embedding_has_no_derivative():
     assert weight.grad.tolist() == [[1, 1], [0, 0], [0, 0]]
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_the_gradient_of_a_row_of_an_embedding_is_divided_by_how_often_it_is_taken(dtype):
+    weight = gs.tensor(np.array([[1, 2], [3, 4], [np.inf, 6]], dtype), requires_grad=True)
+    index = gs.tensor([[1, 0], [1, 2]])
+    rows = F.embedding(index, weight, scale_grad_by_freq=True)
+    np.testing.assert_array_equal(rows.detach().numpy(), weight.detach().numpy()[index.numpy()])
+    (rows * gs.tensor(np.array([[[1], [2]], [[5], [7]]], dtype))).sum().backward()
+    assert weight.grad.tolist() == [[2, 2], [3, 3], [7, 7]]
+    assert weight.grad.numpy().dtype == rows.detach().numpy().dtype == dtype
+
+    without = F.embedding(index, weight, padding_idx=1, scale_grad_by_freq=True)
+    (gradient,) = gs.autograd.grad(without.sum(), weight)
+    assert gradient.tolist() == [[1, 1], [0, 0], [1, 1]]
+
+
 def test_an_embedding_shortens_long_rows():
     weight = gs.tensor([[3.0, 4.0], [0.3, 0.4]])
     F.embedding(gs.tensor([0, 1]), weight, max_norm=1.0)

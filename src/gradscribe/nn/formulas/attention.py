@@ -38,12 +38,21 @@ def attention_weights(query: Any, key: Any, *bias: Any, scale: float) -> Any:
     return np.where(nothing, 0, softmax(np.where(nothing, 0, scores), -1))
 
 
-def taken_rows(weight: Any, index: Any) -> Any:
-    """The rows at these indices."""
-    return weight[index]
-
-
-def taken_rows_but(weight: Any, index: Any, padding: int) -> Any:
-    """The rows at these indices; those at one of them have no derivative."""
+def taken_rows(
+    weight: Any, index: Any, padding: int | None = None, by_frequency: bool = False
+) -> Any:
+    """The rows at these indices. padding: an index whose rows have no derivative. by_frequency:
+    the derivative of a row is divided by how often its index is given."""
     rows = weight[index]
+    if by_frequency:
+        rows = _divided(rows, np.bincount(np.ravel(index))[index].astype(rows.dtype))
+    if padding is None:
+        return rows
     return np.where(np.expand_dims(index != padding, -1), rows, stop_gradient(rows))
+
+
+def _divided(rows: Any, counts: Any) -> Any:
+    """The rows as they are, with their derivatives divided by counts."""
+    shares = rows / np.expand_dims(counts, -1)
+    finite = stop_gradient(rows) + (shares - stop_gradient(shares))
+    return np.where(np.isfinite(rows), finite, shares)

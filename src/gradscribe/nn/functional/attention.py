@@ -27,8 +27,7 @@ __all__ = [
 _LINEAR = Operation("Linear", formulas.linear)
 _BILINEAR = Operation("Trilinear", formulas.bilinear)
 _WEIGHTS = Operation("Softmax", formulas.attention_weights, ("scale",))
-_ROWS = Operation("Embedding", formulas.taken_rows)
-_ROWS_BUT = Operation("Embedding", formulas.taken_rows_but, ("padding",))
+_ROWS = Operation("Embedding", formulas.taken_rows, ("padding", "by_frequency"))
 
 cosine_similarity = calculus.cosine_similarity
 pairwise_distance = calculus.pairwise_distance
@@ -69,20 +68,18 @@ def embedding(
     sparse: bool = False,
 ) -> Tensor:
     """The rows of the weight at these indices. padding_idx: the row that has no derivative.
-    max_norm: rows that are longer are first shortened, in the weight itself."""
+    max_norm: rows that are longer are first shortened, in the weight itself. scale_grad_by_freq:
+    the derivative of a row is divided by how often it is taken."""
     if len(weight.shape) != 2:
         raise RuntimeError("'weight' must be 2-D")
     count = weight.shape[0]
-    if scale_grad_by_freq:
-        raise NotImplementedError("embedding() with scale_grad_by_freq=True")
     if padding_idx is not None and not -count <= padding_idx < count:
         raise AssertionError("Padding_idx must be within num_embeddings")
     _check_rows(input, count)
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
-    if padding_idx is None:
-        return apply(_ROWS, (weight, input))
-    return apply(_ROWS_BUT, (weight, input), (padding_idx % count,))
+    padding = None if padding_idx is None else padding_idx % count
+    return apply(_ROWS, (weight, input), (padding, scale_grad_by_freq))
 
 
 def _check_rows(index: Tensor, count: int) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
-from gradscribe.autograd import Function
+from gradscribe.autograd import Function, forward_ad
 from gradscribe.autograd.function import once_differentiable
 
 X = np.array([0.3, -0.7, 1.2])
@@ -513,3 +513,51 @@ def test_methods_of_the_class():
         return (Times.apply(x) + TimesFive.apply(x)).sum()
 
     tensors_agree_that_is(f, [18.0, 18.0])
+
+
+def test_tangents_of_tensors_are_those_of_jvp():
+    @gs.differentiable
+    def f(x):
+        return (Untrue.apply(x * 2) * x).sum()
+
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(gs.tensor(X), gs.ones(3))
+        tangent = forward_ad.unpack_dual(f(dual)).tangent
+    np.testing.assert_allclose(tangent.item(), (2000 * X + 4 * X**2).sum())
+
+
+def shaped(gradient):
+    """A Function with this gradient and tangent."""
+
+    class Shaped(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.x = x
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return gradient(ctx.x)
+
+        @staticmethod
+        def jvp(ctx, t):
+            return gradient(ctx.x)
+
+    return lambda x: Shaped.apply(x).sum()
+
+
+@pytest.mark.parametrize(
+    ("gradient", "shape"),
+    [(lambda x: gs.ones(2), "2"), (lambda x: x[:1], "1"), (lambda x: x.sum(), "")],
+)
+def test_a_gradient_of_a_wrong_shape(gradient, shape):
+    f = shaped(gradient)
+    wrong = rf"^Function ShapedBackward returned an invalid gradient at index 0 - got \[{shape}\]"
+    with pytest.raises(RuntimeError, match=wrong):
+        gs.grad(f)(X)
+    with pytest.raises(RuntimeError, match=rf"of size \[3\] while .* is of size \[{shape}\]"):
+        gs.jvp(f, (X,), (X,))
+
+
+def test_a_gradient_of_a_broadcast_shape():
+    np.testing.assert_array_equal(gs.grad(shaped(lambda x: gs.ones(4, 3)))(X), [4.0] * 3)

@@ -12,7 +12,8 @@ import types
 from typing import Any
 
 from gradscribe.api import function_rules
-from gradscribe.api.function_rules import Context, Rules, attribute
+from gradscribe.api.function_methods import Context, Rules
+from gradscribe.api.function_rules import attribute
 from gradscribe.api.tensor_handlers import refused
 from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import dispatch as calls

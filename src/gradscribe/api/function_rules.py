@@ -7,14 +7,12 @@ which cannot look into `backward`, refuses that.
 
 from __future__ import annotations
 
-import functools
-import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from gradscribe.api.function_methods import Backward, Forward, Method, Pull, Push, Rules
 from gradscribe.api.tensor_handlers import spelled
 from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.frontend.calls import dispatch as calls
@@ -23,7 +21,6 @@ from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.calls.own_rules import Conforming
 from gradscribe.frontend.data import instances
 from gradscribe.frontend.data.python_objects import python_object
-from gradscribe.frontend.data.structure_parts import Structure
 from gradscribe.frontend.data.structures import rebuilt
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import PartialOf, Ref, Static, TupleOf, is_number
@@ -34,157 +31,6 @@ from gradscribe.runtime.graph.function import ONCE, Function
 from gradscribe.runtime.graph.function_node import check_kind
 from gradscribe.runtime.graph.grad_mode import no_grad
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
-
-_serial = itertools.count(1)
-
-
-class Context:
-    """The `ctx` of compiled code."""
-
-    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
-        self.needs_input_grad = needs_input_grad
-        self.saved_tensors: tuple[Any, ...] = ()
-        self.saved_for_forward: tuple[Any, ...] = ()
-        self.non_differentiable: tuple[Any, ...] = ()
-        self.materializes_grads = True
-
-    def save_for_backward(self, *tensors: Any) -> None:
-        self.saved_tensors = tensors
-
-    def save_for_forward(self, *tensors: Any) -> None:
-        self.saved_for_forward = tensors
-
-    @property
-    def saved_variables(self) -> tuple[Any, ...]:
-        return self.saved_tensors
-
-    def mark_non_differentiable(self, *tensors: Any) -> None:
-        self.non_differentiable = tensors
-
-    def mark_dirty(self, *tensors: Any) -> None:
-        """Refused where it is called."""
-
-    def set_materialize_grads(self, value: bool) -> None:
-        self.materializes_grads = value
-
-
-@dataclass(eq=False)
-class Rules:
-    """The derivative of one call. context: the structure of its `ctx`; inputs: which of the
-    arguments are differentiable; outputs: which of the results; of: for each leaf of the context
-    the result that it is; materializes: whether gradients are never None; pushes: whether `jvp`
-    gives tangents, if there is one."""
-
-    function: type[Function]
-    context: Structure
-    inputs: tuple[bool, ...]
-    outputs: tuple[bool, ...]
-    of: tuple[int | None, ...]
-    materializes: bool
-    pushes: bool = True
-    serial: int = field(default_factory=_serial.__next__)
-
-    def __repr__(self) -> str:
-        return f"<derivative {self.serial} of {self.function.__name__}>"
-
-    @functools.cached_property
-    def by_adjoint(self) -> Rules:
-        """The rules whose tangent is what `backward` implies."""
-        return replace(self, pushes=False)
-
-    @property
-    def pull(self) -> Pull:
-        return Pull(self)
-
-    @property
-    def push(self) -> Push:
-        return Push(self)
-
-
-@dataclass(eq=False)
-class Pull:
-    """Called as `(out, inputs, saved, d_out)`, for the cotangents of the inputs."""
-
-    rules: Rules
-
-
-@dataclass(eq=False)
-class Push:
-    """Called as `(out, inputs, saved, d_inputs)`, for the tangent of out."""
-
-    rules: Rules
-
-
-@dataclass(frozen=True, eq=False)
-class Backward:
-    """How `backward` is called: with what `ctx` kept under that name, and a gradient for each
-    result, for one of each argument."""
-
-    rules: Rules
-    name = "backward"
-    kept = "saved_tensors"
-
-    @property
-    def function(self) -> Callable[..., Any]:
-        return self.rules.function._backward_rule()
-
-    @property
-    def given(self) -> tuple[bool, ...]:
-        return self.rules.outputs
-
-    @property
-    def wanted(self) -> tuple[bool, ...]:
-        return self.rules.inputs
-
-    @property
-    def title(self) -> str:
-        return f"Function {self.rules.function.__name__}Backward"
-
-    def check_count(self, is_none: Sequence[bool]) -> None:
-        """Refuse what is returned if it is not one gradient for each argument (or more of them,
-        which are None)."""
-        expected = len(self.wanted)
-        if len(is_none) < expected or not all(is_none[expected:]):
-            raise RuntimeError(
-                f"function {self.rules.function.__name__}Backward returned an incorrect number of "
-                f"gradients (expected {expected}, got {len(is_none)})"
-            )
-
-
-@dataclass(frozen=True, eq=False)
-class Forward:
-    """How `jvp` is called: with a tangent for each argument, for one of each result."""
-
-    rules: Rules
-    name = "jvp"
-    kept = "saved_for_forward"
-
-    @property
-    def function(self) -> Callable[..., Any]:
-        return self.rules.function.jvp
-
-    @property
-    def given(self) -> tuple[bool, ...]:
-        return self.rules.inputs
-
-    @property
-    def wanted(self) -> tuple[bool, ...]:
-        return self.rules.outputs
-
-    @property
-    def title(self) -> str:
-        return f"{self.rules.function.__name__}.jvp"
-
-    def check_count(self, is_none: Sequence[bool]) -> None:
-        """Refuse what is returned if it is not one tangent for each result."""
-        if len(is_none) != len(self.wanted):
-            raise RuntimeError(
-                "Function's jvp returned an invalid number of forward gradients (expected "
-                f"{len(self.wanted)} but got {len(is_none)})"
-            )
-
-
-Method = Backward | Forward
 
 
 def _pull(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -209,7 +55,7 @@ def _push(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     in the gradients."""
     callee, out, inputs, saved, tangents = arguments
     rules: Rules = callee.value.rules
-    if rules.function.jvp is Function.jvp or not rules.pushes:
+    if rules.by_adjoint is rules:
         return _transposed(lowering, node, rules, out, inputs, saved, tangents)
     if not rules.materializes and rules.inputs.count(True) > 1:
         raise NoDerivativeError(
@@ -282,8 +128,9 @@ def _compiled(
         results = result.items if isinstance(result, TupleOf) else (result,)
         method.check_count([isinstance(r, Static) and r.value is None for r in results])
         wanted = [item for item, known in zip(results, method.wanted, strict=False) if known]
-        for item, like in zip(wanted, likes, strict=True):
-            _check_number(lowering, item, like)
+        positions = [i for i, known in enumerate(method.wanted) if known]
+        for position, item, like in zip(positions, wanted, likes, strict=True):
+            _check(lowering, method, position, item, like)
         return TupleOf(tuple(spelled(lowering, node, item, "numpy") for item in wanted))
     finally:
         lowering.capture = capture
@@ -296,13 +143,21 @@ def attribute(lowering: Lowering, owner: Any, name: str) -> Any:
     return lowering.contents[cell][name]
 
 
-def _check_number(lowering: Lowering, item: Any, like: Any) -> None:
-    """Refuse a gradient that is complex where its argument is real, or the reverse."""
+def _check(lowering: Lowering, method: Method, position: int, item: Any, like: Any) -> None:
+    """Refuse a gradient that is complex where its argument is real, or the reverse, and one of a
+    shape that the method may not return."""
     given, wanted = (
         lowering.value(i).type if isinstance(i, (Ref, Value)) else None for i in (item, like)
     )
-    if isinstance(given, (Array, Scalar)) and isinstance(wanted, (Array, Scalar)):
-        check_kind(np.dtype(given.dtype), np.dtype(wanted.dtype))
+    if not isinstance(given, (Array, Scalar)) or not isinstance(wanted, (Array, Scalar)):
+        return
+    check_kind(np.dtype(given.dtype), np.dtype(wanted.dtype))
+    shapes = [type_.dims if isinstance(type_, Array) else () for type_ in (given, wanted)]
+    facts = lowering.builder.facts
+    fits = method.fits(facts, *shapes)
+    if fits is False:
+        texts = [[facts.shown(length) for length in shape] for shape in shapes]
+        raise RuntimeError(method.misfit(position, *(f"[{', '.join(t)}]" for t in texts)))
 
 
 class _ReadFromOutsideError(UnsupportedError):

@@ -101,8 +101,8 @@ class Stages:
     @cached_property
     def orders(self) -> list[Function]:
         """F_1, F_2, … as far as they were made; see `order`."""
-        joined = flat(by_adjoint(self.joined.function))
         results = len(self.primal.body.yields)
+        joined = flat(by_adjoint(self.joined.function, range(results)))
         gradients = joined.body.yields[results:]
         outs = [joined.body.yields[i] for i in self.seeds]
         name = f"{self.primal.name}_order_1"

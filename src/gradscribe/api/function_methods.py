@@ -1,0 +1,193 @@
+"""What compiled code knows of a call of an `autograd.Function`: its `ctx`, and how `backward` and
+`jvp` are called.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gradscribe.frontend.data.structure_parts import Structure
+from gradscribe.ir.affine import Affine
+from gradscribe.ir.lengths import Facts
+from gradscribe.runtime.graph.function import Function
+
+_serial = itertools.count(1)
+
+
+class Context:
+    """The `ctx` of compiled code."""
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
+        self.needs_input_grad = needs_input_grad
+        self.saved_tensors: tuple[Any, ...] = ()
+        self.saved_for_forward: tuple[Any, ...] = ()
+        self.non_differentiable: tuple[Any, ...] = ()
+        self.materializes_grads = True
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        self.saved_tensors = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        self.saved_for_forward = tensors
+
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        return self.saved_tensors
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        self.non_differentiable = tensors
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """Refused where it is called."""
+
+    def set_materialize_grads(self, value: bool) -> None:
+        self.materializes_grads = value
+
+
+@dataclass(eq=False)
+class Rules:
+    """The derivative of one call. context: the structure of its `ctx`; inputs: which of the
+    arguments are differentiable; outputs: which of the results; of: for each leaf of the context
+    the result that it is; materializes: whether gradients are never None; pushes: whether `jvp`
+    gives tangents, if there is one."""
+
+    function: type[Function]
+    context: Structure
+    inputs: tuple[bool, ...]
+    outputs: tuple[bool, ...]
+    of: tuple[int | None, ...]
+    materializes: bool
+    pushes: bool = True
+    serial: int = field(default_factory=_serial.__next__)
+
+    def __repr__(self) -> str:
+        return f"<derivative {self.serial} of {self.function.__name__}>"
+
+    @functools.cached_property
+    def by_adjoint(self) -> Rules:
+        """The rules whose tangent is what `backward` implies."""
+        has_own = self.pushes and self.function.jvp is not Function.jvp
+        return replace(self, pushes=False) if has_own else self
+
+    @property
+    def pull(self) -> Pull:
+        return Pull(self)
+
+    @property
+    def push(self) -> Push:
+        return Push(self)
+
+
+@dataclass(eq=False)
+class Pull:
+    """Called as `(out, inputs, saved, d_out)`, for the cotangents of the inputs."""
+
+    rules: Rules
+
+
+@dataclass(eq=False)
+class Push:
+    """Called as `(out, inputs, saved, d_inputs)`, for the tangent of out."""
+
+    rules: Rules
+
+
+@dataclass(frozen=True, eq=False)
+class Backward:
+    """How `backward` is called: with what `ctx` kept under that name, and a gradient for each
+    result, for one of each argument."""
+
+    rules: Rules
+    name = "backward"
+    kept = "saved_tensors"
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        return self.rules.function._backward_rule()
+
+    @property
+    def given(self) -> tuple[bool, ...]:
+        return self.rules.outputs
+
+    @property
+    def wanted(self) -> tuple[bool, ...]:
+        return self.rules.inputs
+
+    def fits(self, facts: Facts, given: Lengths, wanted: Lengths) -> bool | None:
+        """Whether a gradient of one shape can be summed to the other; None if that is not known."""
+        if len(given) < len(wanted):
+            return False
+        known = [
+            length.known == 1 or facts.equal(found, length)
+            for found, length in zip(given[len(given) - len(wanted) :], wanted, strict=True)
+        ]
+        return False if False in known else None if None in known else True
+
+    def misfit(self, position: int, given: str, wanted: str) -> str:
+        """What is said of one of another shape."""
+        return (
+            f"Function {self.rules.function.__name__}Backward returned an invalid gradient at "
+            f"index {position} - got {given} but expected shape compatible with {wanted}"
+        )
+
+    def check_count(self, is_none: Sequence[bool]) -> None:
+        """Refuse what is returned if it is not one gradient for each argument (or more of them,
+        which are None)."""
+        expected = len(self.wanted)
+        if len(is_none) < expected or not all(is_none[expected:]):
+            raise RuntimeError(
+                f"function {self.rules.function.__name__}Backward returned an incorrect number of "
+                f"gradients (expected {expected}, got {len(is_none)})"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Forward:
+    """How `jvp` is called: with a tangent for each argument, for one of each result."""
+
+    rules: Rules
+    name = "jvp"
+    kept = "saved_for_forward"
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        return self.rules.function.jvp
+
+    @property
+    def given(self) -> tuple[bool, ...]:
+        return self.rules.inputs
+
+    @property
+    def wanted(self) -> tuple[bool, ...]:
+        return self.rules.outputs
+
+    def fits(self, facts: Facts, given: Lengths, wanted: Lengths) -> bool | None:
+        """Whether a tangent is of the shape of its result; None if that is not known."""
+        if len(given) != len(wanted):
+            return False
+        known = [facts.equal(*lengths) for lengths in zip(given, wanted, strict=True)]
+        return False if False in known else None if None in known else True
+
+    def misfit(self, position: int, given: str, wanted: str) -> str:
+        """What is said of one of another shape."""
+        return (
+            "Trying to set a forward gradient that has a different size than that of the original "
+            f"Tensor, this is not supported. Tensor is of size {wanted} while the given forward "
+            f"gradient is of size {given}."
+        )
+
+    def check_count(self, is_none: Sequence[bool]) -> None:
+        """Refuse what is returned if it is not one tangent for each result."""
+        if len(is_none) != len(self.wanted):
+            raise RuntimeError(
+                "Function's jvp returned an invalid number of forward gradients (expected "
+                f"{len(self.wanted)} but got {len(is_none)})"
+            )
+
+
+Lengths = tuple[Affine, ...]
+Method = Backward | Forward

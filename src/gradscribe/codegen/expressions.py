@@ -163,6 +163,8 @@ def parameters_of(operation: Operation) -> list[Parameter]:
 
 def first_callee(primitive: Primitive) -> Any:
     """A function that stands for a primitive which the compiler used by itself."""
+    if primitive.callee is not None:
+        return primitive.callee
     if primitive not in _FIRST_CALLEES:
         _FIRST_CALLEES.update((known, callee) for callee, known in reversed(PRIMITIVES.items()))
     return _FIRST_CALLEES[primitive]

@@ -6,7 +6,9 @@ import string
 
 import numpy as np
 
-from gradscribe.primitives.registry import BILINEAR, adjoint, variant
+from gradscribe.ir.core import Primitive
+from gradscribe.primitives.control import signature
+from gradscribe.primitives.registry import BILINEAR, LINEAR, adjoint, variant
 from gradscribe.primitives.static import static
 from gradscribe.primitives.typing import (
     TypeRuleError,
@@ -120,6 +122,42 @@ def einsum(out, subscripts, operands, optimize=False, *, d_out):
             d_x = np.broadcast_to(np.expand_dims(d_x, missing), np.shape(x))
         parts = (*parts, d_x)
     return None, parts
+
+
+# -- one operand, whose axes are only named anew -------------------------------------------------
+
+
+def axes_of_view(subscripts, rank):
+    """The numbers of the axes of one operand, and those of the result, which is a view of it;
+    None where elements are summed."""
+    (term,), result = _letters(subscripts, (rank,))
+    if set(term) != set(result) or len(set(result)) != len(result):
+        return None
+    return tuple(term.index(x) for x in term), tuple(term.index(x) for x in result)
+
+
+def _view_type(facts, callee, x, axes, result):
+    return _einsum_type(facts, callee, subscripts_of_lists((axes, result), 1), (x,))
+
+
+def _view_adjoint(out, x, axes, result, *, d_out):
+    d_x = np.zeros_like(x)
+    np.einsum(d_x, axes, result)[...] = d_out
+    return d_x
+
+
+EINSUM_VIEW = Primitive(
+    "einsum_view",
+    _view_type,
+    signature("x", "axes", "result"),
+    adjoint=_view_adjoint,
+    tangent=LINEAR,
+    view=True,
+    masks=True,
+    callee=np.einsum,
+    static=frozenset({"axes", "result"}),
+)
+"""`np.einsum(x, axes, result)`, a view of the elements where axes of one number agree."""
 
 
 @variant(np.einsum)

@@ -27,7 +27,6 @@ from gradscribe.frontend.values import (
     ListRef,
     Ref,
     Static,
-    Storage,
     TupleOf,
 )
 from gradscribe.ir.core import Linearity, Method, Primitive, Value
@@ -122,9 +121,8 @@ def _emitted(
             return apply_primitive(lowering, node, zeros, np.zeros_like, (first,), {})
         if primitive.view:
             return _view(lowering, primitive, callee, first, tree)
-    shared = _may_be_given_back(primitive, bound.arguments)
     try:
-        result = lowering.wrap(lowering.emit(primitive, tree, callee), shared)
+        result = lowering.wrap(lowering.emit(primitive, tree, callee))
         return _named_results(callee, result) if isinstance(result, TupleOf) else result
     except MisfitError as error:
         error.location = lowering.location(node)
@@ -162,17 +160,6 @@ def _named_results(callee: Any, results: TupleOf) -> TupleOf:
 
 _OF_COMPLEX = (Method("conj"), Method("conjugate"))
 """The methods that give an array itself, if it is real (the functions give a copy)."""
-
-
-def _may_be_given_back(primitive: Primitive, arguments: dict[str, Any]) -> frozenset[Storage]:
-    """The storages that the result may be a view of, by the arguments of the call, of operations
-    that mostly compute something new."""
-    x: Any = None
-    if primitive is PRIMITIVES[np.einsum] and len(arguments["operands"]) == 1:
-        (x,) = arguments["operands"]
-    if primitive is PRIMITIVES[np.diff] and arguments["n"] == Static(0):
-        x = arguments["x"]
-    return frozenset({x.storage}) | x.storage.overlaps if isinstance(x, Ref) else frozenset()
 
 
 def _array(

@@ -25,10 +25,11 @@ from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.eigenvalues import as_complex
-from gradscribe.primitives.einsum import subscripts_of_lists
+from gradscribe.primitives.einsum import EINSUM_VIEW, axes_of_view, subscripts_of_lists
 from gradscribe.primitives.orthogonal import wide_qr
 from gradscribe.primitives.parts import cross_in_plane, out_of_plane
 from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.primitives.typing import TypeRuleError
 
 
 def _diag(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -177,8 +178,35 @@ def _einsum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
         if None not in lists:
             text = subscripts_of_lists(lists, len(arguments) // 2)  # type: ignore[no-untyped-call]
             arguments = (Static(text), *arguments[: len(arguments) // 2 * 2 : 2])
+    if len(arguments) == 2 and isinstance(arguments[0], Static) and "out" not in keywords:
+        view = _view_of_axes(lowering, node, *arguments)
+        if view is not None:
+            return view
     return application.apply_primitive(
         lowering, node, PRIMITIVES[np.einsum], np.einsum, arguments, keywords
+    )
+
+
+def _view_of_axes(lowering: Lowering, node: Any, subscripts: Static, operand: Any) -> Any:
+    """What `np.einsum` of one operand gives where it sums nothing: the view of it that NumPy gives
+    then, whatever dtype and order are asked for; else None."""
+    array = as_array(lowering, node, operand)
+    type_ = lowering.value(array).type
+    if not isinstance(type_, Array) or not type_.rank:
+        return None
+    try:
+        found = axes_of_view(subscripts.value, type_.rank)  # type: ignore[no-untyped-call]
+    except TypeRuleError:
+        return None  # the call that sums tells what is wrong
+    if found is None:
+        return None
+    axes, result = map(Static, found)
+    if axes == result:
+        return array
+    if len(axes.value) == len(result.value):
+        return calls.call(lowering, node, Static(np.transpose), (array, result), {})
+    return application.apply_primitive(
+        lowering, node, EINSUM_VIEW, np.einsum, (array, axes, result), {}
     )
 
 

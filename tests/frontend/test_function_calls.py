@@ -561,3 +561,14 @@ def test_a_gradient_of_a_wrong_shape(gradient, shape):
 
 def test_a_gradient_of_a_broadcast_shape():
     np.testing.assert_array_equal(gs.grad(shaped(lambda x: gs.ones(4, 3)))(X), [4.0] * 3)
+
+
+def test_a_gradient_whose_shape_only_the_run_tells():
+    f = shaped(lambda x: x[x > 0] * x[0])
+    np.testing.assert_allclose(gs.grad(f)(abs(X)), abs(X) * 0.3)
+    np.testing.assert_allclose(gs.jvp(f, (abs(X),), (X,))[1], (abs(X) * 0.3).sum())
+    with pytest.raises(RuntimeError, match=r"got \[2\] but expected shape compatible with \[3\]"):
+        gs.grad(f)(X)
+    with pytest.raises(RuntimeError, match=r"of size \[3\] while .* is of size \[2\]"):
+        gs.jvp(f, (X,), (X,))
+    np.testing.assert_array_equal(gs.grad(shaped(lambda x: x[x > 0]))(X[:1]), X[:1])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gradscribe.api.function_prelude import check_same, check_sum
 from gradscribe.frontend.data.structure_parts import Structure
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.lengths import Facts
@@ -104,6 +105,7 @@ class Backward:
     rules: Rules
     name = "backward"
     kept = "saved_tensors"
+    check_shape = staticmethod(check_sum)
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -152,6 +154,7 @@ class Forward:
     rules: Rules
     name = "jvp"
     kept = "saved_for_forward"
+    check_shape = staticmethod(check_same)
 
     @property
     def function(self) -> Callable[..., Any]:

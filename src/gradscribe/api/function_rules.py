@@ -130,7 +130,7 @@ def _compiled(
         wanted = [item for item, known in zip(results, method.wanted, strict=False) if known]
         positions = [i for i, known in enumerate(method.wanted) if known]
         for position, item, like in zip(positions, wanted, likes, strict=True):
-            _check(lowering, method, position, item, like)
+            _check(lowering, node, method, position, item, like)
         return TupleOf(tuple(spelled(lowering, node, item, "numpy") for item in wanted))
     finally:
         lowering.capture = capture
@@ -143,9 +143,11 @@ def attribute(lowering: Lowering, owner: Any, name: str) -> Any:
     return lowering.contents[cell][name]
 
 
-def _check(lowering: Lowering, method: Method, position: int, item: Any, like: Any) -> None:
+def _check(
+    lowering: Lowering, node: Any, method: Method, position: int, item: Any, like: Any
+) -> None:
     """Refuse a gradient that is complex where its argument is real, or the reverse, and one of a
-    shape that the method may not return."""
+    shape that the method may not return: now or, if only the run tells the shape, then."""
     given, wanted = (
         lowering.value(i).type if isinstance(i, (Ref, Value)) else None for i in (item, like)
     )
@@ -155,6 +157,9 @@ def _check(lowering: Lowering, method: Method, position: int, item: Any, like: A
     shapes = [type_.dims if isinstance(type_, Array) else () for type_ in (given, wanted)]
     facts = lowering.builder.facts
     fits = method.fits(facts, *shapes)
+    if fits is None:
+        message = Static(method.misfit(position, "{0}", "{1}"))
+        inlining.inline(lowering, node, method.check_shape, (item, like, message))
     if fits is False:
         texts = [[facts.shown(length) for length in shape] for shape in shapes]
         raise RuntimeError(method.misfit(position, *(f"[{', '.join(t)}]" for t in texts)))

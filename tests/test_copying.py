@@ -1,4 +1,4 @@
-"""Copies and pickles of what the decorators and transforms return."""
+"""Copies and pickles: of what the decorators and transforms return, and of Tensors."""
 
 import copy
 import pickle
@@ -68,3 +68,35 @@ def test_a_method_is_copied_with_its_object():
 def test_what_has_no_name_of_its_own_is_not_pickled(function):
     with pytest.raises(pickle.PicklingError, match="is something else, and functions are pickled"):
         pickle.dumps(function)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x[:, 1],
+        lambda x: x.t(),
+        lambda x: x.expand(2, 3, 4),
+        lambda x: x[:, ::2],
+        lambda x: x.unfold(1, 2, 1),
+        lambda x: x[1:1],
+    ],
+)
+def test_a_pickled_view_stands_in_memory_as_before(view):
+    tensor = view(gs.arange(12.0).reshape(3, 4))
+    found = pickle.loads(pickle.dumps(tensor))
+    assert found.tolist() == tensor.tolist()
+    assert found.stride() == tensor.stride()
+
+
+def test_pickling_tells_of_hooks_that_are_left_out():
+    x = gs.ones(2, requires_grad=True)
+    x.register_hook(lambda gradient: gradient)
+    with pytest.warns(UserWarning, match="on tensor will not be serialized"):
+        pickle.dumps(x)
+
+
+def test_a_hook_may_be_left_out_without_a_word(recwarn):
+    x = gs.ones(2, requires_grad=True)
+    x.register_hook(gs.utils.hooks.unserializable_hook(lambda gradient: gradient))
+    assert pickle.loads(pickle.dumps(x)).requires_grad
+    assert not recwarn

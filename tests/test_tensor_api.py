@@ -809,7 +809,7 @@ REFUSED = {
         "requires_grad requires_grad_ detach_ is_leaf grad grad_fn output_nr leaf_state"
     ),
     "the layout of memory": (
-        "is_contiguous stride data_ptr set_ resize_ is_cuda is_sparse nbytes storage "
+        "is_contiguous stride data_ptr set_ resize_ resize_as_ is_cuda is_sparse nbytes storage "
         "untyped_storage storage_offset as_strided layout strided t_ transpose_ swapaxes_ "
         "swapdims_ squeeze_ unsqueeze_ as_strided_ as_strided_copy as_strided_scatter is_set_to "
         "empty_strided new_empty_strided is_ipu is_maia is_mps is_mtia is_nested is_sparse_csr "

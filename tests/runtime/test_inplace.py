@@ -315,6 +315,11 @@ def test_a_tensor_keeps_its_memory():
     x = gs.ones(3, requires_grad=True)
     with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
         x.resize_(2)
+    with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
+        x.resize_as_(gs.ones(2))
+    with pytest.raises(UnsupportedError, match="`resize_`, which gives a Tensor other memory"):
+        x.detach().resize_as_(gs.ones(7))
+    assert x.detach().resize_as_(x).shape == x.shape
     with pytest.raises(UnsupportedError, match="gives a Tensor other memory"):
         x.detach().resize_(2)
     with pytest.raises(UnsupportedError, match="gives a Tensor other memory"):

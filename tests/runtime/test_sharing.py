@@ -101,3 +101,12 @@ def test_the_memory_of_a_capsule_may_be_written_to():
     assert shared.tolist() == [5, 0, 0]
     with pytest.raises(TypeError, match="stream must be ``int`` or ``none``"):
         shared.__dlpack__(stream=object())
+
+
+@pytest.mark.parametrize(("copy", "shared"), [(None, True), (False, True), (True, False)])
+def test_from_dlpack_shares_memory_unless_a_copy_is_wanted(copy, shared):
+    array = np.zeros(2)
+    gs.from_dlpack(array, device="cpu", copy=copy)[0] = 1
+    assert (array[0] == 1) == shared
+    with pytest.raises(ValueError, match="device and copy kwargs not supported"):
+        gs.from_dlpack(array.__dlpack__(), copy=True)

@@ -11,6 +11,7 @@ from gradscribe.autograd import grad_mode as grad_mode
 from gradscribe.autograd import gradcheck as _module_of_that_name  # noqa: F401  (loaded, then hidden)
 from gradscribe.autograd import graph as graph
 from gradscribe.autograd import profiler as profiler
+from gradscribe.autograd import variable as variable
 from gradscribe.runtime.gradcheck import gradcheck, gradgradcheck
 from gradscribe.runtime.graph.anomaly import detect_anomaly, set_detect_anomaly
 from gradscribe.runtime.graph.backward import backward, grad

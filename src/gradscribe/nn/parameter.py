@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.tensors import dtypes
+from gradscribe.runtime.tensors.copies import placed_array, reduced
 from gradscribe.runtime.tensors.tensor import Tensor, fill
 
 
@@ -37,11 +38,13 @@ class Parameter(Tensor):
         return found
 
     def __reduce__(self) -> Any:
-        return _rebuild, (self.array, self.requires_grad), self.__dict__ or None
+        _, kept, attributes = reduced(self)
+        return _rebuild, kept, attributes
 
     def __repr__(self) -> str:
         return f"Parameter containing:\n{super().__repr__()}"
 
 
-def _rebuild(array: Any, requires_grad: bool) -> Parameter:
+def _rebuild(elements: Any, strides: Any, requires_grad: bool) -> Parameter:
+    array = placed_array(elements, strides)
     return Parameter(fill(Tensor.__new__(Tensor), array), requires_grad)

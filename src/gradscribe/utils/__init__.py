@@ -2,3 +2,4 @@
 
 from gradscribe.utils import checkpoint as checkpoint
 from gradscribe.utils import dlpack as dlpack
+from gradscribe.utils import hooks as hooks

@@ -40,7 +40,7 @@ from gradscribe.runtime.graph.provider import set_provider as set_provider
 from gradscribe.runtime.graph.saved_names import saved_names
 from gradscribe.runtime.graph.saved_values import arrays_in, holds_result
 from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
-from gradscribe.runtime.tensors.views import Step, View, steps_to, unlock
+from gradscribe.runtime.tensors.views import Step, View, steps_to, unlocked
 
 _MOST_KERNELS = 1 << 14
 
@@ -287,7 +287,7 @@ def mark_view(
         or np.may_share_memory(array, original)
     ):
         result.counter = viewed.counter
-        unlock(array, original)
+        result.array = unlocked(array, original)
         if is_inference(viewed):
             result.needs_grad = None
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +17,6 @@ from gradscribe.runtime.functions.shaping import axis_of, permute
 from gradscribe.runtime.tensors import dtypes, indexing
 from gradscribe.runtime.tensors.size import sizes
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
-from gradscribe.runtime.tensors.views import overlaps
 
 # fmt: off
 __all__ = [
@@ -31,13 +29,7 @@ __all__ = [
 
 
 _DIAGONAL = enter_row(Operation("Diagonal", np.diagonal, ("offset", "axis1", "axis2"), view=True))
-_UNFOLD = Operation(
-    "Unfold",
-    sliding_window_view,
-    ("window_shape", "axis"),
-    view=True,
-    run=functools.partial(sliding_window_view, writeable=True),
-)
+_UNFOLD = Operation("Unfold", sliding_window_view, ("window_shape", "axis"), view=True)
 _ROLL = enter_row(Operation("Roll", np.roll, ("shift", "axis")))
 _ROT90 = Operation("Rot90", np.rot90, ("k", "axes"))
 _REPEAT = Operation("Repeat", np.tile, ("reps",))
@@ -104,12 +96,9 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
             f"maximum size for tensor at dimension {axis} is {length} but size is {size}"
         )
     windows = apply(_UNFOLD, (input,), (size, axis))
-    windows.array = _UNFOLD.call((input.array,), (size, axis))
-    if step > 1:
-        windows = indexing.at_axis(windows, axis, slice(None, None, step))
-    if overlaps(windows.array):
-        windows.array.flags.writeable = False
-    return windows
+    if step == 1:
+        return windows
+    return indexing.at_axis(windows, axis, slice(None, None, step))
 
 
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:

@@ -4,7 +4,6 @@ elements, protocols of Python."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,8 @@ from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions import complex_numbers, numpy_protocol, shaping, special, viewing
 from gradscribe.runtime.functions.eager import apply
 from gradscribe.runtime.graph.backward import tensor_backward
-from gradscribe.runtime.graph.modes import MODES, tell_made
 from gradscribe.runtime.tensors import (
+    copies,
     creation,
     dtypes,
     indexing,
@@ -24,9 +23,9 @@ from gradscribe.runtime.tensors import (
     random_fills,
     randomness,
 )
-from gradscribe.runtime.tensors.array_methods import memory_of
 from gradscribe.runtime.tensors.memory_formats import contiguous_format, is_arranged
-from gradscribe.runtime.tensors.tensor import Array, Tensor, legacy_array, wrap
+from gradscribe.runtime.tensors.size import sizes as read_sizes
+from gradscribe.runtime.tensors.tensor import Tensor, legacy_array, wrap
 
 
 def conversion(dtype: dtypes.Dtype) -> Callable[..., Tensor]:
@@ -195,57 +194,20 @@ def _set_(self: Tensor, *source: Any, **_: Any) -> Tensor:
     )
 
 
+def _resize_as_(self: Tensor, the_template: Tensor, **_: Any) -> Tensor:
+    """`resize_` to the shape of another Tensor."""
+    return _resize_(self, the_template.array.shape)
+
+
 def _resize_(self: Tensor, *sizes: Any, **_: Any) -> Tensor:
-    """Refused: a Tensor keeps its memory."""
+    """Refused where the shape is another one: a Tensor keeps its memory."""
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
+    if read_sizes(sizes) == self.array.shape:
+        return self
     raise UnsupportedError(
         "`resize_`, which gives a Tensor other memory", "make a new Tensor, or use `reshape`"
     )
-
-
-def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
-    if not self.is_leaf:
-        raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-            "protocol at the moment.  If you were attempting to deepcopy a module, this may be "
-            "because of a torch.nn.utils.weight_norm usage, see "
-            "https://github.com/pytorch/pytorch/pull/103001"
-        )
-    copy = wrap(_copied_memory(self.array, memo))
-    copy.needs_grad = self.requires_grad
-    if MODES:
-        tell_made(copy)
-    memo[id(self)] = copy
-    if self.grad is not None:
-        copy._grad = _deepcopy(self.grad, memo)
-    copy.__dict__.update(deepcopy(self.__dict__, memo))
-    return copy
-
-
-def _copied_memory(array: Array, memo: dict[int, Any]) -> Array:
-    """A copy of an array; copies of views of one memory share a memory, too."""
-    owner = memory_of(array)
-    if not (owner.flags.c_contiguous and array.flags.writeable and owner.dtype == array.dtype):
-        alone: Array = array.copy()
-        return alone
-    copied = memo.get(id(owner))
-    if copied is None:
-        copied = memo[id(owner)] = owner.copy()
-        memo.setdefault(id(memo), []).append(owner)
-    offset = array.ctypes.data - owner.ctypes.data
-    view: Array = np.ndarray(array.shape, array.dtype, copied, offset, array.strides)
-    return view
-
-
-def _rebuild(array: Any, requires_grad: bool) -> Tensor:
-    tensor = wrap(array)
-    tensor.needs_grad = requires_grad
-    return tensor
-
-
-def _reduce(self: Tensor) -> Any:
-    return _rebuild, (self.array, self.requires_grad), self.__dict__ or None
 
 
 def _apply_(self: Tensor, function: Callable[..., Any], *others: Tensor, name: str) -> Tensor:
@@ -330,6 +292,7 @@ METHODS: dict[str, Any] = {
     "copy_": _copy_,
     "set_": _set_,
     "resize_": _resize_,
+    "resize_as_": _resize_as_,
     **dict.fromkeys(_KINDS_OF_OTHERS, property(lambda self: False)),
     "name": property(lambda self: None),
     "apply_": _map_each_,
@@ -372,8 +335,8 @@ METHODS: dict[str, Any] = {
     "fill_diagonal_": _fill_diagonal_,
     "__iter__": _iterate,
     "__reversed__": _reversed,
-    "__deepcopy__": _deepcopy,
-    "__reduce__": _reduce,
+    "__deepcopy__": copies.deepcopied,
+    "__reduce__": copies.reduced,
     "__getitem__": indexing.getitem,
     "__delitem__": _refuse_deleting,
     "__setitem__": indexing.setitem,

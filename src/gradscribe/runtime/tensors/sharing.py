@@ -136,9 +136,17 @@ class _Writable:
         self._array = array
 
 
-def from_dlpack(ext_tensor: Any) -> Tensor:
-    """A Tensor that shares memory with an array of another library, or with a capsule of one."""
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """A Tensor that shares memory with an array of another library, or with a capsule of one.
+
+    copy: True for memory of its own. Raises ValueError where a capsule is given and anything is
+    said of device or copy.
+    """
+    dtypes.check_device(device)
     if hasattr(ext_tensor, "__dlpack__"):
-        return finished(np.from_dlpack(ext_tensor))
+        found = finished(np.from_dlpack(ext_tensor))
+        return found.clone() if copy else found
+    if device is not None or copy is not None:
+        raise ValueError("device and copy kwargs not supported when ext_tensor is a DLPack capsule")
     array = np.from_dlpack(_OfCapsule(ext_tensor))
     return finished(array if array.flags.writeable else np.asarray(_Writable(array)))

@@ -37,8 +37,7 @@ class Step:
     def on_array(self, array: Any) -> Any:
         """The view of an array."""
         view = self.operation.call([array, *map(_array, self.operands)], self.static)
-        unlock(view, array)
-        return view
+        return unlocked(view, array)
 
     def on_tensor(self, tensor: Tensor) -> Tensor:
         """The view of a Tensor, recorded."""
@@ -209,15 +208,22 @@ def positions(shape: tuple[int, ...], steps: Steps) -> Any:
     return take_array(np.arange(math.prod(shape)).reshape(shape), steps)
 
 
-def unlock(view: Any, original: Any) -> None:
-    """Let a view be stored to that NumPy made read-only, if no two elements share memory."""
+def unlocked(view: Any, original: Any) -> Any:
+    """A view that may be stored to, where NumPy made it read-only though no two elements share
+    memory, and that of the original may be changed."""
     flags = getattr(view, "flags", None)
     if flags is None or flags.writeable or overlaps(view):
-        return
-    if not (original.flags.writeable or memory_of(original).flags.writeable):
-        return
+        return view
+    owner = memory_of(original)
+    if not (original.flags.writeable or owner.flags.writeable):
+        return view
     with contextlib.suppress(ValueError):
         view.flags.writeable = True
+        return view
+    if not owner.flags.forc or not owner.flags.writeable:
+        return view
+    offset = view.ctypes.data - owner.ctypes.data
+    return np.ndarray(view.shape, view.dtype, owner.reshape(-1, order="A"), offset, view.strides)
 
 
 def overlaps(array: Any) -> bool:

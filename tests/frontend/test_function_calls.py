@@ -572,3 +572,35 @@ def test_a_gradient_whose_shape_only_the_run_tells():
     with pytest.raises(RuntimeError, match=r"of size \[3\] while .* is of size \[2\]"):
         gs.jvp(f, (X,), (X,))
     np.testing.assert_array_equal(gs.grad(shaped(lambda x: x[x > 0]))(X[:1]), X[:1])
+
+
+class WithConstants(Function):
+    """Zeros as the gradients of results without derivative, None where there is no array."""
+
+    @staticmethod
+    def forward(ctx, x):
+        y = x * 3
+        ctx.mark_non_differentiable(y)
+        return x * 2, y, np.argsort(x), 7
+
+    @staticmethod
+    def backward(ctx, g, h, rank, number):
+        assert number is None
+        return g * 2 + (h + 1) * rank.shape[0] + rank
+
+
+class WithConstantsAtRunTime(WithConstants):
+    @staticmethod
+    def backward(ctx, *gradients):
+        given = [g if g is None else gs.tensor(g.numpy()) for g in gradients]
+        return WithConstants.backward(ctx, *given)
+
+
+@pytest.mark.parametrize("function", [WithConstants, WithConstantsAtRunTime])
+def test_gradients_of_results_without_derivative_are_zeros(function):
+    def f(x):
+        a, b, rank, number = function.apply(x)
+        return (a * number + b[rank]).sum()
+
+    tensors_agree_that_is(f, [16.0, 16.0])
+    np.testing.assert_array_equal(gs.grad(f)(X), [17.0] * 3)

@@ -155,13 +155,18 @@ def _given(
     values = [lowering.value(item) for item in outputs]
     of = tuple(values.index(leaf) if leaf in values else None for leaf in saved.leaves)
     materializes = attribute(lowering, context, "materializes_grads").value
-    rules = Rules(function, saved.structure, given[1], found[1], of, materializes)
+    filled = tuple(
+        materializes and not known and isinstance(item, Ref)
+        for item, known in zip(*found, strict=True)
+    )
+    others = [item for item, is_filled in zip(found[0], filled, strict=True) if is_filled]
+    rules = Rules(function, saved.structure, given[1], found[1], of, filled, materializes)
     single = len(values) == 1
     value = values[0] if single else lowering.value(TupleOf(tuple(values)))
     tree = {
         "value": value,
         "inputs": tuple(map(lowering.value, inputs)),
-        "saved": tuple(saved.leaves),
+        "saved": (*saved.leaves, *map(lowering.value, others)),
         "rules": rules,
     }
     present = {s for item in (*inputs, *outputs) for s in storages(lowering, item)}

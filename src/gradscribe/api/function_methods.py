@@ -53,7 +53,8 @@ class Context:
 class Rules:
     """The derivative of one call. context: the structure of its `ctx`; inputs: which of the
     arguments are differentiable; outputs: which of the results; of: for each leaf of the context
-    the result that it is; materializes: whether gradients are never None; pushes: whether `jvp`
+    the result that it is; filled: for which of the results without derivative `backward` gets
+    zeros (they follow the leaves of the context in what is saved); materializes: whether gradients are never None; pushes: whether `jvp`
     gives tangents, if there is one."""
 
     function: type[Function]
@@ -61,6 +62,7 @@ class Rules:
     inputs: tuple[bool, ...]
     outputs: tuple[bool, ...]
     of: tuple[int | None, ...]
+    filled: tuple[bool, ...]
     materializes: bool
     pushes: bool = True
     serial: int = field(default_factory=_serial.__next__)
@@ -112,10 +114,6 @@ class Backward:
         return self.rules.function._backward_rule()
 
     @property
-    def given(self) -> tuple[bool, ...]:
-        return self.rules.outputs
-
-    @property
     def wanted(self) -> tuple[bool, ...]:
         return self.rules.inputs
 
@@ -159,10 +157,6 @@ class Forward:
     @property
     def function(self) -> Callable[..., Any]:
         return self.rules.function.jvp
-
-    @property
-    def given(self) -> tuple[bool, ...]:
-        return self.rules.inputs
 
     @property
     def wanted(self) -> tuple[bool, ...]:

@@ -46,7 +46,12 @@ def _pull(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         )
     d_out = rest[0] if rest else keywords["d_out"]
     single = rules.outputs.count(True) == 1
-    gradients = (d_out,) if single else d_out.items
+    given = iter((d_out,) if single else d_out.items)
+    others = iter(saved.items[len(rules.of) :])
+    gradients = [
+        next(given) if known else _zero(lowering, next(others)) if is_filled else None
+        for known, is_filled in zip(rules.outputs, rules.filled, strict=True)
+    ]
     return _derived(lowering, node, Backward(rules), out, saved, inputs.items, gradients)
 
 
@@ -66,7 +71,9 @@ def _push(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         )
     single = rules.outputs.count(True) == 1
     likes = (out,) if single else out.items
-    found = _derived(lowering, node, Forward(rules), out, saved, likes, tangents.items)
+    given = iter(tangents.items)
+    arguments = [next(given) if known else None for known in rules.inputs]
+    found = _derived(lowering, node, Forward(rules), out, saved, likes, arguments)
     items = tuple(
         _zero(lowering, like) if isinstance(item, Static) and item.value is None else item
         for item, like in zip(found.items, likes, strict=True)
@@ -81,14 +88,14 @@ def _derived(
     out: Any,
     saved: Any,
     likes: Sequence[Any],
-    derivatives: Sequence[Any],
+    derivatives: Sequence[Any | None],
 ) -> TupleOf:
     """What a method of the Function gives: compiled, or called at run time. likes: what its wanted
-    results belong to."""
+    results belong to; derivatives: what it is given, None where it has none."""
     outs = (out,) if method.rules.outputs.count(True) == 1 else out.items
     leaves = [
         lowering.value(item if number is None else outs[number])
-        for item, number in zip(saved.items, method.rules.of, strict=True)
+        for item, number in zip(saved.items, method.rules.of, strict=False)
     ]
     contents, views = dict(lowering.contents), dict(lowering.views)
     made = len(lowering.builder.operations)
@@ -108,9 +115,8 @@ def _compiled(
     method: Method,
     leaves: list[Any],
     likes: Sequence[Any],
-    derivatives: Sequence[Any],
+    derivatives: Sequence[Any | None],
 ) -> TupleOf:
-    given = iter(derivatives)
     made = len(lowering.builder.operations)
     capture, lowering.capture = lowering.capture, _refuse_capture
     try:
@@ -119,8 +125,8 @@ def _compiled(
         kept = TupleOf(tuple(spelled(lowering, node, item, "tensor") for item in kept))
         instances.set_attribute(lowering, context, "saved_tensors", kept)
         arguments = [
-            spelled(lowering, node, next(given), "tensor") if known else Static(None)
-            for known in method.given
+            Static(None) if item is None else spelled(lowering, node, item, "tensor")
+            for item in derivatives
         ]
         result = calls.call(lowering, node, Static(method.function), (context, *arguments), {})
         if any(o.primitive is RAISE for o in lowering.builder.operations[made:]):
@@ -178,29 +184,32 @@ def _called(
     method: Method,
     leaves: list[Any],
     likes: Sequence[Any],
-    derivatives: Sequence[Any],
+    derivatives: Sequence[Any | None],
 ) -> TupleOf:
     types = tuple(lowering.value(item).type for item in likes)
     name = f"{method.rules.function.__name__}_{method.name}"
-    callee = Conforming(_OnTensors(method, len(leaves)), name, len(likes))
+    is_given = [item is not None for item in derivatives]
+    given = [item for item in derivatives if item is not None]
+    callee = Conforming(_OnTensors(method, len(leaves), is_given), name, len(likes))
     if getattr(method.function, "is_once_differentiable", False):
         callee.refusal = ONCE
-    made = opaque.emit(lowering, callee, (*likes, *leaves, *derivatives), {}, Tuple(types), RUN)
+    made = opaque.emit(lowering, callee, (*likes, *leaves, *given), {}, Tuple(types), RUN)
     return TupleOf(tuple(unpacking.unpacked(lowering, None, made)))
 
 
 class _OnTensors:
-    """A method on Tensors, given the leaves of its context and the derivatives as arrays."""
+    """A method on Tensors, given the leaves of its context and the derivatives as arrays. is_given:
+    which of its arguments are derivatives, and not None."""
 
-    def __init__(self, method: Method, leaves: int) -> None:
-        self.method, self.leaves = method, leaves
+    def __init__(self, method: Method, leaves: int, is_given: Sequence[bool]) -> None:
+        self.method, self.leaves, self.is_given = method, leaves, is_given
 
     def __call__(self, *given: Any) -> tuple[Any, ...]:
         leaves, derivatives = given[: self.leaves], iter(given[self.leaves :])
         method = self.method
         context = python_object(method.rules.context, leaves)
         context.saved_tensors = tuple(map(_as_tensor, getattr(context, method.kept)))
-        filled = [_as_tensor(next(derivatives)) if known else None for known in method.given]
+        filled = [_as_tensor(next(derivatives)) if known else None for known in self.is_given]
         with no_grad():
             results = method.function(context, *filled)
         if not isinstance(results, (tuple, list)):

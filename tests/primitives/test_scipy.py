@@ -300,3 +300,26 @@ def test_the_real_form_of_complex_eigenvalues_has_no_wrong_derivative() -> None:
         with pytest.raises(ValueError, match="output='complex'"):
             differentiated(lambda x: linalg.schur(x)[0])(rotation)
     gs.testing.check_grad(lambda x: np.abs(linalg.schur(x, "complex")[0]), rotation)
+
+
+HELD = [
+    stats.norm(0.5, 2.0),
+    stats.multivariate_normal(X, np.eye(3) + 0.3),
+    stats.multivariate_t(X, np.eye(3) + 0.3, df=3),
+    stats.dirichlet(np.array([1.0, 2.0, 3.0])),
+]
+
+
+@pytest.mark.parametrize("distribution", HELD)
+def test_distributions_with_parameters_may_be_made_outside(distribution: Any) -> None:
+    gs.testing.check_grad(lambda x: np.sum(distribution.logpdf(x / np.sum(x))), X)
+
+
+def test_matrices_and_counts_of_distributions_that_are_made_outside() -> None:
+    matrices, counts = stats.wishart(4, np.eye(3) + 0.3), stats.multinomial(3, X / np.sum(X))
+    gs.testing.check_grad(lambda x: matrices.logpdf(np.outer(x, x) + np.eye(3)), X)
+    assert gs.grad(lambda x: x * counts.logpmf([1, 0, 2]))(2.0) == counts.logpmf([1, 0, 2])
+
+
+def test_the_median_of_a_distribution_has_a_derivative() -> None:
+    gs.testing.check_grad(lambda x: stats.norm(x[0], x[1]).median() * x[2], X)

@@ -214,19 +214,19 @@ def periodic_interp(x, xp, fp, left=None, right=None, period=None):
 # -- convolutions ------------------------------------------------------------------------------
 
 
-def _convolution_type(facts, callee, a, v, mode):
-    n, m = (vector_length(x) if dims_of(x) else Affine.of(1) for x in (a, v))
+def _convolution_type(facts, callee, a, v, mode, n, m):
     longer, shorter = facts.maximum(n, m), facts.minimum(n, m)
     length = {"full": n + m + -1, "same": longer, "valid": longer - shorter + 1}[mode]
     return like_first(result_of(callee, a, v), (length,), a, v)
 
 
 def _convolve_type(facts, callee, a, v, mode="full"):
-    return _convolution_type(facts, callee, a, v, mode)
+    n, m = (vector_length(x) if dims_of(x) else Affine.of(1) for x in (a, v))
+    return _convolution_type(facts, callee, a, v, mode, n, m)
 
 
 def _correlate_type(facts, callee, a, v, mode="valid"):
-    return _convolution_type(facts, callee, a, v, mode)
+    return _convolution_type(facts, callee, a, v, mode, vector_length(a), vector_length(v))
 
 
 def _whole(d_out, a, v, mode, late=False):
@@ -269,8 +269,8 @@ def convolve(out, a, v, mode="full", *, d_out):
 
 @adjoint(np.correlate, type=_correlate_type, tangent=BILINEAR, static=("mode",))
 def correlate(out, a, v, mode="valid", *, d_out):
-    late = _length(a) < _length(v)
+    late = a.shape[0] < v.shape[0]
     d_full = _whole(d_out, a, v, mode, late)
     d_a = _share(np.convolve(d_full, v), a, v)
-    d_v = _share(np.convolve(conjugated(d_full), _reversed(a)), v, a)
-    return d_a, _reversed(d_v)
+    d_v = _share(np.convolve(conjugated(d_full), a[::-1]), v, a)[::-1]
+    return d_a, d_v

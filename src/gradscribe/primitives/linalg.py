@@ -106,16 +106,11 @@ def matmul(out, x, y, *, d_out):
 
 @variant(np.matmul)
 def matmul_along(x, y, *, axes):
-    *along, of_out = (*axes, ()) if len(axes) == 2 else axes
+    of_x, of_y, of_out = [(axis,) if isinstance(axis, int) else axis for axis in axes]
     ends = ((), (-1,), (-2, -1))
-    (of_x, of_y), of_out = [_tuple(axis) for axis in along], _tuple(of_out)
     x = np.moveaxis(x, of_x, ends[len(of_x)])
     y = np.moveaxis(y, of_y, ends[len(of_y)])
     return np.moveaxis(x @ y, ends[len(of_out)], of_out)
-
-
-def _tuple(axis):
-    return (axis,) if isinstance(axis, int) else axis
 
 
 @adjoint(np.dot, methods=("dot",), type=_dot_type, tangent=BILINEAR)

@@ -150,6 +150,18 @@ class Frozen:
     def entropy(self):
         return self.distribution.entropy(*self.args, **self.named)
 
+    def mean(self):
+        return self.distribution.mean(*self.args, **self.named)
+
+    def median(self):
+        return self.distribution.ppf(0.5, *self.args, **self.named)
+
+    def std(self):
+        return self.distribution.std(*self.args, **self.named)
+
+    def var(self):
+        return self.distribution.var(*self.args, **self.named)
+
 
 def enter_frozen(distribution):
     """Let the call of a distribution give its methods with these parameters."""

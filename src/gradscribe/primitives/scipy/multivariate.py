@@ -104,6 +104,8 @@ def multivariate_t_pdf(x, loc=None, shape=1, df=1):
 @composition(stats.dirichlet.logpdf)
 def dirichlet(x, alpha):
     x, alpha = np.asarray(x), np.asarray(alpha)
+    if x.shape[0] < alpha.shape[0]:
+        x = np.concatenate((x, 1 - np.sum(x, axis=0, keepdims=True)))
     log_beta = np.sum(sp.gammaln(alpha)) - sp.gammaln(np.sum(alpha))
     return -log_beta + np.sum(sp.xlogy(alpha - 1, x.T).T, 0)
 
@@ -148,11 +150,51 @@ def wishart_pdf(x, df, scale):
     return np.exp(wishart(x, df, scale))
 
 
-for _distribution in (
-    stats.multivariate_normal,
-    stats.multivariate_t,
-    stats.dirichlet,
-    stats.multinomial,
-    stats.wishart,
-):
-    enter_frozen(_distribution)
+# -- distributions with given parameters ---------------------------------------------------------
+
+
+def _enter_frozen(distribution, methods, parameters, *example):
+    """Let the call of a distribution give its methods with these parameters; those of what SciPy
+    makes of such a call outside of compiled code, which holds them, are the same.
+
+    parameters: what they are there. example: parameters of the call, to make one.
+    """
+    enter_frozen(distribution)
+    made = type(distribution(*example))
+    for name in methods:
+        composition(getattr(made, name))(_of_held(getattr(distribution, name), parameters))
+
+
+def _of_held(method, parameters):
+    def call(self, x):
+        return method(x, *parameters(self))
+
+    return call
+
+
+def _of_normal(held):
+    return held.mean, held.cov_object._covariance, held.allow_singular
+
+
+def _of_t(held):
+    return held.loc, held.shape, held.df
+
+
+def _of_dirichlet(held):
+    return (held.alpha,)
+
+
+def _of_multinomial(held):
+    return held.n, held.p
+
+
+def _of_wishart(held):
+    return held.df, held.scale
+
+
+_CONTINUOUS, _DISCRETE = ("logpdf", "pdf"), ("logpmf", "pmf")
+_enter_frozen(stats.multivariate_normal, _CONTINUOUS, _of_normal)
+_enter_frozen(stats.multivariate_t, _CONTINUOUS, _of_t)
+_enter_frozen(stats.dirichlet, _CONTINUOUS, _of_dirichlet, np.ones(2))
+_enter_frozen(stats.multinomial, _DISCRETE, _of_multinomial, 1, np.ones(1))
+_enter_frozen(stats.wishart, _CONTINUOUS, _of_wishart, 1, 1)

@@ -54,8 +54,9 @@ class Rules:
     """The derivative of one call. context: the structure of its `ctx`; inputs: which of the
     arguments are differentiable; outputs: which of the results; of: for each leaf of the context
     the result that it is; filled: for which of the results without derivative `backward` gets
-    zeros (they follow the leaves of the context in what is saved); materializes: whether gradients are never None; pushes: whether `jvp`
-    gives tangents, if there is one."""
+    zeros (they follow the leaves of the context in what is saved); materializes: whether gradients
+    are never None; pushes: whether `jvp` gives tangents, if there is one.
+    """
 
     function: type[Function]
     context: Structure

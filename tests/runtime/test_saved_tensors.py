@@ -357,3 +357,23 @@ def test_what_was_unpacked_in_place_of_a_leaf_is_a_leaf_that_leads_to_the_same_e
     (first,) = gs.autograd.grad(y.sum(), x, create_graph=True)
     first.sum().backward()
     assert x.grad.tolist() == [6, 12]
+
+
+def test_a_custom_function_gets_a_leaf_back_as_a_leaf():
+    class Cube(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (x,) = ctx.saved_tensors
+            assert x.is_leaf and x.requires_grad and x.grad_fn is None
+            return gradient * 3 * x * x
+
+    x = gs.tensor(2.0, requires_grad=True)
+    with graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
+        (first,) = autograd.grad(Cube.apply(x), x, create_graph=True)
+    first.backward()
+    assert x.grad.item() == 12

@@ -24,7 +24,7 @@ from gradscribe.runtime.graph.node import (
 )
 from gradscribe.runtime.graph.saved import HOOKS_ARE_SET, NONE_IS_SAVED, Packed, checked_hooks
 from gradscribe.runtime.tensors import dtypes
-from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
+from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_at, wrap_result
 
 if TYPE_CHECKING:
     from gradscribe.runtime.graph.function import Function
@@ -73,8 +73,8 @@ class Saved:
         if node is not None and self.index is not None and node.gives_gradient(self.index):
             edge = node, self.index
         if self.content is not None:
-            tensor, (producer, index) = self.content.tensor(), edge
-            return tensor if producer is None else wrap_result(tensor.array, producer, index)
+            tensor = self.content.tensor()
+            return tensor if edge[0] is None else wrap_at(tensor.array, edge)
         if self.tensor is None:
             return None
         self._check_version(node)

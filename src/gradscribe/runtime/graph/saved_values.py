@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import ref
 
 import numpy as np
 
 from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.graph.hooks import Hook
-from gradscribe.runtime.graph.node import FREED_GRAPH, NO_EDGE, AccumulateGrad
+from gradscribe.runtime.graph.node import FREED_GRAPH, NO_EDGE
 from gradscribe.runtime.graph.saved import (
     HOOKS_ARE_SET,
     NONE_IS_SAVED,
@@ -20,7 +19,7 @@ from gradscribe.runtime.graph.saved import (
     checked_hooks,
 )
 from gradscribe.runtime.graph.saved_names import saved_names
-from gradscribe.runtime.tensors.tensor import Tensor, wrap, wrap_result
+from gradscribe.runtime.tensors.tensor import Tensor, wrap, wrap_at, wrap_result
 
 if TYPE_CHECKING:
     from gradscribe.runtime.graph.kernel import Kernel
@@ -227,19 +226,9 @@ def placed(node: OperationNode, position: int, array: Any) -> Tensor:
     edge = NO_EDGE
     if position in node.kernel.active:
         edge = node.next_edges[node.kernel.active.index(position)]
-    producer, index = edge
-    if producer is None:
-        operand = wrap(array)
-    elif not isinstance(producer, AccumulateGrad):
-        operand = wrap_result(array, producer, index)
-    elif producer.variable.array is array:
-        return producer.variable
-    else:
-        operand = wrap(array)
-        operand.needs_grad = True
-        operand.leaf_state().accumulator = ref(producer)
+    operand = wrap_at(array, edge)
     counter = node.counters[position]
-    if counter is not None:
+    if counter is not None and operand is not getattr(edge[0], "variable", None):
         operand.counter = counter
     return operand
 

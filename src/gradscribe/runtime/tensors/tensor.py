@@ -362,6 +362,22 @@ def edge_of(tensor: Tensor) -> Edge:
     return accumulator, 0
 
 
+def wrap_at(array: Array, edge: Edge) -> Tensor:
+    """An array as a Tensor whose gradient goes along this edge: of a leaf the leaf itself, or, of
+    another array, a leaf that ends where it does."""
+    node, index = edge
+    if node is None:
+        return wrap(array)
+    if not isinstance(node, AccumulateGrad):
+        return wrap_result(array, node, index)
+    if node.variable.array is array:
+        return node.variable
+    leaf = wrap(array)
+    leaf.needs_grad = True
+    leaf.leaf_state().accumulator = ref(node)
+    return leaf
+
+
 def legacy_array(data: tuple[Any, ...], dtype: dtypes.Dtype) -> Array:
     """The array that a typed constructor makes: of one sequence, or zeros of these sizes."""
     if len(data) == 1 and not isinstance(data[0], (int, Size)):

@@ -267,6 +267,27 @@ def test_an_output_returned_twice_is_saved_as_the_last():
     assert x.grad.tolist() == [3]
 
 
+def test_a_dirty_input_without_derivative_is_saved_with_its_history():
+    class Kept(Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.mark_dirty(x.mul_(3))
+            ctx.mark_non_differentiable(x)
+            ctx.save_for_backward(x)
+            return x, y * 2
+
+        @staticmethod
+        def backward(ctx, _, g):
+            (x,) = ctx.saved_tensors
+            return None, g * x
+
+    x, y = leaf(2.0), leaf(1.0)
+    _, output = Kept.apply(x * 1, y)
+    (gradient,) = autograd.grad(output.sum(), y, create_graph=True)
+    gradient.sum().backward()
+    assert (gradient.tolist(), x.grad.tolist()) == ([6], [1])
+
+
 @pytest.mark.parametrize(
     ("values", "factor"), [((1.0, 2.0), 1j), ((1 + 1j, 2.0), gs.tensor([1, 2]))]
 )

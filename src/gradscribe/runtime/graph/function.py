@@ -78,7 +78,11 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """Compute the tangent of each output from those of the inputs of forward."""
+        """Compute the tangent of each output from those of the inputs of forward.
+
+        Compiled code needs none: without it, it transposes `backward`. Gradients of gradients are
+        those of `backward` alone.
+        """
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with "
             "forward mode AD."

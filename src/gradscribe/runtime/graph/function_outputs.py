@@ -171,8 +171,13 @@ def _refuse_to_save(values: Sequence[Any]) -> None:
 def _position(
     tensor: Tensor | None, node: FunctionNode, outputs: Sequence[Any], inputs: Sequence[Any]
 ) -> int | None:
-    """The number of the output that a saved Tensor is (the last), if it is no input as it was."""
-    if tensor is None or (is_in(tensor, inputs) and not is_in(tensor, node.dirty)):
-        return None
+    """The number of the output that a saved Tensor is (the last), if it is no input that keeps
+    its place in the graph."""
     numbers = [index for index, output in enumerate(outputs) if output is tensor]
-    return numbers[-1] if numbers else None
+    if tensor is None or not numbers:
+        return None
+    if is_in(tensor, inputs) and not (
+        is_in(tensor, node.dirty) and node.gives_gradient(numbers[0])
+    ):
+        return None
+    return numbers[-1]

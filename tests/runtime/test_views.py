@@ -1,5 +1,8 @@
 """Views: what they share with their base, and which may not be changed in place."""
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 import gradscribe as gs
@@ -362,3 +365,48 @@ def test_steps_in_memory_that_reach_into_one_another_without_meeting_may_be_chan
 def test_views_whose_elements_share_memory_are_not_changed_in_place(view):
     with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
         view(gs.zeros(7)).add_(1)
+
+
+@pytest.mark.parametrize("call", [gs.einsum, np.einsum])
+@pytest.mark.parametrize(
+    ("given", "gradient"),
+    [
+        (lambda b: ("ij->ji", b), [[2.0, 2.0], [2.0, 2.0]]),
+        (lambda b: ("...", b), [[2.0, 2.0], [2.0, 2.0]]),
+        (lambda b: ("ii->i", b), [[2.0, 1.0], [1.0, 2.0]]),
+        (lambda b: (b, [0, 0], [0]), [[2.0, 1.0], [1.0, 2.0]]),
+    ],
+)
+def test_einsum_that_sums_nothing_is_a_view(call: Any, given: Any, gradient: Any) -> None:
+    a = gs.ones(2, 2, requires_grad=True)
+    b = a * 1
+    y = call(*given(b))
+    assert y.grad_fn.name() == "PermuteBackward0"
+    assert y._base is b
+    y.mul_(2.0)
+    assert type(b.grad_fn).__name__ == "CopySlices"
+    b.sum().backward()
+    assert b.tolist() == a.grad.tolist() == gradient
+
+
+@pytest.mark.parametrize("requires_grad", [True, False])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda b: np.split(b, 2)[0],
+        lambda b: np.array_split(b, 2)[1],
+        lambda b: np.atleast_3d(b),
+        lambda b: np.rot90(b),
+        lambda b: np.fliplr(b),
+        lambda b: np.rollaxis(b, 1),
+        lambda b: np.broadcast_arrays(b, b)[0],
+        lambda b: np.linalg.matrix_power(b, 1),
+    ],
+)
+def test_what_numpy_gives_of_other_functions_has_memory_of_its_own(
+    call: Any, requires_grad: bool
+) -> None:
+    a = gs.ones(2, 2, requires_grad=requires_grad)
+    b = a * 1
+    call(b).mul_(2.0)
+    assert b.tolist() == [[1.0, 1.0], [1.0, 1.0]]

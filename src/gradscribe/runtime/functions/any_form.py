@@ -40,6 +40,8 @@ def apply_of_any_form(function: Any, args: tuple[Any, ...], kwargs: Mapping[str,
     call = tuple(map(abstracted, args)), {name: abstracted(v) for name, v in kwargs.items()}
     if any(is_recorded(leaf, ()) for leaf in leaves if isinstance(leaf, Tensor)):
         given = apply_call(function, *call, leaves)
+        for item in given:
+            _make_own(item, leaves)
         result = given[0] if len(given) == 1 else given
         if function in _IN_ONE:
             result = _IN_ONE[function](given)
@@ -48,10 +50,20 @@ def apply_of_any_form(function: Any, args: tuple[Any, ...], kwargs: Mapping[str,
     else:
         plain = {k: _arrays(v) for k, v in kwargs.items()}
         result = _wrapped(function(*_arrays(args), **plain))
+        for item in result if isinstance(result, (tuple, list)) else (result,):
+            _make_own(item, leaves)
     if MODES:
         results = result if isinstance(result, (tuple, list)) else (result,)
         tell_called(lambda varied: apply_call(function, *call, varied), leaves, results)
     return result
+
+
+def _make_own(result: Any, leaves: list[Any]) -> None:
+    """Give a result its own memory: a store to a view would change its Tensor, unrecorded."""
+    if isinstance(result, Tensor):
+        arrays = [leaf.array for leaf in leaves if isinstance(leaf, Tensor)]
+        if any(np.may_share_memory(result.array, array) for array in arrays):
+            result.array = np.array(result.array)
 
 
 def _arrays(item: Any) -> Any:

@@ -26,6 +26,7 @@ from gradscribe.runtime.functions.adaptors import BY_CALLEE
 from gradscribe.runtime.functions.any_form import apply_of_any_form
 from gradscribe.runtime.functions.eager import STEMS, Operation, apply
 from gradscribe.runtime.functions.operand_checks import refusal
+from gradscribe.runtime.functions.products import view_of_axes
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
@@ -102,6 +103,10 @@ def array_function(
         return _fill(function, args, kwargs)
     if function is np.nonzero:
         return tuple(map(wrap, np.nonzero(*map(_array, args))))
+    if function is np.einsum and "out" not in kwargs:
+        view = view_of_axes(*args)
+        if view is not None:
+            return view
     if function in COMPOSITIONS or function not in PRIMITIVES or function in _OF_FORMS:
         return apply_of_any_form(function, args, kwargs)
     bound = _signature(function).bind(*args, **kwargs)

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.primitives.einsum import axes_of_view
+from gradscribe.primitives.typing import TypeRuleError
 from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.functions import composites
+from gradscribe.runtime.functions import composites, shaping, viewing
 from gradscribe.runtime.functions.adaptors import enter_row
 from gradscribe.runtime.functions.agreement import (
     OF_MATRIX_AND_VECTOR,
@@ -138,12 +140,45 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
 
 
 def einsum(equation: str, *operands: Any) -> Any:
-    """Sums of products, as the equation says."""
+    """Sums of products, as the equation says; a view, if there is nothing to sum."""
+    view = view_of_axes(equation, *operands)
+    if view is not None:
+        return view
     if not isinstance(equation, str):
         equation, operands = _as_equation((equation, *operands))
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     return apply(_EINSUM, operands, (equation,))
+
+
+def view_of_axes(*given: Any) -> Tensor | None:
+    """A view of the operand, if this call of `einsum` only names the axes of one anew: diagonals
+    of those of one name, in another order."""
+    if isinstance(given[0], Tensor) and len(given) in (2, 3):
+        equation, (operand,) = _as_equation(given)
+    elif len(given) == 2:
+        equation, operand = given
+        if isinstance(operand, (list, tuple)) and len(operand) == 1:
+            (operand,) = operand
+    else:
+        return None
+    if not isinstance(operand, Tensor):
+        return None
+    shape = operand.array.shape
+    try:
+        found = axes_of_view(equation, len(shape))  # type: ignore[no-untyped-call]
+    except TypeRuleError:
+        return None  # the call that sums tells what is wrong
+    if found is None or len({*zip(found[0], shape, strict=True)}) != len({*found[0]}):
+        return None
+    axes, result = list(found[0]), found[1]
+    for axis in result:
+        while axes.count(axis) > 1:
+            first = axes.index(axis)
+            second = axes.index(axis, first + 1)
+            operand = viewing.movedim(viewing.diagonal(operand, 0, first, second), -1, first)
+            del axes[second]
+    return shaping.permute(operand, dims=tuple(map(axes.index, result)))
 
 
 def _as_equation(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:

@@ -110,10 +110,17 @@ def test_what_a_hook_of_a_node_returns_is_checked(result, kind, text):
         assert text in str(error.value)
 
 
-def test_what_a_hook_on_accumulation_returns_must_be_none():
+@pytest.mark.parametrize(
+    ("result", "kind", "text"),
+    [
+        (lambda t: t.grad, RuntimeError, "hooks should return None"),
+        (lambda t: 3, TypeError, "expected Variable, but hook returned 'int'"),
+    ],
+)
+def test_what_a_hook_on_accumulation_returns_must_be_none(result, kind, text):
     x = leaf(1.0)
-    x.register_post_accumulate_grad_hook(lambda t: t.grad)
-    with pytest.raises(RuntimeError, match="hooks should return None"):
+    x.register_post_accumulate_grad_hook(result)
+    with pytest.raises(kind, match=text):
         x.sum().backward()
 
 

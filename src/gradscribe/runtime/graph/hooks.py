@@ -52,11 +52,21 @@ def run_hooks(hooks: HookTable, gradient: Any) -> Any:
     return gradient
 
 
+def require_nothing(result: Any) -> None:
+    """Refuse the result of a hook that is called after a gradient was accumulated."""
+    if result is not None:
+        _require_tensor(result)
+        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+def _require_tensor(result: Any) -> None:
+    if not hasattr(result, "array"):
+        raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
+
+
 def checked_result(hook: Hook, result: Any, gradient: Any) -> Any:
     """The result of a hook, refused where it is no Tensor or does not fit the gradient."""
-    kind = type(result).__name__
-    if not hasattr(result, "array"):
-        raise TypeError(f"expected Variable, but hook returned '{kind}'")
+    _require_tensor(result)
     if gradient is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
     if result.array.dtype != gradient.array.dtype:

@@ -22,7 +22,13 @@ import numpy as np
 
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.gradients import wanted_dtype
-from gradscribe.runtime.graph.hooks import WATCHED, Hook, HookTable, RemovableHandle
+from gradscribe.runtime.graph.hooks import (
+    WATCHED,
+    Hook,
+    HookTable,
+    RemovableHandle,
+    require_nothing,
+)
 from gradscribe.runtime.tensors.dtypes import CPU, PublicDtype
 from gradscribe.runtime.tensors.memory_formats import empty_as, laid_out_as
 from gradscribe.runtime.tensors.size import Size
@@ -224,8 +230,7 @@ class AccumulateGrad(Node):
         if gradient is not None and self.variable.needs_grad:
             accumulate(self.variable, gradient)
             for hook in tuple(self.variable.leaf_state().post_accumulate.values()):
-                if hook(self.variable) is not None:
-                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+                require_nothing(hook(self.variable))
         return ()
 
     def own_state(self) -> NodeState:

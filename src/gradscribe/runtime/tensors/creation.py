@@ -38,9 +38,9 @@ def finished(
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if array.dtype.kind not in "biufc":
         raise TypeError(
-            f"can't convert np.ndarray of type numpy.{array.dtype.name}. The only supported types "
-            "are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
-            "uint8, and bool."
+            f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. The only "
+            "supported types are: float64, float32, float16, complex64, complex128, int64, int32, "
+            "int16, int8, uint64, uint32, uint16, uint8, and bool."
         )
     tensor = wrap(array)
     tensor.needs_grad = bool(requires_grad)

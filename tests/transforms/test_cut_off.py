@@ -134,3 +134,13 @@ def test_zero_by_chance_under_a_mask_has_second_derivatives() -> None:
     x = np.array([1.0, 4.0, 1.0, 0.0])
     (product,) = gs.hvp(f, (x,), (np.ones(4),))
     np.testing.assert_allclose(product, [0.5, 0.0625, 0.5, 0.0])
+
+
+def test_a_factor_of_zero_hides_no_pole() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.log(x) * 0.0)
+
+    x = np.array([0.0, 1.0])
+    np.testing.assert_array_equal(gs.grad(f)(x), [np.nan, 0.0])
+    np.testing.assert_array_equal(gs.jvp(f, (x,), (np.array([1.0, 0.0]),)), [np.nan, np.nan])
+    np.testing.assert_array_equal(gs.grad(lambda x: np.sum(np.log(x) * (x - x)))(x), [np.nan, 0.0])

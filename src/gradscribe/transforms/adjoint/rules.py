@@ -240,8 +240,11 @@ def _reads(
 def _times(
     builder: Builder, cotangent: Value, partial: Any, count: int, conjugated: bool
 ) -> Value | None:
-    """cotangent * count * partial derivative (or its conjugate); None for zero."""
-    if partial is None or (not isinstance(partial, Value) and partial == 0):
+    """cotangent * count * partial derivative (or its conjugate); None where there is none.
+
+    Zero is a factor as any other: what is infinite or NaN becomes NaN, in forward mode, too.
+    """
+    if partial is None:
         return None
     divisor = _reciprocal_of(builder, partial) if count == 1 else None
     if divisor is not None:

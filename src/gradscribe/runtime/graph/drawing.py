@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradscribe.frontend.calls.randomness import made_by
+from gradscribe.ir.core import Method
 
 if TYPE_CHECKING:
     from gradscribe.ir.core import Operation
@@ -35,7 +36,8 @@ class Drawing:
         self._named: list[Any] = [value for value in named if isinstance(value, GENERATORS)]
         if any(effect.callee is source for effect in effects):
             self._named.append(default_generator)
-        self._is_possible = bool(effects)
+        has_methods = any(isinstance(effect.callee, Method) for effect in effects)
+        self._is_possible = has_methods or bool(self._named)
         self.is_unrepeatable = any(
             made_by(effect.callee) is not None
             and not effect.attributes["args"]

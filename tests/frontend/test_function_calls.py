@@ -604,3 +604,20 @@ def test_gradients_of_results_without_derivative_are_zeros(function):
 
     tensors_agree_that_is(f, [16.0, 16.0])
     np.testing.assert_array_equal(gs.grad(f)(X), [17.0] * 3)
+
+
+def test_marks_that_depend_on_the_run_are_refused():
+    class Marking(Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x * 2
+            if x[0] > 0:
+                ctx.mark_non_differentiable(y)
+            return y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    with pytest.raises(gs.errors.UnsupportedError, match="condition that only the run decides"):
+        gs.grad(lambda x: Marking.apply(x).sum())(X)

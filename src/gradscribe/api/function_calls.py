@@ -45,7 +45,7 @@ def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     context = calls.call(lowering, node, Static(Context), (flags,), {})
     result = _forward(lowering, node, function, context, inputs, keywords)
     items = result.items if isinstance(result, TupleOf) else (result,)
-    marked = attribute(lowering, context, "non_differentiable").items
+    marked = _marked(lowering, node, function, context)
     recorded = any(needed) and not lowering.cutting
     outputs = tuple(
         recorded
@@ -88,6 +88,21 @@ def _with_defaults(
         if name not in bound.arguments:
             bound.arguments[name] = default()
     return list(bound.args), bound.kwargs
+
+
+def _marked(
+    lowering: Lowering, node: Any, function: type[Function], context: Any
+) -> tuple[Any, ...]:
+    """What `forward` has marked as non-differentiable."""
+    marked = attribute(lowering, context, "non_differentiable")
+    if not isinstance(marked, TupleOf):
+        lowering.unsupported(
+            node,
+            f"`mark_non_differentiable` of `{function.__name__}` under a condition that only the "
+            "run decides",
+            "call it on every path or on none, or decide by an argument that is a constant",
+        )
+    return marked.items
 
 
 def _last(items: tuple[Any, ...], index: int, inputs: list[Any]) -> int:

@@ -27,6 +27,11 @@ def misspelt_keyword(x):
     return np.sum(x, axes=0)
 
 
+@refused("`interp` cannot be called like this: got an unexpected keyword argument 'by'", X)
+def misspelt_keyword_of_a_rarer_form(x):
+    return np.sum(np.interp(x, [0.0, 1.0], [2.0, 3.0], by=2))
+
+
 @refused("this value must be known when the function is compiled", MATRIX, X)
 def computed_axis(m, x):
     return np.sum(np.sum(m, axis=int(x[0])))

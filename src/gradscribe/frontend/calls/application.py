@@ -98,7 +98,8 @@ def apply_primitive(
         bound = primitive.signature.bind(*arguments, **keywords)
     except TypeError as error:
         if variant is not None:
-            return inlining.inline(lowering, node, variant, arguments, keywords)
+            name = wording.name_of(callee)
+            return inlining.inline(lowering, node, variant, arguments, keywords, name)
         lowering.unsupported(
             node,
             f"this call of `{wording.name_of(callee)}` is not supported: {error}",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from gradscribe.errors import SourceNotFoundError
-from gradscribe.frontend import dependencies, outside
+from gradscribe.frontend import dependencies, outside, wording
 from gradscribe.frontend.calls import destinations, options, positions, static_values, tensors
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.frame import Frame
@@ -67,11 +67,13 @@ def inline(
     function: Any,
     arguments: tuple[Any, ...],
     keywords: dict[str, Any] | None = None,
+    name: str = "",
 ) -> Any:
-    """Call a function of our own: all of it belongs to the user's statement."""
+    """Call a function of our own: all of it belongs to the user's statement. name: that of what
+    the user calls, if it is not the function's."""
     source = replace(source_of(function.__code__), statement=lowering.builder.location, whole=True)
-    defaults = {name: static_values.value_of(item) for name, item in _defaults_of(function).items()}
-    names = _bind(lowering, node, source, defaults, arguments, keywords or {})
+    defaults = {p: static_values.value_of(item) for p, item in _defaults_of(function).items()}
+    names = _bind(lowering, node, source, defaults, arguments, keywords or {}, name)
     return run_frame(lowering, node, Frame(source, function, names))
 
 
@@ -91,7 +93,8 @@ def compose(
     arguments, keywords = positions.settle_arguments(
         lowering, node, signature, names, arguments, keywords
     )
-    result = inline(lowering, node, composition, arguments, keywords)
+    name = wording.name_of(callee)
+    result = inline(lowering, node, composition, arguments, keywords, name)
     if out is None:
         return result
     return destinations.store_result(lowering, node, callee, result, out, None)
@@ -171,6 +174,7 @@ def _bind(
     defaults: dict[str, Any],
     arguments: tuple[Any, ...],
     keywords: dict[str, Any],
+    name: str = "",
 ) -> dict[str, Any]:
     """The names that a function starts with."""
     kinds = inspect.Parameter
@@ -186,10 +190,11 @@ def _bind(
     try:
         bound = inspect.Signature(given).bind(*arguments, **keywords)
     except (TypeError, ValueError) as error:
+        called = name or source.name
         lowering.unsupported(
             node,
-            f"`{source.name}` cannot be called like this: {error}",
-            f"call it as {source.name}{inspect.Signature(parameters)}",
+            f"`{called}` cannot be called like this: {error}",
+            f"call it as {called}{inspect.Signature(parameters)}",
         )
     bound.apply_defaults()
     names = {

@@ -606,13 +606,21 @@ def test_gradients_of_results_without_derivative_are_zeros(function):
     np.testing.assert_array_equal(gs.grad(f)(X), [17.0] * 3)
 
 
-def test_marks_that_depend_on_the_run_are_refused():
-    class Marking(Function):
+@pytest.mark.parametrize(
+    "tell",
+    [
+        lambda ctx, x: ctx.mark_non_differentiable(x),
+        lambda ctx, x: ctx.save_for_backward(x),
+        lambda ctx, x: ctx.save_for_forward(x, x),
+    ],
+)
+def test_what_is_told_where_only_the_run_decides_is_refused(tell):
+    class Telling(Function):
         @staticmethod
         def forward(ctx, x):
             y = x * 2
             if x[0] > 0:
-                ctx.mark_non_differentiable(y)
+                tell(ctx, y)
             return y
 
         @staticmethod
@@ -620,4 +628,4 @@ def test_marks_that_depend_on_the_run_are_refused():
             return g * 2
 
     with pytest.raises(gs.errors.UnsupportedError, match="condition that only the run decides"):
-        gs.grad(lambda x: Marking.apply(x).sum())(X)
+        gs.grad(lambda x: Telling.apply(x).sum())(X)

@@ -31,6 +31,13 @@ from gradscribe.runtime.graph.function import Function
 
 _METHODS = ("forward", "backward", "vjp", "jvp", "setup_context")
 
+_TELLING = {
+    "saved_tensors": "save_for_backward",
+    "saved_for_forward": "save_for_forward",
+    "non_differentiable": "mark_non_differentiable",
+}
+"""The methods of `ctx`, by the attribute that they set."""
+
 
 def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`F.apply(*inputs)`."""
@@ -45,12 +52,13 @@ def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     context = calls.call(lowering, node, Static(Context), (flags,), {})
     result = _forward(lowering, node, function, context, inputs, keywords)
     items = result.items if isinstance(result, TupleOf) else (result,)
-    marked = _marked(lowering, node, function, context)
     recorded = any(needed) and not lowering.cutting
+    names = _TELLING if recorded else ()
+    told = {name: _decided(lowering, node, function, context, name) for name in names}
     outputs = tuple(
         recorded
         and _is_differentiable(lowering, item)
-        and not any(_is_same(item, m) for m in marked)
+        and not any(_is_same(item, m) for m in told["non_differentiable"])
         for item in items
     )
     made: list[Any] = []
@@ -90,19 +98,20 @@ def _with_defaults(
     return list(bound.args), bound.kwargs
 
 
-def _marked(
-    lowering: Lowering, node: Any, function: type[Function], context: Any
+def _decided(
+    lowering: Lowering, node: Any, function: type[Function], context: Any, name: str
 ) -> tuple[Any, ...]:
-    """What `forward` has marked as non-differentiable."""
-    marked = attribute(lowering, context, "non_differentiable")
-    if not isinstance(marked, TupleOf):
+    """What `forward` has told its `ctx`: the items of an attribute of that, which may not depend on
+    the run."""
+    told = attribute(lowering, context, name)
+    if not isinstance(told, TupleOf):
         lowering.unsupported(
             node,
-            f"`mark_non_differentiable` of `{function.__name__}` under a condition that only the "
-            "run decides",
-            "call it on every path or on none, or decide by an argument that is a constant",
+            f"`{_TELLING[name]}` of `{function.__name__}` under a condition that only the run "
+            "decides",
+            "call it alike on every path, or decide by an argument that is a constant",
         )
-    return marked.items
+    return told.items
 
 
 def _last(items: tuple[Any, ...], index: int, inputs: list[Any]) -> int:

@@ -44,3 +44,9 @@ def test_callbacks_are_called_when_the_backward_is_done():
     assert done == ["first", 2]
     with pytest.raises(RuntimeError, match="only be installed during backward pass"):
         queue(print)
+
+
+def test_variable_is_imported_from_where_old_code_finds_it():
+    from gradscribe.autograd import variable
+
+    assert variable.Variable is Variable

@@ -254,3 +254,12 @@ def test_rounded_complex_numbers_do_not_change() -> None:
     (np.round(x) * x).abs().sum().backward()
     expected = np.abs(np.round(COMPLEX)) * COMPLEX / np.abs(COMPLEX)
     np.testing.assert_allclose(x.grad.numpy(), expected)
+
+
+def test_masks_may_be_lists():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    chosen = np.where([True, False], x, 3 * x)
+    stored = np.exp(x, where=[True, False], out=x * 1)
+    (chosen + stored).sum().backward()
+    assert chosen.tolist() == [1.0, 6.0]
+    assert x.grad.tolist() == pytest.approx([1 + np.e, 4.0])

@@ -236,7 +236,8 @@ def _sequence_row(callee: Any, parameters: tuple[str, ...]) -> Operation:
 
 def _apply_in_order(function: Any, arguments: Mapping[str, Any]) -> Tensor:
     """A call whose numbers stand between Tensors (`np.where(c, 0, x)`): all are operands."""
-    return apply(_row(function), tuple(arguments.values()))
+    operands = (np.asarray(x) if isinstance(x, (list, tuple)) else x for x in arguments.values())
+    return apply(_row(function), tuple(operands))
 
 
 def _array(value: Any) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 from gradscribe.ir.types import Array
 from gradscribe.primitives.registry import LINEAR, adjoint, constant
 from gradscribe.primitives.typing import (
+    ONE,
     TypeRuleError,
     dims_of,
     like_first,
@@ -36,8 +37,14 @@ constant(np.argsort, type=_sorted_type, methods=("argsort",), signature=_argsort
 
 
 def _taken_type(facts, callee, x, index, axis=-1):
-    normalize_axes(axis, len(dims_of(x)))
-    return like_first(result_of(np.asarray, x), dims_of(index), x)
+    axes = normalize_axes(axis, len(dims_of(x)))
+    dims = dims_of(index)
+    if axis is not None and len(dims) == len(dims_of(x)):
+        (along,) = axes
+        others = [(*d[:along], ONE, *d[along + 1 :]) for d in (dims_of(x), dims)]
+        wide = facts.broadcast(others)
+        dims = (*wide[:along], dims[along], *wide[along + 1 :])
+    return like_first(result_of(np.asarray, x), dims, x)
 
 
 @adjoint(np.take_along_axis, type=_taken_type, tangent=LINEAR, masks=True)

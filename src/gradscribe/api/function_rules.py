@@ -130,7 +130,7 @@ def _compiled(
         ]
         result = calls.call(lowering, node, Static(method.function), (context, *arguments), {})
         if any(o.primitive is RAISE for o in lowering.builder.operations[made:]):
-            raise UnsupportedError("it raises an exception, whatever it is given")
+            raise _NotCompiledError(method.name)
         results = result.items if isinstance(result, TupleOf) else (result,)
         method.check_count([isinstance(r, Static) and r.value is None for r in results])
         wanted = [item for item, known in zip(results, method.wanted, strict=False) if known]
@@ -171,12 +171,12 @@ def _check(
         raise RuntimeError(method.misfit(position, *(f"[{', '.join(t)}]" for t in texts)))
 
 
-class _ReadFromOutsideError(UnsupportedError):
-    """A method reads what is no argument of it, so it is called at run time."""
+class _NotCompiledError(UnsupportedError):
+    """A method that is called at run time: it reads what is no argument of it, or always raises."""
 
 
 def _refuse_capture(name: str, value: Any) -> Any:
-    raise _ReadFromOutsideError(name)
+    raise _NotCompiledError(name)
 
 
 def _called(

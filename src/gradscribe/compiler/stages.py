@@ -23,7 +23,7 @@ from gradscribe.primitives.control import CONSTANT
 from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.activity import active_values
 from gradscribe.transforms.adjoint.split import cut, simplify_joined
-from gradscribe.transforms.given_rules import by_adjoint
+from gradscribe.transforms.given_rules import by_adjoint, has_given_rules
 from gradscribe.transforms.hoist import hoist
 from gradscribe.transforms.records.absent_records import with_empty_records
 from gradscribe.transforms.shape_sources import choose_shape_sources
@@ -114,15 +114,31 @@ class Stages:
         F_1(z) is the gradient of L(z) = <d, f(x)> by z = (active x, d): the gradients, then the
         results. F_{n+1}(z; w_1 … w_n) is the derivative of F_n along w_n. The parameters are
         all leaves of x, then d, then each w; the results are like (active x, d).
+
+        A rule that the user gave may be no true derivative, and F_1 then no gradient, whose
+        derivative is symmetric: there F_2 is the adjoint of F_1.
         """
         while len(self.orders) < n:
             last = self.orders[-1]
             inputs = len(self.primal.body.parameters)
-            seeds = range(inputs, inputs + len(self.seeds))
-            along = tangent.differentiate(last, (*self.active, *seeds))
+            active = (*self.active, *range(inputs, inputs + len(self.seeds)))
+            is_gradient = len(self.orders) > 1 or not has_given_rules(self.primal)
+            derivative = _flat_tangent if is_gradient else _flat_adjoint
             name = f"{self.primal.name}_order_{len(self.orders) + 1}"
-            self.orders.append(simplify(replace(flat(tangent_only(along)), name=name)))
+            self.orders.append(simplify(replace(derivative(last, active), name=name)))
         return self.orders[n - 1]
+
+
+def _flat_tangent(function: Function, active: Sequence[int]) -> Function:
+    """(leaves, tangents of the active ones) -> tangents of the results"""
+    return flat(tangent_only(tangent.differentiate(function, tuple(active))))
+
+
+def _flat_adjoint(function: Function, active: Sequence[int]) -> Function:
+    """(leaves, cotangents of the results) -> cotangents of the active leaves"""
+    results = len(function.body.yields)
+    joined = flat(Stages(function, tuple(active), tuple(range(results))).joined.function)
+    return _returning(joined, joined.body.yields[results:])
 
 
 def _by_branch(joined: Function, seeds: Sequence[Parameter]) -> Function:

@@ -1,8 +1,9 @@
 """Which derivative of the user's own counts where gradients are differentiated again.
 
-Derivatives of gradients are made as tangents of the adjoint, by the symmetry of second derivatives
-(DESIGN §1.5). They are to be derivatives of what the user's `backward` computes; a `jvp` beside
-it, which reverse mode never runs, has no part in them. Results keep it: it is their tangent.
+Derivatives of gradients are made as tangents of the adjoint, by the symmetry of second derivatives,
+or, where rules that the user gave may break it, as its adjoint (DESIGN §1.5). They are to be
+derivatives of what the user's `backward` computes; a `jvp` beside it, which reverse mode never
+runs, has no part in them. Results keep it: it is their tangent.
 """
 
 from __future__ import annotations
@@ -29,6 +30,11 @@ def by_adjoint(function: Function, results: Sequence[int] = ()) -> Function:
     )
     copies = tuple(kept) if results else ()
     return replace(function, body=Block(body.parameters, (*body.operations, *copies), yields))
+
+
+def has_given_rules(function: Function) -> bool:
+    """Whether there are operations whose rules the user gave."""
+    return any(operation.primitive is GIVEN for operation in walk(function.body))
 
 
 def _has_tangent(operation: Operation) -> bool:

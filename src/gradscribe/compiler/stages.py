@@ -23,7 +23,7 @@ from gradscribe.primitives.control import CONSTANT
 from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.activity import active_values
 from gradscribe.transforms.adjoint.split import cut, simplify_joined
-from gradscribe.transforms.given_rules import by_adjoint, has_given_rules
+from gradscribe.transforms.given_rules import by_adjoint, may_be_asymmetric
 from gradscribe.transforms.hoist import hoist
 from gradscribe.transforms.records.absent_records import with_empty_records
 from gradscribe.transforms.shape_sources import choose_shape_sources
@@ -116,13 +116,14 @@ class Stages:
         all leaves of x, then d, then each w; the results are like (active x, d).
 
         A rule that the user gave may be no true derivative, and F_1 then no gradient, whose
-        derivative is symmetric: there F_2 is the adjoint of F_1.
+        derivative is symmetric: there F_2 is the adjoint of F_1 (but where the user gave tangents,
+        too: the last part of F_2 is that of the results).
         """
         while len(self.orders) < n:
             last = self.orders[-1]
             inputs = len(self.primal.body.parameters)
             active = (*self.active, *range(inputs, inputs + len(self.seeds)))
-            is_gradient = len(self.orders) > 1 or not has_given_rules(self.primal)
+            is_gradient = len(self.orders) > 1 or not may_be_asymmetric(self.primal)
             derivative = _flat_tangent if is_gradient else _flat_adjoint
             name = f"{self.primal.name}_order_{len(self.orders) + 1}"
             self.orders.append(simplify(replace(derivative(last, active), name=name)))

@@ -32,9 +32,11 @@ def by_adjoint(function: Function, results: Sequence[int] = ()) -> Function:
     return replace(function, body=Block(body.parameters, (*body.operations, *copies), yields))
 
 
-def has_given_rules(function: Function) -> bool:
-    """Whether there are operations whose rules the user gave."""
-    return any(operation.primitive is GIVEN for operation in walk(function.body))
+def may_be_asymmetric(function: Function) -> bool:
+    """Whether second derivatives have to be adjoints of the gradient, for the user gave rules.
+    Where there are tangents of the user's, too, they are to tell of those, as tangents do alone."""
+    given = [operation for operation in walk(function.body) if operation.primitive is GIVEN]
+    return bool(given) and not any(map(_has_tangent, given))
 
 
 def _has_tangent(operation: Operation) -> bool:

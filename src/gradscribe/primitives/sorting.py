@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.ir.types import Array
-from gradscribe.primitives.registry import LINEAR, adjoint, constant
+from gradscribe.primitives.registry import LINEAR, adjoint, constant, variant
 from gradscribe.primitives.typing import (
     ONE,
     TypeRuleError,
@@ -47,8 +47,14 @@ def _taken_type(facts, callee, x, index, axis=-1):
     return like_first(result_of(np.asarray, x), dims, x)
 
 
+@variant(np.take_along_axis)
+def take_along_last_axis(arr, indices, axis=-1):
+    """NumPy 2.2 has no default for the axis, so that generated code names it always."""
+    return np.take_along_axis(arr, indices, axis)
+
+
 @adjoint(np.take_along_axis, type=_taken_type, tangent=LINEAR, masks=True)
-def take_along_axis(out, x, index, axis=-1, *, d_out):
+def take_along_axis(out, x, index, axis, *, d_out):
     if axis is None:
         d_flat = np.zeros(x.size, dtype=x.dtype)
         np.add.at(d_flat, index, d_out)

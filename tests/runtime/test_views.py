@@ -389,24 +389,75 @@ def test_einsum_that_sums_nothing_is_a_view(call: Any, given: Any, gradient: Any
     assert b.tolist() == a.grad.tolist() == gradient
 
 
+SHARING = [
+    lambda b: np.split(b, 2)[0],
+    lambda b: np.split(b, [1, 3], axis=1)[1],
+    lambda b: np.split(b, [3], axis=-1)[1],
+    lambda b: np.array_split(b, 3, axis=1)[0],
+    lambda b: np.hsplit(b, 2)[1],
+    lambda b: np.vsplit(b, [1])[1],
+    lambda b: np.dsplit(b[None], 2)[0],
+    lambda b: np.moveaxis(b, 0, 1),
+    lambda b: np.rollaxis(b, 1),
+    lambda b: np.transpose(b),
+    lambda b: np.matrix_transpose(b),
+    lambda b: np.linalg.matrix_transpose(b),
+    lambda b: np.flip(b, 0),
+    lambda b: np.flipud(b),
+    lambda b: np.fliplr(b),
+    *(lambda b, k=k: np.rot90(b, k)[0] for k in range(-1, 4)),
+    lambda b: np.ravel(b)[2:5],
+    lambda b: np.atleast_3d(b)[0],
+    lambda b: np.expand_dims(b, 1)[0],
+    lambda b: np.split(np.flip(b), 2)[1][:, ::2],
+]
+
+
+@pytest.mark.parametrize("view", SHARING)
+def test_a_store_to_a_view_that_numpy_takes_is_one_to_its_base(view: Any) -> None:
+    array = np.arange(8.0).reshape(2, 4)
+    expected, weights = array.copy(), np.linspace(1, 2, 8).reshape(2, 4)
+    part = view(expected)
+    part[...] = np.sin(part)
+
+    def stored(a: Any, is_late: bool) -> Any:
+        b = a * 1
+        part = view(b)
+        if is_late:
+            b.mul_(1.0)  # the view is taken again
+        part.sin_()
+        return b * gs.tensor(weights)
+
+    for is_late in (False, True):
+        a = gs.tensor(array, requires_grad=True)
+        np.testing.assert_allclose(stored(a, is_late).detach() / weights, expected)
+        assert autograd.gradcheck(lambda a, late=is_late: stored(a, late), a)
+        assert autograd.gradgradcheck(lambda a, late=is_late: stored(a, late), a)
+
+
 @pytest.mark.parametrize("requires_grad", [True, False])
 @pytest.mark.parametrize(
-    "call",
+    "view",
     [
-        lambda b: np.split(b, 2)[0],
-        lambda b: np.array_split(b, 2)[1],
-        lambda b: np.atleast_3d(b),
-        lambda b: np.rot90(b),
-        lambda b: np.fliplr(b),
-        lambda b: np.rollaxis(b, 1),
-        lambda b: np.broadcast_arrays(b, b)[0],
-        lambda b: np.linalg.matrix_power(b, 1),
+        *SHARING,
+        lambda b: np.diag(b),
+        lambda b: np.linalg.diagonal(b),
+        lambda b: np.broadcast_arrays(b, np.zeros((3, 1, 1)))[0],
+        lambda b: np.lib.stride_tricks.sliding_window_view(b, 2, 1),
+        *([lambda b: np.unstack(b)[1]] if hasattr(np, "unstack") else []),
     ],
 )
-def test_what_numpy_gives_of_other_functions_has_memory_of_its_own(
-    call: Any, requires_grad: bool
-) -> None:
-    a = gs.ones(2, 2, requires_grad=requires_grad)
-    b = a * 1
-    call(b).mul_(2.0)
+def test_what_numpy_takes_a_view_of_is_told_as_the_base(view: Any, requires_grad: bool) -> None:
+    b = gs.ones(2, 4, requires_grad=requires_grad) * 1
+    result = view(b)
+    assert result._base is b
+    assert result.array.base is not None
+    assert np.shares_memory(result.array, b.array)
+
+
+@pytest.mark.parametrize("requires_grad", [True, False])
+def test_what_numpy_copies_has_memory_of_its_own(requires_grad: bool) -> None:
+    b = gs.ones(2, 2, requires_grad=requires_grad) * 1
+    np.linalg.matrix_power(b, 1).mul_(2.0)
+    np.ravel(b.T).mul_(2.0)
     assert b.tolist() == [[1.0, 1.0], [1.0, 1.0]]

@@ -24,7 +24,8 @@ from gradscribe.primitives.registry import (
 )
 from gradscribe.runtime.functions.adaptors import BY_CALLEE
 from gradscribe.runtime.functions.any_form import apply_of_any_form
-from gradscribe.runtime.functions.eager import STEMS, Operation, apply
+from gradscribe.runtime.functions.eager import STEMS, Operation, apply, apply_as_view
+from gradscribe.runtime.functions.numpy_views import VIEWS
 from gradscribe.runtime.functions.operand_checks import refusal
 from gradscribe.runtime.functions.products import view_of_axes
 from gradscribe.runtime.graph.grad_mode import grad_enabled
@@ -97,6 +98,8 @@ def array_function(
     if function in _ON_ARRAYS or function in _CONSTANT:
         out = function(*map(_array, args), **{k: _array(v) for k, v in kwargs.items()})
         return out if function in _ON_ARRAYS else wrap(out)
+    if function in VIEWS:
+        return VIEWS[function](*args, **kwargs)
     if function in _changing():
         return _change(_changing()[function], args, kwargs)
     if isinstance(kwargs.get("out"), np.ndarray):
@@ -131,6 +134,8 @@ def array_function(
     row = _row(function, tuple(static))
     if refusal(row.name, operands) is not None:
         return apply_of_any_form(function, args, kwargs)
+    if row.view and len(operands) == 1:
+        return apply_as_view(row, operands[0], tuple(static.values()))
     return apply(row, operands, tuple(static.values()))
 
 
@@ -197,7 +202,7 @@ def _row(callee: Any, parameters: tuple[str, ...] = ()) -> Operation:
         name,
         callee,
         parameters,
-        view=known.view if known is not None else False,
+        view=PRIMITIVES[callee].view or (known is not None and known.view),
         differentiable=known.differentiable if known is not None else _has_derivative(callee),
     )
 

@@ -207,38 +207,3 @@ def test_jacobians_of_jacobians_of_branches(f, outer):
     expected = gs.jacfwd(gs.jacfwd(f))(x)
     for inner in (gs.jacfwd, gs.jacrev):
         np.testing.assert_allclose(outer(inner(f))(x), expected, atol=1e-12)
-
-
-class Turned(gs.autograd.Function):
-    """A backward that is no true derivative, so that second derivatives are not symmetric."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x
-
-    @staticmethod
-    def backward(ctx, d_out):
-        (x,) = ctx.saved_tensors
-        return 3 * d_out * gs.roll(x, 1)
-
-
-def of_turned(x, w):
-    total = (Turned.apply(x * w) * x).sum()
-    for k in range(2):
-        x = Turned.apply(gs.sin(x)) * (k + w)
-    return total + x.sum()
-
-
-def second_derivatives(function):
-    x = gs.tensor([1.0, 2.0, 4.0], requires_grad=True)
-    w = gs.tensor([2.0, -1.0, 3.0], requires_grad=True)
-    d_x, d_w = gs.autograd.grad(function(x, w), (x, w), create_graph=True)
-    along = (d_x * gs.tensor([1.0, 2.0, 3.0])).sum() + (d_w * gs.tensor([0.5, 0.1, -1.0])).sum()
-    return [gradient.numpy() for gradient in gs.autograd.grad(along, (x, w))]
-
-
-def test_a_backward_that_is_no_true_derivative_is_differentiated_as_it_is():
-    eager = second_derivatives(of_turned)
-    compiled = second_derivatives(gs.differentiable(of_turned))
-    np.testing.assert_allclose(compiled, eager, rtol=1e-12)

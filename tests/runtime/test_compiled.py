@@ -19,6 +19,7 @@ class Polar:
     higher_inputs = (0, 1)
     linear = False
     keeps_values = True
+    has_given_rules = False
 
     def __init__(self):
         self.seeds = []

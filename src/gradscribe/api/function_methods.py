@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from gradscribe.api.function_prelude import check_same, check_sum
@@ -55,7 +54,7 @@ class Rules:
     arguments are differentiable; outputs: which of the results; of: for each leaf of the context
     the result that it is; filled: for which of the results without derivative `backward` gets
     zeros (they follow the leaves of the context in what is saved); materializes: whether gradients
-    are never None; pushes: whether `jvp` gives tangents, if there is one.
+    are never None.
     """
 
     function: type[Function]
@@ -65,17 +64,10 @@ class Rules:
     of: tuple[int | None, ...]
     filled: tuple[bool, ...]
     materializes: bool
-    pushes: bool = True
     serial: int = field(default_factory=_serial.__next__)
 
     def __repr__(self) -> str:
         return f"<derivative {self.serial} of {self.function.__name__}>"
-
-    @functools.cached_property
-    def by_adjoint(self) -> Rules:
-        """The rules whose tangent is what `backward` implies."""
-        has_own = self.pushes and self.function.jvp is not Function.jvp
-        return replace(self, pushes=False) if has_own else self
 
     @property
     def pull(self) -> Pull:

@@ -60,7 +60,7 @@ def _push(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     in the gradients."""
     callee, out, inputs, saved, tangents = arguments
     rules: Rules = callee.value.rules
-    if rules.by_adjoint is rules:
+    if rules.function.jvp is Function.jvp:
         return _transposed(lowering, node, rules, out, inputs, saved, tangents)
     if not rules.materializes and rules.inputs.count(True) > 1:
         raise NoDerivativeError(

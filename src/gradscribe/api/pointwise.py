@@ -90,8 +90,8 @@ class OfFunction:
 
     def second_order(self, leaves: Leaves, cotangents: Leaves, directions: Leaves) -> Any:
         zeros = list(map(zero_like, cotangents))
-        order = self._special.derivatives.whole_order(2)
-        return order(*leaves, *cotangents, *directions, *zeros)[: len(self.active)]
+        second_order = self._special.derivatives.second_order
+        return second_order(*leaves, *cotangents, *directions, *zeros)[: len(self.active)]
 
 
 class OfGradient:

@@ -1,26 +1,21 @@
-"""A call of a compiled function with Tensors: one node in the recorded graph.
-
-Lists of Tensors are one leaf for the compiler, and one leaf for each item for the graph;
-`ListDerivatives` stands between the two.
-"""
+"""A call of a compiled function with Tensors: one node in the recorded graph."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradscribe.api.existing import Existing
+from gradscribe.api.list_derivatives import ListDerivatives, items_of
 from gradscribe.api.write_back import WriteBack, refuse_unclear
-from gradscribe.codegen import Itemized
 from gradscribe.compiler import Derivatives, Primal, Target
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.leaves import copied, is_wrapped, unwrapped
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.errors import UnsupportedError
-from gradscribe.ir.trees import Tree, count_leaves, flatten, unflatten
+from gradscribe.ir.trees import Tree, flatten, unflatten
 from gradscribe.ir.types import Array, Opaque, Type
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.runtime.dual import call_with_tangents
@@ -223,21 +218,18 @@ def _call_with_lists(
     drawing = Drawing(derivatives.effects)
     states = drawing.states(values) if drawing else None
     out, record = derivatives.forward(*values)
-    given = _items(values)
+    given = items_of(values)
     out = tuple([_separated(leaf, given) for leaf in out])
-    adapted = ListDerivatives(derivatives, leaves, out, record)
-    items = _items(leaves)
+    trees, out_trees = ([flatten(leaf)[0] for leaf in all_] for all_ in (leaves, out))
+    adapted = ListDerivatives(derivatives, trees, out_trees, (items_of(out), record))
+    items = items_of(leaves)
     inputs = tuple(i for i, item in enumerate(items) if isinstance(item, Tensor))
     kernel: Kernel = compiled_kernel(adapted, inputs, len(items))
     kernel.drawing = drawing
-    found = {id(value): item for value, item in zip(given, _items(originals), strict=True)}
-    wrapped = zip(_items(out), apply_compiled(kernel, items, states), strict=True)
+    found = {id(value): item for value, item in zip(given, items_of(originals), strict=True)}
+    wrapped = zip(items_of(out), apply_compiled(kernel, items, states), strict=True)
     results = iter([found.setdefault(id(value), result) for value, result in wrapped])
     return [unflatten(tree, results) for tree in adapted.out_trees]
-
-
-def _items(leaves: Sequence[Any]) -> list[Any]:
-    return [item for leaf in leaves for item in flatten(leaf)[1]]
 
 
 def _separated(leaf: Any, given: Sequence[Any]) -> Any:
@@ -247,112 +239,3 @@ def _separated(leaf: Any, given: Sequence[Any]) -> Any:
     if not isinstance(leaf, np.ndarray) or any(leaf is array for array in given):
         return leaf
     return leaf if leaf.base is None else leaf.copy()
-
-
-class ListDerivatives:
-    """Derivatives in which each item of a list is a leaf of its own, for one call."""
-
-    def __init__(
-        self, inner: Derivatives, leaves: Sequence[Any], out: Sequence[Any], record: Any
-    ) -> None:
-        self._inner = inner
-        self._ran = out, record
-        self._trees = [flatten(leaf)[0] for leaf in leaves]
-        self.out_trees = [flatten(leaf)[0] for leaf in out]
-        self._spans = _spans(self._trees)
-        self._out_spans = _spans(self.out_trees)
-        items = _items(leaves)
-        self.name = inner.name
-        self.linear = inner.linear
-        self.keeps_values = inner.keeps_values
-        self.by_operations = None
-        self.active = tuple(
-            i for leaf in inner.active for i in self._spans[leaf] if _requires_grad(items[i])
-        )
-        self.outputs = tuple(i for leaf in inner.outputs for i in self._out_spans[leaf])
-        self.record_inputs = self._of_leaves(inner.record_inputs)
-        self.record_outputs = tuple(
-            i for leaf in inner.record_outputs for i in self._out_spans[leaf]
-        )
-
-    @property
-    def higher_inputs(self) -> tuple[int, ...]:
-        return self._of_leaves(self._inner.higher_inputs)
-
-    def _of_leaves(self, leaves: Sequence[int]) -> tuple[int, ...]:
-        return tuple(i for leaf in leaves for i in self._spans[leaf])
-
-    def primal_call(self, items: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return self._inner.primal_call(self._leaves(iter(items)))
-
-    def _leaves(self, items: Any) -> list[Any]:
-        return [unflatten(tree, items) for tree in self._trees]
-
-    def forward(self, *items: Any) -> tuple[tuple[Any, ...], Any]:
-        out, record = self._ran
-        return tuple(_items(out)), record
-
-    def adjoint(self, record: Any, *cotangents: Any) -> tuple[Any, ...]:
-        gradients = self._inner.adjoint(record, *self._seeds(iter(cotangents)))
-        return self._picked(gradients)
-
-    def order(self, n: int) -> Callable[..., tuple[Any, ...]]:
-        return self._of_items(self._inner.order(n), n)
-
-    def itemized(self, n: int) -> Itemized:
-        code = self._inner.itemized(n)
-        run = code.function
-        of_items = self._of_items(run, n) if n else lambda r, *c: run(r, *self._seeds(iter(c)))
-        return replace(code, function=of_items)
-
-    def _of_items(self, function: Callable[..., Any], n: int) -> Callable[..., tuple[Any, ...]]:
-        """F_n of leaves as that of items."""
-
-        def run(*values: Any) -> tuple[Any, ...]:
-            rest = iter(values)
-            items = [next(rest) for span in self._spans for _ in span]
-            leaves = self._leaves(iter(items))
-            seeds = self._seeds(rest)
-            directions: list[Any] = []
-            for _ in range(n - 1):
-                directions += self._direction(rest, items)
-                directions += self._seeds(rest)
-            results = function(*leaves, *seeds, *directions)
-            count = len(self._inner.active)
-            return (*self._picked(results[:count]), *_items(results[count:]))
-
-        return run
-
-    def _seeds(self, items: Any) -> list[Any]:
-        return [unflatten(self.out_trees[leaf], items) for leaf in self._inner.outputs]
-
-    def _direction(self, given: Any, items: list[Any]) -> list[Any]:
-        """A direction for each active leaf, zero for items that are not active."""
-        active = frozenset(self.active)
-        return [
-            unflatten(
-                self._trees[leaf],
-                iter([next(given) if i in active else 0 * items[i] for i in self._spans[leaf]]),
-            )
-            for leaf in self._inner.active
-        ]
-
-    def _picked(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
-        """The gradients of active items, from those of the active leaves."""
-        active = frozenset(self.active)
-        return tuple(
-            item
-            for leaf, gradient in zip(self._inner.active, gradients, strict=True)
-            for i, item in zip(self._spans[leaf], flatten(gradient)[1], strict=True)
-            if i in active
-        )
-
-
-def _spans(trees: Sequence[Tree]) -> list[range]:
-    """For each tree, the numbers of its leaves when all are counted through."""
-    spans, start = [], 0
-    for tree in trees:
-        stop = start + count_leaves(tree)
-        spans.append(range(start, stop))
-        start = stop
-    return spans

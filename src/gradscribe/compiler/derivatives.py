@@ -16,6 +16,7 @@ import numpy as np
 
 from gradscribe.codegen import Itemized
 from gradscribe.compiler.adjoint_by_operations import AdjointByOperations
+from gradscribe.compiler.conditions import compiling
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.leaves import flattener
 from gradscribe.compiler.stages import Stages, flat
@@ -28,6 +29,8 @@ from gradscribe.primitives.control import EFFECT, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.bufferize.aliasing import Aliasing, Copies
+from gradscribe.transforms.given_rules import has_given_rules
+from gradscribe.transforms.silence import silenced
 from gradscribe.transforms.simplify import simplify
 
 ForwardFunction = Callable[..., tuple[tuple[Any, ...], Any]]
@@ -79,8 +82,41 @@ class Derivatives:
         """`(record, *cotangents of outputs) -> cotangents of the active leaves`"""
         return self._make_adjoint()
 
+    @cached_property
+    def has_given_rules(self) -> bool:
+        """Whether a derivative is in part one that the user gave; see `transforms.given_rules`."""
+        return has_given_rules(self._stages.primal)
+
+    @cached_property
+    @compiling
+    def gradient(self) -> Derivatives:
+        """The derivatives of `(*leaves, *cotangents) -> gradients of the active leaves`, by the
+        active leaves and the cotangents."""
+        inputs = len(self._stages.primal.body.parameters)
+        active = (*self.active, *range(inputs, inputs + len(self.outputs)))
+        name = f"{self.name}Backward"
+        return self._of_this(name, self._stages.flat_gradient(name), active)
+
+    @cached_property
+    @compiling
+    def tangent(self) -> Derivatives:
+        """The derivatives of `(*leaves, *tangents of the active ones) -> tangents of the outputs`,
+        by the active leaves and these tangents."""
+        inputs = len(self._stages.primal.body.parameters)
+        active = (*self.active, *range(inputs, inputs + len(self.active)))
+        return self._of_this(f"{self.name}Tangent", self._stages.flat_tangent, active)
+
+    def _of_this(self, name: str, function: Function, active: tuple[int, ...]) -> Derivatives:
+        """The derivatives of a derivative, for calls of the function that have been made."""
+        self._check_drawn()
+        return of_flat(name, silenced(function), active, views=False)
+
     def order(self, n: int) -> Callable[..., tuple[Any, ...]]:
         """F_n where the function has run already: what it draws would be drawn anew."""
+        self._check_drawn()
+        return self._generated_order(n).callable
+
+    def _check_drawn(self) -> None:
         drawn = _drawn(self._stages.primal)
         if drawn is not None:
             raise UnsupportedError(
@@ -89,17 +125,17 @@ class Derivatives:
                 "draw them before the call, and pass them in; or use `gs.hvp`",
                 drawn.location,
             )
-        return self.whole_order(n)
-
-    def whole_order(self, n: int) -> Callable[..., tuple[Any, ...]]:
-        """F_n of `Stages.order`: `(*leaves, *cotangents, *directions) -> like one direction`."""
-        function: Callable[..., tuple[Any, ...]] = self._generated_order(n).callable
-        return function
 
     def _generated_order(self, n: int) -> Generated:
         if n not in self._orders:
-            self._orders[n] = Generated(lambda: self._stages.order(n))
+            self._orders[n] = Generated(lambda: silenced(self._stages.order(n)))
         return self._orders[n]
+
+    @cached_property
+    def second_order(self) -> Callable[..., tuple[Any, ...]]:
+        """F_2 of `Stages.order`, where the function has not run before."""
+        function: Callable[..., tuple[Any, ...]] = Generated(lambda: self._stages.order(2)).callable
+        return function
 
     def itemized(self, n: int) -> Itemized:
         """F_n, or for 0 the adjoint (its results as the generated code gives them), with a
@@ -116,6 +152,23 @@ class Derivatives:
     def primal_call(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function itself as generated code, and its arguments."""
         return self._primal.callable, self._arguments(leaves)
+
+    def primal(self, *leaves: Any) -> tuple[Any, ...]:
+        """The out leaves of a function that returns a tuple of leaves."""
+        results: tuple[Any, ...] = self._primal.callable(*leaves)
+        return results
+
+    @property
+    def itemized_primal(self) -> Itemized:
+        """The code of the function itself, with a statement for each operation."""
+        return self._primal.itemized
+
+    @cached_property
+    def reads(self) -> tuple[int, ...]:
+        """The leaves whose elements the function itself reads."""
+        primal = self._stages.primal
+        read = _element_reads(primal)
+        return tuple(i for i, leaf in enumerate(primal.body.parameters) if leaf in read)
 
     @cached_property
     def effects(self) -> tuple[Operation, ...]:

@@ -4,6 +4,9 @@ The gradient of one component of a gradient is, by the symmetry of second deriva
 derivative of the gradient along that component's axis. So `grad(grad(… f))` is the gradient of
 f, differentiated forward once for each further `grad`; and the pullback of a cotangent through
 a gradient is the derivative of the whole gradient along that cotangent.
+
+Where the user gave rules, second derivatives need not be symmetric: there each gradient is the
+adjoint of the one before.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from gradscribe.compiler.stages import (
 from gradscribe.ir.core import Function
 from gradscribe.ir.trees import LEAF, Node
 from gradscribe.transforms import tangent
-from gradscribe.transforms.given_rules import by_adjoint
+from gradscribe.transforms.given_rules import has_given_rules
 from gradscribe.transforms.simplify import simplify
 
 Chain = Sequence[tuple[int, ...]]
@@ -35,28 +38,44 @@ def nested_gradient(primal: Function, chain: Chain, *, with_value: bool = False)
 
     with_value: return (the innermost-but-one gradient, the gradient).
     """
-    active = tuple(sorted({leaf for leaves in chain for leaf in leaves}))
-    function = _whole_gradient(primal, chain, active)
-    results = function.body.yields[-len(active) :]
-    picked = [results[active.index(leaf)] for leaf in chain[-1]]
+    find = _gradient_by_adjoints if has_given_rules(primal) else _gradient_by_tangents
+    function = find(primal, chain, with_value)
     tree = gradient_tree(primal, chain[-1])
-    if with_value:
-        value = function.body.yields[active.index(chain[-2][0])]
-        picked, tree = [value, *picked], Node(tuple, (LEAF, tree))
-    body = replace(function.body, yields=tuple(picked))
+    result = Node(tuple, (LEAF, tree)) if with_value else tree
     name = f"{primal.name}_gradient_{len(chain)}"
-    return simplify(replace(function, name=name, body=body, result=tree))
+    return simplify(replace(function, name=name, result=result))
 
 
 def nested_pullback(primal: Function, chain: Chain, active: tuple[int, ...]) -> Function:
     """(all leaves, a cotangent for each leaf of chain[-1]) -> cotangents of the active leaves,
     through `nested_gradient`. Every parameter and result is one leaf."""
     active = tuple(sorted({*active, *(leaf for leaves in chain for leaf in leaves)}))
+    name = f"{primal.name}_pullback_{len(chain)}"
+    if has_given_rules(primal):
+        return Stages(flat(nested_gradient(primal, chain)), active).flat_gradient(name)
     whole = _whole_gradient(primal, chain, active)
     last = range(len(whole.body.yields) - len(active), len(whole.body.yields))
     along = tangent.differentiate(simplify(only_results(whole, last)), chain[-1])
-    name = f"{primal.name}_pullback_{len(chain)}"
     return simplify(replace(flat(tangent_only(along)), name=name))
+
+
+def _gradient_by_adjoints(primal: Function, chain: Chain, with_value: bool) -> Function:
+    last = function = primal
+    for leaves in chain:
+        joined = Stages(function, leaves).joined
+        last = bind_ones(joined.function, joined.seeds)
+        results = len(function.body.yields)
+        function = simplify(only_results(last, range(results, results + len(leaves))))
+    return last if with_value else function
+
+
+def _gradient_by_tangents(primal: Function, chain: Chain, with_value: bool) -> Function:
+    active = tuple(sorted({leaf for leaves in chain for leaf in leaves}))
+    function = _whole_gradient(primal, chain, active)
+    results = range(len(function.body.yields) - len(active), len(function.body.yields))
+    picked = [results[active.index(leaf)] for leaf in chain[-1]]
+    value = [active.index(chain[-2][0])] if with_value else []
+    return only_results(function, [*value, *picked])
 
 
 def _whole_gradient(primal: Function, chain: Chain, active: tuple[int, ...]) -> Function:
@@ -64,7 +83,7 @@ def _whole_gradient(primal: Function, chain: Chain, active: tuple[int, ...]) -> 
     chains its results are that one gradient by all active leaves, then its own gradient."""
     joined = Stages(primal, active).joined
     results = len(primal.body.yields)
-    function = only_results(by_adjoint(joined.function), range(results, results + len(active)))
+    function = only_results(joined.function, range(results, results + len(active)))
     function = bind_ones(function, joined.seeds)
     for (leaf,) in chain[:-1]:
         last = range(len(function.body.yields) - len(active), len(function.body.yields))

@@ -23,7 +23,6 @@ from gradscribe.primitives.control import CONSTANT
 from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.activity import active_values
 from gradscribe.transforms.adjoint.split import cut, simplify_joined
-from gradscribe.transforms.given_rules import by_adjoint, may_be_asymmetric
 from gradscribe.transforms.hoist import hoist
 from gradscribe.transforms.records.absent_records import with_empty_records
 from gradscribe.transforms.shape_sources import choose_shape_sources
@@ -93,16 +92,31 @@ class Stages:
     @cached_property
     def seeds(self) -> tuple[int, ...]:
         """The result leaves that have cotangents."""
-        if self.seeded is not None:
-            return self.seeded
+        return self._differentiable if self.seeded is None else self.seeded
+
+    @cached_property
+    def _differentiable(self) -> tuple[int, ...]:
         types = [value.type for value in self.primal.body.yields]
         return tuple(i for i, type_ in enumerate(types) if is_differentiable(type_))
+
+    @property
+    def flat_tangent(self) -> Function:
+        """(leaves, tangents) -> tangents of the seeds, with a flat result."""
+        whole = flat(tangent_only(self.tangent))
+        of = dict(zip(self._differentiable, whole.body.yields, strict=True))
+        return simplify(_returning(whole, [of[seed] for seed in self.seeds]))
+
+    def flat_gradient(self, name: str) -> Function:
+        """(leaves, cotangents) -> gradients, with one parameter per leaf and a flat result."""
+        whole = flat(self.joined.function)
+        gradients = whole.body.yields[len(self.primal.body.yields) :]
+        return simplify(_returning(replace(whole, name=name), gradients))
 
     @cached_property
     def orders(self) -> list[Function]:
         """F_1, F_2, … as far as they were made; see `order`."""
         results = len(self.primal.body.yields)
-        joined = flat(by_adjoint(self.joined.function, range(results)))
+        joined = flat(self.joined.function)
         gradients = joined.body.yields[results:]
         outs = [joined.body.yields[i] for i in self.seeds]
         name = f"{self.primal.name}_order_1"
@@ -114,32 +128,15 @@ class Stages:
         F_1(z) is the gradient of L(z) = <d, f(x)> by z = (active x, d): the gradients, then the
         results. F_{n+1}(z; w_1 … w_n) is the derivative of F_n along w_n. The parameters are
         all leaves of x, then d, then each w; the results are like (active x, d).
-
-        A rule that the user gave may be no true derivative, and F_1 then no gradient, whose
-        derivative is symmetric: there F_2 is the adjoint of F_1 (but where the user gave tangents,
-        too: the last part of F_2 is that of the results).
         """
         while len(self.orders) < n:
             last = self.orders[-1]
             inputs = len(self.primal.body.parameters)
             active = (*self.active, *range(inputs, inputs + len(self.seeds)))
-            is_gradient = len(self.orders) > 1 or not may_be_asymmetric(self.primal)
-            derivative = _flat_tangent if is_gradient else _flat_adjoint
+            along = tangent.differentiate(last, active)
             name = f"{self.primal.name}_order_{len(self.orders) + 1}"
-            self.orders.append(simplify(replace(derivative(last, active), name=name)))
+            self.orders.append(simplify(replace(flat(tangent_only(along)), name=name)))
         return self.orders[n - 1]
-
-
-def _flat_tangent(function: Function, active: Sequence[int]) -> Function:
-    """(leaves, tangents of the active ones) -> tangents of the results"""
-    return flat(tangent_only(tangent.differentiate(function, tuple(active))))
-
-
-def _flat_adjoint(function: Function, active: Sequence[int]) -> Function:
-    """(leaves, cotangents of the results) -> cotangents of the active leaves"""
-    results = len(function.body.yields)
-    joined = flat(Stages(function, tuple(active), tuple(range(results))).joined.function)
-    return _returning(joined, joined.body.yields[results:])
 
 
 def _by_branch(joined: Function, seeds: Sequence[Parameter]) -> Function:

@@ -1,7 +1,8 @@
-"""Tangents of what operations, calls and backwards give, by their adjoints.
+"""Tangents of what operations, calls and backwards give.
 
-J^T u is linear in u, and its derivative by u along v is J v. So tangents can be differentiated by
-a backward, too.
+Those of operations come by their adjoints: J^T u is linear in u, and its derivative by u along v is
+J v. Those of compiled functions, and of their gradients, have code of their own. Either way they
+are recorded, and can be differentiated by a backward, too.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ import numpy as np
 from gradscribe.runtime.functions import shaping
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.graph.backward import grad
+from gradscribe.runtime.graph.compiled_node import CompiledNode
+from gradscribe.runtime.graph.derivative_node import Point, derivative, recorded
 from gradscribe.runtime.graph.engine import current_run
 from gradscribe.runtime.graph.grad_mode import enter_mode, grad_enabled, leave_mode
+from gradscribe.runtime.graph.kernel import Derivatives
 from gradscribe.runtime.graph.modes import Call
-from gradscribe.runtime.graph.node import NO_EDGE
+from gradscribe.runtime.graph.node import NO_EDGE, Node
 from gradscribe.runtime.graph.operation import OperationNode
 from gradscribe.runtime.graph.saved import unpacked
 from gradscribe.runtime.tensors import dtypes
@@ -57,15 +61,25 @@ def tangents_of_results(
             operand if tangent is None else stand_in(operand, recording)
             for operand, tangent in zip(operands, tangents, strict=True)
         ]
-        moving = [i for i, tangent in enumerate(tangents) if tangent is not None]
-        inputs = [varied[i] for i in moving]
+        of_edges = {edge_of(v): t for v, t in zip(varied, tangents, strict=True) if t is not None}
+        inputs = [v for v, t in zip(varied, tangents, strict=True) if t is not None]
         directions = [t for t in tangents if t is not None]
-        return [
-            forward_product(result, inputs, directions, recording)
-            if isinstance(result, Tensor) and dtypes.is_differentiable(result.array.dtype)
-            else None
-            for result in call(varied)
-        ]
+        of_nodes: dict[Node, list[Tensor]] = {}
+        found: list[Tensor | None] = []
+        for result in call(varied):
+            if not isinstance(result, Tensor) or not dtypes.is_differentiable(result.array.dtype):
+                found.append(None)
+            elif isinstance(result.node, CompiledNode):
+                node = result.node
+                if node not in of_nodes:
+                    of_active = [of_edges.get(edge) for edge in node.next_edges]
+                    of_nodes[node] = _pushed_forward(
+                        node.kernel.derivatives, node.point, of_active, recording
+                    )
+                found.append(of_nodes[node][result.index])
+            else:
+                found.append(forward_product(result, inputs, directions, recording))
+        return found
     finally:
         leave_mode(token)
 
@@ -111,29 +125,42 @@ def tangents_of_compiled_gradients(
     of_leaves: Sequence[Tensor | None],
     of_cotangents: Sequence[Tensor | None],
 ) -> list[Tensor | None]:
-    """`tangents_of_gradients` for the node of a compiled function, which is not run once more: a
-    twin of the node has places of their own for its operands."""
+    """`tangents_of_gradients` for the node of a compiled function."""
     run = current_run()
     recording = run is None or run.create_graph
-    token = enter_mode(True)
-    try:
-        operands = _operands(node, of_leaves or [None] * len(node.leaves), recording)
-        active = [operands[position] for position in node.kernel.active]
-        seeds = [None if c is None else stand_in(c, recording) for c in cotangents]
-        gradients = node.twin([edge_of(operand) for operand in active]).backward([*seeds], True)
-        of_active = [of_leaves[position] if of_leaves else None for position in node.kernel.active]
-        moving = [
-            (varied, tangent)
-            for varied, tangent in zip((*active, *seeds), (*of_active, *of_cotangents), strict=True)
-            if varied is not None and tangent is not None
-        ]
-        inputs, directions = zip(*moving, strict=True)
-        return [
-            None if row is None else forward_product(row, inputs, directions, recording)
-            for row in gradients
-        ]
-    finally:
-        leave_mode(token)
+    seeds = [
+        np.zeros(*shape)[()] if c is None else c
+        for c, shape in zip(cotangents, node.output_types, strict=True)
+    ]
+    of_active = [of_leaves[position] if of_leaves else None for position in node.kernel.active]
+    return [
+        *_pushed_forward(
+            node.kernel.derivatives.gradient,
+            node.point + Point.of(seeds),
+            [*of_active, *of_cotangents],
+            recording,
+        )
+    ]
+
+
+def _pushed_forward(
+    derivatives: Derivatives, point: Point, tangents: Sequence[Tensor | None], recording: bool
+) -> list[Tensor]:
+    """J v for a compiled function, by its own forward mode.
+
+    tangents: of the active leaves; None for zeros.
+    """
+    values = unpacked([point.values[position] for position in derivatives.active], {})
+    along = [
+        np.zeros_like(value)[()] if tangent is None else tangent
+        for value, tangent in zip(values, tangents, strict=True)
+    ]
+    whole = point + Point.of(along)
+    whole.check_versions(derivatives.tangent.reads)
+    results = derivative(derivatives.tangent, whole)
+    if recording and grad_enabled():
+        return recorded(derivatives.tangent, whole, results)
+    return [wrap(np.asarray(result)) for result in results]
 
 
 def _operands(node: OperationNode, tangents: Sequence[Tensor | None], recording: bool) -> list[Any]:

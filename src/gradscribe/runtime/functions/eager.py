@@ -32,7 +32,7 @@ from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.inference import SAVED, Untracked, all_inference, is_inference
 from gradscribe.runtime.graph.kernel import AdjointByOperations, Derivatives, Kernel, signature
 from gradscribe.runtime.graph.modes import MODES, call_name, tell_finished, tell_recorded, timed
-from gradscribe.runtime.graph.node import Node
+from gradscribe.runtime.graph.node import NO_EDGE, Node
 from gradscribe.runtime.graph.node_names import node_name
 from gradscribe.runtime.graph.operation import node_class
 from gradscribe.runtime.graph.provider import KERNELS, derivatives_of
@@ -360,8 +360,8 @@ def apply_compiled(
     out leaves: Tensors wired to the node where they have cotangents, other arrays and NumPy's
     numbers as Tensors of their own, other values as they are.
 
-    The active leaves are Tensors that require gradients. states: of the generators of random
-    numbers before the call, where it has been made already.
+    The active leaves are Tensors that require gradients, or items of lists with such. states: of
+    the generators of random numbers before the call, where it has been made already.
     """
     if not MODES:
         return _apply_compiled(kernel, leaves, states)[0]
@@ -394,7 +394,8 @@ def _apply_compiled(
     out, record = kernel.forward(*values)
     if not kernel.converters:
         kernel.learn(out, record)
-    edges = [edge_of(leaves[position]) for position in kernel.active]
+    active = [leaves[position] for position in kernel.active]
+    edges = [edge_of(leaf) if isinstance(leaf, Tensor) else NO_EDGE for leaf in active]
     told = len(out) > 1 or kernel.checks_outputs
     shapes = [signature(out[position]) for position in kernel.outputs] if told else ()
     node = kernel.node_class(kernel, edges, values, record, counters, expected, shapes)

@@ -59,8 +59,9 @@ class OfResult:
     record_inputs: tuple[int, ...] = ()
     higher_inputs: tuple[int, ...] = ()
     keeps_values = True
-    linear = False
+    linear = has_given_rules = False
     by_operations = None
+    reads = active
 
     def __init__(self, operation: Operation, static: tuple[Any, ...]) -> None:
         self.name = operation.name
@@ -83,13 +84,12 @@ class OfResult:
         """The function itself, and its arguments."""
         return self._operation.callee, (*leaves, *self._static)
 
-    def itemized(self, n: int) -> NoReturn:
-        """Never asked for: there is no generated code."""
-        raise NotImplementedError(f"the adjoint of {self.name} is no generated code")
+    def _never_asked(self, *_: Any) -> NoReturn:
+        """Of what an operation has that is run by generated code: this is no such."""
+        raise NotImplementedError(f"the derivatives of {self.name} are operations on Tensors")
 
-    def order(self, n: int) -> NoReturn:
-        """Never asked for: recorded gradients have a rule."""
-        raise NotImplementedError(f"derivatives of {self.name} are operations on Tensors")
+    order = itemized = primal = _never_asked
+    gradient = tangent = itemized_primal = property(_never_asked)
 
 
 def derivatives_of_result(

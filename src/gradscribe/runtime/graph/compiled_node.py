@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 from weakref import ref
@@ -11,7 +10,6 @@ from weakref import ref
 import numpy as np
 
 from gradscribe.runtime.graph.drawing import GENERATORS, States, drawn_again
-from gradscribe.runtime.graph.node import Edge
 from gradscribe.runtime.graph.operation import Freed, OperationNode
 from gradscribe.runtime.graph.saved import unpacked
 from gradscribe.runtime.graph.trace import Graph, traced
@@ -38,12 +36,6 @@ class CompiledNode(OperationNode):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.states: States | None = None
-
-    def twin(self, edges: Sequence[Edge]) -> OperationNode:
-        twin = super().twin(edges)
-        assert isinstance(twin, CompiledNode)
-        twin.states = self.states
-        return twin
 
     def release(self) -> None:
         """Free the record; of the arguments, `run` still finds what is small, or in use

@@ -91,6 +91,25 @@ class Derivatives(Protocol):
     def by_operations(self) -> AdjointByOperations | None:
         """The adjoint as single operations, where it can be run so."""
 
+    @property
+    def has_given_rules(self) -> bool:
+        """Whether a derivative is in part one that the user gave, which need be no true one. Then
+        F_1 is no gradient, and no F_n from the second on the transpose of itself."""
+
+    @property
+    def gradient(self) -> Derivatives:
+        """Of `(*leaves, *cotangents) -> cotangents of the active leaves`, by the active leaves and
+        the cotangents."""
+
+    @property
+    def tangent(self) -> Derivatives:
+        """Of `(*leaves, *tangents of the active ones) -> tangents of the outputs`, by the active
+        leaves and these tangents."""
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """The positions of the leaves whose elements the function itself reads."""
+
     def forward(self, *leaves: Any) -> tuple[tuple[Any, ...], Any]:
         """(out leaves, record). For an operation the out leaf is what the operation itself
         returns, a view where that is one; for a function no out leaf shares memory with a leaf."""
@@ -101,6 +120,13 @@ class Derivatives(Protocol):
 
     def primal_call(self, leaves: Sequence[Any]) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """The function itself as generated code, and its arguments."""
+
+    def primal(self, *leaves: Any) -> Sequence[Any]:
+        """The out leaves of a derivative. None shares memory with another or with a leaf."""
+
+    @property
+    def itemized_primal(self) -> Itemized:
+        """The code of a derivative itself, with a statement for each operation."""
 
     def order(self, n: int) -> Callable[..., Sequence[Any]]:
         """F_n as `(*leaves, *cotangents, *w_1, ..., *w_{n-1})`, where each w_i has one value for

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.codegen import Itemized
+from gradscribe.runtime.graph.derivative_node import Point, recorded
 from gradscribe.runtime.graph.higher_node import converted, cotangent_edge, higher_node_class
 from gradscribe.runtime.graph.kernel import Derivatives as Derivatives
 from gradscribe.runtime.graph.kernel import Kernel as Kernel
@@ -137,8 +138,10 @@ class OperationNode(Node):
     ) -> Sequence[Any]:
         kernel = self.kernel
         derivatives = kernel.derivatives
-        self.check_versions(kernel.kept)
         seeds = converted(cotangents, kernel.converters, self.shapes or [None])
+        if derivatives.has_given_rules:
+            return self._backward_by_gradient(record, seeds, cotangents)
+        self.check_versions(kernel.kept)
         own_edges = [NO_EDGE] * len(self.next_edges) if derivatives.linear else self.next_edges
         edges = [*own_edges, *map(cotangent_edge, cotangents)]
         results = kernel.adjoint(record, *seeds)
@@ -166,16 +169,28 @@ class OperationNode(Node):
             tell_differentiated(self, cotangents, found)
         return found
 
-    def twin(self, edges: Sequence[Edge]) -> OperationNode:
-        """A node of the same call whose gradients go elsewhere."""
-        return type(self)(
-            self.kernel,
-            edges,
+    def _backward_by_gradient(
+        self, record: Any, seeds: list[Any], cotangents: list[Any]
+    ) -> Sequence[Any]:
+        """The backward of a function with rules that the user gave."""
+        given = Point.of(cotangents)
+        point = self.point + Point(seeds, given.edges, given.counters, given.expected)
+        results = self.kernel.adjoint(record, *seeds)
+        found = recorded(self.kernel.derivatives.gradient, point, results)
+        if MODES:
+            tell_differentiated(self, cotangents, found)
+        return found
+
+    @property
+    def point(self) -> Point:
+        """What a compiled function was called with."""
+        arity = len(self.leaves)
+        edges = dict(zip(self.kernel.active, self.next_edges, strict=True))
+        return Point(
             self.leaves,
-            self.record,
-            self.counters,
-            self.expected,
-            self.shapes,
+            [edges.get(position, NO_EDGE) for position in range(arity)],
+            self.counters[:arity],
+            self.expected[:arity],
         )
 
     def check_versions(self, positions: Sequence[int]) -> None:

@@ -1,0 +1,273 @@
+"""Derivatives of any order of compiled functions with rules that users gave and that are no true
+derivatives, so that second derivatives are not symmetric. Eager mode, which runs the rules as they
+are, tells what is right."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.autograd import forward_ad
+from gradscribe.autograd.function import once_differentiable
+
+X = np.array([1.0, 2.0, 4.0])
+W = np.array([2.0, -1.0, 3.0])
+
+
+class Turned(gs.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        ctx.save_for_forward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, d_out):
+        (x,) = ctx.saved_tensors
+        return 3 * d_out * gs.roll(x, 1)
+
+
+class TurnedWithTangent(Turned):
+    @staticmethod
+    def jvp(ctx, d_x):
+        (x,) = ctx.saved_tensors
+        return 7 * d_x * x
+
+
+class Skewed(gs.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * x * y
+
+    @staticmethod
+    def backward(ctx, d_out):
+        x, y = ctx.saved_tensors
+        return 3 * d_out * y * y * x, 5 * d_out * x * x * x * y
+
+
+def one_call(x, w):
+    return (Turned.apply(x * w) * x).sum()
+
+
+def in_a_loop(x, w):
+    total = (Turned.apply(x * w) * x).sum()
+    for k in range(2):
+        x = Turned.apply(gs.sin(x)) * (k + w)
+    return total + x.sum()
+
+
+def with_a_tangent(x, w):
+    return (TurnedWithTangent.apply(x * w) * x).sum()
+
+
+def beside_a_true_one(x, w):
+    y = gs.exp(0.1 * TurnedWithTangent.apply(x))
+    if w[0] > 0:
+        y = Turned.apply(y) * w
+    return (y * Turned.apply(w)).sum()
+
+
+FUNCTIONS = [one_call, in_a_loop, with_a_tangent, beside_a_true_one]
+
+
+def leaves():
+    return gs.tensor(X, requires_grad=True), gs.tensor(W, requires_grad=True)
+
+
+def derivatives(function, highest):
+    """The gradients of order 1, 2 …, each along fixed directions of the one before."""
+    x, w = leaves()
+    value, found = function(x, w), []
+    for order in range(1, highest + 1):
+        d_x, d_w = gs.autograd.grad(value, (x, w), create_graph=True, allow_unused=True)
+        found += [d_x.tolist(), d_w.tolist()]
+        value = (d_x * gs.tensor(X + order)).sum() + (d_w * gs.tensor(W - order)).sum()
+    return found
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_reverse_mode_of_any_order_runs_the_backward_that_was_given(function):
+    compiled = derivatives(gs.differentiable(function), 4)
+    for found, expected in zip(compiled, derivatives(function, 4), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
+def jacobian(function, x):
+    """By runs backward of eager mode."""
+    out = function(x)
+    rows = [gs.autograd.grad(e, x, create_graph=True)[0] for e in out.reshape(-1).unbind()]
+    return gs.stack(rows).reshape(*out.shape, *x.shape)
+
+
+def eager_gradient(x):
+    return gs.autograd.grad(one_call(x, gs.tensor(W)), x, create_graph=True)[0]
+
+
+def test_transforms_of_plain_values_agree_with_eager_tensors():
+    def f(x):
+        return one_call(x, gs.tensor(W))
+
+    x = gs.tensor(X, requires_grad=True)
+    second = jacobian(eager_gradient, x).detach().numpy()
+    third = jacobian(lambda x: jacobian(eager_gradient, x), x).detach().numpy()
+    gradient = gs.grad(f)
+    for outer in (gs.jacrev, gs.jacfwd):
+        np.testing.assert_allclose(outer(gradient)(X), second, rtol=1e-11)
+        np.testing.assert_allclose(gs.jacrev(outer(gradient))(X), third, rtol=1e-11)
+    np.testing.assert_allclose(gs.hessian(f)(X), second, rtol=1e-11)
+    np.testing.assert_allclose(gs.hvp(f, (X,), (W,))[0], second @ W, rtol=1e-11)
+    np.testing.assert_allclose(gs.vjp(gradient, X)[1](W)[0], W @ second, rtol=1e-11)
+    np.testing.assert_allclose(gs.jvp(gradient, (X,), (W,))[1], second @ W, rtol=1e-11)
+
+
+def skewed(x, y):
+    return Skewed.apply(x, y) * x
+
+
+def eager_chain(numbers, x=1.5, y=0.7):
+    leaves = [gs.tensor(v, dtype=gs.float64, requires_grad=True) for v in (x, y)]
+    value = skewed(*leaves)
+    for number in numbers:
+        (value,) = gs.autograd.grad(value, leaves[number], create_graph=True)
+    return value.item()
+
+
+@pytest.mark.parametrize("numbers", [*itertools.product((0, 1), repeat=2), (0, 1, 0), (1, 0, 1)])
+def test_mixed_derivatives_come_in_the_order_of_the_gradients(numbers):
+    function = skewed
+    for number in numbers:
+        function = gs.grad(function, number)
+    np.testing.assert_allclose(function(1.5, 0.7), eager_chain(numbers))
+
+
+def test_mixed_derivatives_by_several_arguments_and_with_the_value():
+    first = gs.grad(skewed, 1)
+    expected = eager_chain((1, 0)), eager_chain((1, 1))
+    np.testing.assert_allclose(gs.grad(first, (0, 1))(1.5, 0.7), expected)
+    value, gradient = gs.value_and_grad(first, (0, 1))(1.5, 0.7)
+    np.testing.assert_allclose((value, *gradient), (eager_chain((1,)), *expected))
+    np.testing.assert_allclose(gs.vjp(first, 1.5, 0.7)[1](2.0), 2 * np.array(expected))
+
+
+def products_in_forward_mode(function):
+    """A tangent, the gradient of one, and the tangent of a gradient."""
+    x, w = leaves()
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, gs.tensor(W))
+        tangent = forward_ad.unpack_dual(function(dual, w)).tangent
+        of_tangent = gs.autograd.grad(tangent, (x, w))
+        gradients = gs.autograd.grad(function(dual, w), (dual, w), create_graph=True)
+        tangents = [forward_ad.unpack_dual(gradient).tangent for gradient in gradients]
+        again = gs.autograd.grad(tangents[0].sum(), x)
+    return [t.detach().numpy() for t in (tangent, *of_tangent, *tangents, *again)]
+
+
+def test_forward_mode_runs_the_tangent_that_was_given():
+    compiled = products_in_forward_mode(gs.differentiable(with_a_tangent))
+    for found, expected in zip(compiled, products_in_forward_mode(with_a_tangent), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
+@gs.primitive
+def rolled(x):
+    return x * x
+
+
+@rolled.adjoint
+def _(out, x, *, d_out):
+    return 3 * d_out * np.roll(x, 1)
+
+
+def test_an_own_operation_is_differentiated_as_its_rule_says():
+    def f(x, w):
+        return (rolled(x * w) * x).sum()
+
+    found, expected = derivatives(gs.differentiable(f), 3), derivatives(one_call, 3)
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
+def of_lists(xs, function):
+    total = 0.0
+    for x in xs:
+        total = total + (function(x) * x).sum()
+    return [total, total * xs[0].sum()]
+
+
+def test_items_of_lists():
+    def of_turned(xs):
+        return of_lists(xs, Turned.apply)
+
+    def second(function):
+        xs = [*leaves(), gs.tensor([0.5, 1.5, -1.0])]
+        first, last = function(xs)
+        rows = gs.autograd.grad(first * last, xs[:2], create_graph=True)
+        rows = gs.autograd.grad((rows[0] * rows[1]).sum(), xs[:2], create_graph=True)
+        return [row.tolist() for row in gs.autograd.grad(rows[0].prod(), xs[:2])]
+
+    np.testing.assert_allclose(second(gs.differentiable(of_turned)), second(of_turned), rtol=1e-10)
+
+
+class Once(Turned):
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, d_out):
+        (x,) = ctx.saved_tensors
+        return 2 * d_out * x
+
+
+@pytest.mark.parametrize("wrapped", [lambda f: f, gs.differentiable], ids=["eager", "compiled"])
+def test_what_is_differentiable_once_is_refused_by_the_second_backward(wrapped):
+    x, _ = leaves()
+    (gradient,) = gs.autograd.grad(
+        wrapped(lambda x: (Once.apply(x) * x).sum())(x), x, create_graph=True
+    )
+    np.testing.assert_allclose(gradient.detach(), 3 * X**2)
+    with pytest.raises(Exception, match="differentiate twice a function that was marked"):
+        gs.autograd.grad(gradient.sum(), x)
+
+
+def test_an_argument_changed_before_the_second_backward_is_an_error():
+    x = gs.tensor(X, requires_grad=True)
+    y = x * 1
+    (gradient,) = gs.autograd.grad(
+        gs.differentiable(lambda y: Turned.apply(y).sum())(y), y, create_graph=True
+    )
+    y.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        gs.autograd.grad(gradient.sum(), x)
+
+
+def test_saved_tensors_hooks_see_what_higher_derivatives_keep():
+    packed = []
+
+    def pack(tensor):
+        packed.append(tensor.shape)
+        return tensor
+
+    x, w = leaves()
+    with gs.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        (gradient,) = gs.autograd.grad(gs.differentiable(one_call)(x, w), x, create_graph=True)
+        count = len(packed)
+        (second,) = gs.autograd.grad(gradient.sum(), x, create_graph=True)
+    assert 0 < count < len(packed)
+    x, w = leaves()
+    (plain,) = gs.autograd.grad(one_call(x, w), x, create_graph=True)
+    np.testing.assert_allclose(second.detach(), gs.autograd.grad(plain.sum(), x)[0])
+
+
+@pytest.mark.parametrize("rule", [lambda x: x**3, Turned.apply], ids=["true", "given"])
+def test_what_a_call_prints_is_printed_once(rule, capsys):
+    @gs.differentiable
+    def f(x):
+        for k in range(2):
+            print("trip", k)
+        return rule(x).sum()
+
+    x, _ = leaves()
+    (gradient,) = gs.autograd.grad(f(x), x, create_graph=True)
+    gs.autograd.grad(gradient.sum(), x)
+    with forward_ad.dual_level():
+        f(forward_ad.make_dual(x.detach(), gs.ones(3)))
+    assert capsys.readouterr().out == 2 * "trip 0\ntrip 1\n"

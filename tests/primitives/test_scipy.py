@@ -195,6 +195,8 @@ AT_ZERO = [
     ("sp.betaincc(3.0, 2.0, v)", [0, 0, -24]),
     ("sp.xlogy(v, 2)", [np.log(2), 0, 0]),
     ("sp.xlog1py(v, 2)", [np.log(3), 0, 0]),
+    ("sp.xlogy(v, -2.0)", [0, 0]),  # as PyTorch has it
+    ("sp.xlog1py(v, -3.0)", [0, 0]),
     ("sp.kl_div(0.0, v)", [1, 0, 0]),
     ("sp.rel_entr(0.0, v)", [0, 0, 0]),
     ("sp.rgamma(v)", [1, 2 * np.euler_gamma, 3 * np.euler_gamma**2 - np.pi**2 / 2]),

@@ -43,6 +43,7 @@ def test_shapes():
     assert gs.numel(x) == 6
     assert x.shape.numel() == 6
     assert x.stride() == (3, 1)
+    assert gs.zeros(5, 0, 3).stride() == (3, 3, 1)  # as if each length were 1 at least
 
 
 def test_item_and_conversions_to_numbers():
@@ -158,6 +159,9 @@ def test_shape_methods():
     assert gs.ones(3, 1).expand(-1, 4).shape == (3, 4)
     assert gs.ones(1, 1).expand_as(gs.zeros(8, 1)).shape == (8, 1)
     assert x.flatten().shape == (6,)
+    assert gs.zeros(6)[::2].ravel().stride() == (1,)
+    assert x.flatten(1, 1) is x
+    assert gs.zeros(()).flatten().shape == (1,)
     assert gs.zeros(2, 3, 4).flatten(1).shape == (2, 12)
     assert [part.shape for part in gs.arange(5).split(2)] == [(2,), (2,), (1,)]
     assert [part.tolist() for part in gs.arange(4).chunk(2)] == [[0, 1], [2, 3]]

@@ -103,12 +103,18 @@ def kl_div(out, x, y):
 
 @elementwise(sp.xlogy)
 def xlogy(out, x, y):
-    return np.log(np.where((x == 0) & (y == 0), 1, y)), _of_factor(x, y)
+    return np.log(np.where((x == 0) & _has_no_log(y), 1, y)), _of_factor(x, y)
 
 
 @elementwise(sp.xlog1py)
 def xlog1py(out, x, y):
-    return np.log1p(np.where((x == 0) & (y == -1), 0, y)), _of_factor(x, 1 + y)
+    return np.log1p(np.where((x == 0) & _has_no_log(1 + y), 0, y)), _of_factor(x, 1 + y)
+
+
+def _has_no_log(y):
+    if np.asarray(y).dtype.kind == "c":
+        return y == 0
+    return y <= 0
 
 
 def _of_factor(x, y):

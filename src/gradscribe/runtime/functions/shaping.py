@@ -112,8 +112,8 @@ def reshape_as(input: Tensor, other: Tensor) -> Tensor:
 
 
 def ravel(input: Tensor) -> Tensor:
-    """All elements along one axis."""
-    return reshape(input, -1)
+    """All elements along one axis, next to each other in memory."""
+    return reshape(input.contiguous(), -1)
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -124,6 +124,8 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     first, last = axis_of(start_dim, len(shape)), axis_of(end_dim, len(shape))
     if first > last:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if shape and first == last:
+        return input
     length = math.prod(shape[first : last + 1])
     return reshape(input, (*shape[:first], length, *shape[last + 1 :]))
 

@@ -242,6 +242,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     named = None if dims is None or dims == () else sizes((dims,))
     shifted = sizes((shifts,))
+    if not shifted:
+        raise RuntimeError("`shifts` required")
     count = 1 if named is None else len(named)
     if len(shifted) != count:
         raise RuntimeError(

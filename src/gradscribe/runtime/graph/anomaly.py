@@ -138,27 +138,32 @@ def _stack() -> list[str]:
 
 
 def _warn(node: Node, culprit: str = "") -> None:
-    """Tell where a node was recorded, and where the nodes whose backward made it."""
-    text = f"Error detected in {node.name()}. "
+    """Tell where a node was recorded, and where the nodes whose backward made it, each in a warning
+    of its own."""
+    _tell(_place(node, f"Error detected in {node.name()}", "caused the error", culprit))
+    parent = node.metadata.get("parent_")
+    while parent is not None:
+        induced = f"\n\nPrevious calculation was induced by {parent.name()}"
+        _tell(_place(parent, induced, "induced the previous calculation"))
+        parent = parent.metadata.get("parent_")
+
+
+def _place(node: Node, what: str, did: str, culprit: str = "") -> str:
+    """The text that tells where a node was recorded; what, did: what it has done."""
     known = node.metadata.get("traceback_")
     if known is None:
-        text += (
-            "No forward pass information available. Enable detect anomaly during forward pass "
-            "for more information."
+        return (
+            f"Error detected in {node.name()}. No forward pass information available. Enable "
+            "detect anomaly during forward pass for more information."
         )
-    else:
-        text += f"Traceback of forward call that caused the error:\n{''.join(known)}{culprit}"
-    parent = node.metadata.get("parent_")
-    child = node
-    while parent is not None:
-        text += (
-            f"\n\nPrevious calculation that induced {child.name()}. Traceback of forward call that "
-            f"induced the previous calculation:\n{''.join(parent.metadata.get('traceback_', []))}"
-        )
-        child, parent = parent, parent.metadata.get("parent_")
+    return f"{what}. Traceback of forward call that {did}:\n{''.join(known)}{culprit}"
+
+
+def _tell(text: str) -> None:
+    """Warn; as an error, it would hide the one that it tells of."""
     try:
-        warnings.warn(text, stacklevel=2)
-    except Warning:  # as an error it would hide the one that it tells of
+        warnings.warn(text, stacklevel=4)
+    except Warning:
         print(text, file=sys.stderr)
 
 

@@ -119,7 +119,12 @@ class ArrayMethods(Attached):
 
     def stride(self, dim: int | None = None) -> Any:
         """How many elements to step over along each axis, or one."""
-        strides = tuple(step // self.array.itemsize for step in self.array.strides)
+        strides = self.array.strides
+        if (
+            not self.array.size
+        ):  # NumPy tells none: those of a whole array, lengths being 1 at least
+            strides = np.empty([max(n, 1) for n in self.array.shape], self.array.dtype).strides
+        strides = tuple(step // self.array.itemsize for step in strides)
         return strides if dim is None else strides[dim]
 
     def storage_offset(self) -> int:

@@ -13,6 +13,8 @@ from gradscribe.runtime.dual import is_forward_enabled, set_forward_enabled
 from gradscribe.runtime.graph.engine import Run, current_run
 from gradscribe.runtime.graph.grad_mode import is_grad_enabled, is_multithreading_enabled
 from gradscribe.runtime.graph.node import AccumulateGrad, Edge, Node, next_sequence
+from gradscribe.runtime.graph.saved import may_set_hooks
+from gradscribe.runtime.graph.saved_values import SavedTensor
 from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
 
 
@@ -77,8 +79,12 @@ def _get_current_graph_task_keep_graph() -> bool:
     return run is None or run.retain_graph
 
 
-def _unsafe_set_version_counter(tensors: Sequence[Tensor], versions: Sequence[int]) -> None:
+def _unsafe_set_version_counter(
+    tensors: Tensor | Sequence[Tensor], versions: int | Sequence[int]
+) -> None:
     """Set versions, as if changes in place had not been."""
+    tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
+    versions = (versions,) if isinstance(versions, int) else versions
     if len(tensors) != len(versions):
         raise RuntimeError(f"tensors_len={len(tensors)}, versions_len={len(versions)}")
     for tensor, version in zip(tensors, versions, strict=True):
@@ -173,6 +179,8 @@ _functions = SimpleNamespace(
     AccumulateGrad=AccumulateGrad, DelayedError=DelayedError, UndefinedGrad=UndefinedGrad
 )
 _autograd = SimpleNamespace(
+    SavedTensor=SavedTensor,
     _get_current_graph_task_keep_graph=_get_current_graph_task_keep_graph,
+    _saved_tensors_hooks_is_enabled=may_set_hooks,
     _unsafe_set_version_counter=_unsafe_set_version_counter,
 )

@@ -90,6 +90,8 @@ def test_versions_are_set_and_references_expire():
     assert x._version == 0
     with pytest.raises(RuntimeError, match="below 0: -1"):
         gs._C._autograd._unsafe_set_version_counter((x,), (-1,))
+    gs._C._autograd._unsafe_set_version_counter(x, 3)
+    assert x._version == 3
     reference = gs._C._WeakTensorRef(x)
     alive = weakref.ref(x)
     assert not reference.expired()
@@ -116,3 +118,25 @@ def test_a_backward_can_ask_whether_the_graph_is_kept():
     y.backward(retain_graph=True)
     y.backward()
     assert kept == [True, False]
+
+
+def test_of_the_nodes_that_are_ready_the_one_of_the_greatest_number_runs_first():
+    x = gs.ones(2, requires_grad=True)
+    a, b = x * 2, x * 3
+    c = a + b
+    order = []
+    for tensor, name, number in ((a, "a", 100), (b, "b", 99), (c, "c", 98)):
+        tensor.register_hook(lambda _, name=name: order.append(name))
+        tensor.grad_fn._set_sequence_nr(number)
+        assert tensor.grad_fn._sequence_nr() == number
+    c.sum().backward()
+    assert order == ["c", "a", "b"]
+
+
+def test_whether_saved_tensors_may_have_hooks_can_be_asked():
+    assert gs._C._autograd._saved_tensors_hooks_is_enabled()
+    with gs.autograd.graph.disable_saved_tensors_hooks("not here"):
+        assert not gs._C._autograd._saved_tensors_hooks_is_enabled()
+    assert gs._C._autograd._saved_tensors_hooks_is_enabled()
+    x = gs.ones(1, requires_grad=True)
+    assert isinstance((x * x).grad_fn._raw_saved_self, gs._C._autograd.SavedTensor)

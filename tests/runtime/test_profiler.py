@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
+import types
 
 import numpy as np
 import pytest
@@ -191,3 +193,38 @@ def test_anomalies_are_found_while_it_measures() -> None:
 def test_cuda_is_not_available() -> None:
     with pytest.warns(UserWarning, match="CUDA is not available, disabling CUDA profiling"):
         profiler.profile(use_cuda=True)
+
+
+def test_ranges_for_nvidias_profilers_are_those_of_a_profile(monkeypatch) -> None:
+    ranges, depths = [], [0]
+
+    def push(name: str) -> None:
+        ranges.append((depths[-1], name))
+        depths.append(depths[-1] + 1)
+
+    nvtx = types.SimpleNamespace(RangePush=push, RangePop=depths.pop)
+    monkeypatch.setitem(sys.modules, "cupy", types.ModuleType("cupy"))
+    monkeypatch.setitem(sys.modules, "cupy.cuda", types.ModuleType("cupy.cuda"))
+    monkeypatch.setitem(sys.modules, "cupy.cuda.nvtx", nvtx)
+    x = gs.ones(2, requires_grad=True)
+    with profiler.emit_nvtx(record_shapes=True) as emitting:
+        y = x * gs.ones(3, 1)
+        y.backward(gs.ones(3, 2))
+        with pytest.raises(RuntimeError, match="not reentrant"):
+            emitting.__enter__()
+    _ = x * 2
+    number = y.grad_fn._sequence_nr()
+    assert ranges[:3] == [
+        (0, "aten::mul, sizes = [[2], [3, 1]]"),
+        (0, f"autograd::engine::evaluate_function: MulBackward0, seq = {number}, sizes = []"),
+        (1, f"MulBackward0, seq = {number}, sizes = [[3, 2]]"),
+    ]
+    assert depths == [0]
+
+
+def test_ranges_need_cupy(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(RuntimeError, match="needs CuPy"), profiler.emit_nvtx():
+        pass
+    with profiler.emit_nvtx(enabled=False):
+        assert (gs.ones(2) * 2).tolist() == [2, 2]

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
+from gradscribe.nn.parameter import Parameter
 from gradscribe.runtime import namespace as gs
 
 
@@ -325,8 +326,42 @@ def test_as_subclass_gives_a_view_of_the_users_class():
     assert (labelled.grad_fn.name(), labelled._base) == ("AliasBackward0", x)
     (labelled * 3).sum().backward()
     assert x.grad.tolist() == [3, 3]
-    with pytest.raises(TypeError, match="a class that does not inherit from Tensor"):
+    with pytest.raises(RuntimeError, match="a class that does not inherit from Tensor"):
         x.as_subclass(int)
+
+
+class Named(gs.Tensor):
+    def __init__(self, data):
+        super().__init__()
+        self.label = "no name"
+
+
+class Positive(Parameter):
+    pass
+
+
+def test_a_class_of_the_users_is_made_of_data_and_kept_in_copies():
+    x = Named([1.0, 2.0])
+    x.label = "x"
+    assert (type(x), x.tolist(), x.label) == (Named, [1, 2], "x")
+    for twin in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
+        assert (type(twin), twin.tolist(), twin.label) == (Named, [1, 2], "x")
+    parameter = Positive(gs.ones(2))
+    for twin in (copy.deepcopy(parameter), pickle.loads(pickle.dumps(parameter))):
+        assert (type(twin), twin.tolist(), twin.requires_grad) == (Positive, [1, 1], True)
+
+
+def test_classes_of_one_dtype_have_no_subclasses():
+    with pytest.raises(TypeError, match="is not an acceptable base type"):
+
+        class Sub(gs.FloatTensor):
+            pass
+
+
+def test_a_type_is_named_by_a_class():
+    x = gs.tensor([1, 2])
+    assert x.type(gs.Tensor).dtype == gs.float64
+    assert x.type(gs.FloatTensor).dtype == gs.float32
 
 
 def test_layouts_and_memory_formats_have_classes_of_their_own():

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.copies import placed_array, reduced
-from gradscribe.runtime.tensors.tensor import Tensor, fill
+from gradscribe.runtime.tensors.tensor import Kind, Tensor, fill, wrap
 
 
 class Parameter(Tensor):
@@ -18,6 +18,9 @@ class Parameter(Tensor):
     What is computed of it are Tensors as ever; only the class tells a model which of its
     attributes are to be trained.
     """
+
+    def __new__(cls: type[Kind], *_: Any, **__: Any) -> Kind:
+        return object.__new__(cls)
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
         if data is None:
@@ -33,18 +36,19 @@ class Parameter(Tensor):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) not in memo:
-            memo[id(self)] = Parameter(deepcopy(self.detach(), memo), self.requires_grad)
+            memo[id(self)] = type(self)(deepcopy(self.detach(), memo), self.requires_grad)
         found: Parameter = memo[id(self)]
         return found
 
     def __reduce__(self) -> Any:
-        _, kept, attributes = reduced(self)
-        return _rebuild, kept, attributes
+        _, (elements, strides, requires_grad, cls), attributes = reduced(self)
+        return _rebuild, (elements, strides, requires_grad, cls), attributes
 
     def __repr__(self) -> str:
         return f"Parameter containing:\n{super().__repr__()}"
 
 
-def _rebuild(elements: Any, strides: Any, requires_grad: bool) -> Parameter:
-    array = placed_array(elements, strides)
-    return Parameter(fill(Tensor.__new__(Tensor), array), requires_grad)
+def _rebuild(
+    elements: Any, strides: Any, requires_grad: bool, cls: type[Parameter] = Parameter
+) -> Parameter:
+    return cls(wrap(placed_array(elements, strides)), requires_grad)

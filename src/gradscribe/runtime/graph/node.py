@@ -160,6 +160,9 @@ class Node:
     def _sequence_nr(self) -> int:
         return self.sequence_nr
 
+    def _set_sequence_nr(self, sequence_nr: int) -> None:
+        self.sequence_nr = sequence_nr
+
     def own_state(self) -> NodeState:
         """The rarely needed part of the node, made when first asked for."""
         if self.own_hooks is None:

@@ -149,7 +149,7 @@ class saved_tensors_hooks(Mode):
         self.unpack_hook = unpack_hook
 
     def __enter__(self) -> None:
-        if _refusals.get():
+        if not may_set_hooks():
             raise RuntimeError(_refusals.get()[-1])
         _innermost.set((*_innermost.get(), self))
         MODES.append(self)
@@ -175,6 +175,11 @@ class save_on_cpu(saved_tensors_hooks):
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda tensor: tensor.clone(), lambda copy: copy)
+
+
+def may_set_hooks() -> bool:
+    """Whether hooks on saved Tensors may be set here."""
+    return not _refusals.get()
 
 
 @contextlib.contextmanager

@@ -23,6 +23,7 @@ def deepcopied(self: Tensor, memo: dict[int, Any]) -> Tensor:
             "https://github.com/pytorch/pytorch/pull/103001"
         )
     copy = wrap(_copied_memory(self.array, memo))
+    copy.__class__ = type(self)
     copy.needs_grad = self.requires_grad
     if MODES:
         tell_made(copy)
@@ -50,7 +51,8 @@ def _copied_memory(array: Array, memo: dict[int, Any]) -> Array:
 
 def reduced(self: Tensor) -> Any:
     """What `pickle` keeps: the elements, where they stand in memory, whether gradients are
-    required, and attributes of the user's; of hooks it is told that they are left out."""
+    required, the class, and attributes of the user's; of hooks it is told that they are left
+    out."""
     for hook in self._backward_hooks.values():
         if not hasattr(hook, UNSERIALIZABLE):
             warnings.warn(
@@ -59,7 +61,8 @@ def reduced(self: Tensor) -> Any:
                 "suppress this warning",
                 stacklevel=2,
             )
-    return _rebuild, (*placed_elements(self.array), self.requires_grad), self.__dict__ or None
+    kept = (*placed_elements(self.array), self.requires_grad, type(self))
+    return _rebuild, kept, self.__dict__ or None
 
 
 UNSERIALIZABLE = "__torch_unserializable__"
@@ -84,7 +87,13 @@ def placed_array(elements: Array, strides: tuple[int, ...] | None) -> Array:
     return array
 
 
-def _rebuild(elements: Array, strides: tuple[int, ...] | None, requires_grad: bool) -> Tensor:
+def _rebuild(
+    elements: Array,
+    strides: tuple[int, ...] | None,
+    requires_grad: bool,
+    cls: type[Tensor] = Tensor,
+) -> Tensor:
     tensor = wrap(placed_array(elements, strides))
+    tensor.__class__ = cls
     tensor.needs_grad = requires_grad
     return tensor

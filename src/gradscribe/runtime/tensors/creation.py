@@ -382,6 +382,11 @@ class TypedTensor(type):
     make: Callable[..., Tensor]
     dtype: dtypes.PublicDtype
 
+    def __new__(cls, name: str, bases: tuple[type, ...], contents: dict[str, Any]) -> TypedTensor:
+        if bases:
+            raise TypeError(f"type 'torch.{bases[0].__name__}' is not an acceptable base type")
+        return super().__new__(cls, name, bases, contents)
+
     def __call__(cls, *data: Any) -> Tensor:
         return cls.make(*data)
 

@@ -84,7 +84,9 @@ def _to(
 
 def _type(self: Tensor, dtype: Any = None) -> Any:
     """The name of the type, as in `torch.DoubleTensor`; or converted to a dtype."""
-    return dtypes.type_name(self.dtype) if dtype is None else functions.to_dtype(self, dtype)
+    if dtype is None:
+        return dtypes.type_name(self.dtype)
+    return functions.to_dtype(self, dtypes.default() if dtype is Tensor else dtype)
 
 
 def _type_as(self: Tensor, other: Tensor) -> Tensor:
@@ -275,7 +277,7 @@ def _as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
     """A view of the whole Tensor that is an instance of a class of the user's, without a call of
     its `__init__`. What is computed of it are Tensors as ever."""
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
-        raise TypeError(
+        raise RuntimeError(
             "Creating a Tensor subclass from a class that does not inherit from Tensor is not "
             "possible. Make sure your class inherits from Tensor."
         )

@@ -10,7 +10,8 @@ increases; a node that kept a value compares the counter with what it was.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 
 _FLAG_OF_NON_LEAF = "you can only change requires_grad flags of leaf variables."
+
+
+Kind = TypeVar("Kind", bound="Tensor")
 
 
 class LeafState:
@@ -77,9 +81,14 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
 
     __array_priority__ = 1000
 
-    def __init__(self, *data: Any) -> None:
+    def __new__(cls: type[Kind], *data: Any) -> Kind:
         """Legacy: `Tensor([1, 2])` of the default dtype, or `Tensor(2, 3)` by its sizes."""
-        fill(self, legacy_array(data, dtypes.default()))
+        tensor = object.__new__(cls)
+        fill(tensor, legacy_array(data, dtypes.default()))
+        return tensor
+
+    def __init__(self, *data: Any) -> None:
+        pass  # a class of the user's may have more to do
 
     # --- the place in the graph -----------------------------------------------------------
 
@@ -301,7 +310,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
         return tensor_text(self.array, name, self.requires_grad, tangent_of(self))
 
 
-_new = Tensor.__new__
+_new: Callable[[type[Tensor]], Tensor] = object.__new__
 
 
 def fill(tensor: Tensor, array: Array) -> Tensor:

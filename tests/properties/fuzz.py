@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 from tqdm import tqdm
 
 from gradscribe.errors import UnsupportedError
+from tests.collector import collect_seldom
 from tests.properties.grammar.programs import KINDS, programs
-from tests.properties.oracles import check, collect_seldom
+from tests.properties.oracles import check
 
 BATCH = 50
 

@@ -7,7 +7,6 @@ The compiled forward equals plain Python bit for bit, arguments stay unchanged,
 
 from __future__ import annotations
 
-import gc
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,6 @@ import numpy as np
 import gradscribe as gs
 from tests.properties.grammar.programs import arguments, compiled
 from tests.properties.grammar.writer import LENGTH, ROWS
-
-
-def collect_seldom() -> None:
-    """Compiled programs are many small objects that live long: looking for cycles among them so
-    often took a fifth of the time."""
-    gc.freeze()
-    gc.set_threshold(100_000, 20, 100)
 
 
 def plain(function: Any, args: tuple[Any, ...]) -> Any:

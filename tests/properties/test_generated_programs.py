@@ -5,28 +5,16 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import HealthCheck, given, reject, seed, settings
 from hypothesis import strategies as st
 
 import gradscribe as gs
 from tests.properties.grammar.programs import KINDS, programs
-from tests.properties.oracles import check, collect_seldom
+from tests.properties.oracles import check
 
 EACH = 288
 PARTS = 4
-
-
-@pytest.fixture(autouse=True)
-def _collecting_seldom() -> Iterator[None]:
-    thresholds = gc.get_threshold()
-    collect_seldom()
-    yield
-    gc.set_threshold(*thresholds)
-    gc.unfreeze()
 
 
 @pytest.mark.slow

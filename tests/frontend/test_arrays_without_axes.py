@@ -75,11 +75,18 @@ def items_of_arrays(x):
 
 
 def test_item_is_the_one_item_of_an_array_or_that_with_an_index():
-    x = np.array([0.5, -1.5, 2.0])
-    value, gradient = gs.value_and_grad(items_of_arrays)(x)
-    assert value == items_of_arrays(x)
-    first, total, third, product = 0.5, 1.0, 2.0, -3.0
-    np.testing.assert_array_equal(gradient, [total * third, 2 * first * x[1], product])
+    gs.testing.check_grad(items_of_arrays, np.array([0.5, -1.5, 2.0]))
+    gs.testing.check_grad(lambda x: x.item() ** 2, np.array(1.5))
+    gs.testing.check_grad(lambda x: x[0].item() * np.float64(x[1]).item(), np.array([2.0, 3.0]))
+
+
+def test_item_of_a_tensor_is_outside_of_the_derivative():
+    def f(x):
+        return x.sum().item() * x[0] + x[:1].item() * x[1] + x[2].tolist() * x[2]
+
+    x = gs.tensor([0.5, -1.5, 2.0], requires_grad=True)
+    expected = gs.autograd.grad(f(x), x)[0].tolist()
+    assert gs.autograd.grad(gs.differentiable(f)(x), x)[0].tolist() == expected == [1.0, 0.5, 2.0]
 
 
 def test_item_of_a_tensor_of_several_elements_is_refused():

@@ -20,6 +20,7 @@ from gradscribe.api.tensor_handlers import (
     calling,
     cut,
     folded,
+    numpy,
     same,
     spelled,
 )
@@ -149,7 +150,7 @@ HANDLERS: dict[Any, handlers.Handler] = {
     operator.index: same,
     own_methods._contiguous: calling(np.ascontiguousarray),
     dtypes.type_name: folded(dtypes.type_name),
-    Tensor.numpy: as_array,
+    Tensor.numpy: numpy,
     Tensor.tolist: _to_list,
     Tensor.item: _item,
     Tensor.detach: cut,

@@ -39,7 +39,15 @@ def _finished(
             "a Tensor with `requires_grad=True` that is made inside of compiled code",
             "make it outside, and pass it or capture it",
         )
-    array = subscripts.cut(lowering, array)
+    if lowering.has_tensors:
+        array = subscripts.cut(lowering, array)
+    return _taken(lowering, node, array, dtype)
+
+
+def _taken(
+    lowering: Lowering, node: Any, array: Any, dtype: Any = _NONE, device: Any = _NONE
+) -> Any:
+    """A Tensor of an array that is no Tensor; derivatives pass through."""
     if static_values.object_of(lowering, node, dtype) is not None:
         wanted = _dtype(lowering, node, (dtype,), {})
         if getattr(lowering.value(array).type, "dtype", "") != wanted.value.name:
@@ -125,6 +133,7 @@ def _source(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
 HANDLERS: dict[Any, handlers.Handler] = {
     distinct._recorded: with_names(_values),
     creation.finished: with_names(_finished),
+    creation.taken: with_names(_taken),
     creation._array_of: _array_of,
     randomness.source: _source,
     creation.arange: with_names(_arange),

@@ -33,8 +33,13 @@ def as_tensor(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
 
 
 def as_array(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`x.array`, `x.numpy()`: outside the graph."""
+    """`x.array`: outside the graph."""
     return spelled(lowering, node, subscripts.cut(lowering, arguments[0]), "numpy")
+
+
+def numpy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`x.numpy()`: eager mode refuses it in the graph, so no derivative may get lost here."""
+    return spelled(lowering, node, arguments[0], "numpy")
 
 
 def same(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -118,6 +118,7 @@ class ArgumentTypes:
         self.constants: list[tuple[str, Any]] = []
         self.sources: dict[Source, str] = {}
         self.contiguous: list[int] = []
+        self._has_tensor = False
 
     def add(self, name: str, value: Any, expression: str, *, sampled: bool = True) -> Argument:
         """Type one value, found at `expression`; its leaves follow those added before.
@@ -127,9 +128,14 @@ class ArgumentTypes:
         """
         place = _Place(self, name, expression, sampled)
         first = len(self.leaves)
+        self._has_tensor = False
         tree, types = describe(value, place)
         contiguous = frozenset(n - first for n in self.contiguous if n >= first and sampled)
-        return Argument(name, tree, tuple(types), contiguous)
+        return Argument(name, tree, tuple(types), contiguous, self._has_tensor)
+
+    def note_tensor(self) -> None:
+        """Called for each Tensor in the value that is being typed."""
+        self._has_tensor = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +342,7 @@ def enter_array_class(cls: type, unwrap: Callable[[Any], Any], spelling: str) ->
         return cls, array.dtype, array.shape
 
     def type_(value: Any, place: _Place) -> Type:
+        place.arguments.note_tensor()
         array_type = _array_type(unwrap(value), place)
         assert isinstance(array_type, Array)
         if not array_type.rank:  # compiled code is given the number in it

@@ -76,6 +76,7 @@ def lower(
     lowering.outside.known = known
     arguments = tuple(arguments)  # captures are added to the caller's list
     lowering.parameters = tuple(argument.name for argument in arguments)
+    lowering.has_tensors = any(argument.has_tensor for argument in arguments)
     source = source_of(function.__code__)
     parameters, items = _bound(lowering, source, arguments)
     given = list(given_by(parameters, items, lowering.contents))

@@ -51,6 +51,7 @@ def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> 
         numbered = (f"{name}_{number}" for number in itertools.count(1))
         name = next(n for n in itertools.chain([name], numbered) if n not in taken)
         argument = lowering.capture(name, value)
+        lowering.has_tensors = lowering.has_tensors or argument.has_tensor
         known = set(lowering.contents)
         parameter, found = bind(lowering, argument)
         new = [storage for storage in lowering.contents if storage not in known]

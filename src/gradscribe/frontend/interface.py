@@ -26,12 +26,14 @@ class Argument:
         then read through `Path`s.
     types: one for each leaf of the tree, in order. contiguous: the numbers of the leaves that are
         arrays in C order in the specializing call (none where that may not be assumed).
+    has_tensor: whether there is a Tensor in it; one without axes is a number for its type.
     """
 
     name: str
     tree: Tree
     types: tuple[Type, ...]
     contiguous: frozenset[int] = frozenset()
+    has_tensor: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)

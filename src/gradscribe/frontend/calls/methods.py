@@ -145,7 +145,7 @@ def _of_array(
     given = (receiver, *arguments)
     if name == "detach":
         return subscripts.cut(lowering, receiver)
-    if name == "item":
+    if name == "item" or (name == "tolist" and is_number(receiver)):
         return single_items.item(lowering, node, receiver, arguments)
     if name in CHANGES and isinstance(receiver, Ref):
         return destinations.change(lowering, node, CHANGES[name], given, keywords)

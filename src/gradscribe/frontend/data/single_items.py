@@ -1,10 +1,10 @@
-"""`x.item()`: the one item of an array, outside of the derivative."""
+"""`x.item()`: the one item of an array; of a Tensor, outside of the derivative."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gradscribe.frontend.calls import application
+from gradscribe.frontend.calls import application, tensors
 from gradscribe.frontend.data.subscripts import cut, read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Ref, Static, TupleOf
@@ -22,7 +22,12 @@ def number_of(lowering: Lowering, node: Any, array: Any, index: tuple[Any, ...] 
             index = (Static(0),) * type_.rank
         if index and len(index) == type_.rank:
             array = read_item(lowering, node, array, TupleOf(index))
-    return cut(lowering, array)
+    return cut(lowering, array) if may_be_tensor(lowering, array) else array
+
+
+def may_be_tensor(lowering: Lowering, item: Any) -> bool:
+    """Whether an item is a Tensor, or a number that may be one without axes."""
+    return tensors.is_tensor(lowering, item) if isinstance(item, Ref) else lowering.has_tensors
 
 
 def item(lowering: Lowering, node: Any, array: Any, index: tuple[Any, ...]) -> Any:

@@ -49,6 +49,11 @@ def finished(
     return tensor
 
 
+def taken(array: Array, dtype: Any = None, device: Any = None) -> Tensor:
+    """A Tensor around an array that somebody else holds. (In compiled code derivatives pass.)"""
+    return finished(array, dtype, device)
+
+
 def made_of_data(array: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
     """`finished`, where the dtype may be that of the data: integers that require gradients become
     the default floating type then."""
@@ -70,6 +75,8 @@ def tensor(
             UserWarning,
             stacklevel=2,
         )
+    elif isinstance(data, np.ndarray) and not requires_grad:
+        return taken(_array_of(data, dtype), dtype, device)
     return made_of_data(_array_of(data, dtype), dtype, device, requires_grad)
 
 

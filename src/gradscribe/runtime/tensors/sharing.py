@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.tensors import dtypes
-from gradscribe.runtime.tensors.creation import finished, tensor
+from gradscribe.runtime.tensors.creation import finished, taken, tensor
 from gradscribe.runtime.tensors.tensor import Array, Tensor
 
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer"]
@@ -19,7 +19,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray):
-        return finished(data, dtype, device)
+        return taken(data, dtype, device)
     return tensor(data, dtype=dtype, device=device)
 
 
@@ -60,7 +60,7 @@ def _sharing(obj: Any, dtype: Any) -> Tensor | None:
     if isinstance(obj, Tensor):
         return obj
     if isinstance(obj, np.ndarray):
-        return finished(obj)
+        return taken(obj)
     if isinstance(obj, np.generic):
         return finished(np.array(obj))
     if hasattr(obj, "__dlpack__"):
@@ -76,7 +76,7 @@ def from_numpy(array: Array) -> Tensor:
     """A Tensor that shares memory with an array."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    return finished(array)
+    return taken(array)
 
 
 def frombuffer(

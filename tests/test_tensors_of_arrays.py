@@ -1,0 +1,64 @@
+"""Tensors that compiled code makes of NumPy's arrays and of numbers, and arrays of Tensors: what is
+cut from the graph, and what is not."""
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.testing import check_grad
+
+X = np.array([0.5, -1.5, 2.0])
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda a: gs.tensor(a),
+        lambda a: gs.as_tensor(a),
+        lambda a: gs.from_numpy(a),
+        lambda a: gs.asarray(a),
+        lambda a: gs.tensor(a, dtype=gs.float64),
+        lambda a: gs.tensor([a[0], a[1], 2.0], dtype=gs.float64),
+        lambda a: gs.full((3,), a[0], dtype=gs.float64),
+        lambda a: gs.linspace(a[0], a[1], 3, dtype=gs.float64),
+        lambda a: gs.tensor(a[1], dtype=gs.float64) * gs.from_numpy(a),
+        lambda a: gs.from_numpy(a * gs.tensor(a).sum().item()),
+    ],
+)
+def test_tensors_of_plain_values_are_differentiated(made):
+    check_grad(lambda a: (made(a) ** 2).sum() * a[2], X)
+
+
+def gradient(function):
+    x = gs.tensor(X, requires_grad=True)
+    return gs.autograd.grad(function(x), x)[0].tolist()
+
+
+@pytest.mark.filterwarnings("ignore:To copy construct")
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda x: gs.tensor(x),
+        lambda x: gs.tensor([x[0], x[1] * 2, x.sum()]),
+        lambda x: gs.from_numpy(x.detach().numpy() * 2),
+        lambda x: gs.tensor(x.data.numpy()) * x.sum(),
+        lambda x: gs.as_tensor(x) * 2,
+        lambda x: gs.linspace(0.0, x[2], 3),
+        lambda x: gs.tensor(x[0].item() * np.ones(3)),
+    ],
+)
+def test_what_eager_mode_cuts_from_the_graph_is_cut(made):
+    def f(x):
+        return (made(x) * x).sum()
+
+    np.testing.assert_allclose(gradient(gs.differentiable(f)), gradient(f))
+
+
+def test_no_derivative_gets_lost_where_eager_mode_refuses_an_array():
+    def f(x):
+        return (gs.tensor(np.tanh(x.numpy())) * x + gs.from_numpy(np.exp(x.numpy()))).sum()
+
+    with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad"):
+        gradient(f)
+    expected = np.tanh(X) + X / np.cosh(X) ** 2 + np.exp(X)
+    np.testing.assert_allclose(gradient(gs.differentiable(f)), expected)

@@ -108,7 +108,8 @@ def _shared_by(value: Any) -> ModuleType | None:
     """The module whose functions are the methods of this one generator of random numbers."""
     for name, function in (("random", "random"), ("numpy.random", "rand")):
         module = sys.modules.get(name)
-        if module is not None and getattr(module, function).__self__ is value:
+        shared = getattr(module, function, None)  # none while another thread imports the module
+        if shared is not None and shared.__self__ is value:
             return module
     return None
 

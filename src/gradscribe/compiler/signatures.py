@@ -25,9 +25,9 @@ from gradscribe.compiler import keys
 from gradscribe.compiler.item_texts import item_text, shown_key
 from gradscribe.errors import ArgumentError, UnsupportedDtypeError, UnsupportedError
 from gradscribe.frontend.interface import Argument, RunTimeObject
-from gradscribe.frontend.outside_kinds import RandomGenerator
 from gradscribe.ir.affine import Affine, Source, Symbol
 from gradscribe.ir.core import Location
+from gradscribe.ir.generators import RandomGenerator
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Never, Opaque, Scalar, Sequence, Tuple, Type
 

@@ -20,7 +20,6 @@ from gradscribe.frontend.outside_kinds import (
     BY_VALUE,
     CALLABLES,
     RESOLVED,
-    RandomGenerator,
     is_transformed,
 )
 from gradscribe.frontend.values import (
@@ -34,6 +33,7 @@ from gradscribe.frontend.values import (
     TupleOf,
 )
 from gradscribe.ir.core import Parameter, Value
+from gradscribe.ir.generators import RandomGenerator
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Opaque
 

@@ -9,12 +9,12 @@ import functools
 import inspect
 import operator
 import types
-from abc import ABC
 from typing import Any
 
 import numpy as np
 
 from gradscribe.frontend.values import PLAIN_NUMBERS
+from gradscribe.ir.generators import RandomGenerator
 from gradscribe.ir.trees import flatten
 
 RESOLVED = (
@@ -37,21 +37,6 @@ CALLABLES = (
 
 BY_VALUE = (bool, str, bytes, slice, range, enum.Enum, np.dtype)
 """Objects of these classes are static: a call must find equal ones."""
-
-_GENERATORS = {
-    ("numpy.random._generator", "Generator"),
-    ("numpy.random.mtrand", "RandomState"),
-    ("random", "Random"),
-}
-
-
-class RandomGenerator(ABC):  # noqa: B024  (its subclasses are found by the hook)
-    """A random generator of NumPy or of Python, which is a run-time value. This knows the classes
-    by their names: importing `numpy.random` takes a while."""
-
-    @classmethod
-    def __subclasshook__(cls, other: type) -> bool:
-        return any((c.__module__, c.__qualname__) in _GENERATORS for c in other.__mro__)
 
 
 def is_constant(value: Any) -> bool:

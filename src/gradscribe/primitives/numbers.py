@@ -64,8 +64,12 @@ def _parts_type(facts, callee, x):
     return Tuple((FLOAT, INT if callee is math.frexp else FLOAT))
 
 
-constant(math.frexp, type=_parts_type)
-constant(math.modf, type=_parts_type)
+def _call_of_parts(x, /):
+    """The parameters of both functions; `inspect` would parse their text."""
+
+
+constant(math.frexp, type=_parts_type, signature=_call_of_parts)
+constant(math.modf, type=_parts_type, signature=_call_of_parts)
 
 # -- of several numbers ------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ from gradscribe.frontend.values import (
     Static,
     TupleOf,
 )
+from gradscribe.ir.generators import made_by
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, DISTRIBUTIONS, PRIMITIVES
@@ -98,7 +99,7 @@ def _call_object(
 ) -> Any:
     if callee in opaque.CONVERSIONS and any(map(opaque.is_opaque, arguments)):
         return opaque.emit(lowering, callee, arguments, keywords, opaque.CONVERSIONS[callee])
-    generator, made = randomness.generator_of(callee), randomness.made_by(callee)
+    generator, made = randomness.generator_of(callee), made_by(callee)
     if generator is not None:
         return randomness.draw(lowering, node, generator, callee, arguments, keywords)
     if made is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import outside, outside_kinds
+from gradscribe.frontend import outside
 from gradscribe.frontend.calls import (
     application,
     destinations,
@@ -47,6 +47,7 @@ from gradscribe.frontend.values import (
     is_number,
 )
 from gradscribe.ir.core import Method, Value
+from gradscribe.ir.generators import RandomGenerator
 from gradscribe.primitives.registry import COMPOSITIONS, METHODS, PRIMITIVES
 
 _KEEPING = frozenset({"append", "insert", "setdefault"})
@@ -93,7 +94,7 @@ def _of_opaque(
 ) -> Any:
     """A method of an object of the running program: a random generator, a set, any other."""
     cls = receiver.type.cls
-    if cls is not None and issubclass(cls, outside_kinds.RandomGenerator):
+    if cls is not None and issubclass(cls, RandomGenerator):
         callee, given = Method(name), (receiver, *arguments)
         return randomness.draw(lowering, node, cls, callee, given, keywords)
     if run_time_sets.is_set(receiver):

@@ -17,10 +17,10 @@ from gradscribe.frontend.data.attributes import shape_of
 from gradscribe.frontend.data.stores import store
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.outside_kinds import RandomGenerator
 from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Method
+from gradscribe.ir.generators import RandomGenerator
 from gradscribe.ir.types import Array, Opaque, Tuple, Type
 from gradscribe.primitives.typing import dims_of, shape_dims, type_of
 
@@ -46,14 +46,6 @@ def generator_of(callee: Any) -> type | None:
     """The class of the generator whose method a callable is (`np.random.normal`)."""
     owner = type(getattr(callee, "__self__", None))
     return owner if issubclass(owner, RandomGenerator) else None
-
-
-def made_by(callee: Any) -> type | None:
-    """The class of the generator that a callable makes."""
-    if isinstance(callee, type):
-        return callee if issubclass(callee, RandomGenerator) else None
-    is_default = getattr(callee, "__name__", "") == "default_rng"
-    return np.random.Generator if is_default and callee is np.random.default_rng else None
 
 
 def _fresh(cls: Any) -> Any:

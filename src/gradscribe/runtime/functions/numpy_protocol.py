@@ -29,6 +29,7 @@ from gradscribe.runtime.functions.numpy_views import VIEWS
 from gradscribe.runtime.functions.operand_checks import refusal
 from gradscribe.runtime.functions.products import view_of_axes
 from gradscribe.runtime.graph.grad_mode import grad_enabled
+from gradscribe.runtime.loading import LOADING
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 
@@ -141,7 +142,8 @@ def array_function(
 
 def _changing() -> Mapping[Any, Callable[..., None]]:
     """NumPy's functions that change an array, in terms of stores."""
-    from gradscribe.frontend.calls.array_changes import FUNCTIONS
+    with LOADING:
+        from gradscribe.frontend.calls.array_changes import FUNCTIONS
 
     return FUNCTIONS
 

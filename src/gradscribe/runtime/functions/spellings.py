@@ -52,8 +52,9 @@ def spelled(function: Any) -> Any:
 
 
 def _other_names(function: FunctionType) -> dict[str, str]:
-    parameters = inspect.signature(function).parameters
-    is_open = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
+    code = inspect.unwrap(function).__code__  # `inspect.signature` would take `gs` a while
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    is_open = bool(code.co_flags & inspect.CO_VARKEYWORDS)
     return {
         other: name
         for other, name in _OTHER_NAMES.items()

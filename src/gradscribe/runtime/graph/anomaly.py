@@ -13,7 +13,6 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from contextvars import ContextVar
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,8 @@ from gradscribe.runtime.graph.modes import MODES, Mode
 from gradscribe.runtime.graph.nan_search import culprit, has_nan
 from gradscribe.runtime.graph.node import Node
 
-_NOT_OF_USERS = str(Path(__file__).parents[2]) + os.sep, np.__path__[0] + os.sep
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+_NOT_OF_USERS = _PACKAGE + os.sep, np.__path__[0] + os.sep
 _running: ContextVar[Node | None] = ContextVar("gradscribe_running_node", default=None)
 
 

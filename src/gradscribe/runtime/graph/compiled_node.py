@@ -9,12 +9,13 @@ from weakref import ref
 
 import numpy as np
 
-from gradscribe.runtime.graph.drawing import GENERATORS, States, drawn_again
+from gradscribe.ir.generators import RandomGenerator
+from gradscribe.runtime.graph.drawing import States, drawn_again
 from gradscribe.runtime.graph.operation import Freed, OperationNode
 from gradscribe.runtime.graph.saved import unpacked
 from gradscribe.runtime.graph.trace import Graph, traced
 
-_PLAIN = (bool, int, float, complex, str, np.generic, type(None), *GENERATORS)
+_PLAIN = (bool, int, float, complex, str, np.generic, type(None), RandomGenerator)
 _SMALL = 4096
 """So many bytes of an argument stay after a backward; as much as the node takes itself."""
 

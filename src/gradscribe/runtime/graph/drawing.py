@@ -4,19 +4,14 @@ numbers that a call of it drew, and leave the generators as they are."""
 from __future__ import annotations
 
 import contextlib
-import random
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gradscribe.frontend.calls.randomness import made_by
 from gradscribe.ir.core import Method
+from gradscribe.ir.generators import RandomGenerator, made_by
 
 if TYPE_CHECKING:
     from gradscribe.ir.core import Operation
-
-GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 
 
 class Drawing:
@@ -33,7 +28,7 @@ class Drawing:
             for effect in effects
             for value in (getattr(effect.callee, "__self__", None), *effect.attributes["args"])
         ]
-        self._named: list[Any] = [value for value in named if isinstance(value, GENERATORS)]
+        self._named: list[Any] = [value for value in named if isinstance(value, RandomGenerator)]
         if any(effect.callee is source for effect in effects):
             self._named.append(default_generator)
         has_methods = any(isinstance(effect.callee, Method) for effect in effects)
@@ -54,7 +49,7 @@ class Drawing:
 
         found = [*self._named, *leaves]
         given = (g.numpy if isinstance(g, Generator) else g for g in found)
-        reached = {id(g): g for g in given if isinstance(g, GENERATORS)}
+        reached = {id(g): g for g in given if isinstance(g, RandomGenerator)}
         return [(generator, _state(generator)) for generator in reached.values()]
 
 
@@ -74,14 +69,14 @@ def drawn_again(states: States) -> Iterator[None]:
 
 
 def _state(generator: Any) -> Any:
-    if isinstance(generator, np.random.Generator):
+    if hasattr(generator, "bit_generator"):
         return generator.bit_generator.state
     return generator.get_state() if hasattr(generator, "get_state") else generator.getstate()
 
 
 def _restore(states: States) -> None:
     for generator, state in states:
-        if isinstance(generator, np.random.Generator):
+        if hasattr(generator, "bit_generator"):
             generator.bit_generator.state = state
         elif hasattr(generator, "set_state"):
             generator.set_state(state)

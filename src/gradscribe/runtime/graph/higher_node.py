@@ -17,11 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradscribe.codegen import Itemized
 from gradscribe.runtime.graph.kernel import Convert, Kernel, as_array, converter, signature
 from gradscribe.runtime.graph.modes import MODES, tell_recorded
 from gradscribe.runtime.graph.node import (
@@ -35,6 +34,9 @@ from gradscribe.runtime.graph.node import (
 from gradscribe.runtime.graph.saved import Known, Packing, unpacked
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
+
+if TYPE_CHECKING:
+    from gradscribe.codegen import Itemized
 
 
 @cache

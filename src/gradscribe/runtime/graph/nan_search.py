@@ -13,11 +13,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradscribe.codegen import Itemized, Line
+if TYPE_CHECKING:
+    from gradscribe.codegen import Itemized, Line
 
 
 def culprit(code: Itemized, arguments: Sequence[Any]) -> str:

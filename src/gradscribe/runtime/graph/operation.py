@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradscribe.codegen import Itemized
 from gradscribe.runtime.graph.derivative_node import Point, recorded
 from gradscribe.runtime.graph.higher_node import converted, cotangent_edge, higher_node_class
 from gradscribe.runtime.graph.kernel import Derivatives as Derivatives
@@ -32,6 +31,9 @@ from gradscribe.runtime.graph.node import (
 from gradscribe.runtime.graph.saved import Known, PackedRecord, Packing, stand_in, unpacked
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.tensor import wrap, wrap_result
+
+if TYPE_CHECKING:
+    from gradscribe.codegen import Itemized
 
 
 @cache

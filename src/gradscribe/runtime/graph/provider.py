@@ -11,6 +11,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol
 
 from gradscribe.runtime.graph.kernel import Derivatives, Kernel
+from gradscribe.runtime.loading import LOADING
 
 KERNELS: dict[Hashable, Kernel] = {}
 """The kernel for each operation, static arguments, and operands' dtypes and shapes."""
@@ -51,7 +52,8 @@ def _compiler(
     leaves: Sequence[Any],
     active: tuple[int, ...],
 ) -> Derivatives:
-    from gradscribe import compiler
+    with LOADING:
+        from gradscribe import compiler
 
     set_provider(compiler.derivatives)
     return _provider(callee, args, kwargs, leaves, active)

@@ -1,0 +1,31 @@
+"""Random generators of NumPy and of Python: values at run time, known by the names of their
+classes, as importing `numpy.random` takes a while."""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import Any
+
+import numpy as np
+
+_CLASSES = {
+    ("numpy.random._generator", "Generator"),
+    ("numpy.random.mtrand", "RandomState"),
+    ("random", "Random"),
+}
+
+
+class RandomGenerator(ABC):  # noqa: B024  (its subclasses are found by the hook)
+    """A random generator of NumPy or of Python."""
+
+    @classmethod
+    def __subclasshook__(cls, other: type) -> bool:
+        return any((c.__module__, c.__qualname__) in _CLASSES for c in other.__mro__)
+
+
+def made_by(callee: Any) -> type | None:
+    """The class of the generator that a callable makes."""
+    if isinstance(callee, type):
+        return callee if issubclass(callee, RandomGenerator) else None
+    is_default = getattr(callee, "__name__", "") == "default_rng"
+    return np.random.Generator if is_default and callee is np.random.default_rng else None

@@ -1,0 +1,88 @@
+"""What `import gradscribe` loads, and what is loaded when it is first named."""
+
+import subprocess
+import sys
+
+import pytest
+
+import gradscribe as gs
+
+TENSORS_ONLY = """
+import gradscribe as gs
+x = gs.tensor([1.0, 2.0])
+y = (x * x).sum().reshape(1)[0]
+with gs.no_grad():
+    gs.ones(2, requires_grad=True).exp()
+"""
+
+FIRST_USES = """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+import gradscribe as gs
+
+def square(x):
+    return x * x
+
+def differentiated(k):
+    x = gs.tensor([3.0], requires_grad=True)
+    (x * x if k % 2 else x.sum() * x).backward()
+    return float(x.grad[0])
+
+uses = [
+    *(lambda k=k: differentiated(k) for k in range(4)),
+    lambda: gs.grad(square)(3.0),
+    lambda: gs.vjp(square, 3.0)[1](1.0)[0],
+    lambda: gs.jvp(square, (3.0,), (1.0,))[1],
+    lambda: 6.0 * bool(gs.supported()),
+]
+start = Barrier(len(uses))
+
+def first(use):
+    start.wait()
+    return use()
+
+with ThreadPoolExecutor(len(uses)) as pool:
+    assert list(pool.map(first, uses)) == [6.0] * len(uses)
+"""
+
+
+def _run(program):
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("program", ["import gradscribe", TENSORS_ONLY], ids=["import", "Tensors"])
+def test_the_compiler_is_not_loaded_by(program):
+    unwanted = ("compiler", "codegen", "transforms", "frontend", "api", "nn", "testing")
+    _run(
+        f"{program}\nimport sys\n"
+        f"found = [m for m in {unwanted} if 'gradscribe.' + m in sys.modules]\n"
+        "found += [m for m in ('scipy', 'gast', 'numpy.random') if m in sys.modules]\n"
+        "assert found == [], found\n"
+    )
+
+
+def test_what_is_not_yet_loaded_is_named_by_dir_and_star():
+    _run(
+        "import pickle, gradscribe as gs\n"
+        "assert {'grad', 'differentiable', 'testing', 'nn', 'supported', 'zeros'} <= {*dir(gs)}\n"
+        "assert 'gradscribe.api' not in __import__('sys').modules\n"
+        "from gradscribe import *\n"
+        "assert grad is gs.grad and pickle.loads(pickle.dumps(gs.grad)) is grad\n"
+        "assert vars(gs)['grad'] is grad\n"
+    )
+
+
+def test_all_names_are_there():
+    assert [name for name in gs.__all__ if not hasattr(gs, name)] == []
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'gradscribe' has no attribute 'gard'"):
+        gs.gard
+
+
+def test_threads_may_be_the_first_to_need_the_compiler_together(tmp_path):
+    program = tmp_path / "first_uses.py"
+    program.write_text(FIRST_USES)
+    for _ in range(3):
+        subprocess.run([sys.executable, program], check=True)

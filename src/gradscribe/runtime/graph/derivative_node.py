@@ -15,11 +15,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradscribe.codegen import Itemized
 from gradscribe.runtime.graph.higher_node import converted, cotangent_edge
 from gradscribe.runtime.graph.kernel import Derivatives, as_array, converter, signature
 from gradscribe.runtime.graph.modes import MODES, tell_recorded
@@ -34,6 +33,9 @@ from gradscribe.runtime.graph.node import (
 from gradscribe.runtime.graph.saved import Packing, unpacked
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.tensor import Tensor, wrap, wrap_result
+
+if TYPE_CHECKING:
+    from gradscribe.codegen import Itemized
 
 
 @dataclass(frozen=True, slots=True)

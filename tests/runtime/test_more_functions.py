@@ -470,3 +470,9 @@ def test_cross_products_are_along_the_first_axis_of_length_three():
     np.testing.assert_array_equal(
         along_last.numpy(), np.cross(x[..., 0].numpy(), y[..., 0].numpy())
     )
+
+
+@pytest.mark.parametrize("p", [0, 1, 2, 3, "fro", float("inf")])
+def test_a_norm_of_all_elements_keeps_the_axes_if_asked_to(p):
+    assert gs.norm(gs.ones(2, 3), p, keepdim=True).shape == (1, 1)
+    assert gs.norm(gs.ones(2, 3), p).shape == ()

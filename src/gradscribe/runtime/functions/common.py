@@ -400,7 +400,8 @@ def norm(
     if p in (math.inf, -math.inf):
         return (amax if p > 0 else amin)(abs(input), dim, keepdim)
     if axis is None and p != "nuc":
-        return apply(_NORM, (reshape(input, -1),), (p, 0, False))
+        whole = apply(_NORM, (reshape(input, -1),), (p, 0, False))
+        return reshape(whole, (1,) * input.array.ndim) if keepdim else whole
     if p == "nuc" or not isinstance(axis, tuple):
         return apply(_NORM, (input,), (p, axis, keepdim))
     rank = input.array.ndim

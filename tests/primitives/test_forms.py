@@ -19,6 +19,7 @@ import pytest
 import gradscribe as gs
 from gradscribe.compiler.eager_calls import _define
 from gradscribe.ir.trees import flatten
+from tests.sampling import one_in
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -154,7 +155,7 @@ def check_value_and_modes(function: Any, names: list[str], marks: set[str], orde
     gs.testing.check_grad(function, *copies(arguments), order=order)
 
 
-@pytest.mark.parametrize("text", without("double"))
+@pytest.mark.parametrize("text", one_in(3, without("double")))
 def test_single_precision_stays_single(text: str) -> None:
     function, names = function_of(text)
     arguments = [in_single_precision(SAMPLES[name]) for name in names]
@@ -167,10 +168,10 @@ def test_single_precision_stays_single(text: str) -> None:
             assert np.asarray(cotangent).dtype == argument.dtype
 
 
-@pytest.mark.parametrize(
-    "text",
-    [text for text in without("compiled") if text.startswith("np.") and ";" not in text],
-)
+CALLS = [text for text in without("compiled") if text.startswith("np.") and ";" not in text]
+
+
+@pytest.mark.parametrize("text", one_in(3, CALLS))
 def test_eager_tensors_give_the_same(text: str) -> None:
     """Also where the gradients are recorded, and so computed by other operations."""
     function, names = function_of(text)

@@ -12,6 +12,7 @@ import pytest
 
 from gradscribe import errors
 from tests.programs.registry import Program, load
+from tests.sampling import one_in
 
 PROGRAMS = load()
 SHAPE_CHECKS = 2
@@ -19,9 +20,9 @@ SHAPE_CHECKS = 2
 recursion that halves its arrays, where the answer is another one for grids of four points."""
 
 
-def _some(refused: bool) -> pytest.MarkDecorator:
+def _some(refused: bool, number: int = 1) -> pytest.MarkDecorator:
     chosen = [p for p in PROGRAMS.values() if bool(p.refused) is refused]
-    return pytest.mark.parametrize("program", chosen, ids=lambda p: p.name)
+    return pytest.mark.parametrize("program", one_in(number, chosen), ids=lambda p: p.name)
 
 
 def test_the_library_is_large() -> None:
@@ -33,7 +34,7 @@ def test_value_is_that_of_plain_python(program: Program) -> None:
     program.check_value()
 
 
-@_some(refused=False)
+@_some(refused=False, number=3)
 def test_derivatives_of_both_modes_and_orders_agree(program: Program) -> None:
     program.check_derivatives()
 
@@ -58,6 +59,7 @@ def shape_checks(source: str) -> list[str]:
     return [test for test in tests if re.search(r"\.shape\[\d+\] == 1$", test)]
 
 
+@pytest.mark.slow
 def test_emitted_gradients_hardly_ask_for_shapes() -> None:
     found = {
         program.name: asked

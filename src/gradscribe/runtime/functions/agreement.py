@@ -18,8 +18,10 @@ _INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()` op
 
 
 def _is_boolean(operand: Any) -> bool:
-    if isinstance(operand, (Tensor, np.ndarray)):
-        return operand.dtype == np.bool_
+    if isinstance(operand, Tensor):
+        operand = operand.array
+    if isinstance(operand, np.ndarray):
+        return bool(operand.dtype.kind == "b")
     return isinstance(operand, (bool, np.bool_))
 
 
@@ -42,7 +44,8 @@ def _are_alike(*operands: Any) -> bool:
     integers are converted, as in the PyTorch of old, whose `arange` gave floating numbers."""
     if not all(isinstance(operand, Tensor) for operand in operands):
         return True
-    return len({o.array.dtype for o in operands if o.array.dtype.kind in "fc"}) < 2
+    first, *rest = [o.array.dtype for o in operands if o.array.dtype.kind in "fc"] or [None]
+    return all(dtype == first for dtype in rest)
 
 
 def refuse_unlike(message: str, *operands: Any, name: Callable[[Any], str] = scalar_name) -> None:

@@ -48,7 +48,7 @@ from gradscribe.runtime.tensors.promotion import (
     result_dtype,
     summable,
 )
-from gradscribe.runtime.tensors.tensor import Tensor, wrap
+from gradscribe.runtime.tensors.tensor import Tensor, rank_of, wrap
 
 # fmt: off
 __all__ = [
@@ -211,14 +211,14 @@ _MATMUL = enter_row(Operation("Matmul", np.matmul))
 def matmul(input: Any, other: Any) -> Tensor:
     """The matrix product, by NumPy's rules for one, two and more axes."""
     refuse_unlike_factors(input, other)
-    return apply(_MATMULS.get((np.ndim(input), np.ndim(other)), _MATMUL), (input, other))
+    return apply(_MATMULS.get((rank_of(input), rank_of(other)), _MATMUL), (input, other))
 
 
 def outer(input: Any, vec2: Any) -> Tensor:
     """The products of all pairs of elements of two vectors."""
     for name, vector in (("self", input), ("vec2", vec2)):
-        if np.ndim(vector) != 1:
-            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {np.ndim(vector)}-D")
+        if rank_of(vector) != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {rank_of(vector)}-D")
     return mul(reshape(input, (-1, 1)), vec2)
 
 
@@ -227,9 +227,9 @@ ger = outer
 
 def check_matrices(first: Any, second: Any) -> None:
     """Raise PyTorch's error for what cannot be multiplied as two matrices."""
-    if np.ndim(first) != 2:
+    if rank_of(first) != 2:
         raise RuntimeError("self must be a matrix")
-    if np.ndim(second) != 2:
+    if rank_of(second) != 2:
         raise RuntimeError("mat2 must be a matrix")
     (rows, inner), (inner_2, columns) = first.array.shape, second.array.shape
     if inner != inner_2:
@@ -247,7 +247,7 @@ def mm(input: Any, mat2: Any) -> Tensor:
 
 def mv(input: Any, vec: Any) -> Tensor:
     """The product of a matrix and a vector."""
-    ranks = np.ndim(input), np.ndim(vec)
+    ranks = rank_of(input), rank_of(vec)
     if ranks != (2, 1):
         first = ranks[0] - 1 if ranks[0] == 2 else 1
         raise RuntimeError(
@@ -260,7 +260,7 @@ def mv(input: Any, vec: Any) -> Tensor:
 def bmm(input: Any, mat2: Any) -> Tensor:
     """The products of two stacks of matrices."""
     for name, operand in (("batch1", input), ("batch2", mat2)):
-        if np.ndim(operand) != 3:
+        if rank_of(operand) != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
     refuse_unlike_factors(input, mat2)
     return apply(_MATMULS[3, 3], (input, mat2))

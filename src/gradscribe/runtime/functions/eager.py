@@ -69,37 +69,33 @@ def apply(
             tell_finished(operation, operands, static, result)
         return result
     for operand in operands:
-        if (
-            isinstance(operand, Tensor)
-            and (operand.needs_grad or operand.view_of is not None)
-            and operand.requires_grad
+        if isinstance(operand, Tensor) and (
+            operand.needs_grad if operand.view_of is None else operand.requires_grad
         ):
             is_recorded = grad_enabled() and operation.differentiable
             if is_recorded and (operand.needs_grad is True or not all_inference(operands)):
                 return _record(operation, operands, static)
             break
-    out = operation.call([o.array if isinstance(o, Tensor) else o for o in operands], static)
-    result = wrap(out if type(out) is np.ndarray else np.asarray(out))
-    if operation.view:
-        mark_view(result, operation, operands, static)
-    else:
-        _own(result, operands)
+    arrays = [o.array if isinstance(o, Tensor) else o for o in operands]
+    out = operation.call(arrays, static)
+    array = out if type(out) is np.ndarray else np.asarray(out)
+    if not operation.view:
+        return wrap(_own(array, arrays))
+    result = wrap(array)
+    mark_view(result, operation, operands, static)
     return result
 
 
-def _own(result: Tensor, operands: Sequence[Any]) -> None:
-    """Give the result of an operation that gives no views memory of its own, where NumPy gives the
+def _own(array: Any, operands: Sequence[Any]) -> Any:
+    """The result of an operation that gives no views, in memory of its own: NumPy may give the
     operand's all the same (of a turn by no angle, a first power)."""
-    array = result.array
-    for operand in operands:
-        given = operand.array if isinstance(operand, Tensor) else operand
+    is_part = array.base is not None
+    for given in operands:
         if given is array or (
-            array.base is not None
-            and isinstance(given, np.ndarray)
-            and np.may_share_memory(given, array)
+            is_part and isinstance(given, np.ndarray) and np.may_share_memory(given, array)
         ):
-            result.array = array.copy(order="K")
-            return
+            return array.copy(order="K")
+    return array
 
 
 @silent
@@ -146,15 +142,18 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
         if kernel.by_operations is not None and kernel.stand_ins is None:
             unread = _unread(kernel, record, leaves)
             kernel.stand_ins = _stand_ins(leaves, unread) if unread else None
-    edges = [edge_of(operands[position]) for position in kernel.active]
+    array = out if type(out) is np.ndarray else np.asarray(out)
+    if not operation.view:
+        array = _own(array, leaves)
     if kernel.stand_ins is not None:
-        leaves = kernel.spared(leaves)
+        for position, stand_in in enumerate(kernel.stand_ins):
+            if stand_in is not None:
+                leaves[position] = stand_in
+    edges = [edge_of(operands[position]) for position in kernel.active]
     node = kernel.node_class(kernel, edges, leaves, record, counters, expected, kernel.shapes)
-    result = wrap_result(out if type(out) is np.ndarray else np.asarray(out), node)
+    result = wrap_result(array, node)
     if operation.view:
         mark_view(result, operation, operands, static)
-    else:
-        _own(result, operands)
     if kernel.checks_outputs:
         counters.append(result.counter)
         expected.append(result.counter[0])

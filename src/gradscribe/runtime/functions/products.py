@@ -24,7 +24,7 @@ from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.functions.older_orders import factors_first
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.promotion import alike, floating, promoted, summable
-from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.runtime.tensors.tensor import Tensor, rank_of
 
 # fmt: off
 __all__ = [
@@ -217,9 +217,9 @@ def chain_matmul(*matrices: Any) -> Any:
 
 def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     """The vector product along an axis of length three: the first one, if none is named."""
-    if dim is not None or np.ndim(input) != np.ndim(other):
+    if dim is not None or rank_of(input) != rank_of(other):
         return _cross(input, other, -1 if dim is None else dim)
-    return _cross_along_first(input, other, [*range(np.ndim(input) - 1)])
+    return _cross_along_first(input, other, [*range(rank_of(input) - 1)])
 
 
 def _cross_along_first(input: Any, other: Any, axes: list[int]) -> Any:

@@ -3,12 +3,45 @@
 A division by zero or an overflow gives an infinity or a NaN, as in PyTorch, without a warning.
 """
 
+from __future__ import annotations
+
+import functools
 import warnings
+from collections.abc import Callable
+from contextvars import ContextVar, copy_context
+from typing import Any, TypeVar
 
 import numpy as np
 
-silent = np.errstate(all="ignore")
-"""Decorator of a function that computes with arrays for a Tensor."""
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _silence() -> tuple[ContextVar[Any], Any]:
+    """The context variable in which NumPy keeps what to do on errors, and its value where that is
+    nothing: entering `np.errstate` takes longer than many an operation."""
+    before = copy_context()
+    with np.errstate(all="ignore"):
+        within = copy_context()
+    (changed,) = (var for var, value in within.items() if before.get(var) is not value)
+    return changed, within[changed]
+
+
+_HANDLING, _NOTHING = _silence()
+
+
+def silent(function: Function) -> Function:
+    """Decorator of a function that computes with arrays for a Tensor."""
+    enter, leave, ignored = _HANDLING.set, _HANDLING.reset, _NOTHING
+
+    @functools.wraps(function)
+    def quiet(*args: Any, **options: Any) -> Any:
+        token = enter(ignored)
+        try:
+            return function(*args, **options)
+        finally:
+            leave(token)
+
+    return quiet  # type: ignore[return-value]
 
 
 def tell_of_imaginary_part() -> None:

@@ -27,11 +27,12 @@ import numpy as np
 
 from gradscribe.runtime.functions.silence import silent
 from gradscribe.runtime.graph import anomaly
+from gradscribe.runtime.graph.accumulating import accumulate
 from gradscribe.runtime.graph.grad_mode import enter_mode, leave_mode
 from gradscribe.runtime.graph.hooks import WATCHED, HookTable, checked_results, run_hooks
 from gradscribe.runtime.graph.in_thread import in_thread
 from gradscribe.runtime.graph.modes import MODES, any_needs_tensors, tell_finished_gradient, timed
-from gradscribe.runtime.graph.node import AccumulateGrad, Edge, Node, NodeState, accumulate
+from gradscribe.runtime.graph.node import AccumulateGrad, Edge, Node, NodeState
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
 Root = tuple[Edge, Tensor]

@@ -258,11 +258,6 @@ class Kernel:
         stand_ins = self.stand_ins or (None,) * count
         return [position for position in range(count) if stand_ins[position] is None]
 
-    def spared(self, leaves: Sequence[Any]) -> list[Any]:
-        """The leaves, with stand-ins for those that no derivative reads."""
-        assert self.stand_ins is not None
-        return [leaf if s is None else s for leaf, s in zip(leaves, self.stand_ins, strict=True)]
-
 
 def as_array(cotangent: Any) -> Any:
     return cotangent if type(cotangent) is np.ndarray else np.asarray(cotangent)

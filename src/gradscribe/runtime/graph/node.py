@@ -14,14 +14,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 import numpy as np
 
 from gradscribe.runtime.graph.grad_mode import grad_enabled
-from gradscribe.runtime.graph.gradients import wanted_dtype
 from gradscribe.runtime.graph.hooks import (
     WATCHED,
     Hook,
@@ -30,7 +28,6 @@ from gradscribe.runtime.graph.hooks import (
     require_nothing,
 )
 from gradscribe.runtime.tensors.dtypes import CPU, PublicDtype
-from gradscribe.runtime.tensors.memory_formats import empty_as, laid_out_as
 from gradscribe.runtime.tensors.size import Size
 
 if TYPE_CHECKING:
@@ -229,6 +226,8 @@ class AccumulateGrad(Node):
         self.sequence_nr = _next_leaf_sequence()
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        from gradscribe.runtime.graph.accumulating import accumulate
+
         (gradient,) = cotangents
         if gradient is not None and self.variable.needs_grad:
             accumulate(self.variable, gradient)
@@ -252,42 +251,6 @@ class AccumulateGrad(Node):
 
     def tensor_hooks(self, index: int) -> HookTable:
         return self.variable.leaf_state().hooks
-
-
-_accumulating = RLock()
-
-
-def accumulate(variable: Tensor, gradient: Any) -> None:
-    """Add a gradient, which nothing else refers to, to `variable.grad`."""
-    from gradscribe.runtime.tensors.data_errors import check_sum
-    from gradscribe.runtime.tensors.inplace import assign
-    from gradscribe.runtime.tensors.tensor import Tensor, wrap
-
-    with _accumulating:
-        present = variable._grad
-        if isinstance(gradient, Tensor):
-            wanted = wanted_dtype(variable)
-            if wanted is not None and gradient.array.dtype != wanted:
-                gradient = gradient.to(wanted)
-            if present is None and variable.node is not None:
-                variable.grad = gradient.clone()
-            elif present is None:
-                place = empty_as(variable.array, gradient.array.dtype)
-                variable.grad = assign(wrap(place), gradient)
-            else:
-                variable.grad = present + gradient
-        elif present is None:
-            array = np.asarray(gradient, dtype=wanted_dtype(variable))
-            variable.grad = wrap(laid_out_as(variable.array, array))
-        elif variable.node is not None:
-            variable.grad = wrap(np.asarray(present.array + gradient, present.array.dtype))
-        else:
-            try:
-                np.add(present.array, gradient, out=present.array, casting="same_kind")
-            except ValueError:
-                check_sum(present.array, gradient)
-                raise
-            present.counter[0] += 1
 
 
 FREED_GRAPH = (

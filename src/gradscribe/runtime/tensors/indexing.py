@@ -17,7 +17,7 @@ from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.tensors.inplace import assign
 from gradscribe.runtime.tensors.inplace import setitem as store_at
-from gradscribe.runtime.tensors.tensor import Array, Tensor
+from gradscribe.runtime.tensors.tensor import Array, Tensor, rank_of
 from gradscribe.runtime.tensors.views import Step
 
 
@@ -120,7 +120,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
 
 def _of_rank(value: Any, rank: int) -> Any:
     """A value to store without the axes of length one that it has before those of its place."""
-    extra = np.ndim(value) - rank
+    extra = rank_of(value) - rank
     if extra <= 0 or any(length != 1 for length in value.shape[:extra]):
         return value
     return value.reshape(value.shape[extra:])

@@ -36,7 +36,7 @@ from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.data_errors import other_shape
 from gradscribe.runtime.tensors.promotion import can_cast
 from gradscribe.runtime.tensors.stored_values import check_dtypes, does_not_fit, fitting
-from gradscribe.runtime.tensors.tensor import Array, Tensor, edge_of, move, wrap
+from gradscribe.runtime.tensors.tensor import Array, Tensor, edge_of, move, rank_of, wrap
 from gradscribe.runtime.tensors.views import Step, Steps, positions, take, take_array
 
 LEAF_IN_PLACE = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -372,7 +372,7 @@ def _name_of_store(target: Tensor, step: Step, value: Any) -> str:
     """The name of the node of a Tensor, or of its base, a part of which was given a value."""
     if not step.operands or target.view_of is not None:
         return "CopySlices"
-    is_fill = len(step.operands) == 1 and step.operands[0].dtype.kind == "b" and not np.ndim(value)
+    is_fill = len(step.operands) == 1 and step.operands[0].dtype.kind == "b" and not rank_of(value)
     return (
         "MaskedFillBackward0" if is_fill and not isinstance(value, Tensor) else "IndexPutBackward0"
     )

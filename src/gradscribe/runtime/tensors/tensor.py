@@ -345,6 +345,11 @@ def wrap_result(array: Array, node: Node, index: int = 0) -> Tensor:
     return tensor
 
 
+def rank_of(operand: Any) -> int:
+    """How many axes a Tensor, an array or a number has."""
+    return operand.array.ndim if isinstance(operand, Tensor) else np.ndim(operand)
+
+
 def move(tensor: Tensor, node: Node, index: int) -> None:
     """Make a Tensor that was changed in place the output of another node. Its hooks stay with the
     value that it was; a Tensor that retains its gradient goes on doing so."""

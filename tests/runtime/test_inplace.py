@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gradscribe import autograd
+from gradscribe.autograd import grad
 from gradscribe.errors import UnsupportedError
 from gradscribe.runtime import namespace as gs
 
@@ -356,6 +357,39 @@ def test_views_taken_before_axes_were_exchanged_stay_what_they_are():
     assert (row.tolist(), y.tolist()) == ([15, 6], [[15, 50], [6, 20]])
     (row + y[1]).sum().backward()
     assert x.grad.tolist() == [15, 3 + 3 + 10]
+
+
+@pytest.mark.parametrize(
+    ("rearrange", "gradient"),
+    [
+        (lambda x: x.t_(), [[1, 0], [2, 0], [3, 0]]),
+        (lambda x: x.unsqueeze_(0), [[[1, 2, 3], [0, 0, 0]]]),
+        (lambda x: x.t_().unsqueeze_(2), [[[1], [0]], [[2], [0]], [[3], [0]]]),
+        (lambda x: x.as_strided_((2,), (1,)), [1, 2]),
+    ],
+)
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_views_of_what_a_leaf_was_lead_to_what_it_is(rearrange, gradient, create_graph):
+    x = gs.ones(2, 3, requires_grad=True)
+    row = x[0]
+    with gs.no_grad():
+        rearrange(x)
+    found = grad((row * gs.tensor([1.0, 2.0, 3.0])).sum(), x, create_graph=create_graph)
+    assert found[0].tolist() == gradient
+    (row * gs.tensor([1.0, 2.0, 3.0])).sum().backward()
+    assert x.grad.tolist() == gradient
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+        row.mul_(2)
+
+
+@pytest.mark.parametrize(
+    ("rearrange", "shape"),
+    [(lambda x: x.t_(), (3, 2)), (lambda x: x.unsqueeze_(0), (1, 2, 3))],
+)
+def test_axes_of_repeated_elements_may_change_in_place(rearrange, shape):
+    x = gs.arange(3.0).expand(2, 3)
+    assert rearrange(x).shape == shape
+    assert x._version == 1
 
 
 # -- names and results ---------------------------------------------------------------------------

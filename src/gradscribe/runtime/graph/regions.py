@@ -1,19 +1,21 @@
-"""The node of a view that is taken again after its base was changed in place.
+"""The nodes of views that are taken again after their base was changed in place.
 
-The view is told by the steps that lead to it from the base, so its gradient goes where the same
-steps lead in an array of the base's shape.
+A view is told by the steps that lead to it from the base, so its gradient goes where the same
+steps lead in an array of the base's shape. Where the axes of a leaf were changed in place, views
+of what it was lead to what it is now.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from gradscribe.runtime.graph.node import Node, next_sequence
 from gradscribe.runtime.tensors.tensor import Array, Tensor, edge_of, wrap
-from gradscribe.runtime.tensors.views import Steps, overlaps, positions, take_array
+from gradscribe.runtime.tensors.views import Steps, overlaps, positions, take, take_array
 
 
 class AsStridedBackward0(Node):
@@ -55,3 +57,38 @@ class AsStridedBackward0(Node):
         whole = wrap(np.zeros(self.shape, self.dtype).reshape(-1))
         places = wrap(positions(self.shape, self.steps).reshape(-1))
         return reshape(index_add(whole, 0, places, reshape(cotangent, -1)), self.shape)
+
+
+class RearrangedBackward(Node):
+    """The node of what a leaf was before its axes were changed in place; steps: from that to what
+    it is now."""
+
+    __slots__ = ("kind", "steps")
+
+    def __init__(self, leaf: Tensor, steps: Steps, former: Array) -> None:
+        self.next_edges = [edge_of(leaf)]
+        self.kind = former.shape, former.dtype
+        self.steps = steps
+        self.sequence_nr = next_sequence()
+        self.own_hooks = None
+
+    @property
+    def output_types(self) -> Sequence[Any]:
+        return [self.kind]
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        (cotangent,) = cotangents
+        return [(take if create_graph else take_array)(cotangent, self.steps)]
+
+
+def lead_to(leaf: Tensor, former: Tensor) -> None:
+    """Let gradients of what a leaf was, before its axes were changed in place, go to the leaf."""
+    leaf_ref = ref(leaf)
+
+    def node() -> Node | None:
+        now = leaf_ref()
+        if now is None or now.view_of is None:
+            return None
+        return RearrangedBackward(now, now.view_of.steps, former.array)
+
+    former.leaf_state().accumulator = node

@@ -119,7 +119,7 @@ def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwa
     are views of a Tensor that stands for what it was."""
     if is_recorded(target, ()):
         refuse_leaf(target)
-    refuse_store(target)
+    _tell_of_change(target)
     original = wrap(target.array)
     original.node, original.index = target.grad_fn, target.index
     original.needs_grad = target.needs_grad
@@ -141,6 +141,10 @@ def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwa
         target.view_of.is_of_itself = original.view_of is None or original.view_of.is_of_itself
         target.view_of.version = target.counter[0]
         target.view_of.node = target.view_of.base.node
+        if target.needs_grad and target.node is None and original.view_of is None:
+            from gradscribe.runtime.graph.regions import lead_to
+
+            lead_to(target, original)
     return target
 
 
@@ -237,17 +241,22 @@ def store(target: Tensor, result: Tensor) -> None:
 def refuse_store(target: Tensor) -> None:
     """Raise the error for a store into broadcast memory (which NumPy makes read-only), or into
     an inference Tensor. Otherwise who needs what is there now is told to keep it."""
+    _tell_of_change(target)
+    if not target.array.flags.writeable:
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
+
+
+def _tell_of_change(target: Tensor) -> None:
+    """Tell who needs what a Tensor is now to keep it; raise the error for an inference Tensor."""
     inference.refuse_store(target)
     base = target if target.view_of is None else target.view_of.base
     if isinstance(base.node, OperationNode):
         base.node.keep_output(base.array)
     if MODES:
         tell_storing(target)
-    if not target.array.flags.writeable:
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location. Please clone() the tensor before performing the operation."
-        )
 
 
 def _kind(array: Array) -> str:

@@ -46,7 +46,7 @@ class LeafState:
 
     def __init__(self) -> None:
         self.grad_dtype: Any = OWN
-        self.accumulator: ref[AccumulateGrad] | None = None
+        self.accumulator: Callable[[], Node | None] | None = None
         self.hooks: HookTable = {}
         self.post_accumulate: HookTable = {}
 

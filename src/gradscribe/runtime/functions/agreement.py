@@ -42,10 +42,14 @@ def refuse_booleans(first: Any, second: Any) -> None:
 def _are_alike(*operands: Any) -> bool:
     """Whether operands have one dtype, as far as they are Tensors of floating or complex numbers;
     integers are converted, as in the PyTorch of old, whose `arange` gave floating numbers."""
-    if not all(isinstance(operand, Tensor) for operand in operands):
-        return True
-    first, *rest = [o.array.dtype for o in operands if o.array.dtype.kind in "fc"] or [None]
-    return all(dtype == first for dtype in rest)
+    found = set()
+    for operand in operands:
+        if not isinstance(operand, Tensor):
+            return True
+        dtype = operand.array.dtype
+        if dtype.kind in "fc":
+            found.add(dtype)
+    return len(found) < 2
 
 
 def refuse_unlike(message: str, *operands: Any, name: Callable[[Any], str] = scalar_name) -> None:

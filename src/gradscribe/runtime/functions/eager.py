@@ -100,7 +100,9 @@ def _own(array: Any, operands: Sequence[Any]) -> Any:
 
 @silent
 def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ...]) -> Tensor:
-    key: list[Any] = [operation, static, *map(type, static)]
+    key: list[Any] = [operation, static]
+    if static:
+        key += map(type, static)
     leaves: list[Any] = []
     counters: list[list[int] | None] = []
     expected: list[int] = []

@@ -51,7 +51,9 @@ VIEW = enter_row(
     Operation("View", np.reshape, ("shape",), positional=True, view=True, run=_reshaped)
 )
 _EXPAND = enter_row(Operation("Expand", np.broadcast_to, ("shape",), positional=True, view=True))
-_PERMUTE = enter_row(Operation("Permute", np.transpose, ("axes",), view=True))
+_PERMUTE = enter_row(
+    Operation("Permute", np.transpose, ("axes",), view=True, run=np.ndarray.transpose)
+)
 _TRANSPOSE = enter_row(Operation("Transpose", np.swapaxes, ("axis1", "axis2"), view=True))
 _SAME_AXES = Operation("Transpose", np.transpose, view=True)
 _FLIP = Operation("Flip", composites.flip, ("axis",))
@@ -186,11 +188,16 @@ def permute(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     return apply(_PERMUTE, (input,), (order,))
 
 
+def reversed_axes(input: Tensor) -> Tensor:
+    """All axes in the other order."""
+    return apply(_PERMUTE, (input,), (tuple(range(input.array.ndim - 1, -1, -1)),))
+
+
 def transpose(input: Tensor, dim0: Any = None, dim1: Any = None, *dims: int) -> Tensor:
     """Two axes exchanged; as in NumPy, all axes reversed where none are named, and all axes in a
     new order where more than two are."""
     if dim0 is None:
-        return permute(input, *reversed(range(input.array.ndim)))
+        return reversed_axes(input)
     if dim1 is None:
         return permute(input, dim0)
     if dims:

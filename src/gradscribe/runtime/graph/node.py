@@ -231,8 +231,10 @@ class AccumulateGrad(Node):
         (gradient,) = cotangents
         if gradient is not None and self.variable.needs_grad:
             accumulate(self.variable, gradient)
-            for hook in tuple(self.variable.leaf_state().post_accumulate.values()):
-                require_nothing(hook(self.variable))
+            leaf = self.variable._leaf
+            if leaf is not None and leaf.post_accumulate:
+                for hook in tuple(leaf.post_accumulate.values()):
+                    require_nothing(hook(self.variable))
         return ()
 
     def own_state(self) -> NodeState:

@@ -120,7 +120,7 @@ def _iterate(self: Tensor) -> Iterator[Tensor]:
 
 def _reversed_axes(self: Tensor) -> Tensor:
     """The transpose: all axes reversed."""
-    return shaping.permute(self, *reversed(range(self.ndim)))
+    return shaping.reversed_axes(self)
 
 
 def _adjoint_matrix(self: Tensor) -> Tensor:

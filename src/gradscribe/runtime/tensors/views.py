@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gradscribe.runtime.tensors.tensor import Tensor
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Step:
     """One view operation, with its operands after the first and its static arguments."""
 

@@ -310,3 +310,62 @@ def test_values_may_have_more_axes_of_length_one_than_their_place(index):
     whole.sum().backward()
     assert whole.tolist() == [[5, 5, 5], [5, 5, 5]]
     assert value.grad.shape == (1, 1, 2, 3)
+
+
+TENSORS = {"s": gs.tensor(1.0), "v": gs.ones(3), "m": gs.ones(2, 3)}
+ARRAYS = {
+    "two": gs.tensor([0, 1]),
+    "three": gs.tensor([0, 1, 2]),
+    "five": gs.tensor([5]),
+    "mask": gs.tensor([True, False]),
+    "mask3": gs.tensor([True, False, True]),
+}
+
+
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        ("s[...,1:]", "too many indices for tensor of dimension 0"),
+        ("s[1:]", "slice() cannot be applied to a 0-dim tensor."),
+        ("s[True,0,0]", "too many indices for tensor of dimension 0"),
+        ("v[two,1:,0]", "too many indices for tensor of dimension 1"),
+        ("m[0,5]", "index 5 is out of bounds for dimension 1 with size 3"),
+        ("m[:,five]", "index 5 is out of bounds for dimension 0 with size 3"),
+        ("m[0,five]", "index 5 is out of bounds for dimension 0 with size 3"),
+        ("m[two,five]", "index 5 is out of bounds for dimension 1 with size 3"),
+        (
+            "m[mask3]",
+            "The shape of the mask [3] at index 0 does not match the shape of the indexed tensor "
+            "[2, 3] at index 0",
+        ),
+        (
+            "m[...,mask]",
+            "The shape of the mask [2] at index 0 does not match the shape of the indexed tensor "
+            "[2, 3] at index 1",
+        ),
+        (
+            "m[0,mask]",
+            "The shape of the mask [2] at index 0 does not match the shape of the indexed tensor "
+            "[3] at index 0",
+        ),
+        (
+            "m[None,mask3]",
+            "The shape of the mask [3] at index 0 does not match the shape of the indexed tensor "
+            "[1, 2, 3] at index 1",
+        ),
+        (
+            "m[two,three]",
+            "shape mismatch: indexing tensors could not be broadcast together with shapes [2], [3]",
+        ),
+        (
+            "m[False,[[0,1]],three]",
+            "shape mismatch: indexing tensors could not be broadcast together with shapes [0], "
+            "[1, 2], [3]",
+        ),
+    ],
+)
+def test_indices_that_do_not_fit_are_told_of_in_pytorchs_words(index: str, message: str) -> None:
+    for program in (index, f"{index} = 1.0"):
+        with pytest.raises(IndexError) as error:
+            exec(program, {**TENSORS, **ARRAYS})
+        assert str(error.value) == message

@@ -37,72 +37,127 @@ _OF_ITEMS = {int: SELECT, type(None): taking("Unsqueeze")}
 
 def getitem(tensor: Tensor, index: Any) -> Tensor:
     """`tensor[index]`, for every kind of index."""
-    static, operands = normalized(index)
+    given = static, operands = normalized(index)
+    of = tensor
+    try:
+        if operands:
+            of, static, operands = _with_one_kind(tensor, static, operands)
+        return apply(operation_of(static, operands), (of, *operands), (static,))
+    except (IndexError, UnsupportedError):
+        explain(tensor.array.shape, *given)
+        raise
+
+
+def _with_one_kind(
+    tensor: Tensor, static: tuple[Any, ...], operands: tuple[Any, ...]
+) -> tuple[Tensor, tuple[Any, ...], tuple[Any, ...]]:
+    """An index with arrays in the form that NumPy understands as PyTorch does: what is left of it
+    when single booleans have been given axes, and integers that stand apart from the arrays have
+    selected; and what it is an index of then."""
     if any(map(_is_truth, operands)):
         tensor, static, operands = _with_axes_of_truths(tensor, static, operands)
-    if operands and _separates(static):
-        selected, rest = _selected_first(static, operands)
+    if _separates(static):
+        selected, static = _selected_first(static, operands)
         tensor = apply(SELECT, (tensor,), (selected,))
-        static = rest
-    try:
-        return apply(operation_of(static, operands), (tensor, *operands), (static,))
-    except (IndexError, UnsupportedError):
-        explain(tensor.array.shape, static, operands)
-        raise
+    return tensor, static, operands
 
 
 def explain(shape: tuple[int, ...], index: tuple[Any, ...], operands: tuple[Any, ...]) -> None:
     """Raise PyTorch's error for an index that does not fit a shape."""
-    if not shape and type(index[0]) is int and index[1:] in ((), (Ellipsis,)):
+    if not shape and index == (index[0], Ellipsis) and type(index[0]) is int:
         raise IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` "
             "in C++ to convert a 0-dim tensor to a number"
         )
     taken = [item for item in index if item is not None and item is not Ellipsis]
     masks = [o.ndim for o in operands if o.dtype.kind == "b"]
-    if not shape and taken and all(isinstance(item, SliceOf) for item in taken):
+    if not shape and len(taken) == 1 and isinstance(index[0], SliceOf):
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    if len(taken) + sum(masks) - len(masks) > len(shape):
+    count = len(taken) + sum(masks) - len(masks)
+    if count > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
-    if Ellipsis in index[:-1]:
-        return
-    integers = [o.shape for o in operands if o.dtype.kind != "b"]
+    whole = [_WHOLE] * (len(shape) - count)
+    place = index.index(Ellipsis) if Ellipsis in index else len(index)
+    items = [*index[:place], *whole, *index[place + 1 :]]
+    given = [operands[i.index - 1] if isinstance(i, Operand) else i for i in items]
+    _explain_arrays(*_after_basic_items(shape, given))
+
+
+def _after_basic_items(
+    shape: tuple[int, ...], items: list[Any]
+) -> tuple[list[int], list[tuple[Array, int]]]:
+    """The shape that is left when integers, slices and None in an index have done their part, and
+    the arrays in the index, each with the axis in that shape where it stands. Raises PyTorch's
+    error for an integer outside of its axis."""
+    left: list[int] = []
+    arrays = []
     axis = 0
-    for item in (item for item in index if item is not None and item is not Ellipsis):
-        given = operands[item.index - 1] if isinstance(item, Operand) else item
-        if isinstance(given, np.ndarray) and given.dtype.kind == "b":
-            if given.shape != shape[axis : axis + given.ndim]:
-                raise IndexError(
-                    f"The shape of the mask {list(given.shape)} at index {axis} does not match the "
-                    f"shape of the indexed tensor {list(shape)} at index {axis}"
-                )
-            axis += given.ndim
+    for item in items:
+        if item is None:
+            left.append(1)
             continue
-        if not isinstance(given, SliceOf):
-            outside = [i for i in np.ravel(given).tolist() if not -shape[axis] <= i < shape[axis]]
-            if outside and isinstance(given, np.ndarray) and not shape[axis]:
-                raise IndexError("index is out of bounds for dimension with size 0")
-            if outside:
-                raise IndexError(
-                    f"index {outside[0]} is out of bounds for dimension {axis} with size "
-                    f"{shape[axis]}"
-                )
+        if isinstance(item, np.ndarray) and _is_truth(item):
+            arrays.append((np.zeros(int(item), np.int64), len(left)))
+            left.append(1)
+            continue
+        if isinstance(item, np.ndarray):
+            rank = item.ndim if item.dtype.kind == "b" else 1
+            arrays.append((item, len(left)))
+            left += shape[axis : axis + rank]
+            axis += rank
+            continue
+        if isinstance(item, SliceOf):
+            left.append(len(range(*slice(item.start, item.stop, item.step).indices(shape[axis]))))
+        elif not -shape[axis] <= item < shape[axis]:
+            raise IndexError(
+                f"index {item} is out of bounds for dimension {axis} with size {shape[axis]}"
+            )
         axis += 1
-    if len(set(integers)) > 1:
+    return left, arrays
+
+
+def _explain_arrays(shape: list[int], arrays: list[tuple[Array, int]]) -> None:
+    """Raise PyTorch's error for arrays that do not fit the axes of a shape where they stand. It
+    counts the axes that are indexed, not all of them."""
+    integers: list[tuple[Array, int]] = []
+    for array, start in arrays:
+        if array.dtype.kind != "b":
+            integers.append((array, shape[start]))
+            continue
+        for axis, length in enumerate(array.shape):
+            if length != shape[start + axis]:
+                raise IndexError(
+                    f"The shape of the mask {list(array.shape)} at index {axis} does not match the "
+                    f"shape of the indexed tensor {shape} at index {start + axis}"
+                )
+        integers += zip(np.nonzero(array), array.shape, strict=True)
+    try:
+        np.broadcast_shapes(*(array.shape for array, _ in integers))
+    except ValueError:
         raise IndexError(
             "shape mismatch: indexing tensors could not be broadcast together with shapes "
-            + ", ".join(str(list(shape)) for shape in integers)
-        )
+            + ", ".join(str(list(array.shape)) for array, _ in integers)
+        ) from None
+    for dimension, (array, length) in enumerate(integers):
+        outside = array[(array < -length) | (array >= length)]
+        if outside.size and not length:
+            raise IndexError("index is out of bounds for dimension with size 0")
+        if outside.size:
+            raise IndexError(
+                f"index {outside[0]} is out of bounds for dimension {dimension} with size {length}"
+            )
 
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     """`tensor[index] = value`."""
-    static, operands = normalized(index)
-    if any(map(_is_truth, operands)):
-        tensor, static, operands = _with_axes_of_truths(tensor, static, operands)
-    if operands and _separates(static):
-        selected, static = _selected_first(static, operands)
-        tensor = apply(SELECT, (tensor,), (selected,))
+    given = static, operands = normalized(index)
+    shape = tensor.array.shape
+    if operands:
+        try:
+            tensor, static, operands = _with_one_kind(tensor, static, operands)
+        except (IndexError, UnsupportedError):
+            explain(shape, *given)
+            raise
     if static == (Ellipsis,):
         assign(tensor, _of_rank(value, tensor.array.ndim))
         return
@@ -114,7 +169,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     try:
         store_at(tensor, step, plain_index(static, (tensor.array, *operands)), value)
     except IndexError:
-        explain(tensor.array.shape, static, operands)
+        explain(shape, *given)
         raise
 
 

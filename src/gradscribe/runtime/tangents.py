@@ -16,13 +16,15 @@ from gradscribe.runtime.functions import shaping
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.graph.backward import grad
 from gradscribe.runtime.graph.compiled_node import CompiledNode
-from gradscribe.runtime.graph.derivative_node import Point, derivative, recorded
+from gradscribe.runtime.graph.derivative_node import derivative, recorded
 from gradscribe.runtime.graph.engine import current_run
 from gradscribe.runtime.graph.grad_mode import enter_mode, grad_enabled, leave_mode
+from gradscribe.runtime.graph.higher_node import HigherNode
 from gradscribe.runtime.graph.kernel import Derivatives
 from gradscribe.runtime.graph.modes import Call
 from gradscribe.runtime.graph.node import NO_EDGE, Node
 from gradscribe.runtime.graph.operation import OperationNode
+from gradscribe.runtime.graph.point import Point
 from gradscribe.runtime.graph.saved import unpacked
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
@@ -74,7 +76,7 @@ def tangents_of_results(
                 if node not in of_nodes:
                     of_active = [of_edges.get(edge) for edge in node.next_edges]
                     of_nodes[node] = _pushed_forward(
-                        node.kernel.derivatives, node.point, of_active, recording
+                        node.kernel.derivatives, _point(node), of_active, recording
                     )
                 found.append(of_nodes[node][result.index])
             else:
@@ -133,14 +135,16 @@ def tangents_of_compiled_gradients(
         for c, shape in zip(cotangents, node.output_types, strict=True)
     ]
     of_active = [of_leaves[position] if of_leaves else None for position in node.kernel.active]
-    return [
-        *_pushed_forward(
-            node.kernel.derivatives.gradient,
-            node.point + Point.of(seeds),
-            [*of_active, *of_cotangents],
-            recording,
-        )
-    ]
+    point, along = _point(node) + Point.of(seeds), [*of_active, *of_cotangents]
+    if node.kernel.derivatives.has_given_rules:
+        return [*_pushed_forward(node.kernel.derivatives.gradient, point, along, recording)]
+    results = HigherNode.of_gradient(node.kernel, point).backward(along, recording)
+    active = results[: len(node.kernel.active)]
+    return [r if isinstance(r, Tensor) else wrap(np.asarray(r)) for r in active]
+
+
+def _point(node: OperationNode) -> Point:
+    return node.point(unpacked(list(node.leaves), {}))
 
 
 def _pushed_forward(
@@ -203,5 +207,10 @@ def forward_product(
     if not pairs:
         return zeros
     reached, directions = zip(*pairs, strict=True)
+    product: Tensor | None
     (product,) = grad(reached, weight, directions, create_graph=recording, allow_unused=True)
-    return zeros if product is None else product
+    if product is None:
+        return zeros
+    if any(np.may_share_memory(product.array, t.array) for t in directions):
+        return product.clone()  # stores to `out` change its tangent, and no other
+    return product

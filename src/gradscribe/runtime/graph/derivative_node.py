@@ -12,69 +12,21 @@ differentiated again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradscribe.runtime.graph.higher_node import converted, cotangent_edge
 from gradscribe.runtime.graph.kernel import Derivatives, as_array, converter, signature
 from gradscribe.runtime.graph.modes import MODES, tell_recorded
-from gradscribe.runtime.graph.node import (
-    FREED_GRAPH,
-    NO_EDGE,
-    Edge,
-    Node,
-    modified_in_place,
-    next_sequence,
-)
+from gradscribe.runtime.graph.node import FREED_GRAPH, Edge, Node, next_sequence
+from gradscribe.runtime.graph.point import Point, converted
 from gradscribe.runtime.graph.saved import Packing, unpacked
-from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.tensor import Tensor, wrap, wrap_result
 
 if TYPE_CHECKING:
     from gradscribe.codegen import Itemized
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """What a function is called with: for each leaf its value (an array, or a number), where its
-    gradient goes, its version counter (None: it is no Tensor), and what the version was."""
-
-    values: Sequence[Any]
-    edges: Sequence[Edge]
-    counters: Sequence[list[int] | None]
-    expected: Sequence[int]
-
-    @classmethod
-    def of(cls, leaves: Sequence[Any]) -> Point:
-        """Of Tensors, arrays and numbers."""
-        counters = [leaf.counter if isinstance(leaf, Tensor) else None for leaf in leaves]
-        return cls(
-            [leaf.array[()] if isinstance(leaf, Tensor) else leaf for leaf in leaves],
-            [cotangent_edge(leaf) if isinstance(leaf, Tensor) else NO_EDGE for leaf in leaves],
-            counters,
-            [0 if counter is None else counter[0] for counter in counters],
-        )
-
-    def __add__(self, other: Point) -> Point:
-        return Point(
-            [*self.values, *other.values],
-            [*self.edges, *other.edges],
-            [*self.counters, *other.counters],
-            [*self.expected, *other.expected],
-        )
-
-    def check_versions(self, positions: Sequence[int]) -> None:
-        """Raise the error for a leaf that was changed in place since."""
-        for position in positions:
-            counter, expected = self.counters[position], self.expected[position]
-            if counter is not None and counter[0] != expected:
-                shape, dtype = signature(unpacked(self.values[position], {}))
-                name = dtypes.type_name(dtype)
-                raise modified_in_place(name, shape, self.edges[position], counter[0], expected)
 
 
 def derivative(derivatives: Derivatives, point: Point) -> list[Any]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradscribe.runtime.graph.kernel import Convert, Kernel, as_array, converter, signature
+from gradscribe.runtime.graph.kernel import Kernel, as_array, converter, signature
 from gradscribe.runtime.graph.modes import MODES, tell_recorded
 from gradscribe.runtime.graph.node import (
     FREED_GRAPH,
@@ -31,9 +31,10 @@ from gradscribe.runtime.graph.node import (
     modified_in_place,
     next_sequence,
 )
+from gradscribe.runtime.graph.point import Point, converted, edge_to
 from gradscribe.runtime.graph.saved import Known, Packing, unpacked
 from gradscribe.runtime.tensors import dtypes
-from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
+from gradscribe.runtime.tensors.tensor import wrap, wrap_result
 
 if TYPE_CHECKING:
     from gradscribe.codegen import Itemized
@@ -76,6 +77,22 @@ class HigherNode(Node):
         self.sequence_nr = next_sequence()
         self.own_hooks = None
 
+    @classmethod
+    def of_gradient(cls, kernel: Kernel, point: Point) -> HigherNode:
+        """The node of F_1(z). What is linear has no derivative by its leaves."""
+        arity = len(point.values) - len(kernel.outputs)
+        own = [*map(point.edges.__getitem__, kernel.active)]
+        edges = [NO_EDGE] * len(own) if kernel.derivatives.linear else own
+        return higher_node_class(f"{kernel.stem}BackwardBackward0")(
+            kernel,
+            1,
+            [*point.values],
+            [],
+            [*edges, *point.edges[arity:]],
+            [*point.counters],
+            [*point.expected],
+        )
+
     @property
     def cotangent_count(self) -> int:  # type: ignore[override]
         return len(self.kernel.active) + len(self.kernel.outputs)
@@ -114,7 +131,7 @@ class HigherNode(Node):
         cotangents += [None] * (self.cotangent_count - len(cotangents))
         direction = self._direction(point, cotangents)
         width = self.cotangent_count
-        new_edges = [*map(cotangent_edge, cotangents)] if create_graph else []
+        new_edges = [*map(edge_to, cotangents)] if create_graph else []
         own_edges = self._edges_of_higher(width)
         results = self._evaluate(
             point, [*directions, direction], [*own_edges, *new_edges], create_graph
@@ -162,17 +179,20 @@ class HigherNode(Node):
         results = function(*point, *chain.from_iterable(directions))
         if not create_graph:
             return list(results)
-        if all(node is None for node, _ in edges):
-            return [None if r is None else wrap(as_array(r)) for r in results]
         name = f"{self.kernel.stem}{'Backward' * (order + 1)}0"
         node = higher_node_class(name)(
             self.kernel, order, point, directions, edges, self.counters, self.expected
         )
+        return node.outputs(results)
+
+    def outputs(self, results: Sequence[Any]) -> list[Any]:
+        """The results of the function as Tensors, of this node where its edges lead on."""
+        arrays = [None if result is None else as_array(result) for result in results]
+        if all(node is None for node, _ in self.next_edges):
+            return [None if array is None else wrap(array) for array in arrays]
         if MODES:
-            tell_recorded(node)
-        return [
-            None if r is None else wrap_result(as_array(r), node, i) for i, r in enumerate(results)
-        ]
+            tell_recorded(self)
+        return [None if a is None else wrap_result(a, self, i) for i, a in enumerate(arrays)]
 
     def _direction(self, point: list[Any], cotangents: list[Any]) -> list[Any]:
         """The cotangents, zeros for those that are None, with the types of the parts of z."""
@@ -212,19 +232,3 @@ class HigherNode(Node):
     def release(self) -> None:
         self.point = None  # type: ignore[assignment]
         self.directions = []
-
-
-def converted(
-    cotangents: Sequence[Any], converters: Sequence[Convert], shapes: Sequence[Any]
-) -> list[Any]:
-    """Cotangents (arrays, numbers or Tensors) as the code expects them; zeros for None."""
-    return [
-        convert(np.zeros(*shape) if c is None else c.array if isinstance(c, Tensor) else c)
-        for c, convert, shape in zip(cotangents, converters, shapes, strict=True)
-    ]
-
-
-def cotangent_edge(cotangent: Tensor | None) -> Edge:
-    if cotangent is None or not cotangent.requires_grad:
-        return NO_EDGE
-    return edge_of(cotangent)

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradscribe.runtime.graph.derivative_node import Point, recorded
-from gradscribe.runtime.graph.higher_node import converted, cotangent_edge, higher_node_class
+from gradscribe.runtime.graph.derivative_node import recorded
+from gradscribe.runtime.graph.higher_node import HigherNode
 from gradscribe.runtime.graph.kernel import Derivatives as Derivatives
 from gradscribe.runtime.graph.kernel import Kernel as Kernel
-from gradscribe.runtime.graph.kernel import as_array, signature
-from gradscribe.runtime.graph.modes import MODES, tell_differentiated, tell_recorded
+from gradscribe.runtime.graph.kernel import signature
+from gradscribe.runtime.graph.modes import MODES, tell_differentiated
 from gradscribe.runtime.graph.node import (
     FREED_GRAPH,
     NO_EDGE,
@@ -28,9 +28,9 @@ from gradscribe.runtime.graph.node import (
     modified_in_place,
     next_sequence,
 )
+from gradscribe.runtime.graph.point import Point, converted
 from gradscribe.runtime.graph.saved import Known, PackedRecord, Packing, stand_in, unpacked
 from gradscribe.runtime.tensors import dtypes
-from gradscribe.runtime.tensors.tensor import wrap, wrap_result
 
 if TYPE_CHECKING:
     from gradscribe.codegen import Itemized
@@ -139,57 +139,25 @@ class OperationNode(Node):
         self, record: Any, leaves: list[Any], cotangents: list[Any]
     ) -> Sequence[Any]:
         kernel = self.kernel
-        derivatives = kernel.derivatives
         seeds = converted(cotangents, kernel.converters, self.shapes or [None])
-        if derivatives.has_given_rules:
-            return self._backward_by_gradient(record, seeds, cotangents)
-        self.check_versions(kernel.kept)
-        own_edges = [NO_EDGE] * len(self.next_edges) if derivatives.linear else self.next_edges
-        edges = [*own_edges, *map(cotangent_edge, cotangents)]
-        results = kernel.adjoint(record, *seeds)
-        if all(node is None for node, _ in edges):
-            plain = [None if r is None else wrap(as_array(r)) for r in results]
-            if MODES:
-                tell_differentiated(self, cotangents, plain)
-            return plain
-        seed_counters = [None if c is None else c.counter for c in cotangents]
-        arity = len(leaves)
-        node = higher_node_class(f"{kernel.stem}BackwardBackward0")(
-            kernel,
-            1,
-            [*leaves, *seeds],
-            [],
-            edges,
-            [*self.counters[:arity], *seed_counters],
-            [*self.expected[:arity], *(0 if c is None else c[0] for c in seed_counters)],
-        )
-        found = [
-            None if r is None else wrap_result(as_array(r), node, i) for i, r in enumerate(results)
-        ]
-        if MODES:
-            tell_recorded(node)
-            tell_differentiated(self, cotangents, found)
-        return found
-
-    def _backward_by_gradient(
-        self, record: Any, seeds: list[Any], cotangents: list[Any]
-    ) -> Sequence[Any]:
-        """The backward of a function with rules that the user gave."""
         given = Point.of(cotangents)
-        point = self.point + Point(seeds, given.edges, given.counters, given.expected)
-        results = self.kernel.adjoint(record, *seeds)
-        found = recorded(self.kernel.derivatives.gradient, point, results)
+        point = self.point(leaves) + Point(seeds, given.edges, given.counters, given.expected)
+        results = kernel.adjoint(record, *seeds)
+        if kernel.derivatives.has_given_rules:
+            found: list[Any] = recorded(kernel.derivatives.gradient, point, results)
+        else:
+            self.check_versions(kernel.kept)
+            found = HigherNode.of_gradient(kernel, point).outputs(results)
         if MODES:
             tell_differentiated(self, cotangents, found)
         return found
 
-    @property
-    def point(self) -> Point:
-        """What a compiled function was called with."""
-        arity = len(self.leaves)
+    def point(self, leaves: Sequence[Any]) -> Point:
+        """What the function was called with. leaves: those that it keeps, unpacked."""
+        arity = len(leaves)
         edges = dict(zip(self.kernel.active, self.next_edges, strict=True))
         return Point(
-            self.leaves,
+            leaves,
             [edges.get(position, NO_EDGE) for position in range(arity)],
             self.counters[:arity],
             self.expected[:arity],

@@ -115,6 +115,21 @@ def item_stored_under_no_grad(x):
     return np.sum(ys[0])
 
 
+@refused("the gradient mode is set for the rest of a loop, branch or function", X)
+def sets_a_mode_in_a_branch(x):
+    if x[0] > 0:
+        gs.set_grad_enabled(False)
+    y = x * 2
+    gs.set_grad_enabled(True)
+    return (x * y).sum()
+
+
+@refused("the function leaves the gradient mode changed", X)
+def leaves_a_mode(x):
+    gs.set_grad_enabled(False)
+    return (x * 2).sum()
+
+
 @refused("a gradient mode must be known when this is compiled", X)
 def computed_mode(x):
     with gs.set_grad_enabled(x[0] > 1):

@@ -398,3 +398,30 @@ def test_what_has_a_tangent_gets_no_other_one_at_the_same_level():
         for tensor in (dual, dual * 2):
             with pytest.raises(RuntimeError, match="already has a forward gradient at the same"):
                 forward_ad.make_dual(tensor, gs.ones(2))
+
+
+def test_inference_mode_knows_no_tangents():
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(gs.tensor([1.0, 2.0]), gs.tensor([1.0, -2.0]))
+        with gs.inference_mode():
+            y = x * 2
+            assert tangent_of(y) is None
+        assert tangent_of(x + y).tolist() == [1.0, -2.0]
+
+
+def test_stores_in_a_recorded_backward_change_the_tangent_of_what_they_store_to_alone():
+    def f(x, w):
+        y = x * 1
+        y[1] = y[0] * w
+        y *= x
+        return y.sum()
+
+    v = gs.tensor([1.0, 2.0, -3.0])
+    x = gs.tensor([0.5, -1.5, 2.0], requires_grad=True)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, v)
+        (gradient,) = gs.autograd.grad(f(dual, 0.7), dual, create_graph=True)
+        found = tangent_of(gradient)
+    (gradient,) = gs.autograd.grad(f(x, 0.7), x, create_graph=True)
+    (expected,) = gs.autograd.grad((gradient * v).sum(), x)
+    assert found.tolist() == pytest.approx(expected.tolist())

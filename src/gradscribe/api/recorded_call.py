@@ -15,7 +15,7 @@ from gradscribe.compiler.entry import Values
 from gradscribe.compiler.leaves import copied, is_wrapped, unwrapped
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.errors import UnsupportedError
-from gradscribe.ir.trees import Tree, flatten, unflatten
+from gradscribe.ir.trees import LEAF, Tree, flatten, unflatten
 from gradscribe.ir.types import Array, Opaque, Type
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.runtime.dual import call_with_tangents
@@ -41,15 +41,21 @@ def recorded_call(
     plain: runs the user's own function, for calls in which none of these requires a gradient.
     note: is told of the specialization that a call makes.
     """
-    if MODES and any(map(has_tangent, flatten(values)[1])):
-        return _call_with_tangents(target, values, argnums, plain, note)
-    if not grad_enabled():
+    if not (grad_enabled() or MODES):
         return plain()
     while True:
         primal, matched = target.program.find(values)
         leaves = primal.layout.leaves(matched)
+        has_tangents = bool(MODES) and any(map(has_tangent, leaves))
+        if not (grad_enabled() or has_tangents):
+            return plain()
+        if has_tangents and _is_run_eagerly(primal):
+            return plain()
         chosen = primal.active_leaves(argnums)
         active = tuple([leaf for leaf in chosen if _requires_grad(leaves[leaf])])
+        if has_tangents:
+            moving = {leaf for leaf in chosen if has_tangent(leaves[leaf])}
+            active = tuple(sorted({*active, *moving}))
         if not active:
             with no_grad():
                 return plain()
@@ -59,36 +65,20 @@ def recorded_call(
             note(primal.specialization(active))
             if primal.match(values) is None:
                 continue  # compiling has assumed what does not hold for this call
-        return call(matched, leaves)
+        return call.with_tangents(matched, leaves) if has_tangents else call(matched, leaves)
 
 
-def _call_with_tangents(
-    target: Target,
-    values: Values,
-    argnums: tuple[int, ...] | None,
-    plain: Callable[[], Any],
-    note: Callable[[Specialization], None],
-) -> Any:
-    """The result of a call where arguments have tangents, with its tangents. What changes its
-    arguments runs as it is, operation by operation."""
-    lowered = target.program.find(values)[0].lowered
-    if lowered.changes or lowered.attributes:
-        return plain()
-    tree, leaves = flatten(values)
-    trees: list[Tree] = []
-
-    def call(varied: Sequence[Any]) -> Sequence[Any]:
-        result = recorded_call(target, unflatten(tree, iter(varied)), argnums, plain, note)
-        of_result, found = flatten(result)
-        trees.append(of_result)
-        return found
-
-    results = call_with_tangents(call, leaves)
-    return unflatten(trees[0], iter(results))
+def _is_run_eagerly(primal: Primal) -> bool:
+    """Whether forward mode on Tensors runs a function operation by operation: what changes its
+    arguments, or sets gradient modes, which forward mode does not heed."""
+    lowered = primal.lowered
+    return bool(lowered.changes or lowered.attributes or lowered.has_modes)
 
 
 def has_tangent(leaf: Any) -> bool:
-    """Whether a leaf is a Tensor with a tangent in the dual level that is on."""
+    """Whether a leaf is, or holds, a Tensor with a tangent in the dual level that is on."""
+    if isinstance(leaf, (list, tuple)):
+        return any(map(has_tangent, leaf))
     return isinstance(leaf, Tensor) and tangent_of(leaf) is not None
 
 
@@ -158,6 +148,25 @@ class _Call:
         if write_back is not None:
             write_back(values, every)
         return self._primal.build_result(every)
+
+    def with_tangents(self, values: Values, leaves: Sequence[Any]) -> Any:
+        """The result, with the tangents that those of the leaves give it."""
+        trees = [flatten(leaf)[0] if has_tangent(leaf) else LEAF for leaf in leaves]
+        items = [
+            item
+            for leaf, tree in zip(leaves, trees, strict=True)
+            for item in ([leaf] if tree is LEAF else flatten(leaf)[1])
+        ]
+        found: list[Tree] = []
+
+        def run(varied: Sequence[Any]) -> Sequence[Any]:
+            rest = iter(varied)
+            tree, results = flatten(self(values, [unflatten(tree, rest) for tree in trees]))
+            found.append(tree)
+            return results
+
+        results = call_with_tangents(run, items)
+        return unflatten(found[0], iter(results))
 
     def _before_changes(self, leaves: Sequence[Any]) -> list[Any]:
         """The leaves, with copies of those that the caller will find changed."""

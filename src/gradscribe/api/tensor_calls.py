@@ -45,7 +45,7 @@ from gradscribe.runtime.functions import (
     special,
 )
 from gradscribe.runtime.functions import common as functions
-from gradscribe.runtime.graph import grad_mode
+from gradscribe.runtime.graph import grad_mode, inference
 from gradscribe.runtime.tensors import dtypes, inplace, own_methods, queries
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
 
@@ -70,6 +70,11 @@ def _to_list(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
         _to_list(lowering, node, (row,), {}) for row in unpacking.unpacked(lowering, node, item)
     )
     return ListRef(storage)
+
+
+def _is_grad_enabled(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """A call is compiled for being recorded, but for its own modes."""
+    return Static(not lowering.cutting)
 
 
 # -- operations ----------------------------------------------------------------------------------
@@ -172,5 +177,7 @@ enter_array_class(Tensor, lambda tensor: tensor.array, spelling="tensor")
 
 handlers.FUNCTIONS[grad_mode.no_grad] = contexts.mode(False)
 handlers.FUNCTIONS[grad_mode.enable_grad] = contexts.mode(True)
-handlers.FUNCTIONS[grad_mode.set_grad_enabled] = contexts.mode(None)
-handlers.FUNCTIONS[grad_mode.GradMode] = contexts.mode(None)
+handlers.FUNCTIONS[grad_mode.set_grad_enabled] = contexts.set_mode
+handlers.FUNCTIONS[grad_mode.GradMode] = contexts.mode()
+handlers.FUNCTIONS[inference.inference_mode] = contexts.mode(inverse=True)
+handlers.FUNCTIONS[grad_mode.is_grad_enabled] = _is_grad_enabled

@@ -17,7 +17,7 @@ from gradscribe.frontend.data import subscripts
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Ref, Static, TupleOf, is_number
-from gradscribe.ir.types import Opaque, Scalar
+from gradscribe.ir.types import Opaque, Scalar, Type
 from gradscribe.runtime.functions import distinct
 from gradscribe.runtime.tensors import creation, dtypes, randomness
 
@@ -130,12 +130,27 @@ def _source(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     return opaque.emit(lowering, randomness.source, tuple(given), {}, type_)
 
 
+def _at_run_time(function: Any, type_: Type) -> handlers.Handler:
+    """A call that reads or changes the state of the package's generator, in the order of the
+    program."""
+
+    def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        return opaque.emit(lowering, function, tuple(arguments), keywords, type_)
+
+    return handler
+
+
 HANDLERS: dict[Any, handlers.Handler] = {
     distinct._recorded: with_names(_values),
     creation.finished: with_names(_finished),
     creation.taken: with_names(_taken),
     creation._array_of: _array_of,
     randomness.source: _source,
+    randomness.manual_seed: _at_run_time(randomness.manual_seed, Opaque()),
+    randomness.seed: _at_run_time(randomness.seed, Scalar("int64")),
+    randomness.initial_seed: _at_run_time(randomness.initial_seed, Scalar("int64")),
+    randomness.get_rng_state: _at_run_time(randomness.get_rng_state, Opaque()),
+    randomness.set_rng_state: _at_run_time(randomness.set_rng_state, Opaque()),
     creation.arange: with_names(_arange),
     creation._plain: same,
     creation._spaced: with_names(_spaced),

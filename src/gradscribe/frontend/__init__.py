@@ -24,6 +24,7 @@ from gradscribe.frontend.calls import (
     remembering,
 )
 from gradscribe.frontend.calls.frames import run_frame
+from gradscribe.frontend.control import contexts
 from gradscribe.frontend.effects import attributes_of, given_by
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered, Path, Place
@@ -89,6 +90,7 @@ def lower(
     try:
         result = _run(lowering, Frame(source, function, names))
         lowering.builder.location = source.location(source.node)
+        contexts.refuse_changed_mode(lowering)
         return lowered(lowering, function, parameters, given, attributes, result)
     except (AlwaysRaisesError, EverOtherTypesError, MisfitError) as error:
         raise UnsupportedError(error.what, error.advice, error.location) from None

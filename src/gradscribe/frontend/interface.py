@@ -193,7 +193,8 @@ class Lowered:
         items may share memory. unclear: leaves that a store under a name of one of several arrays
         may change, and numbers that `op=` changes if they are Tensors. contiguous: leaves
         assumed to be C-contiguous.
-    attributes: the attributes that are changed.
+    attributes: the attributes that are changed. has_modes: whether gradient modes are set, which
+        forward mode on Tensors does not heed.
     origins: for each leaf of the result, then of all changes, then of the attributes, the argument
         leaf that it is, or is a view of (None: it is a new one). effectful: the function that
         returns just the new ones, as one tuple.
@@ -210,6 +211,7 @@ class Lowered:
     distinct: tuple[int, ...] = ()
     unclear: tuple[int, ...] = ()
     contiguous: tuple[int, ...] = ()
+    has_modes: bool = False
 
     @property
     def stores(self) -> bool:

@@ -58,6 +58,7 @@ def lowered(
         effects.distinct,
         effects.unclear,
         tuple(n for n, leaf in enumerate(values) if leaf in lowering.assumed_contiguous),
+        lowering.has_modes,
     )
 
 

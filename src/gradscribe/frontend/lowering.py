@@ -76,8 +76,9 @@ class Lowering:
     whether there are values of two kinds (`Either`).
     below: the frames that call the recursive function which is being lowered. enclosed: that
     function, as it stands in the one that calls it.
-    cutting: whether what is computed passes no derivative on. has_tensors: whether a Tensor has
-    come in, so that a number may be one without axes.
+    cutting: whether what is computed passes no derivative on. has_modes: whether some gradient mode
+    of the program says so. entering: the expression that makes the manager of a `with`.
+    has_tensors: whether a Tensor has come in, so that a number may be one without axes.
     discarded: the expression whose value nobody uses, for it is a statement.
     attempts: of each `try` around, in how many blocks it stands, and what it catches. handled: the
     exception that is being handled.
@@ -114,6 +115,8 @@ class Lowering:
         self.below: tuple[Frame, ...] = ()
         self.enclosed: Enclosed | None = None
         self.cutting = False
+        self.has_modes = False
+        self.entering: Any = None
         self.has_tensors = False
         self.holds_none = False
         self.discarded: Any = None

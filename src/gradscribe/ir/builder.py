@@ -135,6 +135,11 @@ class Builder:
             )
         )
 
+    @property
+    def is_nested(self) -> bool:
+        """Whether what is appended belongs to a branch or loop."""
+        return len(self._open) > 1
+
     @contextmanager
     def block(self) -> Iterator[list[Operation]]:
         """Open a nested block: `with builder.block() as operations: …` collects into the list."""

@@ -17,6 +17,7 @@ import numpy as np
 from gradscribe.runtime.functions import shaping
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.graph.engine import reached_from
+from gradscribe.runtime.graph.inference import is_inference_mode_enabled
 from gradscribe.runtime.graph.modes import MODES, Call, Mode
 from gradscribe.runtime.graph.node import Edge, Node
 from gradscribe.runtime.graph.operation import OperationNode
@@ -48,8 +49,8 @@ class _Level(Mode):
         self._paused = False
 
     def tangent(self, tensor: Any) -> Tensor | None:
-        """The tangent of a Tensor, or None."""
-        if self._paused or not is_forward_enabled():
+        """The tangent of a Tensor, or None; there are none in inference mode."""
+        if self._paused or not is_forward_enabled() or is_inference_mode_enabled():
             return None
         found = self._own(tensor)
         if found is None and isinstance(tensor, Tensor) and tensor.view_of is not None:
@@ -311,8 +312,10 @@ def call_with_tangents(call: Call, leaves: Sequence[Any]) -> list[Any]:
     tangents = [level.tangent(leaf) for leaf in leaves]
     results: list[Any] = []
     of_edges: dict[Edge, Tensor | None] = {}
+    given: dict[int, Any] = {}
 
     def run(varied: Sequence[Any]) -> Sequence[Any]:
+        given.update((id(v), leaf) for v, leaf in zip(varied, leaves, strict=True))
         moved = [(v, t) for v, t in zip(varied, tangents, strict=True) if t is not None]
         of_edges.update((edge_of(v), t) for v, t in moved)
         results.extend(call(varied))
@@ -320,10 +323,13 @@ def call_with_tangents(call: Call, leaves: Sequence[Any]) -> list[Any]:
 
     with level.paused():
         found = tangents_of_results(run, leaves, tangents)
-    if not is_recorded((*leaves, *tangents)):
-        results = [r.detach() if isinstance(r, Tensor) else r for r in results]
-    level.watch({r.node for r in results if isinstance(r, Tensor)}, of_edges)
-    for result, tangent in zip(results, found, strict=True):
-        if tangent is not None:
-            level.attach(result, tangent)
+    is_kept = is_recorded((*leaves, *tangents))
+    level.watch({r.node for r in results if isinstance(r, Tensor) and is_kept}, of_edges)
+    for position, (result, tangent) in enumerate(zip(results, found, strict=True)):
+        if id(result) in given:
+            results[position] = given[id(result)]
+        elif isinstance(result, Tensor):
+            results[position] = result if is_kept else result.detach()
+            if tangent is not None:
+                level.attach(results[position], tangent)
     return results

@@ -16,6 +16,7 @@ from typing import Any
 import gast
 import numpy as np
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import wording
 from gradscribe.frontend.calls import handlers, opaque
 from gradscribe.frontend.data import protocols
@@ -41,6 +42,7 @@ def with_statement(lowering: Lowering, node: Any) -> None:
             statements(lowering, node.body)
             return
         item = node.items[position]
+        lowering.entering = item.context_expr
         manager = _manager(lowering, item.context_expr, expression(lowering, item.context_expr))
 
         def body(handed_out: Any) -> None:
@@ -139,6 +141,7 @@ def _null(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
 def _mode(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
     """A gradient mode: whether derivatives are cut in the block."""
     outer, lowering.cutting = lowering.cutting, not manager.arguments[0].value
+    lowering.has_modes = True
     before = dict(lowering.contents)
     try:
         body(Static(None))
@@ -180,21 +183,53 @@ _KINDS: dict[str, Callable[[Lowering, Any, Manager, Body], None]] = {
 # -- calls that make managers ------------------------------------------------------------------
 
 
-def mode(enabled: bool | None) -> handlers.Handler:
-    """A call that makes a gradient mode (None: the one that is given)."""
+def mode(enabled: bool | None = None, *, inverse: bool = False) -> handlers.Handler:
+    """A call that makes a gradient mode (None: the one that is given; inverse: its opposite)."""
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        if enabled is None and len(arguments) == 1 and isinstance(arguments[0], Static):
-            return Manager("mode", arguments)
-        if enabled is None or arguments or keywords:
-            lowering.unsupported(
-                node,
-                "a gradient mode must be known when this is compiled",
-                "use `no_grad()` or `enable_grad()` themselves, or pass `True` or `False`",
-            )
-        return Manager("mode", (Static(enabled),))
+        given = (*arguments, *keywords.values())
+        if enabled is not None and not given:
+            return Manager("mode", (Static(enabled),))
+        if inverse and not given:
+            return Manager("mode", (Static(False),))
+        if enabled is None and len(given) == 1 and isinstance(given[0], Static):
+            return Manager("mode", (Static(bool(given[0].value) is not inverse),))
+        return lowering.unsupported(
+            node,
+            "a gradient mode must be known when this is compiled",
+            "use `no_grad()` or `enable_grad()` themselves, or pass `True` or `False`",
+        )
 
     return handler
+
+
+_given_mode = mode()
+
+
+def set_mode(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """A call that makes a gradient mode, which is on from now on, or in the block of a `with`."""
+    manager = _given_mode(lowering, node, arguments, keywords)
+    if node is lowering.entering:
+        return manager
+    if lowering.builder.is_nested:
+        lowering.unsupported(
+            node,
+            "the gradient mode is set for the rest of a loop, branch or function",
+            "set it for a block: `with gs.set_grad_enabled(…):`",
+        )
+    lowering.cutting = not manager.arguments[0].value
+    lowering.has_modes = True
+    return manager
+
+
+def refuse_changed_mode(lowering: Lowering) -> None:
+    """Refuse a function that leaves another gradient mode than it found."""
+    if lowering.cutting:
+        raise UnsupportedError(
+            "the function leaves the gradient mode changed",
+            "set it for a block: `with gs.set_grad_enabled(…):`",
+            lowering.builder.location,
+        )
 
 
 def _kept_class(cls: Any) -> handlers.Handler:

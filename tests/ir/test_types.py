@@ -1,7 +1,10 @@
 """The types: their text, their identity, and the table of joins."""
 
 import pickle
+import sys
+import threading
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -174,7 +177,24 @@ def test_lengths_are_mapped_everywhere():
 
 
 def test_types_pickle_to_themselves():
-    assert pickle.loads(pickle.dumps(FLOAT64)) == FLOAT64
+    assert pickle.loads(pickle.dumps(FLOAT64)) is FLOAT64
+
+
+def test_equal_types_that_threads_make_at_once_are_one_object():
+    interval = sys.getswitchinterval()
+    started = threading.Barrier(8)
+
+    def make(_):
+        started.wait()
+        return [Tuple((FLOAT64, Scalar("int64", True, Affine.of(n)))) for n in range(300)]
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            first, *others = pool.map(make, range(8))
+    finally:
+        sys.setswitchinterval(interval)
+    assert all(a is b for other in others for a, b in zip(first, other, strict=True))
 
 
 def test_an_array_and_a_tensor_join_to_what_has_the_methods_of_neither():

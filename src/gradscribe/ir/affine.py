@@ -60,6 +60,9 @@ class Affine:
 
     def __add__(self, other: int | Symbol | Affine) -> Affine:
         other = Affine.of(other)
+        for a, b in ((self, other), (other, self)):
+            if not b.terms:
+                return Affine(a.terms, a.constant + b.constant) if b.constant else a
         coefficients = dict(self.terms)
         for symbol, coefficient in other.terms:
             coefficients[symbol] = coefficients.get(symbol, 0) + coefficient
@@ -72,6 +75,8 @@ class Affine:
         return self + -Affine.of(other)
 
     def __mul__(self, factor: int) -> Affine:
+        if factor == 1:
+            return self
         return _affine({s: c * factor for s, c in self.terms}, self.constant * factor)
 
     def rename(self, name: Callable[[Symbol], str]) -> Affine:
@@ -102,9 +107,12 @@ class Affine:
         return total
 
     def substitute(self, values: Mapping[Symbol, Affine]) -> Affine:
+        if not self.terms:
+            return self
         result = Affine((), self.constant)
         for symbol, coefficient in self.terms:
-            result += values.get(symbol, Affine.of(symbol)) * coefficient
+            value = values.get(symbol)
+            result += (Affine.of(symbol) if value is None else value) * coefficient
         return result
 
     def __repr__(self) -> str:

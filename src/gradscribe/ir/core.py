@@ -34,7 +34,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
+from inspect import Parameter as Formal
 from inspect import Signature
 from typing import Any, Literal
 
@@ -126,6 +127,33 @@ class Primitive:
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
+
+    def arguments(self, *operands: Any, **static: Any) -> dict[str, Any]:
+        """The arguments of a call by the names of the parameters, in their order, defaults
+        included; TypeError where they do not fit."""
+        assert self.signature is not None
+        defaults = _plain_parameters(self)
+        if defaults is not None:  # else, and for the errors, Python's own binding, which is slow
+            given = dict(zip(defaults, operands, strict=False))
+            given.update(static)
+            found = {name: given.get(name, default) for name, default in defaults.items()}
+            is_fit = len(given) == len(operands) + len(static) and given.keys() <= found.keys()
+            if is_fit and not any(item is Signature.empty for item in found.values()):
+                return found
+        bound = self.signature.bind(*operands, **static)
+        bound.apply_defaults()
+        return bound.arguments
+
+
+@cache
+def _plain_parameters(primitive: Primitive) -> Mapping[str, Any] | None:
+    """The names of the parameters and their defaults; None if there are others than those for
+    which arguments are given by position or by name."""
+    assert primitive.signature is not None
+    parameters = primitive.signature.parameters.values()
+    if any(p.kind is not Formal.POSITIONAL_OR_KEYWORD for p in parameters):
+        return None
+    return {p.name: p.default for p in parameters}
 
 
 @dataclass(frozen=True, eq=False, slots=True)

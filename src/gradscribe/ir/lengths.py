@@ -15,6 +15,8 @@ from typing import Any, Literal
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.formulas import OPERATIONS, Formula, is_nonnegative
 
+_ONE = Affine((), 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Guard:
@@ -272,7 +274,7 @@ class Facts:
 
     def normalize(self, length: Affine) -> Affine:
         """The canonical form of a length under the equalities found so far."""
-        while any(symbol in self._equal_to for symbol, _ in length.terms):
+        while length.terms and any(symbol in self._equal_to for symbol, _ in length.terms):
             length = length.substitute(self._equal_to)
         return length
 
@@ -343,7 +345,7 @@ class Facts:
         result: tuple[Affine, ...] = ()
         for shape in shapes:
             rank = max(len(result), len(shape))
-            ones = (Affine((), 1),) * rank
+            ones = (_ONE,) * rank
             left, right = (ones[len(dims) :] + dims for dims in (result, shape))
             result = tuple(map(self._broadcast_axis, left, right))
         return result
@@ -365,7 +367,7 @@ class Facts:
         if equal:
             return self.normalize(a)
         for one, other in ((a, b), (b, a)):
-            if self._sample(one) == 1 and self.equal(one, Affine((), 1)):
+            if self._sample(one) == 1 and self.equal(one, _ONE):
                 return other
         self.unknown_broadcasts += 1
         if many_a or many_b:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import repeat
+from threading import RLock
 from typing import Any, ClassVar, TypeGuard, TypeVar
 from weakref import WeakValueDictionary
 
@@ -21,21 +22,26 @@ from gradscribe.ir.lengths import Facts
 
 
 class _Interned(type):
-    """Equal types are one object, so comparing and hashing them is cheap."""
+    """Equal types are one object: they are compared, and hashed, by identity."""
 
     _instances: ClassVar[WeakValueDictionary[Any, Any]] = WeakValueDictionary()
+    _lock: ClassVar[RLock] = RLock()
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         instance = super().__call__(*args, **kwargs)
-        return _Interned._instances.setdefault(instance, instance)
+        with _Interned._lock:
+            return _Interned._instances.setdefault((cls, *vars(instance).values()), instance)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Type(metaclass=_Interned):
     """Base of all types."""
 
+    def __reduce__(self) -> tuple[type[Type], tuple[Any, ...]]:
+        return type(self), tuple(vars(self).values())
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Scalar(Type):
     """A Python number (weak) or a NumPy scalar (strong); both are immutable.
 
@@ -52,7 +58,7 @@ class Scalar(Type):
         return f"{name}({self.value})" if self.value is not None else name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Array(Type):
     """An ndarray, rank 0 included. dims: the length of each axis.
 
@@ -73,7 +79,7 @@ class Array(Type):
         return f"{self.dtype}[{', '.join(map(repr, self.dims))}]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tuple(Type):
     """A tuple of known structure."""
 
@@ -83,7 +89,7 @@ class Tuple(Type):
         return f"({', '.join(map(repr, self.items))})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Record(Type):
     """An object whose fields are known by name: dataclass, namedtuple, plain object."""
 
@@ -94,7 +100,7 @@ class Record(Type):
         return f"{self.cls.__name__}({', '.join(f'{n}: {t!r}' for n, t in self.fields)})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sequence(Type):
     """A list of one item type, of unknown length. item is Never for an empty list. optional:
     whether it is an item of another list, which may hold None in its place."""
@@ -107,7 +113,7 @@ class Sequence(Type):
         return f"list[{self.item!r}]" + " or None" * self.optional
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mapping(Type):
     """A dict of one item type, with keys of one type."""
 
@@ -118,7 +124,7 @@ class Mapping(Type):
         return f"dict[{self.key!r}, {self.item!r}]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Collected(Type):
     """What a loop collects, one element a trip, for the loop that mirrors it to consume."""
 
@@ -128,7 +134,7 @@ class Collected(Type):
         return f"collected[{self.item!r}]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Undefined(Type):
     """A name that is not bound on this path."""
 
@@ -136,7 +142,7 @@ class Undefined(Type):
         return "undefined"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Never(Type):
     """The type of a value on a path that raises."""
 
@@ -144,7 +150,7 @@ class Never(Type):
         return "never"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Opaque(Type):
     """A run-time value that is passed along and never differentiated (strings, objects).
 
@@ -157,7 +163,7 @@ class Opaque(Type):
         return "opaque" if self.cls is None else self.cls.__name__
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RecordOf(Type):
     """The record of a call of an IR function, named to allow recursion."""
 
@@ -176,10 +182,15 @@ INT = Scalar("int64")
 BOOL = Scalar("bool")
 
 
+@cache
+def _kind(dtype: str) -> str:
+    return np.dtype(dtype).kind
+
+
 def is_differentiable(type_: Type) -> bool:
     """Whether values of this type carry a derivative (floating or complex leaves)."""
     if isinstance(type_, (Scalar, Array)):
-        return np.dtype(type_.dtype).kind in "fc"
+        return _kind(type_.dtype) in "fc"
     if isinstance(type_, (Sequence, Mapping, Collected)):
         return is_differentiable(type_.item)
     if isinstance(type_, Tuple):
@@ -191,12 +202,12 @@ def is_differentiable(type_: Type) -> bool:
 
 def is_complex(type_: Type) -> TypeGuard[Scalar | Array]:
     """Whether this is a complex number, or an array of such."""
-    return isinstance(type_, (Scalar, Array)) and np.dtype(type_.dtype).kind == "c"
+    return isinstance(type_, (Scalar, Array)) and _kind(type_.dtype) == "c"
 
 
 def is_integer(type_: Type) -> TypeGuard[Scalar]:
     """Whether this is an integer scalar (not a bool)."""
-    return isinstance(type_, Scalar) and np.dtype(type_.dtype).kind in "iu"
+    return isinstance(type_, Scalar) and _kind(type_.dtype) in "iu"
 
 
 def cotangent_type(type_: Type) -> Type:

@@ -63,8 +63,9 @@ _ANYTHING: Classes = (Exception,)
 
 def is_attempt(operation: Operation) -> bool:
     """Whether an operation is a `try`: an `if` whose second side handles what was caught."""
-    handling = operation.regions[1].operations if operation.primitive is IF else ()
-    return any(o.primitive is control.CAUGHT for o in handling)
+    if operation.primitive is not IF:
+        return False
+    return any(o.primitive is control.CAUGHT for o in operation.regions[1].operations)
 
 
 def may_raise(operation: Operation, caught: Classes, around: Iterable[Operation] = ()) -> bool:

@@ -40,10 +40,9 @@ if TYPE_CHECKING:
 def call(builder: Builder, callee: Any, *operands: Value, name: str = "", **static: Any) -> Value:
     """Emit a call of a known function on these values, then static arguments by keyword."""
     primitive = PRIMITIVES[callee]
-    assert primitive.signature is not None
-    bound = primitive.signature.bind(*operands, **static)
-    bound.apply_defaults()
-    return builder.call(primitive, bound.arguments, name=name, callee=callee)
+    return builder.call(
+        primitive, primitive.arguments(*operands, **static), name=name, callee=callee
+    )
 
 
 def constant(builder: Builder, value: Any) -> Value:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gradscribe.ir.core import CALL, IF, Block, Callee, Function, Operation, Value, walk
+from gradscribe.ir.core import CALL, IF, Block, Callee, Function, Operation, Value
 from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, UNDEF
 from gradscribe.primitives.raising import is_attempt
 
@@ -96,8 +96,9 @@ def _stays(operation: Operation) -> bool:
 
 def has_effect(operation: Operation) -> bool:
     """Whether an operation does more than give results, or handles what does not give any."""
-    inner = (operation, *(o for region in operation.regions for o in walk(region)))
-    return any(o.primitive.effect or _calls_effect(o) or is_attempt(o) for o in inner)
+    if operation.primitive.effect or _calls_effect(operation) or is_attempt(operation):
+        return True
+    return any(map(has_effect, (o for region in operation.regions for o in region.operations)))
 
 
 def _calls_effect(operation: Operation) -> bool:

@@ -39,14 +39,13 @@ def drop_broadcast(rewriter: Rewriter, operation: Operation) -> Value | None:
 def broadcast_source(rewriter: Rewriter, value: Value) -> Value | None:
     """What a value repeats along new axes or axes of length one, or has new axes before its own;
     None if it is none such."""
-    broadcast = rewriter.made_by(value, np.broadcast_to)
-    if broadcast is not None:
-        return broadcast.operands[0]
-    expanded = rewriter.made_by(value, np.expand_dims)
-    if expanded is not None:
-        return expanded.operands[0] if _has_new_axes_first(expanded) else None
-    full = rewriter.made_by(value, np.full_like)
-    return None if full is None else full.operands[1]
+    made = rewriter.made_by(value, np.broadcast_to, np.expand_dims, np.full_like)
+    if made is None:
+        return None
+    if made.primitive is PRIMITIVES[np.full_like]:
+        return made.operands[1]
+    is_expanded = made.primitive is PRIMITIVES[np.expand_dims]
+    return None if is_expanded and not _has_new_axes_first(made) else made.operands[0]
 
 
 def _has_new_axes_first(expanded: Operation) -> bool:

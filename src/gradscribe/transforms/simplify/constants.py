@@ -78,8 +78,13 @@ def _fold(
 ) -> Value | None:
     if operation.callee not in callees:
         return None
-    values = [rewriter.constant_of(value) for value in operation.operands]
-    if not values or any(type(value) not in classes for value in values):
+    values: list[Any] = []
+    for operand in operation.operands:
+        value = rewriter.constant_of(operand)
+        if type(value) not in classes:
+            return None
+        values.append(value)
+    if not values:
         return None
     try:
         return rewriter.constant(operation.callee(*values), operation)

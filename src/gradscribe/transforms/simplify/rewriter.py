@@ -218,9 +218,8 @@ class Rewriter:
         primitive = PRIMITIVES.get(function)
         if primitive is None or primitive.signature is None:
             return None
-        bound = primitive.signature.bind(*operands)
-        bound.apply_defaults()
-        return self.emit(primitive, bound.arguments, like, callee=function, type_=type_, name=name)
+        arguments = primitive.arguments(*operands)
+        return self.emit(primitive, arguments, like, callee=function, type_=type_, name=name)
 
     def at_hand(self, function: Any, *operands: Value) -> Value | None:
         """The result of a function that is a primitive, if it was computed before."""

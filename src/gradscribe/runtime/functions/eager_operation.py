@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -72,7 +73,8 @@ class Operation:
         """Whether there may be too few elements for an average or a deviation."""
         array = getattr(operand, "array", operand)
         correction = static[1] if self.parameters[1] == "ddof" else 0
-        if any(length <= correction for length in np.shape(array)) or not np.size(array):
+        shape = array.shape if isinstance(array, np.ndarray) else np.shape(array)
+        if min(shape, default=math.inf) <= max(correction, 0):
             return True
         return self.callee is np.nanmean and bool(np.isnan(array).any())
 

@@ -252,6 +252,8 @@ def normalized(index: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     An index of basic items has an ellipsis, with which NumPy gives a view of a single element
     in place of a number.
     """
+    if type(index) is int:
+        return (index, Ellipsis), ()
     items = index if isinstance(index, tuple) or _is_several(index) else (index,)
     operands: list[Any] = []
     static = tuple(_normalized_item(item, operands) for item in items)

@@ -30,11 +30,11 @@ def promote(first: dtypes.Dtype, second: dtypes.Dtype) -> dtypes.Dtype:
 
 def promoted(first: Any, second: Any) -> tuple[Any, Any]:
     """Two operands (Tensors, arrays, numbers) of which NumPy's result has PyTorch's dtype."""
-    if type(second) in _NUMBERS:
-        return _weighed(first, second), second
-    if type(first) in _NUMBERS:
-        return first, _weighed(second, first)
     if not isinstance(first, Tensor) or not isinstance(second, Tensor):
+        if type(second) in _NUMBERS:
+            return _weighed(first, second), second
+        if type(first) in _NUMBERS:
+            return first, _weighed(second, first)
         return _without_numpy(first, second)
     if first.array.dtype is second.array.dtype or first.array.dtype == second.array.dtype:
         return first, second

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import inspect
 import types
+from collections.abc import Sequence
 from typing import Any
 
-from gradscribe.api import function_rules
+from gradscribe.api import changed_inputs, function_rules
+from gradscribe.api.changed_inputs import is_same
 from gradscribe.api.function_methods import Context, Rules
 from gradscribe.api.function_rules import attribute
-from gradscribe.api.tensor_handlers import refused
 from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers, inlining, opaque
@@ -23,7 +24,7 @@ from gradscribe.frontend.data.subscripts import cut
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import storages
-from gradscribe.frontend.values import Ref, Static, TupleOf, may_overlap
+from gradscribe.frontend.values import Ref, Static, Storage, TupleOf, may_overlap
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, is_differentiable
 from gradscribe.primitives.control import GIVEN
@@ -35,6 +36,7 @@ _TELLING = {
     "saved_tensors": "save_for_backward",
     "saved_for_forward": "save_for_forward",
     "non_differentiable": "mark_non_differentiable",
+    "dirty": "mark_dirty",
 }
 """The methods of `ctx`, by the attribute that they set."""
 
@@ -50,26 +52,34 @@ def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     needed = tuple(_is_differentiable(lowering, item) for item in inputs)
     flags = TupleOf(tuple(map(Static, needed)))
     context = calls.call(lowering, node, Static(Context), (flags,), {})
+    given = [lowering.value(i) for i, known in zip(inputs, needed, strict=True) if known]
+    before = dict(lowering.contents)
     result = _forward(lowering, node, function, context, inputs, keywords)
+    if not lowering.cutting:
+        changed_inputs.keep_derivatives(lowering, before)
     items = result.items if isinstance(result, TupleOf) else (result,)
     recorded = any(needed) and not lowering.cutting
-    names = _TELLING if recorded else ()
-    told = {name: _decided(lowering, node, function, context, name) for name in names}
+    told = {name: _decided(lowering, node, function, context, name) for name in _TELLING}
+    dirty = changed_inputs.checked(lowering, node, told["dirty"], inputs, items)
     outputs = tuple(
         recorded
         and _is_differentiable(lowering, item)
-        and not any(_is_same(item, m) for m in told["non_differentiable"])
+        and not any(is_same(item, m) for m in told["non_differentiable"])
         for item in items
     )
-    made: list[Any] = []
+    found = list(items)
     if any(outputs):
         _check_materialized(lowering, node, function, context, outputs)
-        made = _given(lowering, node, function, context, (inputs, needed), (items, outputs))
-    rest = iter(made)
-    found = [
-        next(rest) if known else cut(lowering, item) if _is_differentiable(lowering, item) else item
-        for item, known in zip(items, outputs, strict=True)
-    ]
+        places = [i for i, known in enumerate(outputs) if known]
+        active = [item for item, known in zip(inputs, needed, strict=True) if known]
+        shared = _shared(lowering, active, [items[i] for i in places if not dirty[i]])
+        known = tuple(needed), tuple(not isinstance(item, (Ref, Value)) for item in inputs)
+        made = _given(lowering, node, function, context, given, known, (items, outputs), shared)
+        for i, item in zip(places, made, strict=True):
+            found[i] = changed_inputs.stored(lowering, node, items[i], item) if dirty[i] else item
+    for i, item in enumerate(items):
+        if not outputs[i] and not dirty[i] and _is_differentiable(lowering, item):
+            found[i] = cut(lowering, item)
     found = [found[_last(items, i, inputs)] for i in range(len(items))]
     return TupleOf(tuple(found)) if isinstance(result, TupleOf) else found[0]
 
@@ -118,9 +128,9 @@ def _last(items: tuple[Any, ...], index: int, inputs: list[Any]) -> int:
     """The number of the last result that is the same Tensor as this one. (An input that is handed
     on is another Tensor each time.)"""
     item = items[index]
-    if not isinstance(item, (Ref, Value)) or any(_is_same(item, given) for given in inputs):
+    if not isinstance(item, (Ref, Value)) or any(is_same(item, given) for given in inputs):
         return index
-    return max(i for i, other in enumerate(items) if _is_same(item, other))
+    return max(i for i, other in enumerate(items) if is_same(item, other))
 
 
 def _check_materialized(
@@ -169,11 +179,14 @@ def _given(
     node: Any,
     function: type[Function],
     context: Any,
-    given: tuple[Any, tuple[bool, ...]],
+    inputs: Sequence[Value],
+    known: tuple[tuple[bool, ...], tuple[bool, ...]],
     found: tuple[Any, tuple[bool, ...]],
+    shared: frozenset[Storage],
 ) -> list[Any]:
-    """The differentiable results, as functions of the differentiable inputs."""
-    inputs = [item for item, known in zip(*given, strict=True) if known]
+    """The differentiable results, as functions of the differentiable inputs, as those were before.
+    known: which of all inputs these are, and which are no Tensors; shared: memory that results may
+    share."""
     outputs = [item for item, known in zip(*found, strict=True) if known]
     saved = opened(lowering, node, context)
     values = [lowering.value(item) for item in outputs]
@@ -184,24 +197,33 @@ def _given(
         for item, known in zip(*found, strict=True)
     )
     others = [item for item, is_filled in zip(found[0], filled, strict=True) if is_filled]
-    rules = Rules(function, saved.structure, given[1], found[1], of, filled, materializes)
+    rules = Rules(function, saved.structure, *known, found[1], of, filled, materializes)
     single = len(values) == 1
     value = values[0] if single else lowering.value(TupleOf(tuple(values)))
     tree = {
         "value": value,
-        "inputs": tuple(map(lowering.value, inputs)),
+        "inputs": tuple(inputs),
         "saved": (*saved.leaves, *map(lowering.value, others)),
         "rules": rules,
     }
-    present = {s for item in (*inputs, *outputs) for s in storages(lowering, item)}
-    shared = frozenset(
-        s
-        for s in present
-        if any(may_overlap(s, own) for item in outputs for own in storages(lowering, item))
-        and any(may_overlap(s, other) for item in inputs for other in storages(lowering, item))
-    )
     made = lowering.wrap(lowering.plain(GIVEN, tree), shared)
     return [made] if single else list(made.items)
+
+
+def _shared(
+    lowering: Lowering, inputs: Sequence[Any], outputs: Sequence[Any]
+) -> frozenset[Storage]:
+    """The memory that results have in common with inputs."""
+    own, others = (
+        {storage for item in items for storage in storages(lowering, item)}
+        for items in (outputs, inputs)
+    )
+    return frozenset(
+        storage
+        for storage in own | others
+        if any(may_overlap(storage, one) for one in own)
+        and any(may_overlap(storage, other) for other in others)
+    )
 
 
 def _is_differentiable(lowering: Lowering, item: Any) -> bool:
@@ -211,15 +233,8 @@ def _is_differentiable(lowering: Lowering, item: Any) -> bool:
     return isinstance(type_, (Array, Scalar)) and is_differentiable(type_)
 
 
-def _is_same(item: Any, other: Any) -> bool:
-    if isinstance(item, Ref) and isinstance(other, Ref):
-        return item.storage is other.storage and item.path == other.path
-    return item is other
-
-
 def enter() -> None:
     """Make `Function.apply` known to the frontend."""
     function_rules.enter()
     apply: Any = Function.__dict__["apply"].__func__
     handlers.FUNCTIONS[apply] = _apply
-    handlers.FUNCTIONS[Context.mark_dirty] = refused("`mark_dirty`", "return a new Tensor")

@@ -26,6 +26,7 @@ class Context:
         self.saved_tensors: tuple[Any, ...] = ()
         self.saved_for_forward: tuple[Any, ...] = ()
         self.non_differentiable: tuple[Any, ...] = ()
+        self.dirty: tuple[Any, ...] = ()
         self.materializes_grads = True
 
     def save_for_backward(self, *tensors: Any) -> None:
@@ -42,7 +43,7 @@ class Context:
         self.non_differentiable = tensors
 
     def mark_dirty(self, *tensors: Any) -> None:
-        """Refused where it is called."""
+        self.dirty = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
         self.materializes_grads = value
@@ -51,15 +52,16 @@ class Context:
 @dataclass(eq=False)
 class Rules:
     """The derivative of one call. context: the structure of its `ctx`; inputs: which of the
-    arguments are differentiable; outputs: which of the results; of: for each leaf of the context
-    the result that it is; filled: for which of the results without derivative `backward` gets
-    zeros (they follow the leaves of the context in what is saved); materializes: whether gradients
-    are never None.
+    arguments are differentiable; foreign: which are no Tensors; outputs: which of the results are
+    differentiable; of: for each leaf of the context the result that it is; filled: for which of
+    the results without derivative `backward` gets zeros (they follow the leaves of the context in
+    what is saved); materializes: whether gradients are never None.
     """
 
     function: type[Function]
     context: Structure
     inputs: tuple[bool, ...]
+    foreign: tuple[bool, ...]
     outputs: tuple[bool, ...]
     of: tuple[int | None, ...]
     filled: tuple[bool, ...]
@@ -127,15 +129,22 @@ class Backward:
             f"index {position} - got {given} but expected shape compatible with {wanted}"
         )
 
-    def check_count(self, is_none: Sequence[bool]) -> None:
+    def check(self, is_none: Sequence[bool]) -> None:
         """Refuse what is returned if it is not one gradient for each argument (or more of them,
-        which are None)."""
+        which are None), or is one for what is no Tensor."""
         expected = len(self.wanted)
         if len(is_none) < expected or not all(is_none[expected:]):
             raise RuntimeError(
                 f"function {self.rules.function.__name__}Backward returned an incorrect number of "
                 f"gradients (expected {expected}, got {len(is_none)})"
             )
+        for position, foreign in enumerate(self.rules.foreign):
+            if foreign and not is_none[position]:
+                raise RuntimeError(
+                    f"function {self.rules.function.__name__}Backward returned a gradient "
+                    f"different than None at position {position + 1}, but the corresponding "
+                    "forward input was not a Variable"
+                )
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +179,7 @@ class Forward:
             f"gradient is of size {given}."
         )
 
-    def check_count(self, is_none: Sequence[bool]) -> None:
+    def check(self, is_none: Sequence[bool]) -> None:
         """Refuse what is returned if it is not one tangent for each result."""
         if len(is_none) != len(self.wanted):
             raise RuntimeError(

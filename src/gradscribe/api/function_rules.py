@@ -28,9 +28,9 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, Tuple
 from gradscribe.primitives.control import RAISE, RUN
 from gradscribe.runtime.graph.function import ONCE, Function
-from gradscribe.runtime.graph.function_node import check_kind
+from gradscribe.runtime.graph.function_node import check_is_tensor, check_kind
 from gradscribe.runtime.graph.grad_mode import no_grad
-from gradscribe.runtime.tensors.tensor import Tensor, wrap
+from gradscribe.runtime.tensors.tensor import wrap
 
 
 def _pull(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -132,7 +132,7 @@ def _compiled(
         if any(o.primitive is RAISE for o in lowering.builder.operations[made:]):
             raise _NotCompiledError(method.name)
         results = result.items if isinstance(result, TupleOf) else (result,)
-        method.check_count([isinstance(r, Static) and r.value is None for r in results])
+        method.check([isinstance(r, Static) and r.value is None for r in results])
         wanted = [item for item, known in zip(results, method.wanted, strict=False) if known]
         positions = [i for i, known in enumerate(method.wanted) if known]
         for position, item, like in zip(positions, wanted, likes, strict=True):
@@ -157,6 +157,9 @@ def _check(
     given, wanted = (
         lowering.value(i).type if isinstance(i, (Ref, Value)) else None for i in (item, like)
     )
+    is_number = isinstance(item, Static) and item.value is not None
+    if is_number and isinstance(wanted, Array) and wanted.rank:
+        check_is_tensor(item.value)
     if not isinstance(given, (Array, Scalar)) or not isinstance(wanted, (Array, Scalar)):
         return
     check_kind(np.dtype(given.dtype), np.dtype(wanted.dtype))
@@ -214,9 +217,11 @@ class _OnTensors:
             results = method.function(context, *filled)
         if not isinstance(results, (tuple, list)):
             results = (results,)
-        method.check_count([item is None for item in results])
+        method.check([item is None for item in results])
         wanted = [r for r, known in zip(results, method.wanted, strict=False) if known]
-        return tuple(r.array if isinstance(r, Tensor) else r for r in wanted)
+        for item in wanted:
+            check_is_tensor(item)
+        return tuple(None if item is None else item.array for item in wanted)
 
 
 def _as_tensor(item: Any) -> Any:

@@ -324,6 +324,7 @@ SPELLINGS: dict[Primitive, Spelling] = {
     control.COPY: _copy,
     control.STOP_GRADIENT: _same,
     control.GIVEN: _same,
+    control.KEPT: _same,
     PRIMITIVES[shaping.respelled]: _same,
     control.ZEROS_LIKE: zeros_like,
     control.ADD_ITEMS: add_items,

@@ -11,6 +11,7 @@ from gradscribe import codegen
 from gradscribe.compiler.conditions import compiling
 from gradscribe.ir.core import Callee, Function, callees
 from gradscribe.transforms.bufferize import bufferize
+from gradscribe.transforms.handed_on import handed_on
 from gradscribe.transforms.records.flatten_records import flatten_records
 from gradscribe.transforms.records.pack_records import pack_records
 from gradscribe.transforms.schedule import schedule
@@ -44,7 +45,7 @@ class Generated:
     @compiling
     def bufferized(self) -> Function:
         """The IR with stores in place."""
-        function = schedule(pack_records(self._make()))
+        function = schedule(pack_records(handed_on(self._make())))
         leaves = range(len(function.body.yields))
         return bufferize(function, record=leaves[self._sharing])
 
@@ -79,7 +80,7 @@ class Generated:
 @lru_cache(maxsize=256)
 def _emitted(callee: Callee) -> Function:
     """A function that is called by others, as it is emitted."""
-    function = simplify(callee.function)
+    function = handed_on(simplify(callee.function))
     leaves = range(len(function.body.yields))
     record = leaves[len(leaves) - function.record :]
     function = flatten_records(bufferize(function, record=record))

@@ -122,7 +122,10 @@ class _Layout:
         return all(map(self.is_contiguous, arrays))
 
 
-_OF_FIRST = frozenset({indexing.STORE, indexing.ACCUMULATE, control.COPY, control.STOP_GRADIENT})
+_OF_FIRST = frozenset(
+    {indexing.STORE, indexing.ACCUMULATE, control.COPY, control.STOP_GRADIENT}
+    | {control.GIVEN, control.KEPT}
+)
 
 
 def _known(callees: tuple[Any, ...]) -> set[Any]:

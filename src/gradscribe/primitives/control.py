@@ -24,7 +24,7 @@ from gradscribe.ir.types import (
     join_items,
     one_of,
 )
-from gradscribe.primitives.registry import LINEAR, register
+from gradscribe.primitives.registry import GRADIENTS, LINEAR, register
 from gradscribe.primitives.typing import type_of
 
 
@@ -152,6 +152,14 @@ def _given_tangent(
     return rules.push(out, inputs, saved, d_inputs)
 
 
+def _kept_adjoint(out: Any, value: Any, x: Any, *, d_out: Any) -> Any:
+    return None, d_out
+
+
+def _kept_tangent(out: Any, value: Any, x: Any, *, d_x: Any) -> Any:
+    return d_x
+
+
 GIVEN = Primitive(
     "given",
     lambda facts, callee, value, inputs, saved, rules: value,
@@ -163,6 +171,20 @@ GIVEN = Primitive(
 )
 """value itself, taken for a function of `inputs` whose derivative the user gives: `rules.pull` and
 `rules.push`, which may read what was saved. Emitted code shows just value."""
+
+KEPT = Primitive(
+    "kept",
+    lambda facts, callee, value, x: value,
+    signature("value", "x"),
+    adjoint=_kept_adjoint,
+    tangent=_kept_tangent,
+    view=True,
+    cheap=True,
+)
+"""value itself, taken for a function of what x is one of, with the same derivatives: an array after
+a change of which no derivative is taken. Emitted code shows just value."""
+
+GRADIENTS.update((GIVEN, KEPT))
 
 ZEROS_LIKE = Primitive("zeros_like", _same_type, signature("x"))
 """Zeros of the type of x: for arrays np.zeros_like; for lists, a list of zeros."""

@@ -26,6 +26,7 @@ _SILENT = frozenset(
         control.COPY,
         control.STOP_GRADIENT,
         control.GIVEN,
+        control.KEPT,
         control.ZEROS_LIKE,
         control.ADD_ITEMS,
         control.CAUGHT,

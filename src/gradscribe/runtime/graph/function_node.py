@@ -292,8 +292,7 @@ class FunctionNode(Node):
                 f"function {self.name()} returned a gradient different than None at position "
                 f"{position + 1}, but the corresponding forward input was not a Variable"
             )
-        if not isinstance(result, Tensor):
-            raise RuntimeError(f"expected Variable or None (got {type(result).__name__})")
+        check_is_tensor(result)
         if self.next_edges[position][0] is None:
             return None
         shape, dtype = kind
@@ -336,6 +335,12 @@ class FunctionNode(Node):
     def release(self) -> None:
         if self._saved:
             self._saved = None
+
+
+def check_is_tensor(result: Any) -> None:
+    """Raise the error for a gradient that is neither a Tensor nor None."""
+    if result is not None and not isinstance(result, Tensor):
+        raise RuntimeError(f"expected Variable or None (got {type(result).__name__})")
 
 
 def check_kind(given: dtypes.Dtype, wanted: dtypes.Dtype) -> None:

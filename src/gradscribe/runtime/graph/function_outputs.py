@@ -48,21 +48,30 @@ def is_in(tensor: Any, values: Sequence[Any]) -> bool:
 def _check_dirty(node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
     for tensor in node.dirty:
         if not is_in(tensor, outputs):
-            raise RuntimeError(
-                "Some elements marked as dirty during the forward method were not returned as "
-                "output. The inputs that are modified inplace must all be outputs of the Function."
-            )
+            raise RuntimeError(NOT_RETURNED)
         if is_in(tensor, inputs):
             tensor.counter[0] += 1
         elif tensor.view_of is not None:
-            raise RuntimeError(_NO_INPUT)
+            raise RuntimeError(NO_INPUT)
         else:
-            warnings.warn(_NO_INPUT, stacklevel=5)
+            warnings.warn(NO_INPUT, stacklevel=5)
 
 
-_NO_INPUT = (
+NOT_RETURNED = (
+    "Some elements marked as dirty during the forward method were not returned as output. The "
+    "inputs that are modified inplace must all be outputs of the Function."
+)
+NO_INPUT = (
     "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been "
     "mutated should be passed to ctx.mark_dirty()."
+)
+SEVERAL = (
+    "If your Function modifies inplace an input that is a view of another Tensor, your Function "
+    "cannot return more than one Tensor. This is not supported by the current autograd engine. You "
+    "should either make sure the input is not a view (using .clone() for example) or make your "
+    "Function only return one Tensor (potentially splitting it into two Functions: one doing the "
+    "inplace that returns a single Tensor and a second one that does the other operations). You "
+    "can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
 )
 
 
@@ -73,15 +82,7 @@ def _refuse_dirty(tensor: Tensor, inputs: Sequence[Any], outputs: Sequence[Any])
     base = tensor
     if tensor.view_of is not None:
         if sum(isinstance(output, Tensor) for output in outputs) > 1:
-            raise RuntimeError(
-                "If your Function modifies inplace an input that is a view of another Tensor, "
-                "your Function cannot return more than one Tensor. This is not supported by the "
-                "current autograd engine. You should either make sure the input is not a view "
-                "(using .clone() for example) or make your Function only return one Tensor "
-                "(potentially splitting it into two Functions: one doing the inplace that returns "
-                "a single Tensor and a second one that does the other operations). You can ask on "
-                "the forum https://discuss.pytorch.org/ if you need help to do this change."
-            )
+            raise RuntimeError(SEVERAL)
         tensor.view_of.refuse(tensor)
         base = tensor.view_of.base
     if base.requires_grad and base.node is None:

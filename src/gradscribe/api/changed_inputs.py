@@ -1,0 +1,72 @@
+"""Inputs of an `autograd.Function` that its `forward` changes in place, in compiled code.
+
+One that `ctx.mark_dirty` names becomes the result that it is returned as: whatever shares its
+memory sees that. Of any other, `forward` changes what it holds, not what it is a function of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gradscribe.frontend.data import places
+from gradscribe.frontend.data.stores import store
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.values import Ref, Storage
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Array, is_differentiable
+from gradscribe.primitives.control import KEPT
+from gradscribe.runtime.graph.function_outputs import NO_INPUT, NOT_RETURNED, SEVERAL
+
+
+def keep_derivatives(lowering: Lowering, before: Mapping[Storage, Any]) -> None:
+    """Give the arrays that have changed since, where no derivative is taken, the derivatives that
+    they had. before: the contents of all storages."""
+    for storage, contents in before.items():
+        now = lowering.contents[storage]
+        if now is contents or not isinstance(now, Value) or not isinstance(contents, Value):
+            continue
+        if isinstance(now.type, Array) and is_differentiable(now.type):
+            arguments = {"value": now, "x": contents}
+            lowering.contents[storage] = lowering.plain(KEPT, arguments, name=storage.name)
+
+
+def is_same(item: Any, other: Any) -> bool:
+    """Whether two values are one Tensor."""
+    if isinstance(item, Ref) and isinstance(other, Ref):
+        return item.storage is other.storage and item.path == other.path
+    return item is other
+
+
+def checked(
+    lowering: Lowering, node: Any, dirty: Sequence[Any], inputs: Sequence[Any], items: Sequence[Any]
+) -> list[bool]:
+    """Which of the results are dirty inputs. Raises what eager mode raises for what is marked and
+    no result, or no input."""
+    for marked in dirty:
+        if not isinstance(marked, Ref):
+            lowering.unsupported(
+                node,
+                "`mark_dirty` of a number: in compiled code, numbers are not changed in place",
+                "give the Function a Tensor with axes, or return a new Tensor",
+            )
+        if not any(is_same(marked, item) for item in items):
+            raise RuntimeError(NOT_RETURNED)
+        if not any(is_same(marked, given) for given in inputs):
+            raise RuntimeError(NO_INPUT)
+    found = [any(is_same(marked, item) for marked in dirty) for item in items]
+    is_view = any(item.path for item, known in zip(items, found, strict=True) if known)
+    if is_view and sum(isinstance(item, (Ref, Value)) for item in items) > 1:
+        raise RuntimeError(SEVERAL)
+    return found
+
+
+def stored(lowering: Lowering, node: Any, target: Ref, made: Any) -> Ref:
+    """The input, as the result that it has become."""
+    if target.path:
+        store(lowering, node, target, made)
+        return target
+    with places.changing(lowering, target.storage):
+        lowering.contents[target.storage] = lowering.value(made)
+    lowering.changes.stored.add(target.storage)
+    return target

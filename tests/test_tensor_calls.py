@@ -533,3 +533,13 @@ def test_random_numbers_are_not_drawn_anew_for_second_derivatives():
         twice_differentiated(weighed_at_random)
     weights = np.random.default_rng(3).normal(size=2)
     np.testing.assert_allclose(twice_differentiated(weighed_by_a_seed), 6 * weights * [1, 2])
+
+
+def test_lists_of_whole_numbers():
+    @gs.differentiable
+    def f(x):
+        return (x * x.argsort().tolist()[0]).sum(), (x > 2).tolist()
+
+    result, flags = f(gs.tensor([3.0, 1.0], requires_grad=True))
+    assert (result.item(), flags) == (4.0, [True, False])
+    assert type(f(gs.tensor([3.0, 1.0], requires_grad=True))[1][0]) is bool

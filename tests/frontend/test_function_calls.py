@@ -242,20 +242,6 @@ def test_the_derivative_is_what_backward_says():
     np.testing.assert_array_equal(gs.grad(f)(X), [6.0] * 3)
 
 
-def test_a_wrong_number_of_gradients():
-    class Few(Function):
-        @staticmethod
-        def forward(ctx, x, y):
-            return x * y
-
-        @staticmethod
-        def backward(ctx, g):
-            return g
-
-    with pytest.raises(RuntimeError, match=r"incorrect number of gradients \(expected 2, got 1\)"):
-        gs.grad(lambda x: Few.apply(x, x).sum())(X)
-
-
 def tensors_agree_that_is(function: Any, wanted: list[float]) -> None:
     """Eager and compiled code give this gradient at [1, 2]."""
     for called in (function, gs.differentiable(function)):
@@ -333,13 +319,7 @@ class Undefined(Function):
 
 def test_gradients_that_may_be_none():
     tensors_agree_that_is(lambda x: Undefined.apply(x, False).sum(), [100.0, 100.0])
-
-    def f(x):
-        a, b = Undefined.apply(x, True)
-        return a.sum() if x[0] > 0 else b.sum()
-
-    with pytest.raises(gs.errors.UnsupportedError, match=r"set_materialize_grads\(False\)"):
-        gs.grad(f)(X)
+    tensors_agree_that_is(lambda x: Undefined.apply(x, True)[0].sum(), [100.0, 100.0])
 
 
 class Pushed(Function):
@@ -431,20 +411,6 @@ def test_setup_context_gets_all_arguments_of_forward(given, power):
         )
 
 
-def test_a_complex_gradient_of_a_real_argument():
-    class Turned(Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 2
-
-        @staticmethod
-        def backward(ctx, g):
-            return g * 1j
-
-    with pytest.raises(RuntimeError, match="input_is_complex == grad_is_complex"):
-        gs.grad(lambda x: Turned.apply(x).sum())(X)
-
-
 def test_a_backward_for_once_says_that_it_is():
     with pytest.raises(gs.errors.NoDerivativeError, match="marked with @once_differentiable"):
         gs.hessian(in_numpy)(X)
@@ -524,54 +490,6 @@ def test_tangents_of_tensors_are_those_of_jvp():
         dual = forward_ad.make_dual(gs.tensor(X), gs.ones(3))
         tangent = forward_ad.unpack_dual(f(dual)).tangent
     np.testing.assert_allclose(tangent.item(), (2000 * X + 4 * X**2).sum())
-
-
-def shaped(gradient):
-    """A Function with this gradient and tangent."""
-
-    class Shaped(Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.x = x
-            return x * 2
-
-        @staticmethod
-        def backward(ctx, g):
-            return gradient(ctx.x)
-
-        @staticmethod
-        def jvp(ctx, t):
-            return gradient(ctx.x)
-
-    return lambda x: Shaped.apply(x).sum()
-
-
-@pytest.mark.parametrize(
-    ("gradient", "shape"),
-    [(lambda x: gs.ones(2), "2"), (lambda x: x[:1], "1"), (lambda x: x.sum(), "")],
-)
-def test_a_gradient_of_a_wrong_shape(gradient, shape):
-    f = shaped(gradient)
-    wrong = rf"^Function ShapedBackward returned an invalid gradient at index 0 - got \[{shape}\]"
-    with pytest.raises(RuntimeError, match=wrong):
-        gs.grad(f)(X)
-    with pytest.raises(RuntimeError, match=rf"of size \[3\] while .* is of size \[{shape}\]"):
-        gs.jvp(f, (X,), (X,))
-
-
-def test_a_gradient_of_a_broadcast_shape():
-    np.testing.assert_array_equal(gs.grad(shaped(lambda x: gs.ones(4, 3)))(X), [4.0] * 3)
-
-
-def test_a_gradient_whose_shape_only_the_run_tells():
-    f = shaped(lambda x: x[x > 0] * x[0])
-    np.testing.assert_allclose(gs.grad(f)(abs(X)), abs(X) * 0.3)
-    np.testing.assert_allclose(gs.jvp(f, (abs(X),), (X,))[1], (abs(X) * 0.3).sum())
-    with pytest.raises(RuntimeError, match=r"got \[2\] but expected shape compatible with \[3\]"):
-        gs.grad(f)(X)
-    with pytest.raises(RuntimeError, match=r"of size \[3\] while .* is of size \[2\]"):
-        gs.jvp(f, (X,), (X,))
-    np.testing.assert_array_equal(gs.grad(shaped(lambda x: x[x > 0]))(X[:1]), X[:1])
 
 
 class WithConstants(Function):

@@ -785,3 +785,16 @@ def test_second_derivative_where_both_sides_record_arrays_of_one_shape() -> None
         return either_side(1.0 * x, np.cos(x), s, 2)
 
     gs.testing.check_grad(function, np.linspace(0.1, 0.5, 5), 0.7)
+
+
+def spread(x, n):
+    return x if n == 0 else spread(x.view_as(x) * x.std(), n - 1)
+
+
+def test_methods_of_tensors_mean_those_in_recursive_functions() -> None:
+    found = []
+    for called in (spread, gs.differentiable(spread)):
+        x = gs.tensor(BIAS, requires_grad=True)
+        called(x, 3).sum().backward()
+        found.append(x.grad.numpy())
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-13)

@@ -16,6 +16,8 @@ from gradscribe.frontend.values import Ref, Storage
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, is_differentiable
 from gradscribe.primitives.control import KEPT
+from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.primitives.shaping import respelled
 from gradscribe.runtime.graph.function_outputs import NO_INPUT, NOT_RETURNED, SEVERAL
 
 
@@ -55,10 +57,14 @@ def checked(
         if not any(is_same(marked, given) for given in inputs):
             raise RuntimeError(NO_INPUT)
     found = [any(is_same(marked, item) for marked in dirty) for item in items]
-    is_view = any(item.path for item, known in zip(items, found, strict=True) if known)
-    if is_view and sum(isinstance(item, (Ref, Value)) for item in items) > 1:
+    is_view = [known and _is_view(item) for item, known in zip(items, found, strict=True)]
+    if any(is_view) and sum(isinstance(item, (Ref, Value)) for item in items) > 1:
         raise RuntimeError(SEVERAL)
     return found
+
+
+def _is_view(item: Ref) -> bool:
+    return any(primitive is not PRIMITIVES[respelled] for primitive, _, _ in item.path)
 
 
 def stored(lowering: Lowering, node: Any, target: Ref, made: Any) -> Ref:

@@ -69,7 +69,6 @@ def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     )
     found = list(items)
     if any(outputs):
-        _check_materialized(lowering, node, function, context, outputs)
         places = [i for i, known in enumerate(outputs) if known]
         active = [item for item, known in zip(inputs, needed, strict=True) if known]
         shared = _shared(lowering, active, [items[i] for i in places if not dirty[i]])
@@ -133,24 +132,16 @@ def _last(items: tuple[Any, ...], index: int, inputs: list[Any]) -> int:
     return max(i for i, other in enumerate(items) if is_same(item, other))
 
 
-def _check_materialized(
-    lowering: Lowering,
-    node: Any,
-    function: type[Function],
-    context: Any,
-    outputs: tuple[bool, ...],
-) -> None:
-    """Refuse gradients that are None where a result has not been used: compiled code does not know
-    which were."""
+def _materializes(lowering: Lowering, node: Any, function: type[Function], context: Any) -> bool:
+    """Whether gradients that there are not come as zeros."""
     materializes = attribute(lowering, context, "materializes_grads")
-    if not isinstance(materializes, Static) or (not materializes.value and outputs.count(True) > 1):
+    if not isinstance(materializes, Static):
         lowering.unsupported(
             node,
-            f"`set_materialize_grads(False)` of `{function.__name__}`, which has several results: "
-            "which of their gradients are None depends on what runs",
-            "leave it out: gradients arrive as zeros; or call the Function outside of compiled "
-            "code",
+            f"`set_materialize_grads` of `{function.__name__}` that only the run decides",
+            "call it alike on every path, with a constant",
         )
+    return bool(materializes.value)
 
 
 def _forward(
@@ -191,7 +182,7 @@ def _given(
     saved = opened(lowering, node, context)
     values = [lowering.value(item) for item in outputs]
     of = tuple(values.index(leaf) if leaf in values else None for leaf in saved.leaves)
-    materializes = attribute(lowering, context, "materializes_grads").value
+    materializes = _materializes(lowering, node, function, context)
     filled = tuple(
         materializes and not known and isinstance(item, Ref)
         for item, known in zip(*found, strict=True)

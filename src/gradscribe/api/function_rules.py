@@ -23,7 +23,15 @@ from gradscribe.frontend.data import instances
 from gradscribe.frontend.data.python_objects import python_object
 from gradscribe.frontend.data.structures import rebuilt
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import PartialOf, Ref, Static, TupleOf, is_number
+from gradscribe.frontend.values import (
+    DictRef,
+    ListRef,
+    PartialOf,
+    Ref,
+    Static,
+    TupleOf,
+    is_number,
+)
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, Tuple
 from gradscribe.primitives.control import RAISE, RUN
@@ -46,13 +54,17 @@ def _pull(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         )
     d_out = rest[0] if rest else keywords["d_out"]
     single = rules.outputs.count(True) == 1
-    given = iter((d_out,) if single else d_out.items)
+    given = iter((d_out,) if single else [_or_none(item) for item in d_out.items])
     others = iter(saved.items[len(rules.of) :])
     gradients = [
         next(given) if known else _zero(lowering, next(others)) if is_filled else None
         for known, is_filled in zip(rules.outputs, rules.filled, strict=True)
     ]
     return _derived(lowering, node, Backward(rules), out, saved, inputs.items, gradients)
+
+
+def _or_none(item: Any) -> Any:
+    return None if isinstance(item, Static) and item.value is None else item
 
 
 def _push(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -157,6 +169,8 @@ def _check(
     given, wanted = (
         lowering.value(i).type if isinstance(i, (Ref, Value)) else None for i in (item, like)
     )
+    if type(item) in _CONTAINERS:
+        check_is_tensor(_CONTAINERS[type(item)])
     is_number = isinstance(item, Static) and item.value is not None
     if is_number and isinstance(wanted, Array) and wanted.rank:
         check_is_tensor(item.value)
@@ -172,6 +186,10 @@ def _check(
     if fits is False:
         texts = [[facts.shown(length) for length in shape] for shape in shapes]
         raise RuntimeError(method.misfit(position, *(f"[{', '.join(t)}]" for t in texts)))
+
+
+_CONTAINERS: dict[type, Any] = {ListRef: [], DictRef: {}, TupleOf: ()}
+"""What stands for what is no Tensor."""
 
 
 class _NotCompiledError(UnsupportedError):

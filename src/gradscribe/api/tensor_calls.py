@@ -64,12 +64,18 @@ def _to_list(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     """`x.tolist()`: nested lists of Python numbers."""
     (item,) = arguments
     if is_number(item):
-        return calls.call(lowering, node, Static(float), (subscripts.cut(lowering, item),), {})
+        dtype = getattr(lowering.value(item).type, "dtype", "float64")
+        plain = Static(_PLAIN.get(np.dtype(dtype).kind, int))
+        return calls.call(lowering, node, plain, (subscripts.cut(lowering, item),), {})
     storage = Storage()
     lowering.contents[storage] = tuple(
         _to_list(lowering, node, (row,), {}) for row in unpacking.unpacked(lowering, node, item)
     )
     return ListRef(storage)
+
+
+_PLAIN = {"b": bool, "f": float, "c": complex}
+"""The number of Python's that an element is, by the kind of its dtype."""
 
 
 def _is_grad_enabled(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

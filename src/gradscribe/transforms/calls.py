@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from gradscribe.ir.core import CALL, Callee, Function, Operation, Value
 from gradscribe.ir.trees import LEAF, Node, Tree, count_leaves
 from gradscribe.ir.types import RecordOf, is_differentiable
-from gradscribe.transforms.cotangents import carried_type, name_of, zero
+from gradscribe.transforms.cotangents import any_of, carried_type, name_of, zero
 from gradscribe.transforms.simplify import simplify
 
 if TYPE_CHECKING:
@@ -50,9 +50,11 @@ def mirror_call(scope: Scope, operation: Operation, sweep: ReverseSweep) -> None
             location=scope.builder.location,
         )
     )
-    for operand, gradient in zip(operands, gradients, strict=True):
-        if operand in scope.context.active:
-            scope.contribute(operand, gradient)
+    flags = [scope.presence(result) for result in results if result in scope.cotangents]
+    with scope.context.handing_on(any_of(scope.builder, flags)):
+        for operand, gradient in zip(operands, gradients, strict=True):
+            if operand in scope.context.active:
+                scope.contribute(operand, gradient)
 
 
 def tangent_call(tangent: Tangent, operation: Operation) -> None:

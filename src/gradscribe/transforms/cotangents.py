@@ -49,6 +49,14 @@ def constant(builder: Builder, value: Any) -> Value:
     return builder.call(CONSTANT, {"value": value})
 
 
+def any_of(builder: Builder, flags: Sequence[Value | None]) -> Value | None:
+    """Whether one of these holds; None (for what certainly does) where one is that."""
+    total, *others = flags
+    for flag in others:
+        total = total and flag and call(builder, operator.or_, total, flag)
+    return total
+
+
 def name_of(value: Value) -> str:
     """The name of a value's cotangent."""
     return f"d_{value.name}" if value.name else ""

@@ -243,6 +243,7 @@ def _inner(lowering: Lowering, frame: Frame) -> Lowering:
     inner = Lowering(Builder(Facts()))
     inner.below = (*lowering.below, *lowering.frames)
     inner.recursion, inner.parameters = lowering.recursion, lowering.parameters
+    inner.capture = lowering.capture  # which tells user's code, of Tensors, from rules
     inner.holds_none = lowering.holds_none
     inner.outside.dependencies = lowering.outside.dependencies
     inner.outside.met, inner.outside.compared = lowering.outside.met, lowering.outside.compared

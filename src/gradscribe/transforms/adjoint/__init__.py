@@ -27,16 +27,18 @@ from gradscribe.ir.core import (
     Parameter,
     Primitive,
     Value,
+    walk,
 )
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Type, cotangent_type, is_differentiable
-from gradscribe.primitives.control import ADD_ITEMS, COPY, ENTER, EXIT
+from gradscribe.primitives.control import ADD_ITEMS, COPY, ENTER, EXIT, GIVEN
 from gradscribe.primitives.indexing import ACCUMULATE, GATHER, GETITEM, STORE, is_whole, may_repeat
 from gradscribe.transforms.absence import absences
 from gradscribe.transforms.activity import active_values
 from gradscribe.transforms.adjoint import lists
 from gradscribe.transforms.adjoint.context import Context
+from gradscribe.transforms.adjoint.given import mirror_given
 from gradscribe.transforms.adjoint.lists import contribute
 from gradscribe.transforms.adjoint.mirrors import mirror_context, mirror_if, mirror_loop
 from gradscribe.transforms.adjoint.overwriting import last_written
@@ -96,8 +98,9 @@ def differentiate(
     seeded: the leaves of the result that have cotangents (None: all differentiable ones).
     seed_type: the type of the cotangent of a result.
     The first sweep finds which stored-to arrays the adjoint reads inside of loops; if there are
-    any, a second one undoes the stores to them. What was kept then tells what need not be, as
-    it is soon computed again; a last sweep does that.
+    any, a second one undoes the stores to them. (Likewise for carried cotangents of which a trip
+    may leave none.) What was kept then tells what need not be, as it is soon computed again; a
+    last sweep does that.
     """
     refuse_opaque(function, frozenset(active))
     structure = Structure(function)
@@ -106,6 +109,8 @@ def differentiate(
     restored: frozenset[Value] = frozenset()
     chosen: Choice | None = None
     undefined, absent = frozenset(possibly_undefined(function)), absences(function)
+    uncertain: frozenset[Value] = frozenset()
+    asks_presence = any(operation.primitive is GIVEN for operation in walk(function.body))
     while True:
         exports = Exports(structure, function.facts)
         recomputed = frozenset() if chosen is None else chosen.recomputed
@@ -118,10 +123,14 @@ def differentiate(
             recomputed,
             undefined=undefined,
             absent=absent,
+            asks_presence=asks_presence,
+            uncertain=uncertain,
         )
         seeds = _seeds(function, seeded, seed_type)
         joined = _sweep(context, tuple(active), seeds, templates)
-        if not context.wanted <= restored:
+        if not context.missing <= uncertain:
+            uncertain |= context.missing
+        elif not context.wanted <= restored:
             restored |= context.wanted
         elif chosen is not None:
             return joined
@@ -226,10 +235,13 @@ class ReverseSweep:
         if cotangent is None:
             return
         handler = _HANDLERS.get(operation.primitive)
-        if handler is not None:
-            handler(scope, operation, cotangent)
-        else:
-            apply_rule(scope, operation, cotangent, self._templates)
+        with scope.context.handing_on(scope.presence(operation.results[0])):
+            if handler is not None:
+                handler(scope, operation, cotangent)
+            elif operation.primitive is GIVEN:
+                mirror_given(scope, operation, cotangent, self._templates)
+            else:
+                apply_rule(scope, operation, cotangent, self._templates)
 
 
 # -- reads and stores ------------------------------------------------------------------------

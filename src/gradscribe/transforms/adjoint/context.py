@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gradscribe.ir.core import Function, Operation, Value
@@ -21,7 +23,10 @@ class Context:
     exported. swept: the operations whose mirror is already written. masked: the cotangents that a
     mask has cut off where a derivative may be infinite; unbounded: those that came through such a
     derivative, and may be infinite. undefined: the values that may be; absent: the flags that tell
-    of them.
+    of them. asks_presence: whether anything depends on which cotangents there are at run time;
+    present: the flag that tells whether there is the one that is handed on now (None: there is);
+    uncertain: the values that loops carry of which a trip may leave none; missing: those that were
+    found to be.
     """
 
     function: Function
@@ -38,6 +43,18 @@ class Context:
     unbounded: set[Value] = field(default_factory=set)
     undefined: frozenset[Value] = frozenset()
     absent: dict[Value, list[tuple[Value, bool]]] = field(default_factory=dict)
+
+    asks_presence: bool = False
+    present: Value | None = None
+    uncertain: frozenset[Value] = frozenset()
+    missing: set[Value] = field(default_factory=set)
+
+    @contextmanager
+    def handing_on(self, present: Value | None) -> Iterator[None]:
+        """What is contributed comes of a cotangent of which this flag tells whether it is there."""
+        self.present = present
+        yield
+        self.present = None
 
     @property
     def facts(self) -> Facts:

@@ -86,9 +86,9 @@ def _add_to_item(scope: Scope, x: Value, index: Any, d_item: Value, item: Value)
     if scope.cotangent(x) is None and owner is not None:
         lists, place = owner
         arguments = {"x": scope.cotangent(lists), "index": place, "value": changed}
-        scope.cotangents[lists] = scope.builder.call(SET, arguments, name=name_of(lists))
+        scope.renew(lists, scope.builder.call(SET, arguments, name=name_of(lists)))
     else:
-        scope.cotangents[x] = changed
+        scope.renew(x, changed)
 
 
 def _taken_from(scope: Scope, x: Value) -> tuple[Value, Any] | None:

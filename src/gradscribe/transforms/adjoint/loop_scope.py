@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gradscribe.ir.core import Block, LoopShape, Operation, Value, walk
-from gradscribe.ir.types import Array, Collected, Sequence, Type
+from gradscribe.ir.types import BOOL, Array, Collected, Sequence, Type
 from gradscribe.primitives.control import SET
 from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
 from gradscribe.transforms.adjoint.exits import cotangent_at_exit, is_made_at_exit
@@ -25,6 +25,7 @@ from gradscribe.transforms.adjoint.trips import Iterable, TripScope
 from gradscribe.transforms.cotangents import (
     add,
     carried_type,
+    constant,
     item_of,
     name_of,
     zero,
@@ -50,6 +51,7 @@ class LoopScope(TripScope):
         super().__init__(parent, loop)
         self.carried: list[_Carried] = []
         self.accumulators: dict[Value, _Carried] = {}
+        self.flags: list[_Carried] = []
         self.untouched: set[Value] = set()
         self.records: dict[Value, Iterable] = {}
         self.collected: dict[Value, Value] = {}
@@ -88,6 +90,12 @@ class LoopScope(TripScope):
         if initial is None:
             initial = zero(self.parent, value)
             self.untouched.add(value)
+            present: Value | None = self._nothing_yet()
+        else:
+            present = self.parent.presence(value)
+        if present is not None:
+            flag, self.parent.presences[value] = self._carry_presence(value, present)
+            self.presences[value] = flag
 
         def finish(result: Value) -> None:
             if self.cotangents[value] in masked:
@@ -99,6 +107,23 @@ class LoopScope(TripScope):
         )
         self.cotangents[value] = parameter
         return parameter
+
+    def _nothing_yet(self) -> Value | None:
+        """The flag of a cotangent that nothing has contributed to; None where nobody asks."""
+        return constant(self.parent.builder, False) if self.context.asks_presence else None
+
+    def _carry_presence(self, value: Value, present: Value) -> tuple[Value, Value]:
+        """Carry the flag of a cotangent, which is that of `value` after a trip is mirrored; as it
+        is in the trip, and after the loop."""
+        parameter, result = Value(BOOL), Value(BOOL)
+
+        def following() -> Value:
+            found = self.presences.get(value)
+            is_there = value in self.cotangents
+            return constant(self.builder, is_there) if found is None else found
+
+        self.flags.append(_Carried(parameter, present, following, _ignored, result))
+        return parameter, result
 
     def is_first(self, value: Value) -> bool:
         """Whether nothing was added yet, in any trip, to the item of this trip in the cotangent
@@ -128,17 +153,24 @@ class LoopScope(TripScope):
                 given is None or (last not in active and initial[position] not in active)
             ):
                 continue
+            present = self._nothing_yet() if given is None else parent.presence(final)
             if given is None:
                 given = zero(parent, final)
             if is_made_at_exit(self.loop, position, self.context.structure):
-                self.contribute(last, cotangent_at_exit(given, self._ended(), parent.builder))
+                with self.context.handing_on(present):
+                    self.contribute(last, cotangent_at_exit(given, self._ended(), parent.builder))
                 continue
             type_ = _of_length(final.type, first.type)
             type_ = last.type if isinstance(final.type, Array) else type_
             parameter = Value(carried_type(type_), name_of(final) or name_of(first))
-            self._carry_cotangent(parameter, given, first, final, initial[position])
+            after: Value | None = None
+            if present is not None or first in self.context.uncertain:
+                present = present or constant(parent.builder, True)
+                present, after = self._carry_presence(first, present)
+            self._carry_cotangent(parameter, given, first, final, initial[position], after)
             if last in active:
-                self.contribute(last, parameter)
+                with self.context.handing_on(present):
+                    self.contribute(last, parameter)
         return True
 
     def _ended(self) -> set[Value]:
@@ -153,8 +185,16 @@ class LoopScope(TripScope):
         return {known for flag in flags if (known := self.parent.known(flag)) is not None}
 
     def _carry_cotangent(
-        self, parameter: Value, given: Value, first: Value, final: Value, initial: Value
+        self,
+        parameter: Value,
+        given: Value,
+        first: Value,
+        final: Value,
+        initial: Value,
+        present: Value | None,
     ) -> None:
+        """present: the flag that tells whether there is a cotangent after the loop."""
+
         def following() -> Value:
             found = self.cotangents.get(first)
             return found if found is not None else zero(self, first)
@@ -163,7 +203,8 @@ class LoopScope(TripScope):
             if initial in self.context.active:
                 if self.cotangents.get(first) in self.context.masked:
                     self.context.masked.add(result)
-                self.parent.contribute(initial, result)
+                with self.context.handing_on(present):
+                    self.parent.contribute(initial, result)
 
         type_ = _of_length(final.type, initial.type)
         type_ = initial.type if isinstance(parameter.type, Array) else type_
@@ -184,13 +225,13 @@ class LoopScope(TripScope):
             changed = builder.call(primitive, arguments, name=name)
             if total in self.context.masked:
                 self.context.masked.add(changed)
-            scope.cotangents[container] = changed
+            scope.renew(container, changed)
             return
         if not is_first:
             like = self.block.parameters[position]
             cotangent = add(builder, item_of(builder, total, index, like), cotangent, like)
         arguments = {"x": total, "index": index, "value": cotangent}
-        scope.cotangents[container] = builder.call(SET, arguments, name=name)
+        scope.renew(container, builder.call(SET, arguments, name=name))
 
     def scatter_items(self) -> None:
         for position in range(self.count):
@@ -298,11 +339,12 @@ class LoopScope(TripScope):
         """Append the mirrored loop to the mirror around it."""
         self.builder.location = self.parent.builder.location
         self.scatter_items()
+        self._find_missing()
         yields = [carried.next() for carried in self.carried]
         self._carry_instead_of_recording()
         yields += [carried.next() for carried in self.carried[len(yields) :]]
-        carried_values = [*self.carried, *self.accumulators.values()]
-        yields += [accumulator.next() for accumulator in self.accumulators.values()]
+        carried_values = [*self.carried, *self.accumulators.values(), *self.flags]
+        yields += [carried.next() for carried in (*self.accumulators.values(), *self.flags)]
         if not any(iterable.kind != "collected" for iterable in self.iterables):
             self._count_trips()
         order = {"range": 0, "array": 1, "sequence": 1, "collected": 2}
@@ -325,7 +367,7 @@ class LoopScope(TripScope):
         body = Block(tuple(parameters), tuple(self.builder.operations), tuple(yields))
         self.parent.builder.emit_loop(shape, operands, [body], [*results, *records])
         accumulated = results[len(self.carried) :]
-        for accumulator, result in zip(self.accumulators.values(), accumulated, strict=True):
+        for accumulator, result in zip(self.accumulators.values(), accumulated, strict=False):
             accumulator.finish(result)
         for carried, result in zip(self.carried, results, strict=False):
             carried.finish(result)
@@ -333,6 +375,16 @@ class LoopScope(TripScope):
             self.parent.cotangents[record] = result
             if element in self.context.masked:
                 self.context.masked.add(result)
+
+    def _find_missing(self) -> None:
+        """Note which of the carried cotangents a trip may leave none of."""
+        if self.context.asks_presence:
+            firsts = self.block.parameters[self.count :]
+            self.context.missing.update(
+                first
+                for first in firsts
+                if first not in self.cotangents or self.presences.get(first) is not None
+            )
 
     def _count_trips(self) -> None:
         """Make the loop run over something that takes no record."""
@@ -351,6 +403,10 @@ def _of_length(type_: Type, like: Type) -> Type:
 
 def _same(value: Value) -> Value:
     return value
+
+
+def _ignored(result: Value) -> None:
+    pass
 
 
 def _reads(block: Block, value: Value) -> bool:

@@ -6,17 +6,18 @@ yields for each what its sides make of it. The arrays whose stores are undone pa
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gradscribe.frontend.control.bounds import bounds_of
 from gradscribe.ir.core import Block, Operation, Value
-from gradscribe.ir.types import Array
+from gradscribe.ir.types import BOOL, Array
 from gradscribe.primitives.control import ENTER, EXIT, RESUMED
 from gradscribe.primitives.raising import is_attempt
 from gradscribe.transforms.adjoint.loop_scope import LoopScope
 from gradscribe.transforms.adjoint.scopes import BranchScope, Scope
-from gradscribe.transforms.cotangents import joined_type, name_of, zero
+from gradscribe.transforms.cotangents import call, constant, joined_type, name_of, zero
 
 Sweep = Callable[[Scope], None]
 """Writes the mirror of a scope's block into the scope."""
@@ -64,7 +65,12 @@ def mirror_if(scope: Scope, operation: Operation, sweep: Sweep) -> None:
         result = Value(joined_type(value, given), name_of(value))
         if is_cut:
             masked.add(result)
-        scope.cotangents[value] = result
+        present = _presence(sides, value, condition)
+        if isinstance(present, list):
+            flag = Value(BOOL)
+            _yield(flag, present, results, yields)
+            present = flag
+        scope.cotangents[value], scope.presences[value] = result, present
         _yield(result, given, results, yields)
     before = [[side.primal(value) for side in sides] for value in restored]
     for value, given in zip(restored, before, strict=True):
@@ -76,6 +82,26 @@ def mirror_if(scope: Scope, operation: Operation, sweep: Sweep) -> None:
     ]
     if results:
         scope.builder.emit_if(condition, blocks[0], blocks[1], results)
+
+
+def _presence(
+    sides: list[BranchScope], value: Value, condition: Value
+) -> Value | list[Value] | None:
+    """Whether there is a cotangent of an outer value after an `if`: what tells that, or for each
+    side what does; None where it is certain, or of no interest."""
+    parent = sides[0].parent
+    if not parent.context.asks_presence:
+        return None
+    is_there = [side.cotangent(value) is not None for side in sides]
+    flags = [side.presence(value) for side in sides]
+    if flags == [None, None]:
+        if all(is_there):
+            return None
+        return condition if is_there[0] else call(parent.builder, operator.not_, condition)
+    return [
+        flag if known and flag is not None else constant(side.builder, known)
+        for side, known, flag in zip(sides, is_there, flags, strict=True)
+    ]
 
 
 def _decision(scope: Scope, operation: Operation) -> Value:
@@ -123,7 +149,8 @@ def _enter_cotangents(side: BranchScope) -> None:
     for result, given in zip(side.operation.results, side.block.yields, strict=True):
         cotangent = side.parent.cotangents.get(result)
         if cotangent is not None and given in side.context.active:
-            side.contribute(given, cotangent)
+            with side.context.handing_on(side.parent.presence(result)):
+                side.contribute(given, cotangent)
 
 
 def _enter_restored(scope: Scope, operation: Operation, sides: list[BranchScope]) -> list[Value]:

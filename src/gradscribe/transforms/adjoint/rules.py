@@ -22,7 +22,7 @@ from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms import conjugates
 from gradscribe.transforms.adjoint.scopes import Scope
-from gradscribe.transforms.cotangents import call, constant, project, zero_where_cut
+from gradscribe.transforms.cotangents import add, call, constant, project, zero_where_cut
 from gradscribe.transforms.opacity import check_known
 from gradscribe.transforms.storage import derived
 from gradscribe.transforms.templates import Renewal, Template, Templates, template_of
@@ -32,26 +32,13 @@ _SHAPE_READERS = frozenset({LENGTH, SIZE, ZEROS_LIKE})
 
 def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Templates) -> None:
     """Contribute to the cotangents of the operands of an operation by its primitive's rule."""
-    active = scope.context.active
-    wanted = [i for i, operand in enumerate(operation.operands) if operand in active]
-    if not wanted:
+    rule = Pulled(scope, operation, d_out, templates)
+    if not rule.positions:
         return
-    conjugates.check(operation)
-    if scope.parent is not None and not operation.primitive.elementwise:
-        _relearn(scope, operation)
-    key = (operation, d_out.type)
-    if key not in templates:
-        numbers = [_known_number(scope, operand) for operand in operation.operands]
-        templates[key] = template_of(operation, numbers, d_out, scope.builder.facts)
-    for i in wanted:
-        check_known(operation, templates[key].results[i])
-    instance = _Instance(scope, operation, templates[key], wanted, d_out)
-    positions: dict[Value, list[int]] = {}
-    for i in wanted:
-        positions.setdefault(operation.operands[i], []).append(i)
+    instance = rule.instance
     is_masked = _is_masked(scope, operation, d_out)
     is_unbounded = _is_unbounded(scope, operation, d_out)
-    for operand, where in positions.items():
+    for operand, where in rule.positions.items():
         start = len(scope.builder.operations)
         has_poles = operation.primitive.pole and instance.have_poles(where)
         for cotangent in instance.cotangents(where):
@@ -65,6 +52,57 @@ def apply_rule(scope: Scope, operation: Operation, d_out: Value, templates: Temp
             if is_unbounded or (has_poles and not is_masked):
                 scope.context.unbounded.add(cotangent)
             scope.contribute(operand, cotangent)
+
+
+class Pulled:
+    """The rule of an operation in a scope. positions: where each operand whose cotangent is wanted
+    stands. What the rule reads of the primal is made available at once."""
+
+    def __init__(
+        self, scope: Scope, operation: Operation, d_out: Value, templates: Templates
+    ) -> None:
+        self._scope = scope
+        self.positions: dict[Value, list[int]] = {}
+        for i, operand in enumerate(operation.operands):
+            if operand in scope.context.active:
+                self.positions.setdefault(operand, []).append(i)
+        if not self.positions:
+            return
+        conjugates.check(operation)
+        if scope.parent is not None and not operation.primitive.elementwise:
+            _relearn(scope, operation)
+        key = (operation, d_out.type)
+        if key not in templates:
+            numbers = [_known_number(scope, operand) for operand in operation.operands]
+            templates[key] = template_of(operation, numbers, d_out, scope.builder.facts)
+        wanted = sorted(i for where in self.positions.values() for i in where)
+        for i in wanted:
+            check_known(operation, templates[key].results[i])
+        self._results = templates[key].results
+        self.instance = _Instance(scope, operation, templates[key], wanted, d_out)
+
+    @property
+    def operands(self) -> list[Value]:
+        """Those that the rule gives a cotangent."""
+        given = self._results
+        return [
+            o for o, where in self.positions.items() if any(given[i] is not None for i in where)
+        ]
+
+    def cotangents(self) -> dict[Value, Value]:
+        """The cotangents of these, each in one piece."""
+        found: dict[Value, Value] = {}
+        for operand in self.operands:
+            start = len(self._scope.builder.operations)
+            for given in self.instance.cotangents(self.positions[operand]):
+                cotangent = project(self._scope, given, operand, start)
+                total = found.get(operand)
+                found[operand] = (
+                    cotangent
+                    if total is None
+                    else add(self._scope.builder, total, cotangent, operand)
+                )
+        return found
 
 
 def _relearn(scope: Scope, operation: Operation) -> None:

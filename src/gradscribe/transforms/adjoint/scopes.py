@@ -29,7 +29,7 @@ from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.absence import telling
 from gradscribe.transforms.adjoint.context import Context
 from gradscribe.transforms.costs import MOST_EFFORT, effort_of
-from gradscribe.transforms.cotangents import add, name_of, zero
+from gradscribe.transforms.cotangents import add, any_of, name_of, zero
 from gradscribe.transforms.same_shape import same_shaped
 from gradscribe.transforms.storage import copied, derived, store_at, view_at
 
@@ -53,6 +53,7 @@ class Scope:
         self.block = block
         self.builder = builder
         self.cotangents: dict[Value, Value] = {}
+        self.presences: dict[Value, Value | None] = {}
         self.imported: dict[Value, Value] = {}
 
     # -- cotangents -------------------------------------------------------------------------
@@ -88,7 +89,23 @@ class Scope:
             if current in unbounded or cotangent in unbounded:
                 unbounded.add(total)
             cotangent = total
+        self.renew(value, cotangent)
+
+    def renew(self, value: Value, cotangent: Value) -> None:
+        """Enter the cotangent of a value after something was added to it."""
+        if self.context.asks_presence:
+            present = self.context.present
+            if present is not None and self.cotangent(value) is not None:
+                present = any_of(self.builder, (self.presence(value), present))
+            self.presences[value] = present
         self.cotangents[value] = cotangent
+
+    def presence(self, value: Value) -> Value | None:
+        """The flag that tells whether the cotangent of a value, which is zero otherwise, has come
+        from anywhere on the path that was taken; None where it certainly has."""
+        if value in self.cotangents or self.parent is None:
+            return self.presences.get(value)
+        return self.parent.presence(value)
 
     def add_to_source(self, read: Operation, cotangent: Value) -> None:
         """Add the cotangent of a part of an array, which `read` takes, to the array's."""
@@ -108,7 +125,7 @@ class Scope:
         changed = store_at(self.builder, ACCUMULATE, total, cotangent, path, name_of(x))
         if is_cut:
             self.context.masked.add(changed)
-        self.cotangents[x] = changed
+        self.renew(x, changed)
 
     def _step(self, read: Operation) -> tuple[Primitive, dict[str, Any]]:
         """A read or view as a step of a path."""

@@ -171,43 +171,6 @@ def test_gradients_are_those_of_eager_mode(function: Any, point: Any) -> None:
     np.testing.assert_allclose(gs.grad(function)(point), eager.grad.numpy(), rtol=1e-13)
 
 
-def test_too_many_results_that_may_have_no_gradient():
-    class Five(Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.set_materialize_grads(False)
-            return tuple(x * i for i in range(5))
-
-        @staticmethod
-        def backward(ctx, *gradients):
-            return sum(g for g in gradients if g is not None)
-
-    def f(x):
-        total = x.sum()
-        for i, y in enumerate(Five.apply(x)):
-            if x[i] > 0:
-                total = total + y.sum()
-        return total
-
-    with pytest.raises(gs.errors.UnsupportedError, match="which of more than 4 results of `Five`"):
-        gs.grad(f)(np.ones(5))
-
-
-def test_only_the_run_decides_about_zeros():
-    class Undecided(Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.set_materialize_grads(x[0] > 0)
-            return x * 2, x * 3
-
-        @staticmethod
-        def backward(ctx, g, h):
-            return g
-
-    with pytest.raises(gs.errors.UnsupportedError, match="that only the run decides"):
-        gs.grad(lambda x: Undecided.apply(x)[0].sum())(np.ones(2))
-
-
 def test_the_condition_is_asked_once_more_and_loops_are_free_of_flags():
     source = gs.differentiable(in_one_branch).specialize(np.ones(3)).gradient_source
     assert "if not branch:" in source or "if not x[0] > 0:" in source

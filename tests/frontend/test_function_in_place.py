@@ -257,13 +257,6 @@ class NotReturned(Scale):
         return x * factor
 
 
-class Untouched(Scale):
-    @staticmethod
-    def forward(ctx, x, factor):
-        ctx.mark_dirty(x)
-        return x
-
-
 class NoInput(Scale):
     @staticmethod
     def forward(ctx, x, factor):
@@ -284,11 +277,6 @@ def test_what_eager_mode_refuses(function: Any, message: str) -> None:
     for called in (function, gs.differentiable(function)):
         with pytest.raises(RuntimeError, match=message):
             called(gs.tensor(X, requires_grad=True))
-
-
-def test_a_number_is_not_changed_in_place():
-    with pytest.raises(gs.errors.UnsupportedError, match="`mark_dirty` of a number"):
-        gs.grad(lambda x: Untouched.apply(x[0] * 1, 2.0))(X)
 
 
 def test_generated_code_has_the_change_alone():

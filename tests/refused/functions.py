@@ -24,11 +24,46 @@ class Undefined(gs.autograd.Function):
         return d_x if d_y is None else d_y
 
 
-class UndefinedPair(Undefined):
+class Five(gs.autograd.Function):
+    """Results whose gradients may be None."""
+
     @staticmethod
-    def forward(ctx, x, y):
+    def forward(ctx, x):
         ctx.set_materialize_grads(False)
-        return x, x * y
+        return tuple(x * i for i in range(5))
+
+    @staticmethod
+    def backward(ctx, *gradients):
+        return sum(g for g in gradients if g is not None)
+
+
+class Undecided(gs.autograd.Function):
+    """Whether gradients may be None depends on the values."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.set_materialize_grads(x[0] > 0)
+        return x * 2
+
+
+class Marked(gs.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x
+
+
+class Keeping(gs.autograd.Function):
+    """Its backward, which is called at run time, calls a function of compiled code."""
+
+    @staticmethod
+    def forward(ctx, x, apply):
+        ctx.apply = apply
+        return apply(x)
+
+    @staticmethod
+    def backward(ctx, d_out):
+        return ctx.apply(d_out) * gs.tensor(VECTOR), None
 
 
 class Deciding(gs.autograd.Function):
@@ -62,12 +97,32 @@ def function_whose_tangents_may_be_none():
 
 
 @refused(
-    "`set_materialize_grads(False)` of `UndefinedPair`, which has several results: which of their "
-    "gradients are None depends on what runs",
+    "which of more than 4 results of `Five` have no gradient, where it asks for that by "
+    "`set_materialize_grads(False)`, depends on the path that is taken",
     VECTOR,
+    by=lambda function, x: gs.grad(function)(x),
 )
-def function_whose_gradients_may_be_none(x):
-    return UndefinedPair.apply(x, x)[1]
+def function_of_which_gradients_may_be_none(x):
+    total = x.sum()
+    for y in Five.apply(x):
+        if y[0] > 1:
+            total = total + y[0]
+    return total
+
+
+@refused("`set_materialize_grads` of `Undecided` that only the run decides", VECTOR)
+def function_that_decides_about_zeros(x):
+    return Undecided.apply(x)
+
+
+@refused("`mark_dirty` of a number: in compiled code, numbers are not changed in place", VECTOR)
+def function_that_marks_a_number(x):
+    return Marked.apply(x[0] * 2)
+
+
+@refused_when_run("a function that compiled code has made is called here at run time")
+def function_that_calls_one_of_compiled_code():
+    gs.grad(lambda x: Keeping.apply(x, lambda y: y + 1).sum())(VECTOR)
 
 
 @refused("`save_for_backward` of `Deciding` under a condition that only the run decides", VECTOR)

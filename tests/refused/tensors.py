@@ -19,20 +19,6 @@ class Log:
         return x.sum()
 
 
-class Shifted(gs.autograd.Function):
-    """Changes its input."""
-
-    @staticmethod
-    def forward(ctx, x):
-        x += 1
-        ctx.mark_dirty(x)
-        return x
-
-    @staticmethod
-    def backward(ctx, d_out):
-        return d_out
-
-
 # -- in compiled functions -----------------------------------------------------------------------
 
 
@@ -62,11 +48,6 @@ def stored_in_a_given_tensor(x):
     y = gs.zeros(2)
     gs.exp(x, out=y)
     return y
-
-
-@refused("`mark_dirty` inside of compiled code", TENSOR)
-def function_that_changes_its_input(x):
-    return Shifted.apply(x * 1)
 
 
 @refused("a view of another element type", TENSOR)

@@ -27,6 +27,7 @@ from gradscribe.api.jacobians import hessian, jacfwd, jacobian, jacrev
 from gradscribe.api.own_operations import primitive
 from gradscribe.api.tracing import trace
 from gradscribe.compiler.specialization import Specialization
+from gradscribe.frontend.dependencies import WRAPPERS
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.control import STOP_GRADIENT
 from gradscribe.primitives.registry import register
@@ -80,6 +81,7 @@ def stop_gradient(x: Any) -> Any:
     return unflatten(tree, iter(cut))
 
 
+WRAPPERS[DifferentiableFunction] = ("__gradscribe_function__", ())
 transform_calls.enter(grad, value_and_grad)
 jacobians.enter()
 function_calls.enter()

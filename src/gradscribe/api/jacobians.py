@@ -24,6 +24,7 @@ from gradscribe.compiler import Primal, Target, argument_numbers, target_of
 from gradscribe.compiler.generated import Generated
 from gradscribe.errors import ArgumentError
 from gradscribe.frontend.calls import handlers
+from gradscribe.frontend.dependencies import WRAPPERS
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
 from gradscribe.transforms.simplify import simplify
@@ -143,6 +144,7 @@ def enter() -> None:
     """Make the transforms known to the frontend."""
     jacobian_calls.enter()
     handlers.OBJECTS[Jacobian] = _call
+    WRAPPERS[Jacobian] = ("function", ("argnums", "mode", "holomorphic"))
     handlers.FUNCTIONS.update(
         {
             jacobian: jacobian_calls.make("auto"),

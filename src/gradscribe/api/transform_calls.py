@@ -24,6 +24,7 @@ from gradscribe.frontend import wording
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers, positions, unpacking
 from gradscribe.frontend.data.results import result_tree
+from gradscribe.frontend.dependencies import WRAPPERS
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import PartialOf, Ref, Static, TupleOf, is_number
 from gradscribe.ir.core import Function, Value
@@ -274,4 +275,5 @@ def enter(grad: Any, value_and_grad: Any) -> None:
     handlers.FUNCTIONS.update({grad: _grad(False), value_and_grad: _grad(True)})
     handlers.FUNCTIONS.update({jvp: _jvp, vjp: _vjp, hvp: _hvp})
     handlers.OBJECTS.update({Derivative: _call_derivative, Gradient: _call_gradient})
+    WRAPPERS[Gradient] = ("function", ("chain", "has_aux", "with_value"))
     handlers.OBJECTS[LocalPullback] = _call_pullback

@@ -12,7 +12,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import CellType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from gradscribe.compiler import item_texts
@@ -58,7 +58,7 @@ class Entry:
     def matcher(self, guards: Iterable[Guard]) -> Callable[[Values], Values | None]:
         """The function that, for a call whose key matches, gives its values with the captured
         ones, or None where the call needs another specialization."""
-        names = _Names([("a[0]", self.function), *self.constants])
+        names = self._names()
         shared = list(names.share(list(self._paths())))
         dependencies = [_CHECKS[d.kind](names, d) for d in self.dependencies]
         conditions = [
@@ -81,17 +81,26 @@ class Entry:
 
     def finder(self, paths: Iterable[Path]) -> Callable[[Values], Values]:
         """The function that finds, for the values of a call, what these paths lead to."""
-        names = _Names([("a[0]", self.function), *self.constants])
+        names = self._names()
         text = "".join(f"{names.path(path)}, " for path in paths)
         function: Callable[[Values], Values] = eval(f"lambda a: ({text})", names.namespace)
         return function
+
+    def _names(self) -> _Names:
+        names = _Names([("a[0]", self.function), *self.constants])
+        for dependency in self.dependencies:
+            if dependency.kind == "function":
+                names.enter_function(names.path(dependency.path), dependency.value)
+        return names
 
     def _paths(self) -> Iterator[Path]:
         """All that is read at each call."""
         for dependency in self.dependencies:
             yield dependency.path
-            if isinstance(dependency.value, Path):
+            if dependency.kind in ("same", "other"):
                 yield dependency.value
+            if dependency.kind == "distinct":
+                yield from dependency.value
         yield from (capture.path for capture in self.captures)
 
 
@@ -113,9 +122,9 @@ def argument(number: int) -> str:
 class _Names:
     """Names for the objects that the generated function mentions.
 
-    functions: the function called, and others that came as arguments. Their closure cells are
-    read off them: each closure that one `def` makes has cells of its own, and what is compiled
-    for one of them serves them all.
+    functions: the function called, and others that came as arguments. Their closure cells and
+    defaults are read off them: each closure that one `def` makes has its own, and what is
+    compiled for one of them serves them all.
     """
 
     def __init__(self, functions: Iterable[tuple[str, Any]]) -> None:
@@ -124,23 +133,27 @@ class _Names:
             "items_key": items_key,
             "key_of": key_of,
             "lies_in_order": lies_in_order,
+            "is_made_of": _is_made_of,
         }
         self._names: dict[int, str] = {}
         self._cells: dict[int, str] = {}
+        self._functions: dict[int, str] = {}
         self._shared: dict[Any, str] = {}
         for expression, function in functions:
-            self._enter_cells(expression, function)
+            self.enter_function(expression, function)
 
-    def _enter_cells(self, expression: str, function: Any) -> None:
+    def enter_function(self, expression: str, function: Any) -> None:
+        """Note where a function is found at each call, and so its cells."""
         inner = inspect.getattr_static(function, "__gradscribe_function__", None)
         if inner is not None:
-            self._enter_cells(f"{expression}.__gradscribe_function__", inner)
+            self.enter_function(f"{expression}.__gradscribe_function__", inner)
         if not isinstance(function, FunctionType):
             return
+        self._functions.setdefault(id(function), expression)
         for number, cell in enumerate(function.__closure__ or ()):
             if id(cell) not in self._cells:
                 text = self._cells[id(cell)] = f"{expression}.__closure__[{number}]"
-                self._enter_cells(f"{text}.cell_contents", contents_of(cell))
+                self.enter_function(f"{text}.cell_contents", contents_of(cell))
 
     def of(self, value: Any) -> str:
         name = self._names.get(id(value))
@@ -168,6 +181,8 @@ class _Names:
             text = argument(path.root)
         elif isinstance(path.root, CellType) and id(path.root) in self._cells:
             text = self._cells[id(path.root)]
+        elif isinstance(path.root, FunctionType) and id(path.root) in self._functions:
+            text = self._functions[id(path.root)]
         else:
             text = self.of(path.root)
         return text + steps_text(path.steps)
@@ -175,6 +190,22 @@ class _Names:
 
 def _same_object(names: _Names, dependency: Dependency) -> str:
     return f"{names.path(dependency.path)} is {names.of(dependency.value)}"
+
+
+def _same_function(names: _Names, dependency: Dependency) -> str:
+    text, function = names.path(dependency.path), dependency.value
+    made_of = f"{names.of(function.__code__)}, {names.of(function.__globals__)}"
+    return f"({text} is {names.of(function)} or is_made_of({text}, {made_of}))"
+
+
+def _is_made_of(value: Any, code: CodeType, namespace: dict[str, Any]) -> bool:
+    """Whether a value is a function of this code, in this module, without attributes."""
+    return (
+        value.__class__ is FunctionType
+        and value.__code__ is code
+        and value.__globals__ is namespace
+        and not value.__dict__
+    )
 
 
 def _equal(names: _Names, dependency: Dependency) -> str:
@@ -206,6 +237,11 @@ def _two_objects(names: _Names, dependency: Dependency) -> str:
     return f"{names.path(dependency.path)} is not {names.path(dependency.value)}"
 
 
+def _different_objects(names: _Names, dependency: Dependency) -> str:
+    paths = (dependency.path, *dependency.value)
+    return f"len({{{', '.join(f'id({names.path(path)})' for path in paths)}}}) == {len(paths)}"
+
+
 def _has_attribute(names: _Names, dependency: Dependency) -> str:
     return f"hasattr({names.path(dependency.path)}, {dependency.value!r})"
 
@@ -220,6 +256,7 @@ def _without_key(names: _Names, dependency: Dependency) -> str:
 
 _CHECKS: dict[str, Callable[[_Names, Dependency], str]] = {
     "identity": _same_object,
+    "function": _same_function,
     "equality": _equal,
     "class": _same_class,
     "code": _same_code,
@@ -227,6 +264,7 @@ _CHECKS: dict[str, Callable[[_Names, Dependency], str]] = {
     "keys": _same_keys,
     "same": _one_object,
     "other": _two_objects,
+    "distinct": _different_objects,
     "present": _has_attribute,
     "absent": _has_no_attribute,
     "without": _without_key,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import types
+from collections.abc import Iterator
 from typing import Any
 from weakref import WeakSet
 
 from gradscribe.frontend.interface import Dependency, DependencyKind, Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import ObjectRef
+from gradscribe.ir.core import Callee, Function, Value, callees, walk
+from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 
 HOLDERS = (type, types.ModuleType, types.FunctionType)
 """Static objects of these classes have attributes that may change."""
@@ -48,3 +52,85 @@ def identities(lowering: Lowering) -> None:
         for kind, other in pairs:
             key = (kind, first.path.place, other.path.place)
             lowering.outside.dependencies[key] = Dependency(other.path, first.path, kind)
+
+
+WRAPPERS: dict[type, tuple[str, tuple[str, ...]]] = {}
+"""Classes of the layers above whose objects are a function with settings: under which attribute
+each has the function, and under which the settings."""
+
+
+def resolve(lowering: Lowering, path: Path, value: Any) -> None:
+    """Make it a condition of each call that the path leads to this callable: to the very object,
+    or, where that is a closure, to one that was made by the same `def`."""
+    if not _is_closure(value):
+        depend(lowering, path, value)
+        return
+    _, paths = lowering.outside.closures.setdefault(id(value), (value, {}))
+    paths[path.place] = path
+    if type(value) not in WRAPPERS:
+        depend(lowering, path, value, "function")
+        return
+    function, settings = WRAPPERS[type(value)]
+    depend(lowering, path, type(value), "class")
+    for name in settings:
+        depend(lowering, path.attribute(name), getattr(value, name), "equality")
+    resolve(lowering, path.attribute(function), getattr(value, function))
+
+
+def _is_closure(value: Any) -> bool:
+    """Whether nothing but its code, cells and defaults tells a function from others; or it wraps
+    such a function."""
+    if type(value) in WRAPPERS:
+        function, _ = WRAPPERS[type(value)]
+        return _is_closure(getattr(value, function))
+    if not isinstance(value, types.FunctionType) or value.__dict__ or is_library(value):
+        return False
+    return value not in PRIMITIVES and value not in COMPOSITIONS
+
+
+def identify(lowering: Lowering, value: Any) -> None:
+    """Make it a condition of each call, if this is a closure from outside, that it is the very
+    one: the compiled function does more with it than to call it."""
+    if id(value) in lowering.outside.closures:
+        for path in lowering.outside.closures[id(value)][1].values():
+            depend(lowering, path, value)
+
+
+_ENDS = (type, types.ModuleType, types.FunctionType, types.CodeType, Callee, Value)
+
+
+def _mentioned(lowered: Function, closures: frozenset[int]) -> Iterator[Any]:
+    """The closures that the operations refer to (by way of other objects, maybe)."""
+    functions = (lowered, *(callee.function for callee in callees(lowered)))
+    operations = (operation for function in functions for operation in walk(function.body))
+    pending: list[Any] = []
+    for operation in operations:
+        pending += (operation.primitive, operation.callee, operation.attributes)
+    seen: set[int] = set()
+    while pending:
+        item = pending.pop()
+        if id(item) in closures:
+            yield item
+        if id(item) not in seen and gc.is_tracked(item) and not isinstance(item, _ENDS):
+            seen.add(id(item))
+            pending += gc.get_referents(item)
+
+
+def tell_closures_apart(lowering: Lowering, lowered: Function) -> None:
+    """Make it a condition of each call that closures are the same, or different ones, where these
+    were; and that those are the very ones which the operations mention."""
+    by_code: dict[Any, list[Path]] = {}
+    closures = lowering.outside.closures
+    for value in _mentioned(lowered, frozenset(closures)) if closures else ():
+        identify(lowering, value)
+    for function, paths in closures.values():
+        first, *others = paths.values()
+        for other in others:
+            lowering.outside.dependencies["same", other.place, first.place] = Dependency(
+                other, first, "same"
+            )
+        by_code.setdefault(getattr(function, "__code__", type(function)), []).append(first)
+    for first, *others in by_code.values():
+        if others:
+            found = Dependency(first, tuple(others), "distinct")
+            lowering.outside.dependencies["distinct", first.place] = found

@@ -13,7 +13,7 @@ from typing import Any
 
 from gradscribe.frontend import known_inputs, outside
 from gradscribe.frontend.data import instances
-from gradscribe.frontend.dependencies import depend
+from gradscribe.frontend.dependencies import depend, resolve
 from gradscribe.frontend.interface import Argument, Capture, Path, RunTimeObject
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.outside_kinds import (
@@ -113,6 +113,9 @@ def _constant(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
         return BoundMethod(receiver, value.__func__.__name__, value.__func__)
     if isinstance(value, functools.partial):
         return outside.partial_of(lowering, value, path, name)
+    is_argument = isinstance(path.root, int) and path.root >= 0
+    if is_argument and (isinstance(value, types.FunctionType) or is_transformed(value)):
+        resolve(lowering, path, value)
     by_value = (*RESOLVED, *CALLABLES, *BY_VALUE)
     if value is None or value is Ellipsis or isinstance(value, by_value):
         return Static(value)

@@ -79,7 +79,7 @@ class Path:
     """Where a value is found at each call: a root, then attributes and items of it.
 
     root: the number of an argument (an int), or an object that lives as long as the function:
-    the namespace of a module (`function.__globals__`), a closure cell, a class.
+    the namespace of a module (`function.__globals__`), a closure cell, a class, a function.
     `self.W` is Path(0).attribute("W"); a global `np` Path(globals).item("np"); a captured variable
     Path(cell).attribute("cell_contents").
     """
@@ -111,6 +111,7 @@ class Capture:
 
 DependencyKind = Literal[
     "identity",
+    "function",
     "equality",
     "class",
     "code",
@@ -118,6 +119,7 @@ DependencyKind = Literal[
     "keys",
     "same",
     "other",
+    "distinct",
     "present",
     "absent",
     "without",
@@ -128,12 +130,14 @@ DependencyKind = Literal[
 class Dependency:
     """Something resolved when compiling, which must still hold at each later call.
 
-    identity: the path leads to `value` itself (helpers, modules). equality: to an equal value
-    (strings, flags, None). class: to an object whose class is `value`. code: to a function
-    whose `__code__` is `value`. length, keys: to a container of so many items, of these keys.
-    same, other: to the very object, or to another one, than the path `value` does. present,
-    absent: to an object that has, or has not, an attribute `value`. without: to a dict without
-    the key `value`.
+    identity: the path leads to `value` itself (helpers, modules). function: to a function with the
+    code and the namespace of `value`: paths from that function lead from the one that is found.
+    equality: to an equal value (strings, flags, None). class: to an object whose class is `value`.
+    code: to a function whose `__code__` is `value`. length, keys: to a container of so many items,
+    of these keys. same, other: to the very object, or to another one, than the path `value` does.
+    distinct: the path, and those that are `value`, lead to different objects. present, absent: to
+    an object that has, or has not, an attribute `value`. without: to a dict without the key
+    `value`.
     """
 
     path: Path

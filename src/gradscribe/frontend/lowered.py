@@ -6,8 +6,8 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
+from gradscribe.frontend import dependencies
 from gradscribe.frontend.data.results import result_tree
-from gradscribe.frontend.dependencies import identities
 from gradscribe.frontend.effects import (
     Attribute,
     Effects,
@@ -41,11 +41,12 @@ def lowered(
     parameters = [*parameters, *(parameter for _, parameter in captures)]
     values = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
     effects = effects_of(lowering, given, attributes, values, result)
-    identities(lowering)
+    dependencies.identities(lowering)
     body = Block(values, tuple(lowering.builder.operations), tuple(yields))
     name = function.__name__ if function.__name__.isidentifier() else "function"
     facts = lowering.builder.facts
     plain = Function(name, tuple(parameters), body, tree, facts, function.__doc__)
+    dependencies.tell_closures_apart(lowering, plain)
     return Lowered(
         plain,
         _effectful(plain, effects),

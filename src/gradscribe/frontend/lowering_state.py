@@ -55,6 +55,8 @@ class Outside:
     fields: the attributes of objects from outside that are stored to; owners: where these are.
     met: the objects from outside, by identity, with the paths to each. compared: those of which it
     matters which they are.
+    closures: the functions from outside that others of the same code may stand for, by identity,
+    with the paths to each.
     opened, grown: containers from outside whose items are known, and those to which items are only
     added, by identity. as_objects: whether containers are taken as the objects that they are, not
     as inputs.
@@ -71,6 +73,7 @@ class Outside:
     owners: dict[Cell, Path] = field(default_factory=dict)
     met: dict[int, dict[Any, ObjectRef]] = field(default_factory=dict)
     compared: set[int] = field(default_factory=set)
+    closures: dict[int, tuple[Any, dict[Any, Path]]] = field(default_factory=dict)
     opened: dict[int, Any] = field(default_factory=dict)
     grown: set[int] = field(default_factory=set)
     as_objects: bool = False

@@ -18,7 +18,7 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import inputs
-from gradscribe.frontend.dependencies import depend
+from gradscribe.frontend.dependencies import depend, resolve
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.outside_kinds import (
@@ -53,7 +53,7 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     if type(value) in STANDS_FOR:
         value = STANDS_FOR[type(value)](value)
     if isinstance(value, (*RESOLVED, enum.Enum)) or is_transformed(value):
-        depend(lowering, path, value)
+        resolve(lowering, path, value)
         return Static(value)
     is_known = path.place in lowering.outside.known or value is None or value is Ellipsis
     if is_known or isinstance(value, (str, bytes, bool, slice, np.dtype)):

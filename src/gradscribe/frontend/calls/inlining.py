@@ -14,7 +14,7 @@ from gradscribe.frontend import dependencies, outside, wording
 from gradscribe.frontend.calls import destinations, options, positions, static_values, tensors
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.interface import Path
+from gradscribe.frontend.interface import DependencyKind, Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import Source, source_of
 from gradscribe.frontend.values import (
@@ -156,13 +156,19 @@ def _default(
 ) -> Any:
     path = Path(function).attribute(where)
     held = getattr(function, where)
-    dependencies.depend(lowering, path, held)
+    if isinstance(held, dict):
+        dependencies.depend(lowering, path, tuple(held), "keys")
+    else:
+        dependencies.depend(lowering, path, len(held), "length")
     return default_value(lowering, held[key], path.item(key), name)
 
 
 def default_value(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     """A default: a number is what it is now, anything else is found at its place."""
     if isinstance(value, PLAIN_NUMBERS):
+        is_told_by_equality = value == value and value  # neither NaN nor a zero with a sign
+        kind: DependencyKind = "equality" if is_told_by_equality else "identity"
+        dependencies.depend(lowering, path, value, kind)
         return Static(value)
     return outside.external(lowering, value, path, name)
 

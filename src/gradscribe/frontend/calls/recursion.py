@@ -246,6 +246,7 @@ def _inner(lowering: Lowering, frame: Frame) -> Lowering:
     inner.capture = lowering.capture  # which tells user's code, of Tensors, from rules
     inner.holds_none = lowering.holds_none
     inner.outside.dependencies = lowering.outside.dependencies
+    inner.outside.closures = lowering.outside.closures
     inner.outside.met, inner.outside.compared = lowering.outside.met, lowering.outside.compared
     inner.builder.location = frame.source.location(frame.source.node)
     return inner

@@ -32,6 +32,7 @@ def result_tree(lowering: Lowering, item: Any) -> tuple[Tree, list[Value]]:
             lowering.builder.location,
         )
     if is_constant(item):
+        dependencies.identify(lowering, item.value)
         return Constant(item.value), []
     if isinstance(item, Static):
         return LEAF, [lowering.emit(CONSTANT, {"value": item.value})]

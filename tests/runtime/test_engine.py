@@ -6,6 +6,7 @@ import tracemalloc
 
 from gradscribe import autograd
 from gradscribe.runtime import namespace as gs
+from gradscribe.runtime.graph.engine import leading_to
 
 
 def test_the_gradient_flows_through_many_operations_without_recursion():
@@ -100,3 +101,41 @@ def test_gradients_do_not_alias():
     d_x, d_y = autograd.grad(x + y, (x, y), seed)
     d_x.fill_(5)
     assert (d_y.tolist(), seed.tolist()) == ([1, 1], [1, 1])
+
+
+class CountedNode:
+    """A node that counts who asks where it leads."""
+
+    def __init__(self, sequence_nr, *targets):
+        self.sequence_nr = sequence_nr
+        self.asked = 0
+        self._edges = [(target, 0) for target in targets]
+
+    @property
+    def next_edges(self):
+        self.asked += 1
+        return self._edges
+
+
+def test_what_lies_below_the_wanted_nodes_is_not_walked():
+    leaf = CountedNode(-5)
+    chain = [leaf]
+    for number in range(1, 50):
+        chain.append(CountedNode(number, chain[-1]))
+    wanted = CountedNode(50, chain[-1])
+    aside = CountedNode(51, chain[-1])
+    root = CountedNode(52, wanted, aside, leaf)
+    assert leading_to([wanted], [root]) == {wanted, root}
+    assert [node.asked for node in chain] == [0] * 50
+
+
+def test_gradients_by_a_leaf_and_by_what_was_made_of_it():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    w = gs.tensor([3.0, 4.0], requires_grad=True)
+    z = (y * w + x).sum()
+    found = autograd.grad(z, [y, x, w], retain_graph=True)
+    assert [g.tolist() for g in found] == [[3, 4], [7, 9], [2, 4]]
+    assert [g.tolist() for g in autograd.grad(z, [w, y], retain_graph=True)] == [[2, 4], [3, 4]]
+    z.backward(inputs=[y])
+    assert (y.grad.tolist(), x.grad, w.grad) == ([3, 4], None, None)

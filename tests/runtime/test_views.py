@@ -1,5 +1,6 @@
 """Views: what they share with their base, and which may not be changed in place."""
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -461,3 +462,25 @@ def test_what_numpy_copies_has_memory_of_its_own(requires_grad: bool) -> None:
     np.linalg.matrix_power(b, 1).mul_(2.0)
     np.ravel(b.T).mul_(2.0)
     assert b.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
+def test_a_view_of_a_view_holds_one_step_more_and_shares_the_others():
+    base = gs.ones(4, requires_grad=True) * 1
+    view = base.view(4)
+
+    def held(times):
+        nonlocal view
+        tracemalloc.start()
+        try:
+            for _ in range(times):
+                view = view.view(4)
+            return tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+
+    held(10)
+    few, many = held(200), held(2000)
+    assert many < 20 * few  # with all steps for each it would be fifty times as much
+    base.mul_(3.0)
+    assert view.grad_fn.name() == "AsStridedBackward0"
+    assert len(view.view_of.steps) == 2211

@@ -40,7 +40,7 @@ from gradscribe.runtime.graph.provider import set_provider as set_provider
 from gradscribe.runtime.graph.saved_names import saved_names
 from gradscribe.runtime.graph.saved_values import arrays_in, holds_result
 from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
-from gradscribe.runtime.tensors.views import Step, View, steps_to, unlocked
+from gradscribe.runtime.tensors.views import Step, unlocked, view_by
 
 _MOST_KERNELS = 1 << 14
 
@@ -292,9 +292,7 @@ def mark_view(
         if is_inference(viewed):
             result.needs_grad = None
             return
-        origin = "" if viewed.view_of is None else viewed.view_of.origin
-        result.view_of = View(*steps_to(viewed, Step(operation, operands[1:], static)), origin)
-        result.view_of.cut = viewed.view_of is not None and viewed.view_of.cut
+        result.view_of = view_by(viewed, Step(operation, operands[1:], static))
 
 
 def apply_as_view(operation: Operation, input: Tensor, static: tuple[Any, ...] = ()) -> Tensor:

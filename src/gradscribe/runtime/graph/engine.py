@@ -329,9 +329,11 @@ def leading_to(goals: Iterable[Node], roots: Iterable[Node]) -> set[Node]:
     """The nodes below the roots from which a goal is reached, the goals included.
 
     A node is decided when all that it leads to has been; so the walk from one root ends before
-    that from the next begins, which may lead to it.
+    that from the next begins, which may lead to it. Nodes older than all goals lead to none: what
+    lies below the goals is not walked, however much that is.
     """
     leading = set(goals)
+    oldest = min((goal.sequence_nr for goal in leading), default=0)
     seen: set[Node] = set()
     for root in roots:
         if root in seen:
@@ -341,7 +343,7 @@ def leading_to(goals: Iterable[Node], roots: Iterable[Node]) -> set[Node]:
         while stack:
             node, edges = stack[-1]
             for target, _ in edges:
-                if target is not None and target not in seen:
+                if target is not None and target.sequence_nr >= oldest and target not in seen:
                     seen.add(target)
                     stack.append((target, iter(target.next_edges)))
                     break

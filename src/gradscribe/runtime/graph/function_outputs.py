@@ -135,9 +135,9 @@ def _alias(tensor: Tensor) -> Tensor:
     alias.counter = tensor.counter
     alias.needs_grad = None if tensor.needs_grad is None else False
     if tensor.view_of is None:
-        alias.view_of = View(tensor, ())
+        alias.view_of = View(tensor, None)
     else:
-        alias.view_of = View(tensor.view_of.base, tensor.view_of.steps)
+        alias.view_of = tensor.view_of.another()
     return alias
 
 

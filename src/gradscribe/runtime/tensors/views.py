@@ -49,6 +49,8 @@ class Step:
 
 
 Steps = tuple[Step, ...]
+Chain = tuple["Chain", Step] | None
+"""Steps, linked from the last one back: views of views share those that they have in common."""
 
 
 class View:
@@ -61,13 +63,13 @@ class View:
     cut: its tangent is its own, and none of its base; so are those of its views.
     """
 
-    __slots__ = ("_base", "cut", "is_of_itself", "node", "origin", "steps", "version")
+    __slots__ = ("_base", "_chain", "cut", "is_of_itself", "node", "origin", "version")
 
-    def __init__(self, base: Tensor, steps: Steps, origin: str = "") -> None:
+    def __init__(self, base: Tensor, chain: Chain, origin: str = "") -> None:
         self._base = base
+        self._chain = chain
         self.is_of_itself = False
         self.node: Node | None = None
-        self.steps = steps
         self.version = base.counter[0]
         self.origin = origin or current_origin()
         self.cut = False
@@ -78,6 +80,26 @@ class View:
         one that stands for what it was."""
         base = self._base
         return base if base.view_of is None else base.view_of.base
+
+    @property
+    def steps(self) -> Steps:
+        """The steps that lead from the base to the view."""
+        found = []
+        chain = self._chain
+        while chain is not None:
+            chain, step = chain
+            found.append(step)
+        return tuple(reversed(found))
+
+    def another(self) -> View:
+        """The same view, for another Tensor."""
+        return View(self.base, self._chain)
+
+    def followed_by(self, step: Step) -> View:
+        """A view of this view."""
+        further = View(self.base, (self._chain, step), self.origin)
+        further.cut = self.cut
+        return further
 
     @property
     def base_requires_grad(self) -> bool:
@@ -136,12 +158,11 @@ class View:
     def _described(self, view: Tensor, changed: str) -> str:
         """Which view it is, where it was made, and what is changed."""
         node = view.node
-        name = f"{self.steps[-1].operation.name}Backward0" if node is None else node.name()
         if self.origin not in _MODE_NAMES and node is not None:
-            return f"Output {view.index} of {name} is a view and {changed}"
+            return f"Output {view.index} of {node.name()} is a view and {changed}"
         mode = _MODE_NAMES.get(self.origin, "no_grad mode")
         if self.origin in _MODE_NAMES and node is not None:
-            output = f"Output {view.index} of {name}"
+            output = f"Output {view.index} of {node.name()}"
             return f"{output} is a view of a view which was created in {mode} and {changed}"
         return f"A view was created in {mode} and {changed}"
 
@@ -182,11 +203,11 @@ _REASONS = {
 }
 
 
-def steps_to(viewed: Tensor, step: Step) -> tuple[Tensor, Steps]:
-    """The base of a view that is taken of a Tensor, and the steps from the base to the view."""
+def view_by(viewed: Tensor, step: Step) -> View:
+    """The view that a step leads to from a Tensor, which may be a view itself."""
     if viewed.view_of is None:
-        return viewed, (step,)
-    return viewed.view_of.base, (*viewed.view_of.steps, step)
+        return View(viewed, (None, step))
+    return viewed.view_of.followed_by(step)
 
 
 def take(tensor: Tensor, steps: Steps) -> Tensor:

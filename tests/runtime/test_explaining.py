@@ -87,6 +87,21 @@ CASES = [
         "max(): Expected reduction dim 0 to have non-zero size.",
     ),
     (
+        lambda x: x[:0].median(0),
+        IndexError,
+        "median(): Expected reduction dim 0 to have non-zero size.",
+    ),
+    (
+        lambda x: x[:0].kthvalue(1, 0),
+        IndexError,
+        "kthvalue(): Expected reduction dim 0 to have non-zero size.",
+    ),
+    (
+        lambda x: x.norm(dim=(0, 0)),
+        RuntimeError,
+        "dim 0 appears multiple times in the list of dims",
+    ),
+    (
         lambda x: (x + 1j).remainder(2),
         NotImplementedError,
         "\"remainder_cpu\" not implemented for 'ComplexDouble'",

@@ -39,6 +39,8 @@ def test_eager_operations_do_not_warn(call):
         ("var", lambda x: x[:1].var()),
         ("std", lambda x: x.std(correction=3)),
         ("var", lambda x: x[:, None].var(1)),
+        ("var_mean", lambda x: gs.var_mean(x[:1])[0]),
+        ("std_mean", lambda x: gs.std_mean(x[:, None], 1)[0]),
     ],
 )
 def test_a_deviation_of_too_few_elements_warns_in_pytorchs_words(name, call):

@@ -16,6 +16,7 @@ import numpy as np
 
 from gradscribe.runtime.functions.any_form import apply_of_any_form
 from gradscribe.runtime.functions.eager import Operation, apply
+from gradscribe.runtime.functions.eager_operation import unwarned
 from gradscribe.runtime.functions.explaining import out_of_range
 from gradscribe.runtime.functions.older_orders import in_order
 from gradscribe.runtime.tensors.promotion import (
@@ -182,9 +183,15 @@ def deviation(name: str, callee: Callable[..., Any], node: str) -> Function:
 
 def deviation_with_mean(name: str, callee: Callable[..., Any]) -> Function:
     """`deviation`, and the mean: two outputs of one node."""
+    row = Operation(name, callee, ("axis", "ddof", "keepdims"))
 
     def run(operands: tuple[Any, ...], static: tuple[Any, ...]) -> Any:
-        return apply_of_any_form(callee, (*operands, *static), {})
+        if not row.has_too_few(operands[0], static):
+            return apply_of_any_form(callee, (*operands, *static), {})
+        with unwarned():
+            results = apply_of_any_form(callee, (*operands, *static), {})
+        row.tell_of_few(operands[0], static, results[0])
+        return results
 
     return _deviating(name, callee, run)
 

@@ -27,7 +27,7 @@ def explained(
         return found
     if isinstance(error, ValueError) and len(shapes) > 1 and "broadcast" in str(error):
         return _not_broadcast(shapes) or RuntimeError(str(error))
-    if "duplicate value in 'axis'" in str(error):
+    if "duplicate value in 'axis'" in str(error) or "Duplicate axes" in str(error):
         return _duplicate(static)
     better = _of_dtypes(error, name, arrays)
     if better is None and type(error) is ValueError:
@@ -37,7 +37,7 @@ def explained(
 
 def _duplicate(static: tuple[Any, ...]) -> RuntimeError:
     """The error for an axis that is named twice."""
-    named = static[0] if static and isinstance(static[0], tuple) else ()
+    named: tuple[Any, ...] = next((item for item in static if isinstance(item, tuple)), ())
     twice = next((dim for i, dim in enumerate(named) if dim in named[:i]), 0)
     return RuntimeError(f"dim {twice} appears multiple times in the list of dims")
 

@@ -150,6 +150,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
 
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The k-th least element along an axis (from 1), and where it is."""
+    check_filled(input, dim, "kthvalue")
     array = _lined(input)
     if not 1 <= k <= array.shape[axis_of(dim, array.ndim)]:
         raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(dim))
@@ -183,6 +184,7 @@ def _middle(
         if input.array.dtype.kind not in "fc":
             return _chosen(row, returned, flat, index, 0, False)[0]
         return apply(_EVENLY[row.name], (flat, np.take(_lined(flat), index[0])))
+    check_filled(input, dim, row.name.lower())
     return _chosen(row, returned, input, find(_lined(input), dim), dim, keepdim)
 
 
@@ -203,10 +205,9 @@ def _index_of_nanmedian(array: Array, dim: int) -> Array:
 
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along an axis (of several, the least), and where it is last."""
+    check_filled(input, dim, "mode")
     array = _lined(input)
     axis = axis_of(dim, array.ndim)
-    if not array.shape[axis]:
-        raise IndexError(f"mode(): Expected reduction dim {axis} to have non-zero size.")
     rows = np.moveaxis(array, axis, -1)
     found = [_index_of_mode(row) for row in rows.reshape(-1, array.shape[axis])]
     index = np.expand_dims(np.array(found, np.int64).reshape(rows.shape[:-1]), axis)

@@ -11,6 +11,7 @@ from weakref import ref
 
 from gradscribe.runtime.dual import is_forward_enabled, set_forward_enabled
 from gradscribe.runtime.graph.engine import Run, current_run
+from gradscribe.runtime.graph.function_context import hidden
 from gradscribe.runtime.graph.grad_mode import is_grad_enabled, is_multithreading_enabled
 from gradscribe.runtime.graph.node import AccumulateGrad, Edge, Node, next_sequence
 from gradscribe.runtime.graph.saved import may_set_hooks
@@ -21,7 +22,7 @@ from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap, wrap_result
 def _current_autograd_node() -> Node | None:
     """The node that is run now."""
     run = current_run()
-    return None if run is None else run.node
+    return None if run is None or run.node is None else run.node.public
 
 
 def _current_graph_task_id() -> int:
@@ -40,11 +41,12 @@ def _current_graph_task_execution_order() -> list[Node]:
             ">>> with torch.autograd.set_multithreading_enabled(False):\n"
             "...     torch.autograd.grad(...)\n"
         )
-    return run.order()
+    return [node.public for node in run.order()]
 
 
-def _will_engine_execute_node(node: Node) -> bool:
+def _will_engine_execute_node(node: Any) -> bool:
     """Whether the backward under way runs a node, or has run it."""
+    node = hidden(node)
     if not isinstance(node, Node):
         raise RuntimeError(
             f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}"

@@ -547,3 +547,33 @@ def test_what_is_told_where_only_the_run_decides_is_refused(tell):
 
     with pytest.raises(gs.errors.UnsupportedError, match="condition that only the run decides"):
         gs.grad(lambda x: Telling.apply(x).sum())(X)
+
+
+class Named(Function):
+    """Attributes of names that are those of nodes, or of what `ctx` is told."""
+
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.name = ctx.backward = ctx.next_edges = factor
+        ctx.saved_for_forward = ctx.non_differentiable = ctx.materializes_grads = factor
+        ctx.dirty = factor
+        ctx.save_for_backward(x)
+        return x * x * factor
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        assert ctx.name == ctx.backward == ctx.next_edges
+        assert ctx.saved_for_forward == ctx.non_differentiable == ctx.materializes_grads
+        return 2 * x * g * ctx.saved_for_forward, None
+
+
+def named(x):
+    return np.sum(Named.apply(x, 0.5))
+
+
+def test_attributes_of_any_name_are_the_users():
+    np.testing.assert_allclose(gs.grad(named)(X), X)
+    x = gs.tensor(X, requires_grad=True)
+    named(x).backward()
+    np.testing.assert_allclose(x.grad.numpy(), X)

@@ -14,7 +14,14 @@ from typing import Any
 
 from gradscribe.api import changed_inputs, function_rules
 from gradscribe.api.changed_inputs import is_same
-from gradscribe.api.function_methods import Context, Rules
+from gradscribe.api.function_methods import (
+    DIRTY,
+    FOR_FORWARD,
+    MATERIALIZES,
+    NON_DIFFERENTIABLE,
+    Context,
+    Rules,
+)
 from gradscribe.api.function_rules import attribute
 from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import dispatch as calls
@@ -34,9 +41,9 @@ _METHODS = ("forward", "backward", "vjp", "jvp", "setup_context")
 
 _TELLING = {
     "saved_tensors": "save_for_backward",
-    "saved_for_forward": "save_for_forward",
-    "non_differentiable": "mark_non_differentiable",
-    "dirty": "mark_dirty",
+    FOR_FORWARD: "save_for_forward",
+    NON_DIFFERENTIABLE: "mark_non_differentiable",
+    DIRTY: "mark_dirty",
 }
 """The methods of `ctx`, by the attribute that they set."""
 
@@ -60,11 +67,11 @@ def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     items = result.items if isinstance(result, TupleOf) else (result,)
     recorded = any(needed) and not lowering.cutting
     told = {name: _decided(lowering, node, function, context, name) for name in _TELLING}
-    dirty = changed_inputs.checked(lowering, node, told["dirty"], inputs, items)
+    dirty = changed_inputs.checked(lowering, node, told[DIRTY], inputs, items)
     outputs = tuple(
         recorded
         and _is_differentiable(lowering, item)
-        and not any(is_same(item, m) for m in told["non_differentiable"])
+        and not any(is_same(item, m) for m in told[NON_DIFFERENTIABLE])
         for item in items
     )
     found = list(items)
@@ -134,7 +141,7 @@ def _last(items: tuple[Any, ...], index: int, inputs: list[Any]) -> int:
 
 def _materializes(lowering: Lowering, node: Any, function: type[Function], context: Any) -> bool:
     """Whether gradients that there are not come as zeros."""
-    materializes = attribute(lowering, context, "materializes_grads")
+    materializes = attribute(lowering, context, MATERIALIZES)
     if not isinstance(materializes, Static):
         lowering.unsupported(
             node,

@@ -19,34 +19,40 @@ _serial = itertools.count(1)
 
 
 class Context:
-    """The `ctx` of compiled code."""
+    """The `ctx` of compiled code. What it is told has private names: users may set any other."""
 
     def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs_input_grad
         self.saved_tensors: tuple[Any, ...] = ()
-        self.saved_for_forward: tuple[Any, ...] = ()
-        self.non_differentiable: tuple[Any, ...] = ()
-        self.dirty: tuple[Any, ...] = ()
-        self.materializes_grads = True
+        self.__for_forward: tuple[Any, ...] = ()
+        self.__non_differentiable: tuple[Any, ...] = ()
+        self.__dirty: tuple[Any, ...] = ()
+        self.__materializes = True
 
     def save_for_backward(self, *tensors: Any) -> None:
         self.saved_tensors = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
-        self.saved_for_forward = tensors
+        self.__for_forward = tensors
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
         return self.saved_tensors
 
     def mark_non_differentiable(self, *tensors: Any) -> None:
-        self.non_differentiable = tensors
+        self.__non_differentiable = tensors
 
     def mark_dirty(self, *tensors: Any) -> None:
-        self.dirty = tensors
+        self.__dirty = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        self.materializes_grads = value
+        self.__materializes = value
+
+
+FOR_FORWARD = "_Context__for_forward"
+NON_DIFFERENTIABLE = "_Context__non_differentiable"
+DIRTY = "_Context__dirty"
+MATERIALIZES = "_Context__materializes"
 
 
 @dataclass(eq=False)
@@ -153,7 +159,7 @@ class Forward:
 
     rules: Rules
     name = "jvp"
-    kept = "saved_for_forward"
+    kept = FOR_FORWARD
     check_shape = staticmethod(check_same)
 
     @property

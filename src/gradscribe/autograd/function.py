@@ -6,8 +6,8 @@ from gradscribe.runtime.graph.function import (
     InplaceFunction,
     once_differentiable,
 )
-from gradscribe.runtime.graph.function_node import FunctionNode as BackwardCFunction
-from gradscribe.runtime.graph.function_node import FunctionNode as FunctionCtx
+from gradscribe.runtime.graph.function_context import FunctionCtx
+from gradscribe.runtime.graph.function_context import FunctionCtx as BackwardCFunction
 
 __all__ = [
     "BackwardCFunction",

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.runtime.graph.function_context import hidden
 from gradscribe.runtime.graph.modes import MODES, Mode
 from gradscribe.runtime.graph.nan_search import culprit, has_nan
 from gradscribe.runtime.graph.node import Node
@@ -37,7 +38,7 @@ class _Anomaly(Mode):
         node.metadata["traceback_"] = _stack()
         parent = _running.get()
         if parent is not None:
-            node.metadata["parent_"] = parent
+            node.metadata["parent_"] = parent.public
 
     def backward(self, node: Node, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         """The node's `backward`, with a word of where the node was recorded if it fails."""
@@ -141,11 +142,11 @@ def _warn(node: Node, culprit: str = "") -> None:
     """Tell where a node was recorded, and where the nodes whose backward made it, each in a warning
     of its own."""
     _tell(_place(node, f"Error detected in {node.name()}", "caused the error", culprit))
-    parent = node.metadata.get("parent_")
+    parent = hidden(node.metadata.get("parent_"))
     while parent is not None:
         induced = f"\n\nPrevious calculation was induced by {parent.name()}"
         _tell(_place(parent, induced, "induced the previous calculation"))
-        parent = parent.metadata.get("parent_")
+        parent = hidden(parent.metadata.get("parent_"))
 
 
 def _place(node: Node, what: str, did: str, culprit: str = "") -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.graph.engine import Root, Run, Sinks
+from gradscribe.runtime.graph.function_context import hidden
 from gradscribe.runtime.graph.grad_mode import is_grad_enabled
 from gradscribe.runtime.graph.node import NO_EDGE, Edge, GradientEdge, Node
 from gradscribe.runtime.tensors import dtypes
@@ -147,7 +148,7 @@ class _NoInputsError(ValueError, RuntimeError):
 def _edge_of_input(tensor: Tensor | GradientEdge) -> Edge:
     """Where the gradient of a Tensor arrives that is differentiated by."""
     if isinstance(tensor, GradientEdge):
-        return tensor
+        return hidden(tensor.node), tensor.output_nr
     if not isinstance(tensor, Tensor):
         raise RuntimeError(
             f"all inputs have to be Tensors or GradientEdges, but got {type(tensor).__name__}"
@@ -270,7 +271,8 @@ def _roots(tensors: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> lis
     roots: list[Root] = []
     for position, (tensor, gradient) in enumerate(zip(tensors, gradients, strict=True)):
         shape, dtype = _kind(tensor)
-        edge = tensor if isinstance(tensor, GradientEdge) else None
+        is_edge = isinstance(tensor, GradientEdge)
+        edge = (hidden(tensor.node), tensor.output_nr) if is_edge else None
         requires_grad = edge is not None or tensor.requires_grad
         if gradient is None:
             seed = _one(shape, dtype, requires_grad)
@@ -290,7 +292,7 @@ def _kind(tensor: Any) -> tuple[tuple[int, ...], dtypes.Dtype]:
     if isinstance(tensor, Tensor):
         return tensor.array.shape, tensor.array.dtype
     if isinstance(tensor, GradientEdge):
-        kind = tensor.node.output_types[tensor.output_nr]
+        kind = hidden(tensor.node).output_types[tensor.output_nr]
         return kind[0], np.dtype(kind[1])
     raise TypeError(
         f"expected Tensors or GradientEdges to differentiate, but got {type(tensor).__name__}"

@@ -80,10 +80,6 @@ class DerivativeNode(Node):
     def output_types(self) -> Sequence[Any]:
         return self.shapes
 
-    @property
-    def next_functions(self) -> tuple[Edge, ...]:
-        return tuple(self.next_edges)
-
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         point = self._checked_point()
         values = converted(cotangents, self.converters, self.shapes)

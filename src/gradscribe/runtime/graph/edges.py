@@ -23,7 +23,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         )
     node, index = edge_of(tensor)
     assert node is not None
-    return GradientEdge(node, index)
+    return GradientEdge(node.public, index)
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:

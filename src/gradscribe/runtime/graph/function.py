@@ -13,8 +13,8 @@
 
     y = Square.apply(x)
 
-The context is the node itself, of a class `SquareBackward`, so what `forward` puts there is
-found on `y.grad_fn`. `backward` works on Tensors; under `create_graph` its operations are
+The context, of a class `SquareBackward`, is what users see as the node: what `forward` puts there
+is found on `y.grad_fn`. `backward` works on Tensors; under `create_graph` its operations are
 recorded, which is all that double backward needs.
 """
 
@@ -28,6 +28,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NoReturn
 
 from gradscribe.runtime import dual
+from gradscribe.runtime.graph.function_context import FunctionCtx
 from gradscribe.runtime.graph.function_node import FunctionNode
 from gradscribe.runtime.graph.function_outputs import finish
 from gradscribe.runtime.graph.function_tangents import attach_tangents
@@ -38,15 +39,15 @@ from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap_result
 
 
 class FunctionMeta(type):
-    """The class of the classes of custom operations: gives each a class of nodes of its own."""
+    """The class of the classes of custom operations: gives each a class of contexts of its own."""
 
-    _backward_cls: type[FunctionNode]
+    _backward_cls: type[FunctionCtx]
 
     def __init__(
         cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any
     ) -> None:
         super().__init__(name, bases, namespace, **kwargs)
-        cls._backward_cls = type(f"{name}Backward", (FunctionNode,), {"_forward_cls": cls})
+        cls._backward_cls = type(f"{name}Backward", (FunctionCtx,), {"_forward_cls": cls})
 
 
 class Function(metaclass=FunctionMeta):
@@ -151,16 +152,13 @@ class Function(metaclass=FunctionMeta):
         """Run forward, and record it if an input requires a gradient."""
         if cls.setup_context is not Function.setup_context:
             inputs, kwargs = _with_defaults(cls.forward, inputs, kwargs)
-        node = cls._backward_cls(inputs)
-        recording = grad_enabled() and any(node.needs_input_grad)
-        level = dual.current_level()
+        node = FunctionNode(cls, inputs)
+        context = node.public
+        recording = grad_enabled() and any(node.wanted)
         token = enter_mode(False)
         try:
-            with (
-                contextlib.nullcontext() if level is None else level.paused(),
-                timed(cls.__name__, inputs),
-            ):
-                outputs = cls._run_forward(node, inputs, kwargs)
+            run = cls._run_in_modes if MODES else cls._run_forward
+            outputs = run(context, inputs, kwargs)
         finally:
             leave_mode(token)
         is_tuple = isinstance(outputs, tuple)
@@ -174,11 +172,20 @@ class Function(metaclass=FunctionMeta):
         return tuple(finished) if is_tuple else finished[0]
 
     @classmethod
-    def _run_forward(cls, node: FunctionNode, inputs: tuple[Any, ...], kwargs: Any) -> Any:
+    def _run_in_modes(cls, ctx: FunctionCtx, inputs: tuple[Any, ...], kwargs: Any) -> Any:
+        level = dual.current_level()
+        with (
+            contextlib.nullcontext() if level is None else level.paused(),
+            timed(cls.__name__, inputs),
+        ):
+            return cls._run_forward(ctx, inputs, kwargs)
+
+    @classmethod
+    def _run_forward(cls, ctx: FunctionCtx, inputs: tuple[Any, ...], kwargs: Any) -> Any:
         if cls.setup_context is Function.setup_context:
-            return cls.forward(node, *inputs, **kwargs)
+            return cls.forward(ctx, *inputs, **kwargs)
         outputs = cls.forward(*inputs, **kwargs)
-        cls.setup_context(node, inputs, outputs)
+        cls.setup_context(ctx, inputs, outputs)
         return outputs
 
 
@@ -219,8 +226,7 @@ class Error(Node):
         leaves = [r.detach() if isinstance(r, Tensor) else None for r in results]
         self._told = [NO_EDGE if r is None else edge_of(r.requires_grad_()) for r in leaves]
 
-    @property
-    def next_functions(self) -> tuple[Edge, ...]:
+    def input_edges(self) -> Sequence[Edge]:
         return tuple(self._told)
 
     @property

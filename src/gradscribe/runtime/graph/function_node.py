@@ -1,13 +1,15 @@
-"""The node of a custom Function: the `ctx` that the user's methods get, and what it saves."""
+"""The node of a custom Function, and what it saves; users see its `ctx`
+(`function_context.py`)."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 
+from gradscribe.runtime.graph.function_context import FunctionCtx, context_of
 from gradscribe.runtime.graph.grad_mode import enter_mode, leave_mode
 from gradscribe.runtime.graph.gradients import wanted_dtype
 from gradscribe.runtime.graph.hooks import Hook
@@ -101,50 +103,78 @@ class Saved:
 
 
 class FunctionNode(Node):
-    """The node of a custom Function, and the `ctx` that its methods get."""
+    """The node of one call of a custom Function.
 
-    to_save: tuple[Tensor | None, ...] = ()
-    dirty: tuple[Tensor, ...] = ()
-    non_differentiable: tuple[Tensor, ...] = ()
-    """What `forward` has told, until its outputs are finished."""
-    _forward_cls: ClassVar[type[Function]]
+    wanted: which arguments are Tensors that require gradients; needs_input_grad: the same, as `ctx`
+    tells it, until the user tells otherwise; attributes: what the user has put there.
+    to_save, dirty, non_differentiable: what `forward` has told, until its outputs are finished.
+    """
+
+    __slots__ = (
+        "_context",
+        "_differentiable",
+        "_in_jvp",
+        "_input_types",
+        "_output_types",
+        "_saved",
+        "_was_accessed",
+        "attributes",
+        "dirty",
+        "for_forward",
+        "function",
+        "materialize_grads",
+        "materialize_non_diff_grads",
+        "needs_input_grad",
+        "non_differentiable",
+        "to_save",
+        "wanted",
+    )
+
     gives_all = True
     takes_undefined = True
-    needs_input_grad: tuple[bool, ...]
+    needs_input_grad: Any
 
-    def __init__(self, inputs: Sequence[Any]) -> None:
+    def __init__(self, function: type[Function], inputs: Sequence[Any]) -> None:
         self.own_hooks = None
         self.sequence_nr = next_sequence()
         self.next_edges: list[Edge] = []
-        self.needs_input_grad = tuple(
-            isinstance(value, Tensor) and value.requires_grad for value in inputs
+        self.function = function
+        self.attributes: dict[str, Any] = {}
+        self._context: ref[FunctionCtx] | None = None
+        types = [_type_of(value) for value in inputs]
+        self._input_types: list[Metadata | None] = types
+        self.wanted = self.needs_input_grad = tuple(
+            [
+                kind is not None and value.requires_grad
+                for value, kind in zip(inputs, types, strict=True)
+            ]
         )
-        self._tensor_inputs = [isinstance(value, Tensor) for value in inputs]
-        self._input_types: list[Metadata | None] = [_type_of(value) for value in inputs]
         self._output_types: list[Metadata | None] = []
         self._differentiable: list[bool] = []
         self._saved: list[Saved] | None = []
-        self._materialize_grads = True
-        self._materialize_non_diff_grads = True
-        self._for_forward: tuple[Tensor | None, ...] | None = None
+        self.materialize_grads = True
+        self.materialize_non_diff_grads = True
+        self.for_forward: tuple[Tensor | None, ...] = ()
         self._in_jvp = False
         self._was_accessed = False
-
-    # --- what forward and backward may call -----------------------------------------------
-
-    def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep these inputs, outputs or intermediate Tensors for `backward`."""
-        self.to_save = tensors
-
-    def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Keep these inputs or outputs for `jvp`."""
-        self._for_forward = tensors
+        self.forget_marks()
 
     @property
+    def public(self) -> FunctionCtx:
+        """The `ctx`; made anew where nobody holds the one that there was."""
+        context = None if self._context is None else self._context()
+        if context is None:
+            context = context_of(self, self.attributes)
+            self._context = ref(context)
+        return context
+
+    def name(self) -> str:
+        return self.function._backward_cls.__name__
+
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """What `save_for_backward` kept; in `jvp`, what `save_for_forward` kept."""
         if self._in_jvp:
-            return self._for_forward or ()
+            return self.for_forward
         if self._was_accessed:
             raise RuntimeError(
                 "saved_tensors can only be accessed once, as clear_saved_tensors_on_access is set"
@@ -152,40 +182,15 @@ class FunctionNode(Node):
         if self._saved is None:
             raise RuntimeError(FREED_GRAPH)
         tensors = tuple(saved.unpack(self) for saved in self._saved)
-        if self._forward_cls.clear_saved_tensors_on_access:
+        if self.function.clear_saved_tensors_on_access:
             self._was_accessed, self._saved = True, None
         return tensors
 
-    @property
-    def saved_variables(self) -> tuple[Tensor | None, ...]:
-        """Legacy: `saved_tensors`."""
-        warnings.warn(
-            "'saved_variables' is deprecated; use 'saved_tensors'",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return self.saved_tensors
-
-    @property
-    def _raw_saved_tensors(self) -> tuple[Saved, ...]:
+    def raw_saved_tensors(self) -> tuple[Saved, ...]:
         """What was kept, each with `register_hooks`."""
         if self._saved is None:
             raise RuntimeError(FREED_GRAPH)
         return tuple(self._saved)
-
-    def mark_dirty(self, *tensors: Tensor) -> None:
-        """Tell that `forward` changed these inputs in place; they must be among the outputs."""
-        self.dirty = tensors
-
-    def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Tell that these outputs have no derivative."""
-        self.non_differentiable = tensors
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Whether gradients that are None reach `backward` as zeros (they do by default)."""
-        self._materialize_grads = value
-
-    # --- what the engine calls ------------------------------------------------------------
 
     @property
     def cotangent_count(self) -> int:  # type: ignore[override]
@@ -195,10 +200,8 @@ class FunctionNode(Node):
     def output_types(self) -> Sequence[Metadata | None]:
         return self._output_types
 
-    @property
-    def next_functions(self) -> tuple[Edge, ...]:
-        pairs = zip(self.next_edges, self._tensor_inputs, strict=True)
-        return tuple(edge for edge, is_tensor in pairs if is_tensor)
+    def input_edges(self) -> Sequence[Edge]:
+        return self.arranged_by_input(self.next_edges)
 
     def gives_gradient(self, index: int) -> bool:
         """Whether an output is differentiable."""
@@ -220,9 +223,9 @@ class FunctionNode(Node):
 
     def forget_marks(self) -> None:
         """Let go of the Tensors that `forward` has named."""
-        self.__dict__.pop("to_save", None)
-        self.__dict__.pop("dirty", None)
-        self.__dict__.pop("non_differentiable", None)
+        self.to_save: tuple[Tensor | None, ...] = ()
+        self.dirty: tuple[Tensor, ...] = ()
+        self.non_differentiable: tuple[Tensor, ...] = ()
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         token = enter_mode(create_graph)
@@ -237,23 +240,23 @@ class FunctionNode(Node):
 
     def apply(self, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
         """The user's `backward` on these gradients; its results as a tuple."""
-        if self._materialize_grads:
+        if self.materialize_grads:
             gradients = tuple(
                 wrap(np.zeros(*kind))
                 if gradient is None
                 and kind is not None
-                and (self._materialize_non_diff_grads or self.gives_gradient(index))
+                and (self.materialize_non_diff_grads or self.gives_gradient(index))
                 else gradient
                 for index, (gradient, kind) in enumerate(
                     zip(gradients, self._output_types, strict=True)
                 )
             )
-        results = self._forward_cls._backward_rule()(self, *gradients)
+        results = self.function._backward_rule()(self.public, *gradients)
         return results if isinstance(results, tuple) else (results,)
 
     def completed(self, tangents: Sequence[Tensor | None]) -> list[Tensor | None]:
         """The inputs' tangents, zeros for those Tensors that have none."""
-        if not self._materialize_grads:
+        if not self.materialize_grads:
             return list(tangents)
         return [
             wrap(np.zeros(*kind))
@@ -266,7 +269,7 @@ class FunctionNode(Node):
         """The user's `jvp` on the inputs' tangents; its results as a tuple."""
         self._in_jvp = True
         try:
-            results = self._forward_cls.jvp(self, *inputs)
+            results = self.function.jvp(self.public, *inputs)
         finally:
             self._in_jvp = False
         return results if isinstance(results, tuple) else (results,)
@@ -322,11 +325,12 @@ class FunctionNode(Node):
         return result.sum(axes).reshape(shape) if axes else result
 
     def arranged_by_input(self, gradients: Sequence[Any]) -> list[Any]:
-        return [g for g, is_tensor in zip(gradients, self._tensor_inputs, strict=True) if is_tensor]
+        pairs = zip(gradients, self._input_types, strict=True)
+        return [gradient for gradient, kind in pairs if kind is not None]
 
     def arranged_by_edge(self, gradients: Sequence[Any]) -> list[Any]:
         rest = iter(gradients)
-        return [next(rest) if is_tensor else None for is_tensor in self._tensor_inputs]
+        return [None if kind is None else next(rest) for kind in self._input_types]
 
     def pack_saved(self, pack: Callable[[Any, int | None], Packed]) -> None:
         for saved in self._saved or ():

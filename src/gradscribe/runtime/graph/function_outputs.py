@@ -27,7 +27,7 @@ def finish(
     if recording:
         node.next_edges = [
             edge_of(value) if needed else NO_EDGE
-            for value, needed in zip(inputs, node.needs_input_grad, strict=True)
+            for value, needed in zip(inputs, node.wanted, strict=True)
         ]
         rewritten = [o for i, o in enumerate(outputs) if node.gives_gradient(i)]
         for tensor in node.dirty:

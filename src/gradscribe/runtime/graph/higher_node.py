@@ -97,8 +97,7 @@ class HigherNode(Node):
     def cotangent_count(self) -> int:  # type: ignore[override]
         return len(self.kernel.active) + len(self.kernel.outputs)
 
-    @property
-    def next_functions(self) -> tuple[Edge, ...]:
+    def input_edges(self) -> Sequence[Edge]:
         return tuple(self.arranged_by_input(self.next_edges))
 
     def arranged_by_input(self, gradients: Sequence[Any]) -> list[Any]:

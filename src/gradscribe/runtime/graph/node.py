@@ -114,11 +114,11 @@ class Node:
         position of the input that it is, or None."""
 
     def arranged_by_input(self, gradients: Sequence[Any]) -> list[Any]:
-        """Gradients along `next_edges`, arranged like `next_functions`."""
+        """Gradients along `next_edges`, arranged like `input_edges`."""
         return list(gradients)
 
     def arranged_by_edge(self, gradients: Sequence[Any]) -> list[Any]:
-        """Gradients arranged like `next_functions`, along `next_edges`."""
+        """Gradients arranged like `input_edges`, along `next_edges`."""
         return list(gradients)
 
     @property
@@ -143,7 +143,18 @@ class Node:
     @property
     def next_functions(self) -> tuple[Edge, ...]:
         """For each Tensor that went in: its node (None: needs no gradient) and output number."""
-        return tuple(self.next_edges)
+        return tuple(
+            (None if node is None else node.public, index) for node, index in self.input_edges()
+        )
+
+    def input_edges(self) -> Sequence[Edge]:
+        """The edges, one for each Tensor that went in."""
+        return self.next_edges
+
+    @property
+    def public(self) -> Any:
+        """What users see of this node."""
+        return self
 
     @property
     def requires_grad(self) -> bool:
@@ -175,6 +186,12 @@ class Node:
         """Call `hook(grad_outputs)` before the node runs; it may return new grad_outputs."""
         return RemovableHandle(self.own_state().prehooks, hook)
 
+    def _register_hook_dict(self, tensor: Tensor) -> None:
+        """Take the hooks that are registered with a Tensor, an output, for those of that output."""
+        if not hasattr(tensor, "_backward_hooks"):
+            raise TypeError("_register_hook_dict expected a variable")
+        self.own_state().tensor_hooks[tensor.output_nr] = tensor._backward_hooks
+
     def tensor_hooks(self, index: int) -> HookTable:
         """The hooks of the Tensor that is output number `index`."""
         return self.own_state().tensor_hooks.setdefault(index, {})
@@ -196,7 +213,7 @@ class Node:
             if gradient is not None and not isinstance(gradient, Tensor):
                 raise TypeError(f"argument {position} is not a Variable")
         if all(gradient is None for gradient in gradients):
-            return (None,) * len(self.next_functions)
+            return (None,) * len(self.input_edges())
         if grad_enabled():
             return tuple(self.arranged_by_input(self.backward(list(gradients), True)))
         arrays = [None if gradient is None else gradient.array for gradient in gradients]

@@ -98,8 +98,7 @@ class OperationNode(Node):
     def output_types(self) -> Sequence[Any]:
         return self.shapes or self.kernel.shapes
 
-    @property
-    def next_functions(self) -> tuple[Edge, ...]:
+    def input_edges(self) -> Sequence[Edge]:
         active = dict(zip(self.kernel.active, self.next_edges, strict=True))
         return tuple(active.get(position, NO_EDGE) for position in self.kernel.inputs)
 

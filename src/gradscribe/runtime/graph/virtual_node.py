@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradscribe.runtime.graph import node
+from gradscribe.runtime.graph.function_context import FunctionCtx
 from gradscribe.runtime.graph.hooks import Hook, RemovableHandle
 from gradscribe.runtime.graph.node import Edge
 
 
 class _OfNodes(abc.ABCMeta):
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, node.Node)
+        return isinstance(instance, (node.Node, FunctionCtx))
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return subclass is cls or issubclass(subclass, node.Node)
+        return subclass is cls or issubclass(subclass, (node.Node, FunctionCtx))
 
 
 class Node(metaclass=_OfNodes):

@@ -36,7 +36,7 @@ from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.data_errors import other_shape
 from gradscribe.runtime.tensors.promotion import can_cast
 from gradscribe.runtime.tensors.stored_values import check_dtypes, does_not_fit, fitting
-from gradscribe.runtime.tensors.tensor import Array, Tensor, edge_of, move, rank_of, wrap
+from gradscribe.runtime.tensors.tensor import Array, Tensor, edge_of, move, producer, rank_of, wrap
 from gradscribe.runtime.tensors.views import Step, Steps, positions, take, take_array
 
 LEAF_IN_PLACE = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -91,8 +91,9 @@ def as_it_was(target: Tensor) -> Tensor:
 def _place_of(target: Tensor) -> Edge:
     """The place in the graph of what a Tensor is now. Of a view that is a view taken anew: the
     hooks of the view itself have nothing to do with the changes of its base."""
-    if target.view_of is None or target.grad_fn is None:
-        return target.grad_fn, target.index
+    node = producer(target)
+    if target.view_of is None or node is None:
+        return node, target.index
     again = take(target.view_of.base, target.view_of.steps)
     return again.node, again.index
 
@@ -121,7 +122,7 @@ def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwa
         refuse_leaf(target)
     _tell_of_change(target)
     original = wrap(target.array)
-    original.node, original.index = target.grad_fn, target.index
+    original.node, original.index = producer(target), target.index
     original.needs_grad = target.needs_grad
     original.counter = target.counter
     original.view_of = target.view_of
@@ -295,8 +296,7 @@ class CopySlices(Node):
         self.sequence_nr = next_sequence()
         self.own_hooks = None
 
-    @property
-    def next_functions(self) -> tuple[Edge, ...]:
+    def input_edges(self) -> Sequence[Edge]:
         """The value is told of only where it is a Tensor."""
         return self.next_edges[: self.count]
 

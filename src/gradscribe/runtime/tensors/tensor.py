@@ -141,16 +141,15 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
         return self
 
     @property
-    def grad_fn(self) -> Node | None:
+    def grad_fn(self) -> Any:
         """The node that made this Tensor; None for leaves."""
-        if self.view_of is not None:
-            self.view_of.refresh(self, placed=True)
-        return self.node
+        node = producer(self)
+        return None if node is None else node.public
 
     @property
     def is_leaf(self) -> bool:
         """Whether this Tensor was made by the user, or requires no gradient."""
-        return self.grad_fn is None
+        return producer(self) is None
 
     @property
     def output_nr(self) -> int:
@@ -178,7 +177,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
         self._check_hookable()
         node = self.node
         if node is None or node.own_hooks is None or self.index not in node.own_hooks.tensor_hooks:
-            node = self.grad_fn  # after the first hook, those of a view stay where that one is
+            node = producer(self)  # after the first hook, those of a view stay where that one is
         if node is not None:
             return RemovableHandle(node.tensor_hooks(self.index), hook)
         return RemovableHandle(self._watched_leaf().hooks, hook)
@@ -304,7 +303,8 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
 
     def __repr__(self) -> str:
         try:
-            name = "" if self.grad_fn is None else self.grad_fn.name()
+            node = producer(self)
+            name = "" if node is None else node.name()
         except RuntimeError:  # a view that cannot be taken again
             name = "Invalid"
         return tensor_text(self.array, name, self.requires_grad, tangent_of(self))
@@ -357,6 +357,13 @@ def move(tensor: Tensor, node: Node, index: int) -> None:
         old = tensor.node.own_state().retained
         node.own_state().retained[index] = old.pop(tensor.index)
     tensor.node, tensor.index, tensor.needs_grad = node, index, True
+
+
+def producer(tensor: Tensor) -> Node | None:
+    """The node that made a Tensor, a view through the changes of its base; None for leaves."""
+    if tensor.view_of is not None:
+        tensor.view_of.refresh(tensor, placed=True)
+    return tensor.node
 
 
 def edge_of(tensor: Tensor) -> Edge:

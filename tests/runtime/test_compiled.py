@@ -20,6 +20,7 @@ class Polar:
     linear = False
     keeps_values = True
     has_given_rules = False
+    reached = (frozenset({0, 1}), frozenset({0}))
 
     def __init__(self):
         self.seeds = []

@@ -143,3 +143,29 @@ def test_an_inference_tensor_is_not_saved_by_a_compiled_function():
         x = gs.ones(3)
     with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
         compiled(x, w)
+
+
+@gs.differentiable
+def two_results(x, w, v):
+    return x * 2 + w.detach(), w * len(v)
+
+
+def test_what_a_result_does_not_depend_on_has_no_gradient():
+    x, w, v = (gs.tensor([1.0, 2.0], requires_grad=True) for _ in range(3))
+    first, second = two_results(x, w, v)
+    assert first.grad_fn.next_functions[2] == (None, 0)
+    found = [
+        autograd.grad(out.sum(), (x, w, v), retain_graph=True, allow_unused=True)
+        for out in (first, second)
+    ]
+    assert [[g is None for g in row] for row in found] == [[False, True, True], [True, False, True]]
+    for out, unused in ((first, w), (second, x), (second, v)):
+        with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
+            autograd.grad(out.sum(), unused, retain_graph=True)
+    (first.sum() + second.sum()).backward()
+    assert (x.grad.tolist(), w.grad.tolist(), v.grad) == ([2, 2], [2, 2], None)
+
+
+def test_a_function_of_no_argument_that_requires_a_gradient_gives_no_recorded_result():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    assert not gs.differentiable(lambda x: gs.ones(len(x)))(x).requires_grad

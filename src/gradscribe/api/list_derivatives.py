@@ -68,6 +68,15 @@ class ListDerivatives:
         return self._items(self._inner.higher_inputs)
 
     @property
+    def reached(self) -> Sequence[frozenset[int]]:
+        spans = _spans(self._seed_trees)
+        return [
+            frozenset(i for output in outputs for i in spans[output])
+            for leaf, outputs in zip(self._inner.active, self._inner.reached, strict=True)
+            for _ in self._spans[leaf]
+        ]
+
+    @property
     def reads(self) -> tuple[int, ...]:
         return self._items(self._inner.reads)
 

@@ -51,7 +51,7 @@ def recorded_call(
             return plain()
         if has_tangents and _is_run_eagerly(primal):
             return plain()
-        chosen = primal.active_leaves(argnums)
+        chosen = [leaf for leaf in primal.active_leaves(argnums) if leaf in primal.used_leaves]
         active = tuple([leaf for leaf in chosen if _requires_grad(leaves[leaf])])
         if has_tangents:
             moving = {leaf for leaf in chosen if has_tangent(leaves[leaf])}

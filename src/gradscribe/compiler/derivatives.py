@@ -28,6 +28,7 @@ from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives.control import EFFECT, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.transforms.activity import reached_results
 from gradscribe.transforms.bufferize.aliasing import Aliasing, Copies
 from gradscribe.transforms.given_rules import has_given_rules
 from gradscribe.transforms.silence import silenced
@@ -169,6 +170,13 @@ class Derivatives:
         primal = self._stages.primal
         read = _element_reads(primal)
         return tuple(i for i, leaf in enumerate(primal.body.parameters) if leaf in read)
+
+    @cached_property
+    def reached(self) -> tuple[frozenset[int], ...]:
+        """For each active leaf, which of the outputs depend on it."""
+        numbers = {position: number for number, position in enumerate(self.outputs)}
+        found = (reached_results(self._stages.primal, leaf) for leaf in self.active)
+        return tuple(frozenset(numbers[i] for i in each if i in numbers) for each in found)
 
     @cached_property
     def effects(self) -> tuple[Operation, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -37,7 +37,7 @@ from gradscribe.frontend.interface import (
 from gradscribe.ir.core import Function, Location
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import is_differentiable
-from gradscribe.transforms.activity import active_values
+from gradscribe.transforms.activity import active_values, reached_results
 
 _LIMIT = 1024
 """How many programs are kept that nobody holds any more."""
@@ -266,6 +266,14 @@ class Primal:
         if found is None:
             found = self._active_leaves[argnums] = self._find_active_leaves(argnums)
         return found
+
+    @cached_property
+    def used_leaves(self) -> frozenset[int]:
+        """The leaves that some result of a recorded call depends on, with a derivative, or is."""
+        is_used = partial(reached_results, self.lowered.effectful)
+        origins = [origin for origin in self.lowered.origins if origin is not None]
+        returned = {origin.leaf for origin in origins if not origin.among_results}
+        return frozenset(filter(is_used, self.active_leaves(None))) | returned
 
     def _find_active_leaves(self, argnums: tuple[int, ...] | None) -> tuple[int, ...]:
         leaves: list[int] = []

@@ -66,6 +66,12 @@ def active_values(function: Function, active_leaves: frozenset[int]) -> set[Valu
     return varied & reachable(filter(_is_differentiable, body.yields), sources)
 
 
+def reached_results(function: Function, leaf: int) -> frozenset[int]:
+    """The leaves of the result that depend on an argument leaf, with a derivative."""
+    values = active_values(function, frozenset({leaf}))
+    return frozenset(i for i, value in enumerate(function.body.yields) if value in values)
+
+
 @functools.cache
 def has_zero_derivative(primitive: Primitive) -> bool:
     """Whether the primitive is declared to have no derivative (not: whether none is known)."""

@@ -89,7 +89,7 @@ class OfResult:
         raise NotImplementedError(f"the derivatives of {self.name} are operations on Tensors")
 
     order = itemized = primal = _never_asked
-    gradient = tangent = itemized_primal = property(_never_asked)
+    gradient = tangent = itemized_primal = reached = property(_never_asked)
 
 
 def derivatives_of_result(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 from weakref import ref
@@ -37,6 +38,17 @@ class CompiledNode(OperationNode):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.states: States | None = None
+
+    def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        given = {number for number, c in enumerate(cotangents) if c is not None}
+        results = super().backward(cotangents, create_graph)
+        if len(given) == len(self.kernel.outputs):
+            return results
+        reached = self.kernel.derivatives.reached
+        return [
+            result if outputs & given else None
+            for result, outputs in zip(results, reached, strict=True)
+        ]
 
     def release(self) -> None:
         """Free the record; of the arguments, `run` still finds what is small, or in use

@@ -107,6 +107,10 @@ class Derivatives(Protocol):
         leaves and these tangents."""
 
     @property
+    def reached(self) -> Sequence[frozenset[int]]:
+        """For each active leaf, the numbers of the outputs that depend on it."""
+
+    @property
     def reads(self) -> tuple[int, ...]:
         """The positions of the leaves whose elements the function itself reads."""
 

@@ -159,3 +159,19 @@ def test_a_leaf_gets_its_gradient_as_soon_as_all_of_it_is_there():
     assert leaves[3].grad.tolist() != [1, 1]
     assert leaves[0].grad_fn is None
     assert (leaves[0] * 1).grad_fn.next_functions[0][0]._sequence_nr() == 2**64 - 1
+
+
+def test_hooks_of_the_root_are_called_where_nothing_that_is_wanted_depends_on_it():
+    x, other = gs.ones(2, requires_grad=True), gs.ones(2, requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    seen = []
+    y.register_hook(lambda g: seen.append(g.tolist()))
+    y.grad_fn.register_hook(lambda *_: seen.append("run"))
+    seed = gs.tensor([1.0, 2.0])
+    assert gs.autograd.grad(y, other, seed, allow_unused=True) == (None,)
+    assert seen == [[1, 2]]
+    y.backward(seed, inputs=[other])
+    assert (seen, y.grad.tolist(), other.grad) == ([[1, 2], [1, 2]], [2, 4], None)
+    gs.autograd.backward([y, other * 1], [seed, seed], inputs=[other])
+    assert len(seen) == 2

@@ -106,8 +106,12 @@ class Run:
         token = enter_mode(self.records)
         outer = _current.set(self)
         try:
+            leading = self.leading
+            if len(roots) == 1:  # the hooks of a single root are called in any case
+                self.leading = None
             for edge, cotangent in roots:
                 self.deliver(edge, cotangent if self.records else cotangent.array, fresh=False)
+            self.leading = leading
             while self.heap:
                 node = heappop(self.heap)[2]
                 if node in self.pending:
@@ -193,6 +197,8 @@ class Run:
                 cotangents = [self._hooked(leaf.hooks, cotangents[0])]
         elif state is not None:
             cotangents = self._after_tensor_hooks(state, cotangents)
+        if self.leading is not None and node not in self.leading:
+            return  # a root that leads to nothing that is wanted
         if self.sinks and node in self.sinks:
             for index, sink in self.sinks[node]:
                 sink(self._final(cotangents[index]))

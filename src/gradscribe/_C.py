@@ -92,7 +92,7 @@ def _unsafe_set_version_counter(
     for tensor, version in zip(tensors, versions, strict=True):
         if version < 0:
             raise RuntimeError(f"Cannot set a version_counter to a value below 0: {version}")
-        tensor.counter[0] = version
+        tensor._counter[0] = version
 
 
 class _WeakTensorRef:
@@ -150,7 +150,7 @@ def _passed(node_class: type[_PassingNode], tensors: Sequence[Tensor]) -> list[T
     node = node_class(edges, [(t.array.shape, t.array.dtype) for t in tensors])
     results = [wrap_result(tensor.array, node, i) for i, tensor in enumerate(tensors)]
     for result, tensor in zip(results, tensors, strict=True):
-        result.counter = tensor.counter
+        result._counter = tensor._counter
     return results
 
 
@@ -172,8 +172,8 @@ class DelayedError:
     def __call__(self, *tensors: Tensor) -> Any:
         passed = _passed(Error, tensors)
         for tensor in passed:
-            if isinstance(tensor.node, Error):
-                tensor.node.message = self.message
+            if isinstance(tensor._node, Error):
+                tensor._node.message = self.message
         return passed[0] if len(passed) == 1 else tuple(passed)
 
 

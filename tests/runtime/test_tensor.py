@@ -370,3 +370,16 @@ def test_layouts_and_memory_formats_have_classes_of_their_own():
     assert isinstance(gs.strided, gs.layout)
     assert isinstance(gs.channels_last, gs.memory_format)
     assert not isinstance(gs.channels_last, gs.layout)
+
+
+@pytest.mark.parametrize("name", ["needs_grad", "counter", "node", "view_of", "index", "leaf_state"])
+def test_attributes_that_pytorch_does_not_have_are_the_users(name):
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    view = (x * 1)[:1]
+    for tensor in (x, view):
+        setattr(tensor, name, False)
+        assert getattr(tensor, name) is False
+    view.mul_(3)
+    (view.sum() + x.detach().sum()).backward()
+    assert x.grad.tolist() == [3.0, 0.0]
+    assert not hasattr(gs.ones(2), name)

@@ -483,4 +483,4 @@ def test_a_view_of_a_view_holds_one_step_more_and_shares_the_others():
     assert many < 20 * few  # with all steps for each it would be fifty times as much
     base.mul_(3.0)
     assert view.grad_fn.name() == "AsStridedBackward0"
-    assert len(view.view_of.steps) == 2211
+    assert len(view._view_of.steps) == 2211

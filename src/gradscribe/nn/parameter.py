@@ -27,7 +27,7 @@ class Parameter(Tensor):
             fill(self, np.zeros(0, dtypes.default()))
         else:
             fill(self, data.array)
-            self.counter = data.counter
+            self._counter = data._counter
         if requires_grad and not dtypes.is_differentiable(self.array.dtype):
             raise RuntimeError(
                 "Only Tensors of floating point and complex dtype can require gradients"

@@ -53,8 +53,8 @@ class _Level(Mode):
         if self._paused or not is_forward_enabled() or is_inference_mode_enabled():
             return None
         found = self._own(tensor)
-        if found is None and isinstance(tensor, Tensor) and tensor.view_of is not None:
-            return self._of_base(tensor, tensor.view_of)
+        if found is None and isinstance(tensor, Tensor) and tensor._view_of is not None:
+            return self._of_base(tensor, tensor._view_of)
         return found
 
     def _own(self, tensor: Any) -> Tensor | None:
@@ -92,8 +92,8 @@ class _Level(Mode):
             tangent = tangent_of_result(operation, operands, static, out, tangents)
             if tangent is not None:
                 self.attach(out, tangent)
-            if out.node is not None:
-                self._of_nodes[out.node] = [*tangents, tangent]
+            if out._node is not None:
+                self._of_nodes[out._node] = [*tangents, tangent]
 
     def watch(self, nodes: Iterable[Any], of_edges: dict[Edge, Tensor | None]) -> None:
         """Know nodes of compiled functions by the tangents of what their edges lead to."""
@@ -175,12 +175,12 @@ class _Level(Mode):
 
     def _new_tangent(self, target: Tensor) -> Tensor:
         """Zeros for a Tensor without tangent: for a view, the same view of its base's."""
-        if target.view_of is None:
+        if target._view_of is None:
             own = wrap(np.zeros_like(target.array))
         else:
-            base = target.view_of.base
+            base = target._view_of.base
             own = self.tangent(base) or self._new_tangent(base)
-            for step in target.view_of.steps:
+            for step in target._view_of.steps:
                 own = step.on_tensor(own)
         self.attach(target, own)
         return own
@@ -300,8 +300,8 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 def _cut(view: Tensor) -> None:
-    if view.view_of is not None:
-        view.view_of.cut = True
+    if view._view_of is not None:
+        view._view_of.cut = True
 
 
 def call_with_tangents(call: Call, leaves: Sequence[Any]) -> list[Any]:
@@ -324,7 +324,7 @@ def call_with_tangents(call: Call, leaves: Sequence[Any]) -> list[Any]:
     with level.paused():
         found = tangents_of_results(run, leaves, tangents)
     is_kept = is_recorded((*leaves, *tangents))
-    level.watch({r.node for r in results if isinstance(r, Tensor) and is_kept}, of_edges)
+    level.watch({r._node for r in results if isinstance(r, Tensor) and is_kept}, of_edges)
     for position, (result, tangent) in enumerate(zip(results, found, strict=True)):
         if id(result) in given:
             results[position] = given[id(result)]

@@ -71,14 +71,14 @@ def tangents_of_results(
         for result in call(varied):
             if not isinstance(result, Tensor) or not dtypes.is_differentiable(result.array.dtype):
                 found.append(None)
-            elif isinstance(result.node, CompiledNode):
-                node = result.node
+            elif isinstance(result._node, CompiledNode):
+                node = result._node
                 if node not in of_nodes:
                     of_active = [of_edges.get(edge) for edge in node.next_edges]
                     of_nodes[node] = _pushed_forward(
                         node.kernel.derivatives, _point(node), of_active, recording
                     )
-                found.append(of_nodes[node][result.index])
+                found.append(of_nodes[node][result._index])
             else:
                 found.append(forward_product(result, inputs, directions, recording))
         return found

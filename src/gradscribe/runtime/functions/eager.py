@@ -70,10 +70,10 @@ def apply(
         return result
     for operand in operands:
         if isinstance(operand, Tensor) and (
-            operand.needs_grad if operand.view_of is None else operand.requires_grad
+            operand._needs_grad if operand._view_of is None else operand.requires_grad
         ):
             is_recorded = grad_enabled() and operation.differentiable
-            if is_recorded and (operand.needs_grad is True or not all_inference(operands)):
+            if is_recorded and (operand._needs_grad is True or not all_inference(operands)):
                 return _record(operation, operands, static)
             break
     arrays = [o.array if isinstance(o, Tensor) else o for o in operands]
@@ -109,12 +109,12 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
     has_arrays = False
     for operand in operands:
         if isinstance(operand, Tensor):
-            needs_grad = operand.needs_grad
-            if operand.view_of is not None:
-                operand.view_of.refresh(operand, placed=True)
-                needs_grad = operand.needs_grad or operand.view_of.base_requires_grad
+            needs_grad = operand._needs_grad
+            if operand._view_of is not None:
+                operand._view_of.refresh(operand, placed=True)
+                needs_grad = operand._needs_grad or operand._view_of.base_requires_grad
             array = operand.array
-            counter = operand.counter
+            counter = operand._counter
             leaves.append(array)
             key += (array.dtype, array.shape, needs_grad)
             counters.append(counter)
@@ -157,8 +157,8 @@ def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ..
     if operation.view:
         mark_view(result, operation, operands, static)
     if kernel.checks_outputs:
-        counters.append(result.counter)
-        expected.append(result.counter[0])
+        counters.append(result._counter)
+        expected.append(result._counter[0])
     return result
 
 
@@ -287,18 +287,18 @@ def mark_view(
         or (array.base is not None and array.base is original.base)
         or np.may_share_memory(array, original)
     ):
-        result.counter = viewed.counter
+        result._counter = viewed._counter
         result.array = unlocked(array, original)
         if is_inference(viewed):
-            result.needs_grad = None
+            result._needs_grad = None
             return
-        result.view_of = view_by(viewed, Step(operation, operands[1:], static))
+        result._view_of = view_by(viewed, Step(operation, operands[1:], static))
 
 
 def apply_as_view(operation: Operation, input: Tensor, static: tuple[Any, ...] = ()) -> Tensor:
     """A view by an operation whose compiled forward makes a copy."""
     result = apply(operation, (input,), static)
-    if result.view_of is None:
+    if result._view_of is None:
         result.array = operation.call((input.array,), static)
         mark_view(result, operation, (input,), static)
     return result
@@ -378,7 +378,7 @@ def _apply_compiled(
     expected: list[int] = []
     for leaf in leaves:
         if isinstance(leaf, Tensor):
-            counter, array = leaf.counter, leaf.array
+            counter, array = leaf._counter, leaf.array
             values.append(array if array.ndim else array[()])
             counters.append(counter)
             expected.append(counter[0])
@@ -409,6 +409,6 @@ def _apply_compiled(
     for position in kernel.plain_outputs(out):
         results[position] = wrap(np.asarray(out[position]))
     if kernel.checks_outputs:
-        counters += [getattr(result, "counter", None) for result in results]
+        counters += [getattr(result, "_counter", None) for result in results]
         expected += [0] * len(results)
     return tuple(results), node

@@ -74,7 +74,7 @@ def view(input: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
     if dtype is not None:
         _check_sizes(input.array, dtypes.to_dtype(dtype))
         viewed = wrap(input.array.view(dtypes.to_dtype(dtype)))
-        viewed.counter = input.counter
+        viewed._counter = input._counter
         return viewed
     result = reshape(input, *shape)
     if input.array.size and not np.shares_memory(result.array, input.array):

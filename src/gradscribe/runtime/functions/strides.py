@@ -46,11 +46,11 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     static = size, stride, storage_offset
     result = apply(_AS_STRIDED, (input, *_places(input, reached)), static)
     result.array = view
-    base = input if input.view_of is None else input.view_of.base
-    result.view_of = None
+    base = input if input._view_of is None else input._view_of.base
+    result._view_of = None
     mark_view(result, _AS_STRIDED, (base, *_places(base, reached)), static)
-    if result.view_of is not None and input.view_of is not None:
-        result.view_of.origin = result.view_of.origin or input.view_of.origin
+    if result._view_of is not None and input._view_of is not None:
+        result._view_of.origin = result._view_of.origin or input._view_of.origin
     return result
 
 

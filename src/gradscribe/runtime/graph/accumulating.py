@@ -25,7 +25,7 @@ def accumulate(variable: Tensor, gradient: Any) -> None:
         elif present is None:
             array = np.asarray(gradient, dtype=wanted_dtype(variable))
             variable.grad = wrap(laid_out_as(variable.array, array))
-        elif variable.node is not None:
+        elif variable._node is not None:
             variable.grad = wrap(np.asarray(present.array + gradient, present.array.dtype))
         else:
             try:
@@ -33,7 +33,7 @@ def accumulate(variable: Tensor, gradient: Any) -> None:
             except ValueError:
                 check_sum(present.array, gradient)
                 raise
-            present.counter[0] += 1
+            present._counter[0] += 1
 
 
 def _sum_of_tensors(variable: Tensor, present: Tensor | None, gradient: Tensor) -> Tensor:
@@ -43,6 +43,6 @@ def _sum_of_tensors(variable: Tensor, present: Tensor | None, gradient: Tensor) 
         gradient = gradient.to(wanted)
     if present is not None:
         return present + gradient
-    if variable.node is not None:
+    if variable._node is not None:
         return gradient.clone()
     return assign(wrap(empty_as(variable.array, gradient.array.dtype)), gradient)

@@ -155,8 +155,8 @@ def _edge_of_input(tensor: Tensor | GradientEdge) -> Edge:
         )
     if not tensor.requires_grad:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    if tensor.view_of is not None:
-        tensor.view_of.refresh(tensor, placed=True)
+    if tensor._view_of is not None:
+        tensor._view_of.refresh(tensor, placed=True)
     return edge_of(tensor)
 
 
@@ -183,7 +183,7 @@ def _zeros_like(tensor: Tensor | GradientEdge, requires_grad: bool) -> Tensor:
             "materialize_grads cannot be used when the given input is a GradientEdge"
         )
     zeros = wrap(np.zeros_like(tensor.array))
-    zeros.needs_grad = requires_grad
+    zeros._needs_grad = requires_grad
     return zeros
 
 
@@ -271,8 +271,9 @@ def _roots(tensors: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> lis
     roots: list[Root] = []
     for position, (tensor, gradient) in enumerate(zip(tensors, gradients, strict=True)):
         shape, dtype = _kind(tensor)
-        is_edge = isinstance(tensor, GradientEdge)
-        edge = (hidden(tensor.node), tensor.output_nr) if is_edge else None
+        edge: Edge | None = None
+        if isinstance(tensor, GradientEdge):
+            edge = hidden(tensor.node), tensor.output_nr
         requires_grad = edge is not None or tensor.requires_grad
         if gradient is None:
             seed = _one(shape, dtype, requires_grad)

@@ -31,7 +31,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     if not isinstance(tensor, (Tensor, Iterable)):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
-        each.counter[0] += 1
+        each._counter[0] += 1
 
 
 class MultiHandle:

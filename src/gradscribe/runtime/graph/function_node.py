@@ -49,7 +49,7 @@ class Saved:
         if tensor is not None:
             if is_inference(tensor):
                 raise RuntimeError(INFERENCE_SAVED)
-            self.expected = tensor.counter[0]
+            self.expected = tensor._counter[0]
             if index is not None:
                 self.tensor = tensor.detach()
 
@@ -83,21 +83,21 @@ class Saved:
         if edge[0] is None:
             return self.tensor
         output = wrap_result(self.tensor.array, edge[0], edge[1])
-        output.counter = self.tensor.counter
+        output._counter = self.tensor._counter
         return output
 
     def _check_version(self, node: FunctionNode | None) -> None:
         tensor = self.tensor
         assert tensor is not None
-        if tensor.counter[0] != self.expected:
+        if tensor._counter[0] != self.expected:
             producer: Edge = (node, self.index) if self.index is not None else NO_EDGE
-            if self.index is None and tensor.node is not None:
-                producer = (tensor.node, tensor.index)
+            if self.index is None and tensor._node is not None:
+                producer = (tensor._node, tensor._index)
             raise modified_in_place(
                 dtypes.type_name(tensor.dtype),
                 tensor.array.shape,
                 producer,
-                tensor.counter[0],
+                tensor._counter[0],
                 self.expected,
             )
 

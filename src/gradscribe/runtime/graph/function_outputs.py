@@ -50,8 +50,8 @@ def _check_dirty(node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[An
         if not is_in(tensor, outputs):
             raise RuntimeError(NOT_RETURNED)
         if is_in(tensor, inputs):
-            tensor.counter[0] += 1
-        elif tensor.view_of is not None:
+            tensor._counter[0] += 1
+        elif tensor._view_of is not None:
             raise RuntimeError(NO_INPUT)
         else:
             warnings.warn(NO_INPUT, stacklevel=5)
@@ -80,12 +80,12 @@ def _refuse_dirty(tensor: Tensor, inputs: Sequence[Any], outputs: Sequence[Any])
     if not is_in(tensor, inputs):
         return
     base = tensor
-    if tensor.view_of is not None:
+    if tensor._view_of is not None:
         if sum(isinstance(output, Tensor) for output in outputs) > 1:
             raise RuntimeError(SEVERAL)
-        tensor.view_of.refuse(tensor)
-        base = tensor.view_of.base
-    if base.requires_grad and base.node is None:
+        tensor._view_of.refuse(tensor)
+        base = tensor._view_of.base
+    if base.requires_grad and base._node is None:
         raise RuntimeError(
             "a leaf Variable that requires grad has been used in an in-place operation."
             if base is tensor
@@ -112,10 +112,10 @@ def _wired(
         return output
     if is_input:
         output = _alias(output)
-    elif output.node not in (None, node) and output.view_of is None:
+    elif output._node not in (None, node) and output._view_of is None:
         output = output.detach()
     _mark_view(node, output, recording)
-    output.node, output.index, output.needs_grad = node, index, True
+    output._node, output._index, output._needs_grad = node, index, True
     return output
 
 
@@ -124,7 +124,7 @@ def _cut(output: Tensor, is_input: bool, is_dirty: bool) -> Tensor:
     `forward` made stays one, as any that is made where nothing is recorded."""
     if not output.requires_grad:
         return _alias(output) if is_input and not is_dirty else output
-    if is_input or output.view_of is None:
+    if is_input or output._view_of is None:
         return output.detach()
     return output
 
@@ -132,19 +132,19 @@ def _cut(output: Tensor, is_input: bool, is_dirty: bool) -> Tensor:
 def _alias(tensor: Tensor) -> Tensor:
     """A view of an input that is returned as it is."""
     alias = wrap(tensor.array)
-    alias.counter = tensor.counter
-    alias.needs_grad = None if tensor.needs_grad is None else False
-    if tensor.view_of is None:
-        alias.view_of = View(tensor, None)
+    alias._counter = tensor._counter
+    alias._needs_grad = None if tensor._needs_grad is None else False
+    if tensor._view_of is None:
+        alias._view_of = View(tensor, None)
     else:
-        alias.view_of = tensor.view_of.another()
+        alias._view_of = tensor._view_of.another()
     return alias
 
 
 def _mark_view(node: FunctionNode, output: Tensor, recording: bool) -> None:
     """A view that `forward` made may not be changed in place: the user's backward is the
     derivative of it, and would be lost."""
-    view = output.view_of
+    view = output._view_of
     if view is not None and grad_enabled():
         count = sum(map(node.gives_gradient, range(node.cotangent_count)))
         view.origin = MULTIPLE if recording and count > 1 else CUSTOM
@@ -153,7 +153,7 @@ def _mark_view(node: FunctionNode, output: Tensor, recording: bool) -> None:
 def _take_place(output: Tensor, node: FunctionNode, index: int) -> None:
     """Make an input that was changed in place the output of the node, as after any other change
     in place: of a view, the base is rewritten."""
-    if output.view_of is None:
+    if output._view_of is None:
         move(output, node, index)
     else:
         overwrite(output, (node, index))

@@ -20,7 +20,7 @@ def attach_tangents(node: FunctionNode, inputs: Sequence[Any], outputs: Sequence
     if all(tangent is None for tangent in tangents):
         return
     given = node.completed(tangents)
-    versions = [None if tangent is None else tangent.counter[0] for tangent in given]
+    versions = [None if tangent is None else tangent._counter[0] for tangent in given]
     with level.paused():
         results = node.run_jvp(given)
     if len(results) != len(outputs):
@@ -58,14 +58,14 @@ def _check(
     dual.check_size(output, tangent)
     for value, of_input, version in zip(inputs, given, versions, strict=True):
         if value is output:
-            if tangent is not of_input or tangent.counter[0] == version:
+            if tangent is not of_input or tangent._counter[0] == version:
                 raise RuntimeError(
                     "An inplace custom Function is not modifying the forward mode gradients "
                     "inplace. If the forward is modifying an input inplace, then the jvp function "
                     "must modify the corresponding gradient inplace."
                 )
             return
-    if output.view_of is not None:
+    if output._view_of is not None:
         _check_view(output, tangent, inputs, given)
 
 
@@ -76,7 +76,7 @@ def _check_view(
     for value, of_input in zip(inputs, given, strict=True):
         if of_input is None or _base(value) is not _base(output):
             continue
-        if tangent.view_of is None:
+        if tangent._view_of is None:
             raise RuntimeError(
                 "A custom Function's forward is returning a view (or an input as-is) but the jvp "
                 "is not returning a view."
@@ -84,7 +84,7 @@ def _check_view(
         if _base(tangent) is not _base(of_input):
             raise RuntimeError(
                 "A custom Function is returning a view but the jvp is not returning a view of the "
-                + ("given grad input." if of_input.view_of is None else _SAME_BASE)
+                + ("given grad input." if of_input._view_of is None else _SAME_BASE)
             )
         return
 
@@ -93,4 +93,4 @@ _SAME_BASE = "same base as the given grad input."
 
 
 def _base(tensor: Tensor) -> Tensor:
-    return tensor if tensor.view_of is None else tensor.view_of.base
+    return tensor if tensor._view_of is None else tensor._view_of.base

@@ -22,7 +22,7 @@ class GradientAttributes:
     __slots__ = ("_grad",)
 
     array: Array
-    node: Node | None
+    _node: Node | None
     _grad: Tensor | None
     _leaf: LeafState | None
 
@@ -34,12 +34,12 @@ class GradientAttributes:
         @property
         def retains_grad(self) -> bool: ...
 
-        def leaf_state(self) -> LeafState: ...
+        def _leaf_state(self) -> LeafState: ...
 
     @property
     def grad(self) -> Tensor | None:
         """The gradient that `backward` has accumulated here; None before."""
-        if self._grad is None and self.node is not None and not self.retains_grad:
+        if self._grad is None and self._node is not None and not self.retains_grad:
             warnings.warn(_GRAD_OF_NON_LEAF, stacklevel=2)
         return self._grad
 
@@ -76,7 +76,7 @@ class GradientAttributes:
                 "gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype "
                 "matches the existing gradient's dtype."
             )
-        self.leaf_state().grad_dtype = wanted
+        self._leaf_state().grad_dtype = wanted
 
 
 def wanted_dtype(tensor: GradientAttributes) -> dtypes.Dtype | None:

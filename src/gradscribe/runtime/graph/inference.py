@@ -54,7 +54,7 @@ def is_inference_mode_enabled() -> bool:
 
 def is_inference(tensor: Tensor) -> bool:
     """Whether a Tensor was made in inference mode."""
-    return type(tensor.counter) is Untracked
+    return type(tensor._counter) is Untracked
 
 
 def refuse_store(tensor: Tensor) -> None:
@@ -71,7 +71,7 @@ def refuse_requiring(tensor: Tensor) -> None:
 
 def all_inference(operands: Sequence[Any]) -> bool:
     """Whether all Tensors among the operands are inference Tensors: then nothing is recorded."""
-    counters = [getattr(operand, "counter", None) for operand in operands]
+    counters = [getattr(operand, "_counter", None) for operand in operands]
     return all(counter is None or type(counter) is Untracked for counter in counters)
 
 
@@ -81,13 +81,13 @@ class _Marking(Mode):
     def finished(
         self, operation: Operation, operands: Sequence[Any], static: tuple[Any, ...], out: Tensor
     ) -> None:
-        if out.view_of is None:
+        if out._view_of is None:
             self.made(out)
 
     def made(self, tensor: Tensor) -> None:
-        if _inference.get() and tensor.node is None:
-            tensor.counter = Untracked([0])
-            tensor.needs_grad = REQUIRED if tensor.needs_grad else None  # type: ignore[assignment]
+        if _inference.get() and tensor._node is None:
+            tensor._counter = Untracked([0])
+            tensor._needs_grad = REQUIRED if tensor._needs_grad else None  # type: ignore[assignment]
 
 
 _MARKING = _Marking()

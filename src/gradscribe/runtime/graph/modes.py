@@ -107,8 +107,8 @@ def tell_finished(
 ) -> None:
     """Tell all modes of a result, and of its node."""
     for mode in tuple(MODES):
-        if out.node is not None:
-            mode.recorded(out.node)
+        if out._node is not None:
+            mode.recorded(out._node)
         mode.finished(operation, operands, static, out)
 
 

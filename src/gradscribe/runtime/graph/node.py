@@ -246,7 +246,7 @@ class AccumulateGrad(Node):
         from gradscribe.runtime.graph.accumulating import accumulate
 
         (gradient,) = cotangents
-        if gradient is not None and self.variable.needs_grad:
+        if gradient is not None and self.variable._needs_grad:
             accumulate(self.variable, gradient)
             leaf = self.variable._leaf
             if leaf is not None and leaf.post_accumulate:
@@ -269,7 +269,7 @@ class AccumulateGrad(Node):
         return "torch::autograd::AccumulateGrad"
 
     def tensor_hooks(self, index: int) -> HookTable:
-        return self.variable.leaf_state().hooks
+        return self.variable._leaf_state().hooks
 
 
 FREED_GRAPH = (

@@ -97,14 +97,14 @@ def pieces(
     indices = [(*(slice(None),) * axis, place) for place in places]
     statics = [normalized(index)[0] for index in indices]
     if tensor.requires_grad and grad_enabled() and not all_inference((tensor,)):
-        if tensor.view_of is not None:
-            tensor.view_of.refresh(tensor, placed=True)
+        if tensor._view_of is not None:
+            tensor._view_of.refresh(tensor, placed=True)
         views = _recorded(tensor, operation, axis, indices, statics, saved)
     else:
         views = tuple(apply(operation, (tensor,), (static,)) for static in statics)
     for view in views:
-        if view.view_of is not None:
-            view.view_of.origin = view.view_of.origin or MULTIPLE
+        if view._view_of is not None:
+            view._view_of.origin = view._view_of.origin or MULTIPLE
     return views
 
 

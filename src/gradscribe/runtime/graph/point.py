@@ -28,7 +28,7 @@ class Point:
     @classmethod
     def of(cls, leaves: Sequence[Any]) -> Point:
         """Of Tensors, arrays and numbers."""
-        counters = [leaf.counter if isinstance(leaf, Tensor) else None for leaf in leaves]
+        counters = [leaf._counter if isinstance(leaf, Tensor) else None for leaf in leaves]
         return cls(
             [leaf.array[()] if isinstance(leaf, Tensor) else leaf for leaf in leaves],
             [edge_to(leaf) for leaf in leaves],

@@ -87,8 +87,8 @@ def lead_to(leaf: Tensor, former: Tensor) -> None:
 
     def node() -> Node | None:
         now = leaf_ref()
-        if now is None or now.view_of is None:
+        if now is None or now._view_of is None:
             return None
-        return RearrangedBackward(now, now.view_of.steps, former.array)
+        return RearrangedBackward(now, now._view_of.steps, former.array)
 
-    former.leaf_state().accumulator = node
+    former._leaf_state().accumulator = node

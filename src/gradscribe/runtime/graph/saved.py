@@ -34,7 +34,7 @@ class Packed:
 
     def __init__(self, value: Any, pack: Hook, unpack: Hook) -> None:
         tensor = value if isinstance(value, Tensor) else wrap(value)
-        version = tensor.counter[0]
+        version = tensor._counter[0]
         self.shape, self.dtype = tensor.array.shape, tensor.array.dtype
         token = enter_mode(False)
         try:
@@ -42,7 +42,7 @@ class Packed:
         finally:
             leave_mode(token)
         self.unpack_hook = unpack
-        if tensor.counter[0] != version:
+        if tensor._counter[0] != version:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as "
                 "input to pack hook cannot be modified by in-place operations as this can lead "

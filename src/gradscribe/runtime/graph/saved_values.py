@@ -229,7 +229,7 @@ def placed(node: OperationNode, position: int, array: Any) -> Tensor:
     operand = wrap_at(array, edge)
     counter = node.counters[position]
     if counter is not None and operand is not getattr(edge[0], "variable", None):
-        operand.counter = counter
+        operand._counter = counter
     return operand
 
 
@@ -255,7 +255,7 @@ def recalled_result(node: OperationNode) -> Tensor:
     result = wrap_result(item.get() if isinstance(item, Packed) else np.asarray(item), node)
     counter = node.counters[arity] if node.kernel.checks_outputs else None
     if counter is not None:
-        result.counter = counter
+        result._counter = counter
     return result
 
 

@@ -24,7 +24,7 @@ def deepcopied(self: Tensor, memo: dict[int, Any]) -> Tensor:
         )
     copy = wrap(_copied_memory(self.array, memo))
     copy.__class__ = type(self)
-    copy.needs_grad = self.requires_grad
+    copy._needs_grad = self.requires_grad
     if MODES:
         tell_made(copy)
     memo[id(self)] = copy
@@ -95,5 +95,5 @@ def _rebuild(
 ) -> Tensor:
     tensor = wrap(placed_array(elements, strides))
     tensor.__class__ = cls
-    tensor.needs_grad = requires_grad
+    tensor._needs_grad = requires_grad
     return tensor

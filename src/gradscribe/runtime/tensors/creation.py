@@ -43,7 +43,7 @@ def finished(
             "int16, int8, uint64, uint32, uint16, uint8, and bool."
         )
     tensor = wrap(array)
-    tensor.needs_grad = bool(requires_grad)
+    tensor._needs_grad = bool(requires_grad)
     if MODES:
         tell_made(tensor)
     return tensor

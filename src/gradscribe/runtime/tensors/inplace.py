@@ -61,28 +61,28 @@ def update(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwargs
 
 def _name_in_place(result: Tensor) -> None:
     """Give the node of a result the name that it has where a Tensor is changed in place."""
-    if isinstance(result.node, OperationNode):
-        name = named_in_place(result.node.name())
-        if name != result.node.name():
-            result.node.__class__ = node_class(name)
+    if isinstance(result._node, OperationNode):
+        name = named_in_place(result._node.name())
+        if name != result._node.name():
+            result._node.__class__ = node_class(name)
 
 
 def _watch(target: Tensor, result: Tensor) -> None:
     """Let the node of a result that is stored in the memory of target, and that it needs for its
     backward, notice a change of target."""
-    node = result.node
+    node = result._node
     if isinstance(node, OperationNode) and node.kernel.checks_outputs:
         position = len(node.leaves)
         if "result" in saved_names(node.name()) and node.counters[position] is not None:
-            node.counters[position] = target.counter
-            node.expected[position] = target.counter[0]
+            node.counters[position] = target._counter
+            node.expected[position] = target._counter[0]
 
 
 def as_it_was(target: Tensor) -> Tensor:
     """A copy in the same place of the graph, to stand for a Tensor whose memory will change."""
     original = wrap(target.array.copy())
-    original.needs_grad = target.requires_grad
-    original.node, original.index = _place_of(target)
+    original._needs_grad = target.requires_grad
+    original._node, original._index = _place_of(target)
     if MODES:
         tell_copied(target, original)
     return original
@@ -92,24 +92,24 @@ def _place_of(target: Tensor) -> Edge:
     """The place in the graph of what a Tensor is now. Of a view that is a view taken anew: the
     hooks of the view itself have nothing to do with the changes of its base."""
     node = producer(target)
-    if target.view_of is None or node is None:
-        return node, target.index
-    again = take(target.view_of.base, target.view_of.steps)
-    return again.node, again.index
+    if target._view_of is None or node is None:
+        return node, target._index
+    again = take(target._view_of.base, target._view_of.steps)
+    return again._node, again._index
 
 
 def _take_place(target: Tensor, result: Tensor) -> None:
     """Put target in the place of a result in the graph, which has been stored in its memory."""
-    if target.view_of is None and result.needs_grad:
-        assert result.node is not None
-        move(target, result.node, result.index)
+    if target._view_of is None and result._needs_grad:
+        assert result._node is not None
+        move(target, result._node, result._index)
     else:
-        overwrite(target, edge_of(result) if result.needs_grad else NO_EDGE)
+        overwrite(target, edge_of(result) if result._needs_grad else NO_EDGE)
 
 
 def take_over(target: Tensor, result: Tensor) -> None:
     """Store a result in the memory of target, and put target in its place in the graph."""
-    recorded = target.requires_grad or result.needs_grad
+    recorded = target.requires_grad or result._needs_grad
     store(target, result)
     if recorded:
         _take_place(target, result)
@@ -122,27 +122,27 @@ def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwa
         refuse_leaf(target)
     _tell_of_change(target)
     original = wrap(target.array)
-    original.node, original.index = producer(target), target.index
-    original.needs_grad = target.needs_grad
-    original.counter = target.counter
-    original.view_of = target.view_of
+    original._node, original._index = producer(target), target._index
+    original._needs_grad = target._needs_grad
+    original._counter = target._counter
+    original._view_of = target._view_of
     if MODES:
         tell_copied(target, original)
     result = function(original, *args, **kwargs)
     if MODES:
         tell_copied(result, target)
     target.array = result.array
-    if result.node is not None:
+    if result._node is not None:
         _name_in_place(result)
-        move(target, result.node, result.index)
-    target.view_of = result.view_of
-    target.counter[0] += 1
-    if target.view_of is not None:
-        target.view_of.origin = "" if original.view_of is None else original.view_of.origin
-        target.view_of.is_of_itself = original.view_of is None or original.view_of.is_of_itself
-        target.view_of.version = target.counter[0]
-        target.view_of.node = target.view_of.base.node
-        if target.needs_grad and target.node is None and original.view_of is None:
+        move(target, result._node, result._index)
+    target._view_of = result._view_of
+    target._counter[0] += 1
+    if target._view_of is not None:
+        target._view_of.origin = "" if original._view_of is None else original._view_of.origin
+        target._view_of.is_of_itself = original._view_of is None or original._view_of.is_of_itself
+        target._view_of.version = target._counter[0]
+        target._view_of.node = target._view_of.base._node
+        if target._needs_grad and target._node is None and original._view_of is None:
             from gradscribe.runtime.graph.regions import lead_to
 
             lead_to(target, original)
@@ -155,13 +155,13 @@ def is_recorded(target: Tensor, args: Sequence[Any]) -> bool:
         return False
     if target.requires_grad or any(isinstance(a, Tensor) and a.requires_grad for a in args):
         return True
-    return target.view_of is not None and target.view_of.base.requires_grad
+    return target._view_of is not None and target._view_of.base.requires_grad
 
 
 @contextlib.contextmanager
 def preserved_versions(tensors: Tensor | Sequence[Tensor]) -> Iterator[None]:
     """Changes in place within the block go unnoticed by later backwards."""
-    counters = [t.counter for t in ([tensors] if isinstance(tensors, Tensor) else tensors)]
+    counters = [t._counter for t in ([tensors] if isinstance(tensors, Tensor) else tensors)]
     before = [counter[0] for counter in counters]
     try:
         yield
@@ -177,10 +177,10 @@ def refuse_leaf(target: Tensor, *, of_view: bool = False) -> None:
     of_view: the operation is on a view of target.
     """
     base = target
-    if target.view_of is not None:
-        target.view_of.refuse(target)
-        base = target.view_of.base
-    if base.node is None and (target.requires_grad or base.requires_grad):
+    if target._view_of is not None:
+        target._view_of.refuse(target)
+        base = target._view_of.base
+    if base._node is None and (target.requires_grad or base.requires_grad):
         is_view = of_view or target._is_view()
         raise RuntimeError(f"a view of {LEAF_IN_PLACE}" if is_view else LEAF_IN_PLACE)
 
@@ -200,18 +200,18 @@ def assign(target: Tensor, value: Any, name: str = "") -> Tensor:
         target.array[...] = given
     except (ValueError, TypeError) as error:
         raise explained(error, "Copy", (target.array, given)) from None
-    target.counter[0] += 1
+    target._counter[0] += 1
     if MODES:
         tell_stored(target, ..., value)
     if recorded:
-        name = _name_of(target, value) if target.view_of is not None or not name else name
+        name = _name_of(target, value) if target._view_of is not None or not name else name
         overwrite(target, _value_edge(value, target.array), name=name)
     return target
 
 
 def _name_of(target: Tensor, value: Any) -> str:
     """The name of the node of a Tensor all of whose elements were given a value."""
-    if target.view_of is not None:
+    if target._view_of is not None:
         return "CopySlices"
     if isinstance(value, Tensor) and value.array.ndim:
         return "CopyBackwards"
@@ -234,7 +234,7 @@ def store(target: Tensor, result: Tensor) -> None:
         )
     refuse_store(target)
     array[...] = value
-    target.counter[0] += 1
+    target._counter[0] += 1
     if MODES:
         tell_stored(target, ..., result)
 
@@ -253,9 +253,9 @@ def refuse_store(target: Tensor) -> None:
 def _tell_of_change(target: Tensor) -> None:
     """Tell who needs what a Tensor is now to keep it; raise the error for an inference Tensor."""
     inference.refuse_store(target)
-    base = target if target.view_of is None else target.view_of.base
-    if isinstance(base.node, OperationNode):
-        base.node.keep_output(base.array)
+    base = target if target._view_of is None else target._view_of.base
+    if isinstance(base._node, OperationNode):
+        base._node.keep_output(base.array)
     if MODES:
         tell_storing(target)
 
@@ -270,9 +270,9 @@ def overwrite(
     """Give the base of target a new place in the graph, after the region of target has been
     overwritten by what the edge leads to, or (None) by a number. name: of the node."""
     base, steps = target, region
-    if target.view_of is not None:
-        base, steps = target.view_of.base, (*target.view_of.steps, *region)
-    edge = edge_of(base) if base.needs_grad else NO_EDGE
+    if target._view_of is not None:
+        base, steps = target._view_of.base, (*target._view_of.steps, *region)
+    edge = edge_of(base) if base._needs_grad else NO_EDGE
     node = _node_class(name)(edge, value, steps, base.array)
     move(base, node, 0)
     if MODES:
@@ -340,7 +340,7 @@ class CopySlices(Node):
             return wrap(np.zeros(self.shape, self.dtype)), d_base.clone()
         rest = d_base.clone()
         region = take(rest, self.steps)
-        if region.view_of is not None:
+        if region._view_of is not None:
             region.zero_()
         else:
             whole = take(rest, self.steps[:-1])
@@ -369,7 +369,7 @@ def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
         target.array[place] = given
     except (ValueError, TypeError):
         raise does_not_fit(target.array[place], given, bool(step.operands)) from None
-    target.counter[0] += 1
+    target._counter[0] += 1
     if MODES:
         tell_stored(target, place, value)
     if recorded:
@@ -379,7 +379,7 @@ def setitem(target: Tensor, step: Step, place: Any, value: Any) -> None:
 
 def _name_of_store(target: Tensor, step: Step, value: Any) -> str:
     """The name of the node of a Tensor, or of its base, a part of which was given a value."""
-    if not step.operands or target.view_of is not None:
+    if not step.operands or target._view_of is not None:
         return "CopySlices"
     is_fill = len(step.operands) == 1 and step.operands[0].dtype.kind == "b" and not rank_of(value)
     return (

@@ -57,25 +57,25 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
     __slots__ = (
         "__dict__",  # attributes of the user's
         "__weakref__",
+        "_counter",
+        "_index",
         "_leaf",
+        "_needs_grad",
+        "_node",
+        "_view_of",
         "array",
-        "counter",
-        "index",
-        "needs_grad",
-        "node",
-        "view_of",
     )
 
-    node: Node | None
+    _node: Node | None
     """The node that made this Tensor; as the user sees it, `grad_fn`."""
-    index: int
+    _index: int
     """Which output of the node it is."""
-    needs_grad: bool | None
+    _needs_grad: bool | None
     """Whether it is a leaf that requires gradients, or was recorded. That is `requires_grad`, but
     for views, which do as well if their base does. For inference Tensors see `inference.py`."""
-    counter: list[int]
+    _counter: list[int]
     """The version, shared by views of the same memory."""
-    view_of: View | None
+    _view_of: View | None
     """For a differentiable view: its base, and how to take it again."""
     _leaf: LeafState | None
 
@@ -95,10 +95,10 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
     @property
     def requires_grad(self) -> bool:
         """Whether gradients are computed with respect to this Tensor, or through it."""
-        if self.view_of is not None:
-            self.view_of.refresh(self)
-            return bool(self.needs_grad) or self.view_of.base_requires_grad
-        return bool(self.needs_grad)
+        if self._view_of is not None:
+            self._view_of.refresh(self)
+            return bool(self._needs_grad) or self._view_of.base_requires_grad
+        return bool(self._needs_grad)
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -135,9 +135,9 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
         if requires_grad:
             refuse_requiring(self)
         if is_inference(self):
-            self.needs_grad = REQUIRED if requires_grad else None  # type: ignore[assignment]
+            self._needs_grad = REQUIRED if requires_grad else None  # type: ignore[assignment]
         else:
-            self.needs_grad = bool(requires_grad)
+            self._needs_grad = bool(requires_grad)
         return self
 
     @property
@@ -154,32 +154,32 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
     @property
     def output_nr(self) -> int:
         """Which output of `grad_fn` this is."""
-        return self.index
+        return self._index
 
     def retain_grad(self) -> None:
         """Let `backward` leave the gradient of this intermediate result in `grad`."""
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if self.node is not None:
-            self.node.own_state().retained[self.index] = ref(self)
+        if self._node is not None:
+            self._node.own_state().retained[self._index] = ref(self)
 
     @property
     def retains_grad(self) -> bool:
         """Whether `retain_grad` was called on this intermediate result."""
-        if self.node is None or self.node.own_hooks is None:
+        if self._node is None or self._node.own_hooks is None:
             return False
-        retained = self.node.own_hooks.retained.get(self.index)
+        retained = self._node.own_hooks.retained.get(self._index)
         return retained is not None and retained() is self
 
     def register_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(gradient)` when the gradient of this Tensor is computed; what it returns,
         if not None, is used in its place."""
         self._check_hookable()
-        node = self.node
-        if node is None or node.own_hooks is None or self.index not in node.own_hooks.tensor_hooks:
+        node = self._node
+        if node is None or node.own_hooks is None or self._index not in node.own_hooks.tensor_hooks:
             node = producer(self)  # after the first hook, those of a view stay where that one is
         if node is not None:
-            return RemovableHandle(node.tensor_hooks(self.index), hook)
+            return RemovableHandle(node.tensor_hooks(self._index), hook)
         return RemovableHandle(self._watched_leaf().hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Hook) -> RemovableHandle:
@@ -195,7 +195,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
 
-    def leaf_state(self) -> LeafState:
+    def _leaf_state(self) -> LeafState:
         """Hooks and the accumulator of a leaf, made when first asked for."""
         if self._leaf is None:
             self._leaf = LeafState()
@@ -203,7 +203,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
 
     def _watched_leaf(self) -> LeafState:
         """The state of a leaf that is about to get a hook."""
-        state = self.leaf_state()
+        state = self._leaf_state()
         WATCHED.add(state)
         return state
 
@@ -219,7 +219,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        if self.needs_grad and not dtypes.is_differentiable(value.array.dtype):
+        if self._needs_grad and not dtypes.is_differentiable(value.array.dtype):
             raise RuntimeError(
                 "data set to a tensor that requires gradients must be floating point or complex "
                 "dtype"
@@ -233,9 +233,9 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
     def detach(self) -> Tensor:
         """The same memory outside the graph; changes through it are noticed by `backward`."""
         detached = wrap(self.array)
-        detached.counter = self.counter
+        detached._counter = self._counter
         if is_inference(self):
-            detached.needs_grad = None
+            detached._needs_grad = None
         return detached
 
     def detach_(self) -> Tensor:
@@ -248,7 +248,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
                 "called on these gradients. To fix this error, please refer to the "
                 "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
             )
-        self.node, self.index, self.needs_grad, self.view_of = None, 0, False, None
+        self._node, self._index, self._needs_grad, self._view_of = None, 0, False, None
         if MODES:
             tell_detached(self, self)
         return self
@@ -257,7 +257,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
     def _version(self) -> int:
         if is_inference(self):
             raise RuntimeError("Inference tensors do not track version counter.")
-        return self.counter[0]
+        return self._counter[0]
 
     def is_inference(self) -> bool:
         """Whether this Tensor was made in inference mode."""
@@ -265,19 +265,19 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
 
     @property
     def _base(self) -> Tensor | None:
-        return self.view_of.base if self.view_of is not None and self._is_view() else None
+        return self._view_of.base if self._view_of is not None and self._is_view() else None
 
     def _is_view(self) -> bool:
-        return self.view_of is not None and not self.view_of.is_of_itself
+        return self._view_of is not None and not self._view_of.is_of_itself
 
     @property
     def _backward_hooks(self) -> HookTable:
-        return self.node.tensor_hooks(self.index) if self.node else self.leaf_state().hooks
+        return self._node.tensor_hooks(self._index) if self._node else self._leaf_state().hooks
 
     @_backward_hooks.setter
     def _backward_hooks(self, hooks: HookTable | None) -> None:
-        if self.node is not None:
-            self.node.own_state().tensor_hooks[self.index] = {} if hooks is None else hooks
+        if self._node is not None:
+            self._node.own_state().tensor_hooks[self._index] = {} if hooks is None else hooks
         else:
             self._watched_leaf().hooks = {} if hooks is None else hooks
 
@@ -316,11 +316,11 @@ _new: Callable[[type[Tensor]], Tensor] = object.__new__
 def fill(tensor: Tensor, array: Array) -> Tensor:
     """Make an allocated Tensor a leaf of this array."""
     tensor.array = array
-    tensor.node = None
-    tensor.index = 0
-    tensor.needs_grad = False
-    tensor.counter = [0]
-    tensor.view_of = None
+    tensor._node = None
+    tensor._index = 0
+    tensor._needs_grad = False
+    tensor._counter = [0]
+    tensor._view_of = None
     tensor._grad = None
     tensor._leaf = None
     return tensor
@@ -335,11 +335,11 @@ def wrap_result(array: Array, node: Node, index: int = 0) -> Tensor:
     """A new Tensor around this array, the output `index` of a node."""
     tensor = _new(Tensor)
     tensor.array = array
-    tensor.node = node
-    tensor.index = index
-    tensor.needs_grad = True
-    tensor.counter = [0]
-    tensor.view_of = None
+    tensor._node = node
+    tensor._index = index
+    tensor._needs_grad = True
+    tensor._counter = [0]
+    tensor._view_of = None
     tensor._grad = None
     tensor._leaf = None
     return tensor
@@ -353,29 +353,29 @@ def rank_of(operand: Any) -> int:
 def move(tensor: Tensor, node: Node, index: int) -> None:
     """Make a Tensor that was changed in place the output of another node. Its hooks stay with the
     value that it was; a Tensor that retains its gradient goes on doing so."""
-    if tensor.node is not None and tensor.retains_grad:
-        old = tensor.node.own_state().retained
-        node.own_state().retained[index] = old.pop(tensor.index)
-    tensor.node, tensor.index, tensor.needs_grad = node, index, True
+    if tensor._node is not None and tensor.retains_grad:
+        old = tensor._node.own_state().retained
+        node.own_state().retained[index] = old.pop(tensor._index)
+    tensor._node, tensor._index, tensor._needs_grad = node, index, True
 
 
 def producer(tensor: Tensor) -> Node | None:
     """The node that made a Tensor, a view through the changes of its base; None for leaves."""
-    if tensor.view_of is not None:
-        tensor.view_of.refresh(tensor, placed=True)
-    return tensor.node
+    if tensor._view_of is not None:
+        tensor._view_of.refresh(tensor, placed=True)
+    return tensor._node
 
 
 def edge_of(tensor: Tensor) -> Edge:
     """Where the gradient of a Tensor that requires one goes."""
-    node = tensor.node
+    node = tensor._node
     if node is not None:
-        return node, tensor.index
-    if not tensor.needs_grad:
+        return node, tensor._index
+    if not tensor._needs_grad:
         return NO_EDGE  # a view requires a gradient if its base does; it may not be recorded
     state = tensor._leaf
     if state is None:
-        state = tensor.leaf_state()
+        state = tensor._leaf_state()
     accumulator = None if state.accumulator is None else state.accumulator()
     if accumulator is None:
         accumulator = AccumulateGrad(tensor)
@@ -394,8 +394,8 @@ def wrap_at(array: Array, edge: Edge) -> Tensor:
     if node.variable.array is array:
         return node.variable
     leaf = wrap(array)
-    leaf.needs_grad = True
-    leaf.leaf_state().accumulator = ref(node)
+    leaf._needs_grad = True
+    leaf._leaf_state().accumulator = ref(node)
     return leaf
 
 

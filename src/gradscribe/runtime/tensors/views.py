@@ -70,7 +70,7 @@ class View:
         self._chain = chain
         self.is_of_itself = False
         self.node: Node | None = None
-        self.version = base.counter[0]
+        self.version = base._counter[0]
         self.origin = origin or current_origin()
         self.cut = False
 
@@ -79,7 +79,7 @@ class View:
         """The Tensor that the steps start at: of a base whose axes were changed in place since, the
         one that stands for what it was."""
         base = self._base
-        return base if base.view_of is None else base.view_of.base
+        return base if base._view_of is None else base._view_of.base
 
     @property
     def steps(self) -> Steps:
@@ -105,7 +105,7 @@ class View:
     def base_requires_grad(self) -> bool:
         """Whether the base requires gradients. Then so does the view, also one that was taken
         before, or is not recorded; but no gradient flows through that."""
-        return bool(self.base.needs_grad) and not self.is_of_itself
+        return bool(self.base._needs_grad) and not self.is_of_itself
 
     def refresh(self, view: Tensor, *, placed: bool = False) -> None:
         """Take the view again, if its memory has changed since.
@@ -113,19 +113,19 @@ class View:
         placed: its place in the graph is asked for, which there is none of where the view does not
         allow the change.
         """
-        version = self.base.counter[0]
+        version = self.base._counter[0]
         if version == self.version:
             return
         if self.origin:
-            if placed and self.base.needs_grad:
+            if placed and self.base._needs_grad:
                 self.refuse(view, "its base or another view of its base has been")
             return
         self.version = version
-        if view.node is None and not self.base.needs_grad:
+        if view._node is None and not self.base._needs_grad:
             return
-        if self.is_of_itself and self.node is self.base.node:
+        if self.is_of_itself and self.node is self.base._node:
             return  # the change was not recorded
-        self.node = self.base.node
+        self.node = self.base._node
         from gradscribe.runtime.tensors.tensor import move
 
         token = enter_mode(True)
@@ -139,10 +139,10 @@ class View:
         from gradscribe.runtime.graph.regions import AsStridedBackward0
 
         has_parts = any(step.operation.name in _OF_PARTS for step in self.steps)
-        if not has_parts or not self.base.needs_grad:
+        if not has_parts or not self.base._needs_grad:
             return AsStridedBackward0(self.base, self.steps, view.array), 0
         again = take(self.base, self.steps)
-        return again.node, again.index
+        return again._node, again._index
 
     def refuse(self, view: Tensor, changed: str = "is being") -> None:
         """Raise the error for a recorded change in place, where the view does not allow it.
@@ -151,18 +151,18 @@ class View:
         """
         if self.origin:
             what = f"{self._described(view, changed)} modified inplace"
-            if view.node is None and self.origin in (CUSTOM, MULTIPLE):
+            if view._node is None and self.origin in (CUSTOM, MULTIPLE):
                 what += " with grad mode enabled"
             raise RuntimeError(what + _REASONS[self.origin])
 
     def _described(self, view: Tensor, changed: str) -> str:
         """Which view it is, where it was made, and what is changed."""
-        node = view.node
+        node = view._node
         if self.origin not in _MODE_NAMES and node is not None:
-            return f"Output {view.index} of {node.name()} is a view and {changed}"
+            return f"Output {view._index} of {node.name()} is a view and {changed}"
         mode = _MODE_NAMES.get(self.origin, "no_grad mode")
         if self.origin in _MODE_NAMES and node is not None:
-            output = f"Output {view.index} of {node.name()}"
+            output = f"Output {view._index} of {node.name()}"
             return f"{output} is a view of a view which was created in {mode} and {changed}"
         return f"A view was created in {mode} and {changed}"
 
@@ -205,9 +205,9 @@ _REASONS = {
 
 def view_by(viewed: Tensor, step: Step) -> View:
     """The view that a step leads to from a Tensor, which may be a view itself."""
-    if viewed.view_of is None:
+    if viewed._view_of is None:
         return View(viewed, (None, step))
-    return viewed.view_of.followed_by(step)
+    return viewed._view_of.followed_by(step)
 
 
 def take(tensor: Tensor, steps: Steps) -> Tensor:

@@ -1,5 +1,7 @@
 """`inference_mode`: Tensors that can never take part in differentiation."""
 
+import contextlib
+
 import pytest
 
 import gradscribe as gs
@@ -98,3 +100,26 @@ def test_a_view_that_was_made_inside_may_not_be_changed_outside():
         view = x[:1]
     with pytest.raises(RuntimeError, match="A view was created in inference mode and is being"):
         view.add_(1)
+
+
+def enabled_for_good():
+    gs.set_grad_enabled(True)
+    return contextlib.nullcontext()
+
+
+@pytest.mark.parametrize("enable", [gs.enable_grad, enabled_for_good])
+def test_nothing_is_recorded_within_however_that_is_asked_for(enable):
+    q = gs.ones(2, requires_grad=True)
+    with gs.inference_mode(), enable():
+        results = [q * 2, gs.cat([q, q]), q.clone(), gs.ones(2).mul_(q)]
+        q.add_(1)
+        assert [(r.requires_grad, r.is_inference()) for r in results] == [(False, True)] * 4
+        assert (gs.is_grad_enabled(), gs.is_inference_mode_enabled()) == (True, True)
+        with gs.no_grad():
+            assert not gs.is_grad_enabled()
+        assert gs.is_grad_enabled()
+        with gs.inference_mode(False):
+            assert (q * 2).requires_grad
+    assert (gs.is_grad_enabled(), gs.is_inference_mode_enabled()) == (True, False)
+    assert (q * 2).requires_grad
+    assert q.tolist() == [2.0, 2.0]

@@ -372,7 +372,10 @@ def test_layouts_and_memory_formats_have_classes_of_their_own():
     assert not isinstance(gs.channels_last, gs.layout)
 
 
-@pytest.mark.parametrize("name", ["needs_grad", "counter", "node", "view_of", "index", "leaf_state"])
+NAMES = ["needs_grad", "counter", "node", "view_of", "index", "leaf_state"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_attributes_that_pytorch_does_not_have_are_the_users(name):
     x = gs.tensor([1.0, 2.0], requires_grad=True)
     view = (x * 1)[:1]

@@ -25,19 +25,28 @@ __all__ = [
 _enabled: ContextVar[bool] = ContextVar("gradscribe_grad_enabled", default=True)
 
 grad_enabled = _enabled.get
-"""`is_grad_enabled` for the call path."""
+"""Whether operations are recorded now."""
+
+INFERENCE: ContextVar[bool | None] = ContextVar("gradscribe_inference_mode", default=None)
+"""None outside of `inference_mode`; within, where nothing is recorded, whether recording is asked
+for."""
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations on Tensors are recorded now."""
-    return _enabled.get()
+    """Whether operations on Tensors are recorded now, or would be, but for `inference_mode`."""
+    asked = INFERENCE.get()
+    return _enabled.get() if asked is None else asked
+
+
+def _set_grad_enabled(enabled: bool) -> None:
+    (_enabled if INFERENCE.get() is None else INFERENCE).set(enabled)
 
 
 def enter_mode(enabled: bool) -> Token[bool]:
     """Set the mode; `leave_mode` with the token sets it back."""
-    return _enabled.set(enabled)
+    return _enabled.set(enabled and INFERENCE.get() is None)
 
 
 leave_mode = _enabled.reset
@@ -52,8 +61,8 @@ class GradMode:
         self.enabled = enabled
 
     def __enter__(self) -> None:
-        self._previous = _enabled.get()
-        _enabled.set(self.enabled)
+        self._previous = is_grad_enabled()
+        _set_grad_enabled(self.enabled)
 
     def __exit__(
         self,
@@ -61,7 +70,7 @@ class GradMode:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        _enabled.set(self._previous)
+        _set_grad_enabled(self._previous)
 
     def clone(self) -> GradMode:
         """A fresh manager of the same mode, for one call of a decorated function."""
@@ -155,14 +164,14 @@ class set_grad_enabled(GradMode):
                 f"{type(mode).__name__}"
             )
         super().__init__(bool(mode))
-        self._previous = _enabled.get()
-        _enabled.set(self.enabled)
+        self._previous = is_grad_enabled()
+        _set_grad_enabled(self.enabled)
 
     def __enter__(self) -> None:
-        _enabled.set(self.enabled)
+        _set_grad_enabled(self.enabled)
 
     def __call__(self, function: Decorated) -> Decorated:
-        _enabled.set(self._previous)
+        _set_grad_enabled(self._previous)
         return super().__call__(function)
 
     def __repr__(self) -> str:

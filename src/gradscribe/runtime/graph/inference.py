@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextvars import ContextVar, Token
+from contextvars import Token
 from typing import TYPE_CHECKING, Any
 
-from gradscribe.runtime.graph.grad_mode import GradMode, enter_mode, leave_mode
+from gradscribe.runtime.graph.grad_mode import INFERENCE, GradMode, enter_mode, leave_mode
 from gradscribe.runtime.graph.modes import MODES, Mode
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ __all__ = [
     "inference_mode", "is_inference", "is_inference_mode_enabled",
 ]
 # fmt: on
-
-_inference: ContextVar[bool] = ContextVar("gradscribe_inference_mode", default=False)
 
 SAVED = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
@@ -49,7 +47,7 @@ class Untracked(list[int]):
 
 def is_inference_mode_enabled() -> bool:
     """Whether the innermost `inference_mode` is on."""
-    return _inference.get()
+    return INFERENCE.get() is not None
 
 
 def is_inference(tensor: Tensor) -> bool:
@@ -59,13 +57,13 @@ def is_inference(tensor: Tensor) -> bool:
 
 def refuse_store(tensor: Tensor) -> None:
     """Raise the error for a store into an inference Tensor outside of the mode."""
-    if is_inference(tensor) and not _inference.get():
+    if is_inference(tensor) and INFERENCE.get() is None:
         raise RuntimeError(_STORED)
 
 
 def refuse_requiring(tensor: Tensor) -> None:
     """Raise the error for `requires_grad` on an inference Tensor outside of the mode."""
-    if is_inference(tensor) and not _inference.get():
+    if is_inference(tensor) and INFERENCE.get() is None:
         raise RuntimeError(_REQUIRED)
 
 
@@ -85,7 +83,7 @@ class _Marking(Mode):
             self.made(out)
 
     def made(self, tensor: Tensor) -> None:
-        if _inference.get() and tensor._node is None:
+        if INFERENCE.get() is not None and tensor._node is None:
             tensor._counter = Untracked([0])
             tensor._needs_grad = REQUIRED if tensor._needs_grad else None  # type: ignore[assignment]
 
@@ -109,8 +107,8 @@ class inference_mode(GradMode):
         self.mode = mode
 
     def __enter__(self) -> None:
-        self._tokens: tuple[Token[bool], Token[bool]] = (
-            _inference.set(self.mode),
+        self._tokens: tuple[Token[bool | None], Token[bool]] = (
+            INFERENCE.set(False if self.mode else None),
             enter_mode(not self.mode),
         )
         MODES.append(_MARKING)
@@ -118,7 +116,7 @@ class inference_mode(GradMode):
     def __exit__(self, *_: Any) -> None:
         MODES.remove(_MARKING)
         inference, grad = self._tokens
-        _inference.reset(inference)
+        INFERENCE.reset(inference)
         leave_mode(grad)
 
     def clone(self) -> GradMode:

@@ -425,3 +425,23 @@ def test_stores_in_a_recorded_backward_change_the_tangent_of_what_they_store_to_
     (gradient,) = gs.autograd.grad(f(x, 0.7), x, create_graph=True)
     (expected,) = gs.autograd.grad((gradient * v).sum(), x)
     assert found.tolist() == pytest.approx(expected.tolist())
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_a_change_of_a_primal_gives_it_a_tangent_of_its_own(requires_grad):
+    x = gs.tensor([1.0, 2.0], requires_grad=requires_grad)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x * 1, gs.tensor([2.0, 2.0]))
+        primal = forward_ad.unpack_dual(dual).primal
+        primal.mul_(forward_ad.make_dual(gs.tensor([3.0, 4.0]), gs.tensor([5.0, 6.0])))
+        assert (primal.tolist(), tangent_of(primal).tolist()) == ([3, 8], [5, 12])
+        assert (dual.tolist(), tangent_of(dual).tolist()) == ([3, 8], [2, 2])
+
+
+def test_a_change_of_a_view_that_is_older_than_its_bases_tangent_changes_that():
+    with forward_ad.dual_level():
+        base = gs.tensor([1.0, 2.0])
+        view, later = base[:1], base[1:]
+        later.mul_(forward_ad.make_dual(gs.tensor([3.0]), gs.tensor([0.5])))
+        view.mul_(forward_ad.make_dual(gs.tensor([3.0]), gs.tensor([5.0])))
+        assert (base.tolist(), tangent_of(base).tolist()) == ([3, 6], [5, 1])

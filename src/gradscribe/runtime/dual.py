@@ -174,12 +174,14 @@ class _Level(Mode):
         own[place] = 0 if given is None else given.clone()
 
     def _new_tangent(self, target: Tensor) -> Tensor:
-        """Zeros for a Tensor without tangent: for a view, the same view of its base's."""
-        if target._view_of is None:
+        """Zeros for a Tensor without tangent: for a view, the same view of its base's, unless it
+        has one of its own."""
+        if target._view_of is None or target._view_of.cut:
             own = wrap(np.zeros_like(target.array))
         else:
             base = target._view_of.base
-            own = self.tangent(base) or self._new_tangent(base)
+            known = self.tangent(base)
+            own = self._new_tangent(base) if known is None else known
             for step in target._view_of.steps:
                 own = step.on_tensor(own)
         self.attach(target, own)

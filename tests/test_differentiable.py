@@ -8,6 +8,7 @@ import pytest
 
 import gradscribe as gs
 from gradscribe import errors
+from gradscribe.utils.checkpoint import checkpoint
 from tests.programs.targets import arrays
 
 RNG = np.random.default_rng(0)
@@ -179,6 +180,36 @@ def test_argnums_of_the_decorator_choose_what_is_differentiated():
     f(a, b).backward()
     assert a.grad is None
     np.testing.assert_array_equal(b.grad.numpy(), [1.0, 2.0])
+
+
+def decorated_inside(x):
+    @gs.differentiable
+    def scaled(y):
+        return y * y * x
+
+    @gs.differentiable()
+    def halved(y):
+        return y / 2
+
+    return halved(scaled(x)) + gs.differentiable(gs.tanh)(x)
+
+
+def checkpointed_inside(x):
+    def part(y, factor=2.0):
+        return (y * y).sin() * factor
+
+    y = checkpoint(part, x, factor=3.0, use_reentrant=False)
+    return checkpoint(lambda y: y * y * x, y, use_reentrant=False, preserve_rng_state=False)
+
+
+@pytest.mark.parametrize("function", [decorated_inside, checkpointed_inside])
+def test_what_wraps_functions_may_be_used_inside(function):
+    def outcome(function):
+        x = gs.tensor([0.5, 1.5, -0.7], requires_grad=True)
+        out = function(x)
+        return out.tolist(), gs.autograd.grad(out.sum(), x)[0].tolist()
+
+    np.testing.assert_allclose(outcome(gs.differentiable(function)), outcome(function))
 
 
 def test_specializations_are_kept_and_the_latest_gives_the_sources():

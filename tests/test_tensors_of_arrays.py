@@ -62,3 +62,20 @@ def test_no_derivative_gets_lost_where_eager_mode_refuses_an_array():
         gradient(f)
     expected = np.tanh(X) + X / np.cosh(X) ** 2 + np.exp(X)
     np.testing.assert_allclose(gradient(gs.differentiable(f)), expected)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: gs.from_numpy(np.asarray(x.detach())) * x,
+        lambda x: gs.from_numpy(np.array(x.detach(), dtype=float)) * x,
+        lambda x: np.asarray(x.detach()).std() * x,
+        lambda x: np.array(x.detach()).max(0) * x,
+        lambda x: x * (2 if isinstance(np.ascontiguousarray(x.detach()), np.ndarray) else 3),
+    ],
+)
+def test_arrays_of_tensors_are_arrays(function):
+    compiled = gs.differentiable(function)
+    np.testing.assert_allclose(
+        gradient(lambda x: compiled(x).sum()), gradient(lambda x: function(x).sum())
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gradscribe as gs
 from gradscribe.errors import AliasingError
+from gradscribe.utils.checkpoint import checkpoint
 from tests.refused import refused, refused_when_run
 
 TENSOR = gs.tensor([0.5, 1.5], requires_grad=True)
@@ -26,6 +27,16 @@ class Log:
 def backward_inside(x):
     x.sum().backward()
     return x.grad
+
+
+@refused("`differentiable` with options inside of compiled code", TENSOR)
+def decorates_with_options(x):
+    return gs.differentiable(lambda y, z: y * z, argnums=0)(x, x)
+
+
+@refused("`checkpoint` with contexts inside of compiled code", TENSOR)
+def checkpoints_in_contexts(x):
+    return checkpoint(gs.tanh, x, use_reentrant=False, context_fn=lambda: (None, None))
 
 
 @refused("`requires_grad` inside of compiled code", TENSOR)

@@ -16,6 +16,7 @@ from gradscribe.api import (
     stopping,
     tensor_spellings,
     transform_calls,
+    wrappers,
 )
 from gradscribe.api import tensor_calls as _tensor_calls
 from gradscribe.api import tensor_creation as _tensor_creation
@@ -88,5 +89,6 @@ function_calls.enter()
 tensor_spellings.enter()
 register(STOP_GRADIENT, (stop_gradient,), ())
 stopping.enter(stop_gradient)
+wrappers.enter()
 
 del _tensor_calls, _tensor_creation, _tensor_promotion

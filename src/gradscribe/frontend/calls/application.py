@@ -17,6 +17,7 @@ from gradscribe.frontend.calls import (
     options,
     positions,
     prelude,
+    tensors,
 )
 from gradscribe.frontend.contiguity import is_contiguous
 from gradscribe.frontend.data.subscripts import cut
@@ -32,12 +33,16 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.core import Linearity, Method, Primitive, Value
 from gradscribe.ir.types import Array, is_complex
 from gradscribe.primitives.registry import METHODS, NAMED, PRIMITIVES, VARIANTS, class_of_results
+from gradscribe.primitives.shaping import respelled
 
 _ONE_TUPLE = {"reshape": "shape", "transpose": "axes"}
 """Methods that take their tuple also as separate arguments."""
 
 _CONVERSIONS = (np.asarray, np.asanyarray, np.ascontiguousarray)
 """Functions that return their argument, or a copy if that is of another dtype."""
+
+_ARRAYS_OF = (np.array, *_CONVERSIONS)
+"""Functions that give NumPy's arrays, of Tensors, too."""
 
 _OF_ARRAYS = frozenset({"copy", "ndmin", "subok"})
 """Options of `np.array` that say whether, and in which form, a new array is made."""
@@ -80,6 +85,11 @@ def apply_primitive(
     objects = object_arrays.made(lowering, node, callee, arguments, keywords)
     if objects is not None:
         return objects
+    if callee in _ARRAYS_OF and arguments and tensors.is_tensor(lowering, arguments[0]):
+        spelling = (arguments[0], Static("numpy"))
+        respell = PRIMITIVES[respelled]
+        array = apply_primitive(lowering, node, respell, respelled, spelling, {})
+        arguments = (array, *arguments[1:])
     if callee in (np.array, np.asarray) and not keywords.keys().isdisjoint(_OF_ARRAYS):
         return _array(lowering, node, callee, arguments, keywords)
     out, where, arguments, keywords = destinations.destination(callee, arguments, keywords)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradscribe import grad, utils
+from gradscribe import autograd, grad, utils
 from gradscribe.errors import NoDerivativeError
 from gradscribe.runtime import namespace as gs
 
@@ -76,7 +76,7 @@ def test_comparisons_with_arrays(x):
 
 
 def test_what_is_not_understood_is_refused(x):
-    with pytest.raises(TypeError):
+    with pytest.raises(NoDerivativeError, match=r"`power\.reduce` has no derivative here"):
         np.power.reduce(x)
     with pytest.raises(TypeError):
         np.exp(x, out=np.zeros((2, 2)))
@@ -263,3 +263,65 @@ def test_masks_may_be_lists():
     (chosen + stored).sum().backward()
     assert chosen.tolist() == [1.0, 6.0]
     assert x.grad.tolist() == pytest.approx([1 + np.e, 4.0])
+
+
+AT = {
+    "rows": ([0, 0, 1], 2.0),
+    "places": ((np.array([0, 1, 0]), np.array([1, 1, 1])), np.array([1.0, 2.0, 3.0])),
+    "mask": (np.array([[True, False, True], [False, False, True]]), 3.0),
+    "row": (1, np.array([1.0, 2.0, 3.0])),
+    "rows of values": ([0, 0], np.full((2, 3), 2.0)),
+    "columns": ((slice(None), [0, 0]), np.array([[1.0], [2.0]])),
+    "negative": (np.array([-1, -1]), np.array([1.5, 2.0, 3.0])),
+}
+
+
+@pytest.mark.parametrize("ufunc", [np.add, np.subtract, np.multiply, np.maximum, np.divide])
+@pytest.mark.parametrize("case", AT)
+def test_universal_functions_at_places_that_come_twice(ufunc, case):
+    index, values = AT[case]
+    start = np.arange(1.13, 7).reshape(2, 3)
+    expected = start.copy()
+    ufunc.at(expected, index, values)
+
+    def changed(x, given):
+        y = x * 1
+        assert ufunc.at(y, index, given) is None
+        return y
+
+    x, given = gs.tensor(start, requires_grad=True), gs.tensor(values, requires_grad=True)
+    np.testing.assert_allclose(changed(x, values).detach().numpy(), expected)
+    np.testing.assert_allclose(changed(x, given).detach().numpy(), expected)
+    assert autograd.gradcheck(changed, (x, given))
+
+
+def test_universal_functions_of_one_operand_at_places():
+    x = gs.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = x * 1
+    np.exp.at(y, [0, 0, 2])
+    expected = np.exp(np.exp(1.0)) * np.exp(1.0)
+    y.sum().backward()
+    assert x.grad.numpy() == pytest.approx([expected, 1.0, np.exp(3.0)])
+    with pytest.raises(TypeError, match="cannot be stored in an array: make a Tensor of the array"):
+        np.add.at(np.zeros(3), [0], x)
+
+
+def test_methods_of_universal_functions_without_rules():
+    x = gs.tensor([2.0, 3.0, 2.0])
+    assert np.logical_or.accumulate(x).tolist() == [True, True, True]
+    assert np.floor_divide.accumulate(x).tolist() == [2.0, 0.0, 0.0]
+    with pytest.raises(NoDerivativeError, match=r"`arctan2\.reduceat` has no derivative here"):
+        np.arctan2.reduceat(x.requires_grad_(), [0, 1])
+
+
+@pytest.mark.parametrize("function", [np.place, np.putmask])
+def test_values_of_a_list_are_stored_under_a_mask(function):
+    x = gs.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    for values in ([7.0, 8.0, 9.0], [x[1], x[0], x[2]]):
+        expected, y = x.detach().clone().numpy(), x * 1
+        mask = np.array([True, False, True])
+        function(expected, mask, [float(v) for v in values])
+        function(y, mask, values)
+        assert y.tolist() == expected.tolist()
+    (d_x,) = autograd.grad(y.sum(), x)
+    assert d_x.tolist() == ([1.0, 2.0, 0.0] if function is np.place else [0.0, 2.0, 1.0])

@@ -90,22 +90,22 @@ def change_each(x: Any, index: Any, values: Any, operation: Any) -> None:
 
 def change_places(x: Any, index: Any, values: Any, operation: Any) -> None:
     """`change_each` for an index of any kind: by the places of the elements in the flat array."""
-    places = np.reshape(np.arange(x.size), x.shape)[index]
+    places = np.reshape(np.arange(np.size(x)), np.shape(x))[index]
     given = np.ravel(np.broadcast_to(values, np.shape(places)))
-    flat = np.ravel(x.copy())
+    flat = np.ravel(np.copy(x))
     for place, value in zip(np.ravel(places), given):  # noqa: B905
         flat[place] = operation(flat[place], value)
-    x[...] = np.reshape(flat, x.shape)
+    x[...] = np.reshape(flat, np.shape(x))
 
 
 def change_each_alone(x: Any, index: Any, operation: Any) -> None:
     """`operation.at(x, index)`."""
     if isinstance(index, tuple) or np.ndim(index) > 1 or np.asarray(index).dtype == np.bool_:
-        places = np.reshape(np.arange(x.size), x.shape)[index]
-        flat = np.ravel(x.copy())
+        places = np.reshape(np.arange(np.size(x)), np.shape(x))[index]
+        flat = np.ravel(np.copy(x))
         for place in np.ravel(places):
             flat[place] = operation(flat[place])
-        x[...] = np.reshape(flat, x.shape)
+        x[...] = np.reshape(flat, np.shape(x))
     elif np.ndim(index) == 0:
         x[index] = operation(x[index])
     else:

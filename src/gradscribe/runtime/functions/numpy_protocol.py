@@ -37,24 +37,28 @@ def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwar
     """`ufunc(*inputs)` with a Tensor among the inputs (NEP 13)."""
     ufunc = PUBLIC.get(ufunc, ufunc)
     callee = ufunc if method == "__call__" else getattr(ufunc, method)
+    if method == "at":
+        return _change(functools.partial(_change_at, ufunc), callee, inputs, kwargs)
     if ufunc not in PRIMITIVES and ufunc not in COMPOSITIONS:
-        return _without_derivative(callee, inputs, kwargs)
+        return _without_derivative(ufunc.__name__, callee, inputs, kwargs)
     if "out" in kwargs:
         return _into(callee, method == "__call__", inputs, **kwargs)
     if method != "__call__" or kwargs or getattr(ufunc, "nout", 1) != 1:
         known = callee in COMPOSITIONS or callee in PRIMITIVES
-        return apply_of_any_form(callee, inputs, kwargs) if known else NotImplemented
+        if not known:
+            return _without_derivative(f"{ufunc.__name__}.{method}", callee, inputs, kwargs)
+        return apply_of_any_form(callee, inputs, kwargs)
     row = BY_CALLEE.get(ufunc) or _row(ufunc)
     if refusal(row.name, inputs) is not None:
         return apply_of_any_form(callee, inputs, kwargs)
     return apply(row, [i.item() if isinstance(i, np.generic) else i for i in inputs])
 
 
-def _without_derivative(callee: Any, inputs: Any, kwargs: Mapping[str, Any]) -> Any:
+def _without_derivative(name: str, callee: Any, inputs: Any, kwargs: Mapping[str, Any]) -> Any:
     """A call of an operation that has no rule, where none is needed."""
     if any(isinstance(item, Tensor) and item.requires_grad for item in inputs) and grad_enabled():
         raise NoDerivativeError(
-            f"`{callee.__name__}` has no derivative here",
+            f"`{name}` has no derivative here",
             "detach the Tensor, or give the derivative as a `gs.autograd.Function`",
         )
     found = callee(*map(_array, inputs), **{name: _array(item) for name, item in kwargs.items()})
@@ -102,7 +106,7 @@ def array_function(
     if function in VIEWS:
         return VIEWS[function](*args, **kwargs)
     if function in _changing():
-        return _change(_changing()[function], args, kwargs)
+        return _change(_changing()[function], function, args, kwargs)
     if isinstance(kwargs.get("out"), np.ndarray):
         return _fill(function, args, kwargs)
     if function is np.nonzero:
@@ -148,14 +152,48 @@ def _changing() -> Mapping[Any, Callable[..., None]]:
     return FUNCTIONS
 
 
-def _change(change: Callable[..., None], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+def _change(
+    change: Callable[..., None],
+    function: Callable[..., None],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> None:
     """`np.put_along_axis(x, …)` and its kind: stores to a Tensor, recorded as such."""
     target = args[0] if args else next(iter(kwargs.values()))
     if not isinstance(target, Tensor):
         raise TypeError("a Tensor cannot be stored in an array: make a Tensor of the array, too")
     if not target.is_contiguous():
-        raise TypeError(f"`np.{change.__name__}` changes contiguous Tensors; use an index")
-    change(*args, **kwargs)
+        raise TypeError(f"`np.{function.__name__}` changes contiguous Tensors; use an index")
+    change(*map(_of_list, args), **{name: _of_list(value) for name, value in kwargs.items()})
+
+
+def _change_at(ufunc: np.ufunc, x: Tensor, index: Any, values: Any = None) -> None:
+    """`ufunc.at(x, index, values)`. Sums need one store, whatever comes twice."""
+    with LOADING:
+        from gradscribe.frontend.calls.array_changes import change_each, change_each_alone
+
+    index = tuple(map(_array, index)) if isinstance(index, tuple) else _array(index)
+
+    def applied(item: Tensor, *value: Any) -> Any:
+        return ufunc(item.clone(), *value)  # the item itself is stored to next
+
+    if values is None:
+        change_each_alone(x, index, applied)
+    elif ufunc in (np.add, np.subtract):
+        places = np.arange(x.numel()).reshape(x.shape)[index]
+        given = np.ravel(np.broadcast_to(values, places.shape))
+        given = np.negative(given) if ufunc is np.subtract else given
+        where = np.unravel_index(places.ravel(), x.shape)
+        x.index_put_(tuple(map(wrap, where)), _tensor(given).to(x.dtype), accumulate=True)
+    else:
+        change_each(x, index, values, applied)
+
+
+def _of_list(value: Any) -> Any:
+    """A list as an array, or as a Tensor of the Tensors in it."""
+    if not isinstance(value, list):
+        return value
+    return np.stack(value) if _is_sequence_of_arrays(value) else np.asarray(value)
 
 
 def _fill(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

@@ -445,3 +445,16 @@ def test_a_change_of_a_view_that_is_older_than_its_bases_tangent_changes_that():
         later.mul_(forward_ad.make_dual(gs.tensor([3.0]), gs.tensor([0.5])))
         view.mul_(forward_ad.make_dual(gs.tensor([3.0]), gs.tensor([5.0])))
         assert (base.tolist(), tangent_of(base).tolist()) == ([3, 6], [5, 1])
+
+
+def test_tangents_are_shared_with_views_taken_before_axes_were_exchanged():
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(gs.ones(2, 2), gs.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        older = dual.t()
+        dual.t_()
+        older[0] = 0.5
+        assert tangent_of(dual).tolist() == [[0, 0], [2, 4]]
+        dual.mul_(2)
+        assert tangent_of(older).tolist() == [[0, 0], [4, 8]]
+        dual.unsqueeze_(0).zero_()
+        assert tangent_of(older).tolist() == [[0, 0], [0, 0]]

@@ -164,6 +164,11 @@ class _Level(Mode):
         if tangent is not None:
             self.attach(copy, tangent.clone())
 
+    def shared(self, tensor: Tensor, other: Tensor) -> None:
+        tangent = self.tangent(tensor)
+        if tangent is not None:
+            self.attach(other, tangent)
+
     def stored(self, target: Tensor, place: Any, value: Any) -> None:
         given = self.tangent(value)
         own = self.tangent(target)

@@ -49,6 +49,9 @@ class Mode:
     def copied(self, tensor: Tensor, copy: Tensor) -> None:
         """A copy stands for a Tensor whose memory will change."""
 
+    def shared(self, tensor: Tensor, other: Tensor) -> None:
+        """Another Tensor stands for a Tensor, in its memory."""
+
     def needs_tensors(self, nodes: Sequence[Node], seeds: Sequence[Tensor]) -> bool:
         """Whether in a backward run from these nodes, with these cotangents, Tensors must flow,
         so that their tangents are known."""
@@ -134,6 +137,12 @@ def tell_copied(tensor: Tensor, copy: Tensor) -> None:
     """Tell all modes of a copy that stands for a Tensor."""
     for mode in tuple(MODES):
         mode.copied(tensor, copy)
+
+
+def tell_shared(tensor: Tensor, other: Tensor) -> None:
+    """Tell all modes of another Tensor that stands for a Tensor, in its memory."""
+    for mode in tuple(MODES):
+        mode.shared(tensor, other)
 
 
 def tell_storing(target: Tensor) -> None:

@@ -25,6 +25,7 @@ from gradscribe.runtime.graph.modes import (
     MODES,
     tell_copied,
     tell_recorded,
+    tell_shared,
     tell_stored,
     tell_storing,
 )
@@ -127,10 +128,10 @@ def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwa
     original._counter = target._counter
     original._view_of = target._view_of
     if MODES:
-        tell_copied(target, original)
+        tell_shared(target, original)
     result = function(original, *args, **kwargs)
     if MODES:
-        tell_copied(result, target)
+        tell_shared(result, target)
     target.array = result.array
     if result._node is not None:
         _name_in_place(result)

@@ -82,11 +82,11 @@ def test_integers_of_indices_and_shapes_are_leaves(asked):
     assert reshape_leaves[1:] == [2]
 
 
-def test_sequences_are_tuples_of_operands(asked, x):
-    gs.cat([x, x.detach()])
-    ((callee, args, kwargs, _, active),) = asked.calls
-    assert (callee, args) == (np.concatenate, ((Operand(0), Operand(1)),))
-    assert (kwargs, active) == ({"axis": 0}, (0,))
+def test_nothing_is_compiled_for_the_number_of_tensors_that_are_joined(asked, x):
+    for count in (2, 3, 50):
+        for join in (gs.cat, gs.stack, np.concatenate, np.stack, np.hstack):
+            assert join([x, *[x.detach()] * count]).requires_grad
+    assert asked.calls == []
 
 
 def test_composites_are_plain_python_functions(asked, x):

@@ -30,6 +30,7 @@ from gradscribe.runtime.graph.compiled_node import CompiledNode, compiled_node_c
 from gradscribe.runtime.graph.drawing import States
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.inference import SAVED, Untracked, all_inference, is_inference
+from gradscribe.runtime.graph.joined import is_join, join
 from gradscribe.runtime.graph.kernel import AdjointByOperations, Derivatives, Kernel, signature
 from gradscribe.runtime.graph.modes import MODES, call_name, tell_finished, tell_recorded, timed
 from gradscribe.runtime.graph.node import NO_EDGE, Node
@@ -100,6 +101,8 @@ def _own(array: Any, operands: Sequence[Any]) -> Any:
 
 @silent
 def _record(operation: Operation, operands: Sequence[Any], static: tuple[Any, ...]) -> Tensor:
+    if operation.sequence and is_join(operation, static):
+        return join(operation, operands, static)
     key: list[Any] = [operation, static]
     if static:
         key += map(type, static)

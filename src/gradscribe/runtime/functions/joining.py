@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.functions import shaping
-from gradscribe.runtime.tensors.promotion import alike
 from gradscribe.runtime.tensors.size import Size
-from gradscribe.runtime.tensors.tensor import Tensor
 
 # fmt: off
 __all__ = [
@@ -123,16 +121,14 @@ def block_diag(*tensors: Any) -> Any:
                 f"{position} has {tensor.ndim} dimensions"
             )
     blocks = [atleast_2d(tensor) for tensor in tensors]
+    width, left = sum(block.size(1) for block in blocks), 0
     rows = []
-    for i, block in enumerate(blocks):
-        height = block.size(0)
-        row = [
-            block if i == j else block.new_zeros(height, other.size(1))
-            for j, other in enumerate(blocks)
-        ]
-        rows.append(np.concatenate(alike(row), axis=1))
-    result: Tensor = np.concatenate(alike(rows), axis=0)  # type: ignore[assignment]
-    return result
+    for block in blocks:
+        height, own = block.size(0), block.size(1)
+        sides = (block.new_zeros(height, left), block.new_zeros(height, width - left - own))
+        rows.append(shaping.cat((sides[0], block, sides[1]), 1))
+        left += own
+    return shaping.cat(rows, 0)
 
 
 def broadcast_shapes(*shapes: Any) -> Size:

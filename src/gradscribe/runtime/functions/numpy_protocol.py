@@ -22,6 +22,7 @@ from gradscribe.primitives.registry import (
     PUBLIC,
     VARIANTS,
 )
+from gradscribe.runtime.functions import joining, shaping
 from gradscribe.runtime.functions.adaptors import BY_CALLEE
 from gradscribe.runtime.functions.any_form import apply_of_any_form
 from gradscribe.runtime.functions.eager import STEMS, Operation, apply, apply_as_view
@@ -111,6 +112,8 @@ def array_function(
         return _fill(function, args, kwargs)
     if function is np.nonzero:
         return tuple(map(wrap, np.nonzero(*map(_array, args))))
+    if function in _JOINS and _are_alike(*args, **kwargs):
+        return _JOINS[function](*args, **kwargs)
     if function is np.einsum and "out" not in kwargs:
         view = view_of_axes(*args)
         if view is not None:
@@ -142,6 +145,25 @@ def array_function(
     if row.view and len(operands) == 1:
         return apply_as_view(row, operands[0], tuple(static.values()))
     return apply(row, operands, tuple(static.values()))
+
+
+_JOINS: dict[Any, Callable[..., Tensor]] = {
+    np.concatenate: shaping.cat,
+    np.stack: shaping.stack,
+    np.hstack: joining.hstack,
+    np.vstack: joining.vstack,
+    np.dstack: joining.dstack,
+    np.column_stack: joining.column_stack,
+}
+
+
+def _are_alike(items: Any = None, axis: Any = 0, **more: Any) -> bool:
+    """Whether Tensors of one dtype are joined, and nothing else is asked for: then there is no
+    rule of NumPy's that differs."""
+    if more or axis is None or not isinstance(items, (tuple, list)):
+        return False
+    tensors = all(isinstance(item, Tensor) for item in items)
+    return tensors and len({item.array.dtype for item in items}) == 1
 
 
 def _changing() -> Mapping[Any, Callable[..., None]]:

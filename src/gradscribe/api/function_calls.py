@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from gradscribe.api import changed_inputs, function_rules
@@ -23,15 +24,18 @@ from gradscribe.api.function_methods import (
     Rules,
 )
 from gradscribe.api.function_rules import attribute
+from gradscribe.api.origins import origin
 from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers, inlining, opaque
+from gradscribe.frontend.data import instances
 from gradscribe.frontend.data.structures import opened
 from gradscribe.frontend.data.subscripts import cut
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import storages
-from gradscribe.frontend.values import Ref, Static, Storage, TupleOf, may_overlap
+from gradscribe.frontend.splitting import for_each_kind, resolved
+from gradscribe.frontend.values import Either, Ref, Static, Storage, TupleOf, may_overlap
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, is_differentiable
 from gradscribe.primitives.control import GIVEN
@@ -49,11 +53,22 @@ _TELLING = {
 
 
 def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`F.apply(*inputs)`."""
+    """`F.apply(*inputs)`; for each kind of those that are of one or of another."""
     receiver, *inputs = arguments
     function: type[Function] = receiver.value
     for name in _METHODS:
         _depend(lowering, Path(function).attribute(name), getattr(function, name))
+    named = {name: resolved(lowering, item) for name, item in keywords.items()}
+
+    def applied(*inputs: Any) -> Any:
+        return _applied(lowering, node, function, list(inputs), named)
+
+    return for_each_kind(lowering, node, tuple(inputs), applied)
+
+
+def _applied(
+    lowering: Lowering, node: Any, function: type[Function], inputs: list[Any], keywords: Any
+) -> Any:
     if function.setup_context is not Function.setup_context:
         inputs, keywords = _with_defaults(lowering, function.forward, inputs, keywords)
     needed = tuple(_is_differentiable(lowering, item) for item in inputs)
@@ -64,30 +79,135 @@ def _apply(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     result = _forward(lowering, node, function, context, inputs, keywords)
     if not lowering.cutting:
         changed_inputs.keep_derivatives(lowering, before)
-    items = result.items if isinstance(result, TupleOf) else (result,)
-    recorded = any(needed) and not lowering.cutting
-    told = {name: _decided(lowering, node, function, context, name) for name in _TELLING}
-    dirty = changed_inputs.checked(lowering, node, told[DIRTY], inputs, items)
-    outputs = tuple(
-        recorded
-        and _is_differentiable(lowering, item)
-        and not any(is_same(item, m) for m in told[NON_DIFFERENTIABLE])
-        for item in items
-    )
-    found = list(items)
-    if any(outputs):
-        places = [i for i, known in enumerate(outputs) if known]
-        active = [item for item, known in zip(inputs, needed, strict=True) if known]
-        shared = _shared(lowering, active, [items[i] for i in places if not dirty[i]])
-        known = tuple(needed), tuple(not isinstance(item, (Ref, Value)) for item in inputs)
-        made = _given(lowering, node, function, context, given, known, (items, outputs), shared)
-        for i, item in zip(places, made, strict=True):
-            found[i] = changed_inputs.stored(lowering, node, items[i], item) if dirty[i] else item
-    for i, item in enumerate(items):
-        if not outputs[i] and not dirty[i] and _is_differentiable(lowering, item):
-            found[i] = cut(lowering, item)
-    found = [found[_last(items, i, inputs)] for i in range(len(items))]
-    return TupleOf(tuple(found)) if isinstance(result, TupleOf) else found[0]
+
+    def finished(result: Any) -> Any:
+        call = _Call(lowering, node, function, context, inputs, needed, given)
+        if not isinstance(result, TupleOf):
+            return call.results(result)[0]
+        return for_each_kind(
+            lowering, node, result.items, lambda *items: TupleOf(tuple(call.results(*items)))
+        )
+
+    return for_each_kind(lowering, node, (result,), finished)
+
+
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """A call whose `forward` was lowered. needed: which of the inputs are differentiable; given:
+    these, as they were before."""
+
+    lowering: Lowering
+    node: Any
+    function: type[Function]
+    context: Any
+    inputs: list[Any]
+    needed: tuple[bool, ...]
+    given: list[Value]
+
+    def results(self, *items: Any) -> list[Any]:
+        """What `forward` returned, as the caller gets it: as functions of the inputs."""
+        lowering, inputs = self.lowering, self.inputs
+        recorded = any(self.needed) and not lowering.cutting
+        told = {name: self._told(name) for name in _TELLING}
+        dirty = changed_inputs.checked(lowering, self.node, told[DIRTY], inputs, items)
+        outputs = tuple(
+            recorded
+            and _is_differentiable(lowering, item)
+            and not any(is_same(item, m) for m in told[NON_DIFFERENTIABLE])
+            for item in items
+        )
+        found = list(items)
+        if any(outputs):
+            places = [i for i, known in enumerate(outputs) if known]
+            shared = self._shared([items[i] for i in places if not dirty[i]])
+            for i, made in zip(places, self._given(items, outputs, shared), strict=True):
+                found[i] = made
+                if dirty[i]:
+                    found[i] = changed_inputs.stored(lowering, self.node, items[i], made)
+        for i, item in enumerate(items):
+            if not outputs[i] and not dirty[i] and _is_differentiable(lowering, item):
+                found[i] = cut(lowering, item)
+        return [found[_last(items, i, inputs)] for i in range(len(items))]
+
+    def _told(self, name: str) -> tuple[Any, ...]:
+        """What `forward` has told its `ctx`: the items of an attribute of that, which may not
+        depend on the run."""
+        told = self._chosen(attribute(self.lowering, self.context, name))
+        if not isinstance(told, TupleOf):
+            self.lowering.unsupported(
+                self.node,
+                f"`{_TELLING[name]}` of `{self.function.__name__}` under a condition that only the "
+                "run decides",
+                "call it alike on every path, or decide by an argument that is a constant",
+            )
+        items = tuple(map(self._chosen, told.items))
+        instances.set_attribute(self.lowering, self.context, name, TupleOf(items))
+        return items
+
+    def _chosen(self, item: Any) -> Any:
+        """Of a value of one kind or of another, that of this path, if it is known."""
+        while isinstance(item, Either):
+            known = self.lowering.assumed.get(self.lowering.numbering.of(item.flag))
+            if known is None:
+                break
+            item = item.first if known else item.second
+        return item
+
+    @property
+    def _materializes(self) -> bool:
+        """Whether gradients that there are not come as zeros."""
+        materializes = attribute(self.lowering, self.context, MATERIALIZES)
+        if not isinstance(materializes, Static):
+            self.lowering.unsupported(
+                self.node,
+                f"`set_materialize_grads` of `{self.function.__name__}` that only the run decides",
+                "call it alike on every path, with a constant",
+            )
+        return bool(materializes.value)
+
+    def _given(
+        self, items: Sequence[Any], outputs: tuple[bool, ...], shared: frozenset[Storage]
+    ) -> list[Any]:
+        """The differentiable results, as functions of the differentiable inputs. shared: memory
+        that they may share."""
+        lowering = self.lowering
+        saved = opened(lowering, self.node, self.context)
+        values = [lowering.value(i) for i, known in zip(items, outputs, strict=True) if known]
+        origins = [origin(lowering.builder, value) for value in values]
+        known = [origin(lowering.builder, leaf) for leaf in saved.leaves]
+        of = tuple(origins.index(leaf) if leaf in origins else None for leaf in known)
+        materializes = self._materializes
+        filled = tuple(
+            materializes and not known and isinstance(item, Ref)
+            for item, known in zip(items, outputs, strict=True)
+        )
+        others = [item for item, is_filled in zip(items, filled, strict=True) if is_filled]
+        foreign = tuple(not isinstance(item, (Ref, Value)) for item in self.inputs)
+        of_inputs = (self.needed, foreign)
+        rules = Rules(self.function, saved.structure, *of_inputs, outputs, of, filled, materializes)
+        single = len(values) == 1
+        tree = {
+            "value": values[0] if single else lowering.value(TupleOf(tuple(values))),
+            "inputs": tuple(self.given),
+            "saved": (*saved.leaves, *map(lowering.value, others)),
+            "rules": rules,
+        }
+        made = lowering.wrap(lowering.plain(GIVEN, tree), shared)
+        return [made] if single else list(made.items)
+
+    def _shared(self, outputs: Sequence[Any]) -> frozenset[Storage]:
+        """The memory that results have in common with differentiable inputs."""
+        inputs = [item for item, known in zip(self.inputs, self.needed, strict=True) if known]
+        own, others = (
+            {storage for item in items for storage in storages(self.lowering, item)}
+            for items in (outputs, inputs)
+        )
+        return frozenset(
+            storage
+            for storage in own | others
+            if any(may_overlap(storage, one) for one in own)
+            and any(may_overlap(storage, other) for other in others)
+        )
 
 
 def _depend(lowering: Lowering, path: Path, method: Any) -> None:
@@ -114,41 +234,13 @@ def _with_defaults(
     return list(bound.args), bound.kwargs
 
 
-def _decided(
-    lowering: Lowering, node: Any, function: type[Function], context: Any, name: str
-) -> tuple[Any, ...]:
-    """What `forward` has told its `ctx`: the items of an attribute of that, which may not depend on
-    the run."""
-    told = attribute(lowering, context, name)
-    if not isinstance(told, TupleOf):
-        lowering.unsupported(
-            node,
-            f"`{_TELLING[name]}` of `{function.__name__}` under a condition that only the run "
-            "decides",
-            "call it alike on every path, or decide by an argument that is a constant",
-        )
-    return told.items
-
-
-def _last(items: tuple[Any, ...], index: int, inputs: list[Any]) -> int:
+def _last(items: Sequence[Any], index: int, inputs: list[Any]) -> int:
     """The number of the last result that is the same Tensor as this one. (An input that is handed
     on is another Tensor each time.)"""
     item = items[index]
     if not isinstance(item, (Ref, Value)) or any(is_same(item, given) for given in inputs):
         return index
     return max(i for i, other in enumerate(items) if is_same(item, other))
-
-
-def _materializes(lowering: Lowering, node: Any, function: type[Function], context: Any) -> bool:
-    """Whether gradients that there are not come as zeros."""
-    materializes = attribute(lowering, context, MATERIALIZES)
-    if not isinstance(materializes, Static):
-        lowering.unsupported(
-            node,
-            f"`set_materialize_grads` of `{function.__name__}` that only the run decides",
-            "call it alike on every path, with a constant",
-        )
-    return bool(materializes.value)
 
 
 def _forward(
@@ -170,58 +262,6 @@ def _forward(
         return result
     finally:
         lowering.cutting = cutting
-
-
-def _given(
-    lowering: Lowering,
-    node: Any,
-    function: type[Function],
-    context: Any,
-    inputs: Sequence[Value],
-    known: tuple[tuple[bool, ...], tuple[bool, ...]],
-    found: tuple[Any, tuple[bool, ...]],
-    shared: frozenset[Storage],
-) -> list[Any]:
-    """The differentiable results, as functions of the differentiable inputs, as those were before.
-    known: which of all inputs these are, and which are no Tensors; shared: memory that results may
-    share."""
-    outputs = [item for item, known in zip(*found, strict=True) if known]
-    saved = opened(lowering, node, context)
-    values = [lowering.value(item) for item in outputs]
-    of = tuple(values.index(leaf) if leaf in values else None for leaf in saved.leaves)
-    materializes = _materializes(lowering, node, function, context)
-    filled = tuple(
-        materializes and not known and isinstance(item, Ref)
-        for item, known in zip(*found, strict=True)
-    )
-    others = [item for item, is_filled in zip(found[0], filled, strict=True) if is_filled]
-    rules = Rules(function, saved.structure, *known, found[1], of, filled, materializes)
-    single = len(values) == 1
-    value = values[0] if single else lowering.value(TupleOf(tuple(values)))
-    tree = {
-        "value": value,
-        "inputs": tuple(inputs),
-        "saved": (*saved.leaves, *map(lowering.value, others)),
-        "rules": rules,
-    }
-    made = lowering.wrap(lowering.plain(GIVEN, tree), shared)
-    return [made] if single else list(made.items)
-
-
-def _shared(
-    lowering: Lowering, inputs: Sequence[Any], outputs: Sequence[Any]
-) -> frozenset[Storage]:
-    """The memory that results have in common with inputs."""
-    own, others = (
-        {storage for item in items for storage in storages(lowering, item)}
-        for items in (outputs, inputs)
-    )
-    return frozenset(
-        storage
-        for storage in own | others
-        if any(may_overlap(storage, one) for one in own)
-        and any(may_overlap(storage, other) for other in others)
-    )
 
 
 def _is_differentiable(lowering: Lowering, item: Any) -> bool:

@@ -128,6 +128,11 @@ class Backward:
         ]
         return False if False in known else None if None in known else True
 
+    def has_fitting(self, given: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+        """Whether a gradient of one shape can be summed to the other, at run time."""
+        ends = zip(given[::-1], wanted[::-1], strict=False)
+        return len(given) >= len(wanted) and all(n == to or to == 1 for n, to in ends)
+
     def misfit(self, position: int, given: str, wanted: str) -> str:
         """What is said of one of another shape."""
         return (
@@ -176,6 +181,10 @@ class Forward:
             return False
         known = [facts.equal(*lengths) for lengths in zip(given, wanted, strict=True)]
         return False if False in known else None if None in known else True
+
+    def has_fitting(self, given: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+        """Whether a tangent is of the shape of its result, at run time."""
+        return given == wanted
 
     def misfit(self, position: int, given: str, wanted: str) -> str:
         """What is said of one of another shape."""

@@ -18,7 +18,7 @@ from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers, inlining, opaque, own_rules, unpacking
 from gradscribe.frontend.calls import iteration_prelude as prelude
-from gradscribe.frontend.calls.own_rules import Conforming
+from gradscribe.frontend.calls.own_rules import Conforming, conformed
 from gradscribe.frontend.data import instances
 from gradscribe.frontend.data.python_objects import python_object
 from gradscribe.frontend.data.structures import rebuilt
@@ -184,8 +184,10 @@ def _check(
         message = Static(method.misfit(position, "{0}", "{1}"))
         inlining.inline(lowering, node, method.check_shape, (item, like, message))
     if fits is False:
-        texts = [[facts.shown(length) for length in shape] for shape in shapes]
-        raise RuntimeError(method.misfit(position, *(f"[{', '.join(t)}]" for t in texts)))
+        if any(length.known is None for shape in shapes for length in shape):
+            raise _NotCompiledError(method.name)  # the run has the numbers to be shown
+        texts = [str([length.known for length in shape]) for shape in shapes]
+        raise RuntimeError(method.misfit(position, *texts))
 
 
 _CONTAINERS: dict[type, Any] = {ListRef: [], DictRef: {}, TupleOf: ()}
@@ -211,24 +213,48 @@ def _called(
     name = f"{method.rules.function.__name__}_{method.name}"
     is_given = [item is not None for item in derivatives]
     given = [item for item in derivatives if item is not None]
-    callee = Conforming(_OnTensors(method, len(leaves), is_given), name, len(likes))
+    is_tensor = [getattr(lowering.value(leaf).type, "spelling", "") == "tensor" for leaf in leaves]
+    callee = _Checked(_OnTensors(method, is_tensor, is_given), name, len(likes))
     if getattr(method.function, "is_once_differentiable", False):
         callee.refusal = ONCE
     made = opaque.emit(lowering, callee, (*likes, *leaves, *given), {}, Tuple(types), RUN)
     return TupleOf(tuple(unpacking.unpacked(lowering, None, made)))
 
 
-class _OnTensors:
-    """A method on Tensors, given the leaves of its context and the derivatives as arrays. is_given:
-    which of its arguments are derivatives, and not None."""
+class _Checked(Conforming):
+    """A method that is called at run time; what it returns must fit what it belongs to."""
 
-    def __init__(self, method: Method, leaves: int, is_given: Sequence[bool]) -> None:
-        self.method, self.leaves, self.is_given = method, leaves, is_given
+    rule: _OnTensors
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        method, likes = self.rule.method, arguments[: self.likes]
+        results = self.rule(*arguments[self.likes :])
+        positions = [i for i, known in enumerate(method.wanted) if known]
+        for position, result, like in zip(positions, results, likes, strict=True):
+            if result is not None:
+                check_kind(result.dtype, np.asarray(like).dtype)
+                shapes = result.shape, np.shape(like)
+                if not method.has_fitting(*shapes):
+                    raise RuntimeError(method.misfit(position, *map(str, map(list, shapes))))
+        return tuple(map(conformed, results, likes))
+
+
+class _OnTensors:
+    """A method on Tensors, given the leaves of its context and the derivatives as arrays.
+    is_tensor: which leaves are Tensors; is_given: which of its arguments are derivatives, and not
+    None."""
+
+    def __init__(self, method: Method, is_tensor: Sequence[bool], is_given: Sequence[bool]) -> None:
+        self.method, self.is_tensor, self.is_given = method, is_tensor, is_given
 
     def __call__(self, *given: Any) -> tuple[Any, ...]:
-        leaves, derivatives = given[: self.leaves], iter(given[self.leaves :])
-        method = self.method
-        context = python_object(method.rules.context, leaves)
+        method, count = self.method, len(self.is_tensor)
+        leaves, derivatives = given[:count], iter(given[count:])
+        kept = [
+            _as_tensor(leaf) if known else leaf
+            for leaf, known in zip(leaves, self.is_tensor, strict=True)
+        ]
+        context = python_object(method.rules.context, kept)
         context.saved_tensors = tuple(map(_as_tensor, getattr(context, method.kept)))
         filled = [_as_tensor(next(derivatives)) if known else None for known in self.is_given]
         with no_grad():
@@ -237,9 +263,14 @@ class _OnTensors:
             results = (results,)
         method.check([item is None for item in results])
         wanted = [r for r, known in zip(results, method.wanted, strict=False) if known]
-        for item in wanted:
-            check_is_tensor(item)
-        return tuple(None if item is None else item.array for item in wanted)
+        return tuple(map(_as_array, wanted))
+
+
+def _as_array(item: Any) -> Any:
+    if isinstance(item, (np.ndarray, np.generic)):  # what it may keep where it is given arrays
+        return np.asarray(item)
+    check_is_tensor(item)
+    return None if item is None else item.array
 
 
 def _as_tensor(item: Any) -> Any:

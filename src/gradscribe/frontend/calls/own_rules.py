@@ -66,10 +66,11 @@ class Conforming:
         if not isinstance(results, (tuple, list)):
             results = (results,)
         results = (*results, *[None] * (len(likes) - len(results)))
-        return tuple(map(_conformed, results, likes))
+        return tuple(map(conformed, results, likes))
 
 
-def _conformed(result: Any, like: Any) -> Any:
+def conformed(result: Any, like: Any) -> Any:
+    """A derivative of the type of what it belongs to: summed to its shape, zero for None."""
     if result is None:
         return np.zeros_like(like) if isinstance(like, np.ndarray) else type(like)(0)
     if isinstance(like, np.ndarray):

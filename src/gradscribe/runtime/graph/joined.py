@@ -100,7 +100,7 @@ class JoinedNode(Node):
 
         def piece(position: int) -> Tensor:
             found, dtype = pieces[position], self.kinds[position][1]
-            found.array, found.counter, found.view_of = found.array.copy(), [0], None
+            found.array, found._counter, found._view_of = found.array.copy(), [0], None
             if found.array.dtype == dtype:
                 return found
             real = found.real if found.array.dtype.kind == "c" and dtype.kind != "c" else found
@@ -131,8 +131,8 @@ def join(operation: Operation, operands: Sequence[Any], static: tuple[Any, ...])
     edges: dict[int, Edge] = {}
     for position, operand in enumerate(operands):
         if isinstance(operand, Tensor):
-            if operand.view_of is not None:
-                operand.view_of.refresh(operand, placed=True)
+            if operand._view_of is not None:
+                operand._view_of.refresh(operand, placed=True)
             edges[position] = edge_of(operand) if operand.requires_grad else NO_EDGE
     kinds = [(array.shape, array.dtype) for array in arrays]
     dim = static[0] if static else 0

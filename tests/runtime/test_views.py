@@ -484,3 +484,29 @@ def test_a_view_of_a_view_holds_one_step_more_and_shares_the_others():
     base.mul_(3.0)
     assert view.grad_fn.name() == "AsStridedBackward0"
     assert len(view._view_of.steps) == 2211
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a: np.vsplit(a, 3),
+        lambda a: np.dsplit(a, 3),
+        lambda a: np.hsplit(a, 2),
+        lambda a: np.split(a, 2),
+        lambda a: np.array_split(a, 0),
+        lambda a: np.fliplr(a),
+        lambda a: np.rot90(a),
+        lambda a: np.diag(a[None, None]),
+    ],
+)
+def test_views_that_numpy_does_not_take_are_refused_with_its_errors(call: Any) -> None:
+    array = np.arange(3.0)
+    with pytest.raises((ValueError, IndexError)) as expected:
+        call(array)
+    with pytest.raises((ValueError, IndexError)) as error:
+        call(gs.tensor(array))
+    assert str(error.value) == str(expected.value)
+
+
+def test_an_empty_part_has_the_strides_of_its_base() -> None:
+    assert gs.ones(2, 3, 4)[:, 1:1].stride() == (12, 4, 1)

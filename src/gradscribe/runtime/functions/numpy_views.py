@@ -83,9 +83,21 @@ def _of_tensors(composed: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def _divided(splitting: Callable[..., Any]) -> Callable[..., list[Tensor]]:
+    """NumPy's split along a certain axis."""
+
+    @functools.wraps(splitting)
+    def function(ary: Tensor, indices_or_sections: Any) -> list[Tensor]:
+        splitting(np.broadcast_to(0, ary.shape), indices_or_sections)  # raises NumPy's errors
+        parts: list[Tensor] = COMPOSITIONS[splitting](ary, indices_or_sections)
+        return parts
+
+    return function
+
+
 _COMPOSED = (
     *(np.broadcast_arrays, np.linalg.diagonal, np.linalg.matrix_transpose, np.rollaxis),
-    *(np.dsplit, np.hsplit, np.vsplit, *available(np, "unstack")),
+    *available(np, "unstack"),
 )
 
 VIEWS: Mapping[Any, Callable[..., Any]] = {
@@ -93,6 +105,7 @@ VIEWS: Mapping[Any, Callable[..., Any]] = {
     np.atleast_1d: _of_tensors(joining.atleast_1d),
     np.atleast_2d: _of_tensors(joining.atleast_2d),
     np.atleast_3d: _of_tensors(joining.atleast_3d),
+    **{function: _divided(function) for function in (np.dsplit, np.hsplit, np.vsplit)},
     np.split: split,
     np.array_split: array_split,
     np.diag: diag,

@@ -120,9 +120,7 @@ class ArrayMethods(Attached):
     def stride(self, dim: int | None = None) -> Any:
         """How many elements to step over along each axis, or one."""
         strides = self.array.strides
-        if (
-            not self.array.size
-        ):  # NumPy tells none: those of a whole array, lengths being 1 at least
+        if not self.array.size and not any(strides):  # as if no length were zero
             strides = np.empty([max(n, 1) for n in self.array.shape], self.array.dtype).strides
         strides = tuple(step // self.array.itemsize for step in strides)
         return strides if dim is None else strides[dim]

@@ -20,6 +20,13 @@ class Log:
         return x.sum()
 
 
+class Noting(list):
+    """A list that does more than others where it is added to."""
+
+    def append(self, item):
+        super().append((len(self), item))
+
+
 # -- in compiled functions -----------------------------------------------------------------------
 
 
@@ -100,15 +107,26 @@ def expanded_to_nothing(x):
     return x.expand()
 
 
+@refused_when_run("a Tensor is added to a `set` from outside")
+def tensor_in_a_set():
+    found = set()
+
+    def entered(x):
+        found.add(x.sum())
+        return x
+
+    gs.differentiable(entered)(TENSOR)
+
+
 # -- in calls with Tensors -----------------------------------------------------------------------
 
 
 @refused_when_run("a function of lists of Tensors adds to a list from outside")
 def list_of_what_was_seen():
-    seen = []
+    seen = Noting()
 
     def noted(xs):
-        seen.append(float(xs[0][0]))
+        seen.append(xs[0].shape[0])
         return xs[0] * xs[1]
 
     gs.differentiable(noted)([TENSOR, TENSOR * 2])
@@ -154,3 +172,14 @@ def one_of_two_changed():
 )
 def attribute_on_one_path():
     gs.differentiable(Log().step)(TENSOR)
+
+
+@refused_when_run("`kept` stores in `held` what a call with Tensors does not follow")
+def dict_of_what_is_no_result():
+    held = {}
+
+    def kept(x):
+        held["generator"] = (i for i in range(3))
+        return x.sum()
+
+    gs.differentiable(kept)(TENSOR)

@@ -72,7 +72,7 @@ def _is_run_eagerly(primal: Primal) -> bool:
     """Whether forward mode on Tensors runs a function operation by operation: what changes its
     arguments, or sets gradient modes, which forward mode does not heed."""
     lowered = primal.lowered
-    return bool(lowered.changes or lowered.attributes or lowered.has_modes)
+    return lowered.has_effects or lowered.has_modes
 
 
 def has_tangent(leaf: Any) -> bool:
@@ -104,8 +104,7 @@ class _Call:
         self._is_new = not any(self._existing)
         self._stored = primal.lowered.stored
         self._distinct = primal.lowered.distinct
-        changes = primal.lowered.changes or primal.lowered.attributes
-        self._write_back = WriteBack(primal) if changes else None
+        self._write_back = WriteBack(primal) if primal.lowered.has_effects else None
         results = primal.lowered.effectful.body.yields
         returns_lists = any(isinstance(value.type, SequenceType) for value in results)
         types = [type_ for argument in primal.arguments for type_ in argument.types]
@@ -237,8 +236,17 @@ def _call_with_lists(
     kernel.drawing = drawing
     found = {id(value): item for value, item in zip(given, items_of(originals), strict=True)}
     wrapped = zip(items_of(out), apply_compiled(kernel, items, states), strict=True)
-    results = iter([found.setdefault(id(value), result) for value, result in wrapped])
+    results = iter(
+        [
+            value if isinstance(value, _COUNTS) else found.setdefault(id(value), result)
+            for value, result in wrapped
+        ]
+    )
     return [unflatten(tree, results) for tree in adapted.out_trees]
+
+
+_COUNTS = (int, np.integer)
+"""Numbers that no gradient is passed through, beside others in an item of a list."""
 
 
 def _separated(leaf: Any, given: Sequence[Any]) -> Any:

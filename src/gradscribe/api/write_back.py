@@ -18,6 +18,7 @@ from gradscribe.compiler.entry import Values, argument, steps_text
 from gradscribe.compiler.item_texts import NAMESPACE
 from gradscribe.compiler.leaves import builder
 from gradscribe.errors import AliasingError, UnsupportedError
+from gradscribe.frontend.interface import NEW, ContainerChange
 from gradscribe.ir.trees import count_leaves, flatten
 from gradscribe.runtime.tensors.inplace import refuse_leaf, refuse_store, take_over
 from gradscribe.runtime.tensors.tensor import Tensor
@@ -54,7 +55,10 @@ class WriteBack:
             stop = start + count_leaves(change.tree)
             self._steps.append((builder(change.tree), slice(start, stop)))
             start = stop
-        self._attributes = _Attributes(primal, start) if primal.lowered.attributes else None
+        lowered = primal.lowered
+        self._attributes = _Attributes(primal, start) if lowered.attributes else None
+        start += sum(count_leaves(c.tree) for c in lowered.attributes if c.tree is not None)
+        self._of_containers = _Containers(primal, start) if lowered.containers else None
 
     def check(self, values: Values) -> None:
         """Refuse, before the call, what cannot be changed."""
@@ -77,6 +81,8 @@ class WriteBack:
     def __call__(self, values: Values, leaves: Sequence[Any]) -> None:
         """Store what the changed objects hold in the end, which is found among all leaves of the
         result and the changes."""
+        if self._of_containers is not None:
+            self._of_containers(values, leaves)
         steps = zip(self._targets(values), self._of_items, self._steps, strict=True)
         for target, of_items, (build, where) in steps:
             (_store_items if of_items else _store)(target, build(leaves[where]))
@@ -108,6 +114,52 @@ class _Attributes:
         for owner, (name, _, _), item in zip(owners, self._steps, built, strict=True):
             store = type.__setattr__ if isinstance(owner, type) else object.__setattr__
             store(owner, name, item)
+
+
+class _Containers:
+    """The changes of lists, deques and dicts from outside. start: the number of their first
+    leaf."""
+
+    def __init__(self, primal: Primal, start: int) -> None:
+        self._changes = primal.lowered.containers
+        self._owners = primal.finder(change.owner for change in self._changes)
+        self._steps: list[tuple[Callable[[Sequence[Any]], Any], slice]] = []
+        for change in self._changes:
+            if change.tree is None:
+                raise UnsupportedError(
+                    f"`{primal.name}` stores in `{change.name}` what a call with Tensors does "
+                    "not follow",
+                    "store numbers, Tensors, or lists, tuples and dicts of them, on every path",
+                    primal.location,
+                )
+            stop = start + count_leaves(change.tree)
+            self._steps.append((builder(change.tree), slice(start, stop)))
+            start = stop
+
+    def __call__(self, values: Values, leaves: Sequence[Any]) -> None:
+        owners = self._owners(values)
+        new = [
+            _items_at_the_end(owner, change, build(leaves[where]))
+            for owner, change, (build, where) in zip(
+                owners, self._changes, self._steps, strict=True
+            )
+        ]
+        for owner, change, items in zip(owners, self._changes, new, strict=True):
+            if change.adds:
+                owner.extend(items)
+            elif change.keys is not None:
+                dict.clear(owner)
+                dict.update(owner, zip(change.keys, items, strict=True))
+            else:
+                owner[:] = items
+
+
+def _items_at_the_end(owner: Any, change: ContainerChange, new: Any) -> list[Any]:
+    """The items of a container after the call, or those that are added to it."""
+    if change.kept is None:
+        return list(new)
+    rest = iter(new)
+    return [next(rest) if former is NEW else owner[former] for former in change.kept]
 
 
 def _getter(expressions: Iterable[str]) -> Callable[[Values], tuple[Any, ...]]:

@@ -203,6 +203,7 @@ def delete_statement(lowering: Lowering, node: Any) -> None:
             continue
         owner = expression(lowering, target.value) if isinstance(target, gast.Subscript) else None
         place = None if owner is None else index(lowering, target.slice)
+        owner = outside.opened(lowering, owner)
         if isinstance(owner, ListRef):
             containers.delete_item(lowering, target, (owner, place), {})
         elif isinstance(owner, DictRef):

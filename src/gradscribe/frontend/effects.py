@@ -9,11 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradscribe.errors import UnsupportedError
+from gradscribe.frontend import outside
 from gradscribe.frontend.data.results import is_constant, result_tree
-from gradscribe.frontend.interface import AttributeChange, Change, Origin, Path, Step
+from gradscribe.frontend.interface import (
+    AttributeChange,
+    Change,
+    ContainerChange,
+    Origin,
+    Path,
+    Step,
+)
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     Cell,
@@ -30,18 +38,22 @@ from gradscribe.ir.core import IF, LOOP, Parameter, SliceOf, Value
 from gradscribe.ir.trees import LEAF, Leaf, Node, Tree
 from gradscribe.primitives.control import UNDEF
 
+if TYPE_CHECKING:
+    from gradscribe.frontend.container_changes import ChangedContainer
+
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """changes: what the function changes; attributes: those of objects. leaves: the values of the
-    leaves of both at the end. origins: for each leaf of the result, then of these, the argument
-    leaf that it is, or is a view of (None: a new one). stored: the numbers of the changed argument
-    leaves. distinct: those of the lists whose items are changed, each for itself. unclear: those
-    that a store under a name of one of several arrays may change, and numbers that `op=` changes if
-    they are Tensors."""
+    """changes: what the function changes; attributes: those of objects; containers: those from
+    outside. leaves: the values of the leaves of all at the end. origins: for each leaf of the
+    result, then of these, the argument leaf that it is, or is a view of (None: a new one). stored:
+    the numbers of the changed argument leaves. distinct: those of the lists whose items are
+    changed, each for itself. unclear: those that a store under a name of one of several arrays may
+    change, and numbers that `op=` changes if they are Tensors."""
 
     changes: tuple[Change, ...]
     attributes: tuple[AttributeChange, ...]
+    containers: tuple[ContainerChange, ...]
     leaves: tuple[Value, ...]
     origins: tuple[Origin | None, ...]
     stored: tuple[int, ...]
@@ -120,6 +132,7 @@ def effects_of(
     lowering: Lowering,
     given: Sequence[Given],
     attributes: Sequence[Attribute],
+    containers: Sequence[ChangedContainer],
     parameters: Sequence[Value],
     result: Any,
 ) -> Effects:
@@ -127,27 +140,30 @@ def effects_of(
 
     parameters: the leaves of its arguments and captures.
     """
-    items = list(_leaves(lowering, result))
+    items = list(leaves_of(lowering, result))
     changes: list[Change] = []
     leaves: list[Value] = []
-    for change, values, held in _changes(lowering, given):
+    for change, values, below in _changes(lowering, given):
         changes.append(change)
         leaves += values
-        items += held
+        items += below
     of_objects = []
     for attribute, held_now in _stored(lowering, attributes):
-        structure, values = _held(lowering, held_now)
+        structure, values = held(lowering, held_now)
         of_objects.append(AttributeChange(attribute.owner, attribute.cell.name, structure))
         leaves += values
-        items += _leaves(lowering, held_now) if structure is not None else ()
+        items += leaves_of(lowering, held_now) if structure is not None else ()
+    for container in containers:
+        leaves += container.values
+        items += container.items
     stored = tuple(c.leaf for c in changes if c.leaf is not None)
     known: dict[Any, int] = {item.storage: item.leaf for item in given if item.leaf is not None}
     known |= {leaf: number for number, leaf in enumerate(parameters)}
     distinct = tuple(leaf for memory, leaf in known.items() if memory in lowering.changes.distinct)
     unclear = tuple(_unclear(lowering, given, parameters))
     origins = tuple(_origins(items, known))
-    found = tuple(changes), tuple(of_objects), tuple(leaves), origins
-    return Effects(*found, stored, distinct, unclear)
+    found = tuple(changes), tuple(of_objects), tuple(c.change for c in containers)
+    return Effects(*found, tuple(leaves), origins, stored, distinct, unclear)
 
 
 def _changes(
@@ -164,10 +180,10 @@ def _changes(
             change = Change(item.argument, item.steps, LEAF, item.leaf, rearranged)
             yield change, (contents,), (None,)
             continue
-        held = (DictRef if isinstance(contents, dict) else ListRef)(item.storage)
-        tree, values = result_tree(lowering, held)
+        container = (DictRef if isinstance(contents, dict) else ListRef)(item.storage)
+        tree, values = result_tree(lowering, container)
         change = Change(item.argument, item.steps, tree, item.leaf, True)
-        yield change, values, tuple(_leaves(lowering, held))
+        yield change, values, tuple(leaves_of(lowering, container))
 
 
 def _unclear(
@@ -186,9 +202,9 @@ def _unclear(
 
 def _stored(lowering: Lowering, attributes: Sequence[Attribute]) -> Iterator[tuple[Attribute, Any]]:
     """The attributes that hold something else at the end, and what."""
-    outside = lowering.outside
     found = [
-        Attribute(cell, owner, outside.entered[cell]) for cell, owner in outside.owners.items()
+        Attribute(cell, owner, lowering.outside.entered[cell])
+        for cell, owner in lowering.outside.owners.items()
     ]
     for attribute in (*attributes, *found):
         name = attribute.cell.name
@@ -201,8 +217,8 @@ def _stored(lowering: Lowering, attributes: Sequence[Attribute]) -> Iterator[tup
 _NOTHING = Unbound("")
 
 
-def _held(lowering: Lowering, item: Any) -> tuple[Tree | None, list[Value]]:
-    """What an attribute holds, as a result of the function; None if it cannot be one."""
+def held(lowering: Lowering, item: Any) -> tuple[Tree | None, list[Value]]:
+    """What an attribute or container holds, as a result of the function; None if it is none."""
     if isinstance(item, Unbound):
         return None, []
     try:
@@ -231,8 +247,9 @@ def _may_be_undefined(lowering: Lowering, value: Value, seen: set[Value]) -> boo
     return undefined or any(_may_be_undefined(lowering, v, seen) for v in flowing)
 
 
-def _leaves(lowering: Lowering, item: Any) -> Iterator[Any]:
+def leaves_of(lowering: Lowering, item: Any) -> Iterator[Any]:
     """The frontend values of the leaves that `result_tree` finds in a value."""
+    item = outside.opened(lowering, item)
     if isinstance(item, TupleOf):
         parts: Any = item.items
     elif isinstance(item, InstanceRef):
@@ -247,7 +264,7 @@ def _leaves(lowering: Lowering, item: Any) -> Iterator[Any]:
             yield item
         return
     for part in parts:
-        yield from _leaves(lowering, part)
+        yield from leaves_of(lowering, part)
 
 
 def _origins(items: Sequence[Any], known: Mapping[Any, int]) -> Iterator[Origin | None]:

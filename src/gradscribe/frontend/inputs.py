@@ -6,6 +6,7 @@ call; it becomes a parameter after those of the user.
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
 import types
@@ -41,6 +42,10 @@ from gradscribe.ir.types import Opaque
 def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     """The implicit input for a variable from outside."""
     key = path.place
+    if isinstance(value, (list, dict, collections.deque)):
+        if id(value) in lowering.outside.grown:
+            outside.refuse_changed(lowering, name)
+        lowering.outside.read.add(id(value))
     if key not in lowering.outside.captured:
         if lowering.enclosed is not None:
             return lowering.enclosed.take(key, value, path, name)

@@ -7,6 +7,7 @@ arguments that it depends on, said as `Path`s that the driver reads again at eve
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -176,6 +177,34 @@ class AttributeChange:
     tree: Tree | None
 
 
+class New(enum.Enum):
+    """Stands for the former key of an item that was not there before."""
+
+    NEW = enum.auto()
+
+
+NEW = New.NEW
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerChange:
+    """A list, deque or dict from outside that the function leaves changed.
+
+    owner: where it is found at each call; name: what it is called. tree: what is new in it; None
+    for what is no result of a function. keys: of a dict, the keys at the end. kept: for each item
+    at the end, the key or position that it had before, or `NEW`; then `tree` is a tuple of the new
+    ones. None: `tree` is that of a list, which is added at the end if `adds`, otherwise it takes
+    the place of the items.
+    """
+
+    owner: Path
+    name: str
+    tree: Tree | None
+    keys: tuple[Any, ...] | None = None
+    kept: tuple[Any, ...] | None = None
+    adds: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """A result that is an argument leaf, or a view of it. path: the steps to the view, as the
@@ -197,17 +226,18 @@ class Lowered:
         items may share memory. unclear: leaves that a store under a name of one of several arrays
         may change, and numbers that `op=` changes if they are Tensors. contiguous: leaves
         assumed to be C-contiguous.
-    attributes: the attributes that are changed. has_modes: whether gradient modes are set, which
-        forward mode on Tensors does not heed.
-    origins: for each leaf of the result, then of all changes, then of the attributes, the argument
-        leaf that it is, or is a view of (None: it is a new one). effectful: the function that
-        returns just the new ones, as one tuple.
+    attributes, containers: the attributes, lists and dicts that are changed besides. has_modes:
+        whether gradient modes are set, which forward mode on Tensors does not heed.
+    origins: for each leaf of the result, then of all changes, of the attributes and the
+        containers, the argument leaf that it is, or is a view of (None: it is a new one).
+        effectful: the function that returns just the new ones, as one tuple.
     """
 
     function: Function
     effectful: Function
     changes: tuple[Change, ...] = ()
     attributes: tuple[AttributeChange, ...] = ()
+    containers: tuple[ContainerChange, ...] = ()
     origins: tuple[Origin | None, ...] = ()
     captures: tuple[Capture, ...] = ()
     dependencies: tuple[Dependency, ...] = ()
@@ -221,6 +251,11 @@ class Lowered:
     def stores(self) -> bool:
         """Whether the function stores, or may store, into an argument."""
         return bool(self.stored or self.unclear)
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether the function changes anything that it is given, or finds outside."""
+        return bool(self.changes or self.attributes or self.containers)
 
     @property
     def new_results(self) -> int:

@@ -7,6 +7,7 @@ from types import FunctionType
 from typing import Any
 
 from gradscribe.frontend import dependencies
+from gradscribe.frontend.container_changes import changed_containers
 from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.effects import (
     Attribute,
@@ -35,12 +36,13 @@ def lowered(
     given, attributes: the objects in the arguments, as they were at the start.
     """
     tree, yields = result_tree(lowering, result)
+    containers = list(changed_containers(lowering))
     captures = lowering.outside.captures
     given = [*given, *_given_by_captures(lowering, parameters)]
     attributes = [*attributes, *_attributes_of_captures(lowering)]
     parameters = [*parameters, *(parameter for _, parameter in captures)]
     values = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
-    effects = effects_of(lowering, given, attributes, values, result)
+    effects = effects_of(lowering, given, attributes, containers, values, result)
     dependencies.identities(lowering)
     body = Block(values, tuple(lowering.builder.operations), tuple(yields))
     name = function.__name__ if function.__name__.isidentifier() else "function"
@@ -52,6 +54,7 @@ def lowered(
         _effectful(plain, effects),
         effects.changes,
         effects.attributes,
+        effects.containers,
         effects.origins,
         tuple(capture for capture, _ in captures),
         tuple(lowering.outside.dependencies.values()),
@@ -92,7 +95,8 @@ def _attributes_of_captures(lowering: Lowering) -> list[Attribute]:
 def _effectful(plain: Function, effects: Effects) -> Function:
     """The function that returns what it leaves changed, too, and nothing twice."""
     body, origins = plain.body, effects.origins
-    if not effects.changes and not effects.attributes and not any(o is not None for o in origins):
+    has_changes = effects.changes or effects.attributes or effects.containers
+    if not has_changes and not any(o is not None for o in origins):
         return plain
     every = zip((*body.yields, *effects.leaves), origins, strict=True)
     new = tuple(leaf for leaf, origin in every if origin is None)

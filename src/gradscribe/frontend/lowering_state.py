@@ -58,8 +58,9 @@ class Outside:
     closures: the functions from outside that others of the same code may stand for, by identity,
     with the paths to each.
     opened, grown: containers from outside whose items are known, and those to which items are only
-    added, by identity. as_objects: whether containers are taken as the objects that they are, not
-    as inputs.
+    added, by identity; read: those among the captures. containers: where those are found whose
+    items are known, and those for which a list stands of what is added to them. as_objects: whether
+    containers are taken as the objects that they are, not as inputs.
     dependencies: what was resolved, and must be the same at each call.
     integers: the inputs that are lists of integers, with their numbers among the leaves. numbers:
     the numbers among the captures, with the places of their paths; known: the places of those that
@@ -76,6 +77,8 @@ class Outside:
     closures: dict[int, tuple[Any, dict[Any, Path]]] = field(default_factory=dict)
     opened: dict[int, Any] = field(default_factory=dict)
     grown: set[int] = field(default_factory=set)
+    read: set[int] = field(default_factory=set)
+    containers: dict[Storage, ObjectRef] = field(default_factory=dict)
     as_objects: bool = False
     dependencies: dict[Any, Dependency] = field(default_factory=dict)
     integers: dict[Value, int] = field(default_factory=dict)

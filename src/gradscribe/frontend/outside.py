@@ -63,11 +63,8 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     if isinstance(value, (set, frozenset)) and not as_objects and is_constant(value):
         depend(lowering, path, type(value)(value), "equality")
         return Static(frozenset(value))
-    if as_objects and isinstance(value, (list, dict, set, collections.deque)):
-        lowering.outside.grown.add(id(value))
-        if id(value) in lowering.outside.opened:
-            refuse_changed(lowering, name)
-        return ObjectRef(value, path, name, grown=True)
+    if as_objects and isinstance(value, _grown_classes(lowering)):
+        return _grown(lowering, ObjectRef(value, path, name, grown=True))
     if is_input(value):
         return inputs.captured_variable(lowering, value, path, name)
     if isinstance(value, CALLABLES) or (callable(value) and not hasattr(value, "__dict__")):
@@ -86,6 +83,41 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
         return partial_of(lowering, value, path, name)
     found = ObjectRef(value, path, name=name)
     return opened(lowering, found) if hasattr(type(value), "_fields") else found
+
+
+def _grown_classes(lowering: Lowering) -> tuple[type, ...]:
+    """The containers that may be changed where they are. With Tensors, a dict may not: what is
+    stored in it belongs to the graph, and its keys are known."""
+    kinds = (list, set, collections.deque)
+    return kinds if lowering.has_tensors else (*kinds, dict)
+
+
+def _grown(lowering: Lowering, item: ObjectRef) -> Any:
+    """A container to which items are only added: the object itself or, where Tensors may be added,
+    a list of what is added to it."""
+    target, found = item.target, lowering.outside
+    key = id(target)
+    if key in found.opened or key in found.read:
+        refuse_changed(lowering, item.name)
+    found.grown.add(key)
+    if not lowering.has_tensors or not _adds_as_usual(type(target)):
+        return item
+    storage = next((s for s, other in found.containers.items() if other.target is target), None)
+    if storage is None:
+        depend(lowering, item.path, type(target), "class")
+        storage = Storage(item.name)
+        found.containers[storage] = item
+        found.entered[storage] = lowering.contents[storage] = ()
+    found.meet(item)
+    return ListRef(storage)
+
+
+def _adds_as_usual(cls: type) -> bool:
+    """Whether a class has the methods of lists, or of deques, by which items are added."""
+    for kind in (list, collections.deque):
+        if issubclass(cls, kind):
+            return cls.append is kind.append and cls.extend is kind.extend
+    return False
 
 
 def partial_of(
@@ -120,6 +152,7 @@ def opened(lowering: Lowering, item: Any) -> Any:
     if not isinstance(item.target, (list, tuple, dict)):
         return item
     target, path = item.target, item.path
+    lowering.outside.meet(item)
     if id(target) in lowering.outside.opened:
         return lowering.outside.opened[id(target)]
     if id(target) in lowering.outside.grown:
@@ -137,6 +170,7 @@ def opened(lowering: Lowering, item: Any) -> Any:
         storage = Storage(item.name)
         contents = dict(zip(keys, items, strict=True)) if is_dict else tuple(items)
         lowering.outside.entered[storage] = lowering.contents[storage] = contents
+        lowering.outside.containers[storage] = item
         found = DictRef(storage) if is_dict else ListRef(storage)
     lowering.outside.opened[id(target)] = found
     return found
@@ -176,6 +210,8 @@ def name_along(lowering: Lowering, path: Path) -> str:
 
 def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) -> Any:
     """`owner[key]` of a container that is read at each call (`CONFIG["rate"]`)."""
+    if id(owner.target) in lowering.outside.grown:
+        refuse_changed(lowering, owner.name)
     try:
         value = owner.target[key]
     except (TypeError, LookupError) as error:

@@ -66,6 +66,10 @@ def call_method(
     names = (*arguments, *keywords)
     if name not in _KEEPING:
         arguments = tuple(iterators.taken(lowering, node, item) for item in arguments)
+    if isinstance(receiver, ListRef) and receiver.storage in lowering.outside.entered:
+        arguments = tuple(subscripts.converted(lowering, item) for item in arguments)
+    if isinstance(receiver, ObjectRef) and receiver.grown and lowering.has_tensors:
+        _refuse_tensors(lowering, node, receiver, (*arguments, *keywords.values()))
     if isinstance(receiver, ObjectRef) and name not in ("__init__", "__setattr__"):
         return opaque.method(lowering, node, receiver, name, arguments, keywords)
     if instances.is_object(receiver):
@@ -87,6 +91,20 @@ def call_method(
         f"the method `{name}` is not supported on this value",
         "write it with operators and NumPy functions, or call it outside and pass the result in",
     )
+
+
+def _refuse_tensors(
+    lowering: Lowering, node: Any, owner: ObjectRef, given: tuple[Any, ...]
+) -> None:
+    """Refuse to add a Tensor to a container from outside that takes what the running program has:
+    an array."""
+    if any(isinstance(item, Ref) or opaque.may_vary(lowering, item) for item in given):
+        cls = type(owner.target).__name__
+        lowering.unsupported(
+            node,
+            f"a Tensor is added to a `{cls}` from outside",
+            "collect Tensors in a list, or add numbers: `x.item()`",
+        )
 
 
 def _of_opaque(

@@ -244,7 +244,7 @@ def _inner(lowering: Lowering, frame: Frame) -> Lowering:
     inner.below = (*lowering.below, *lowering.frames)
     inner.recursion, inner.parameters = lowering.recursion, lowering.parameters
     inner.capture = lowering.capture  # which tells user's code, of Tensors, from rules
-    inner.holds_none = lowering.holds_none
+    inner.holds_none, inner.has_tensors = lowering.holds_none, lowering.has_tensors
     inner.outside.dependencies = lowering.outside.dependencies
     inner.outside.closures = lowering.outside.closures
     inner.outside.met, inner.outside.compared = lowering.outside.met, lowering.outside.compared

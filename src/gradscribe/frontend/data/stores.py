@@ -16,7 +16,7 @@ from gradscribe.frontend.data import places, protocols, sequences, uneven
 from gradscribe.frontend.data.aliasing import check_store, refuse_store
 from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.keyed import known_key
-from gradscribe.frontend.data.subscripts import index_argument, part_of, step_to
+from gradscribe.frontend.data.subscripts import converted, index_argument, part_of, step_to
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import hold, is_read_only
 from gradscribe.frontend.values import DictRef, ListRef, Ref, Static, TupleOf
@@ -30,6 +30,8 @@ from gradscribe.primitives.registry import PRIMITIVES
 def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any) -> None:
     """`owner[index] = item`."""
     owner = outside.opened(lowering, owner)
+    if isinstance(owner, (ListRef, DictRef)) and owner.storage in lowering.outside.entered:
+        item = converted(lowering, item)
     given = index_argument(index), item
     if protocols.call(lowering, node, owner, "__setitem__", *given) is not None:
         return

@@ -577,3 +577,26 @@ def test_attributes_of_any_name_are_the_users():
     x = gs.tensor(X, requires_grad=True)
     named(x).backward()
     np.testing.assert_allclose(x.grad.numpy(), X)
+
+
+class Asking(Function):
+    """It gives NaN for what needs no gradient."""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.needed = ctx.needs_input_grad
+        return x * y
+
+    @staticmethod
+    def backward(ctx, g):
+        assert ctx.needed == ctx.needs_input_grad
+        return tuple(g * 10 if needed else g * float("nan") for needed in ctx.needed)
+
+
+def test_an_input_that_is_cut_off_needs_no_gradient():
+    def f(x):
+        y = Asking.apply(x, x.detach())
+        z = Asking.apply(y.detach().reshape(2, 1), y)
+        return (Asking.apply(x.detach(), y.data) * x).sum() + z.sum()
+
+    tensors_agree_that_is(f, [201.0, 208.0])

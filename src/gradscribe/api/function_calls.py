@@ -38,7 +38,7 @@ from gradscribe.frontend.splitting import for_each_kind, resolved
 from gradscribe.frontend.values import Either, Ref, Static, Storage, TupleOf, may_overlap
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, is_differentiable
-from gradscribe.primitives.control import GIVEN
+from gradscribe.primitives.control import GIVEN, KEPT, STOP_GRADIENT
 from gradscribe.runtime.graph.function import Function
 
 _METHODS = ("forward", "backward", "vjp", "jvp", "setup_context")
@@ -71,7 +71,7 @@ def _applied(
 ) -> Any:
     if function.setup_context is not Function.setup_context:
         inputs, keywords = _with_defaults(lowering, function.forward, inputs, keywords)
-    needed = tuple(_is_differentiable(lowering, item) for item in inputs)
+    needed = tuple(_needs_gradient(lowering, item) for item in inputs)
     flags = TupleOf(tuple(map(Static, needed)))
     context = calls.call(lowering, node, Static(Context), (flags,), {})
     given = [lowering.value(i) for i, known in zip(inputs, needed, strict=True) if known]
@@ -269,6 +269,17 @@ def _is_differentiable(lowering: Lowering, item: Any) -> bool:
         return False
     type_ = lowering.value(item).type
     return isinstance(type_, (Array, Scalar)) and is_differentiable(type_)
+
+
+def _needs_gradient(lowering: Lowering, item: Any) -> bool:
+    """Whether an input is differentiable, and was not cut off just before."""
+    if not _is_differentiable(lowering, item):
+        return False
+    made = lowering.builder.definition(lowering.value(item))
+    own = (GIVEN, KEPT, STOP_GRADIENT)
+    while made is not None and made.primitive.view and made.primitive not in own:
+        made = lowering.builder.definition(made.operands[0])
+    return made is None or made.primitive is not STOP_GRADIENT
 
 
 def enter() -> None:

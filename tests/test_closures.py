@@ -245,3 +245,36 @@ def test_a_gradient_as_an_argument_is_the_one_of_this_call() -> None:
     derivative = gs.grad(lambda w, inner: inner(w))
     assert derivative(2.0, gs.grad(lambda w: w**2)) == 2.0
     assert derivative(2.0, gs.grad(lambda w: w**3)) == 12.0
+
+
+def _local_class(data):
+    class Model:
+        def __init__(self):
+            self.data = data
+
+        def __call__(self, w):
+            return w * self.data[:2]
+
+    model = Model()
+    return gs.grad(lambda w: np.sum(model(w) ** 2))
+
+
+@pytest.mark.parametrize("make", [_local_class], ids=["class"])
+def test_what_was_compiled_for_the_objects_of_one_call_is_forgotten_after_others(
+    make: Callable[[Any], Any],
+) -> None:
+    captured = []
+    for n in range(1, 21):
+        data = np.full(1000, float(n))
+        captured.append(weakref.ref(data))
+        np.testing.assert_allclose(make(data)(W), 2 * W * n**2)
+    del data
+    gc.collect()
+    assert sum(reference() is not None for reference in captured) < 10
+
+
+def test_a_lowering_that_was_forgotten_is_made_again() -> None:
+    gradients = [_local_class(np.full(2, float(n))) for n in range(1, 13)]
+    for _ in range(2):
+        for n, gradient in enumerate(gradients, 1):
+            np.testing.assert_allclose(gradient(W), 2 * W * n**2)

@@ -42,6 +42,10 @@ from gradscribe.transforms.activity import active_values, reached_results
 _LIMIT = 1024
 """How many programs are kept that nobody holds any more."""
 
+_MOST_PASSING = 8
+"""How many lowerings of one kind are kept that hold for classes and operations which a function
+has made: each of its calls makes others, and what these capture is kept with them."""
+
 _programs: OrderedDict[tuple[int, int], Program] = OrderedDict()
 
 
@@ -75,9 +79,12 @@ class Program:
         sampled: for each argument, whether its lengths may be assumed of later calls.
         """
         key = tuple([KEYS[value.__class__](value) for value in values[1:]])
-        for primal in self.primals.get(key, ()):
+        known = self.primals.get(key, [])
+        for position, primal in enumerate(known):
             matched = primal.match(values)
             if matched is not None:
+                if position:
+                    self.primals[key] = [primal, *known[:position], *known[position + 1 :]]
                 return primal, matched
         return self._lower(values, key, sampled or (True,) * (len(values) - 1))
 
@@ -92,7 +99,9 @@ class Program:
             raise
         matched = primal.match(values)
         assert matched is not None, "a lowering holds for the call that it was made for"
-        self.primals.setdefault(key, []).insert(0, primal)
+        known = [primal, *self.primals.get(key, ())]
+        forgotten = [other for other in known if other.is_passing][_MOST_PASSING:]
+        self.primals[key] = [other for other in known if other not in forgotten]
         return primal, matched
 
     def _primal(
@@ -202,6 +211,16 @@ class Primal:
                 "call `specialize` with them, or use `gs.grad`, which finds or makes the right one",
             )
         return matched
+
+    @cached_property
+    def is_passing(self) -> bool:
+        """Whether this holds only for classes or operations that a function has made."""
+        names = (
+            getattr(dependency.value, "__qualname__", "")
+            for dependency in self.lowered.dependencies
+            if dependency.kind in ("identity", "class")
+        )
+        return any("<locals>" in name for name in names)
 
     @property
     def function(self) -> Function:

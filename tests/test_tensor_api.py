@@ -841,9 +841,9 @@ REFUSED = {
 }
 
 NAMED_ELSEWHERE = (
-    "array counter index needs_grad node view_of size shape no_grad enable_grad get_default_dtype "
+    "array size shape no_grad enable_grad get_default_dtype "
     "e inf nan newaxis cdouble cfloat complex128 complex64 double float16 half int8 int16 int32 "
-    "int64 long short uint8 bool int"
+    "int64 long short uint8 uint16 uint32 uint64 bool int"
 )
 
 

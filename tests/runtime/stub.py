@@ -46,7 +46,11 @@ NOT_ATTACHED = frozenset({"__slots__", "__doc__", "__module__", "__init__", "__w
 
 def attached_names():
     """The attributes of Tensor that do not stand in its class body."""
-    body = ast.parse(inspect.getsource(gs.Tensor)).body[0].body
+    body = next(
+        node.body
+        for node in ast.parse(inspect.getsource(tensor)).body
+        if isinstance(node, ast.ClassDef) and node.name == "Tensor"
+    )
     own = {node.name for node in body if isinstance(node, ast.FunctionDef)}
     own |= {t.id for node in body if isinstance(node, ast.Assign) for t in node.targets}
     return sorted(

@@ -7,7 +7,10 @@ import pytest
 
 import gradscribe as gs
 
-NAMES = "float64 float32 float16 complex128 complex64 int64 int32 int16 int8 uint8 bool".split()
+NAMES = """
+float64 float32 float16 complex128 complex64
+int64 int32 int16 int8 uint8 uint16 uint32 uint64 bool
+""".split()
 F32, I32 = gs.float32, gs.int32
 
 

@@ -78,3 +78,35 @@ def test_all_nodes_are_instances_of_a_class_that_is_none_of_their_bases():
     assert not isinstance(Node, Node)
     with pytest.raises(TypeError, match="Can't instantiate abstract class Node"):
         Node()
+
+
+def test_a_node_shows_what_a_node_of_pytorchs_shows():
+    x = gs.ones(2, requires_grad=True)
+    names = {
+        *("_input_metadata", "_register_hook_dict", "_sequence_nr", "_set_sequence_nr"),
+        *("metadata", "name", "next_functions", "register_hook", "register_prehook"),
+        "requires_grad",
+    }
+
+    def shown(node):
+        return {name for name in dir(node) if not name.startswith("__")}
+
+    product = (x * x).grad_fn
+    saved = {"_saved_self", "_saved_other", "_raw_saved_self", "_raw_saved_other"}
+    assert shown(product) == names | saved
+    assert shown(product.next_functions[0][0]) == names | {"variable"}
+    assert shown((x + x).grad_fn) == names | {"_saved_alpha"}
+    assert all(hasattr(product, name) for name in dir(product))
+    assert "__call__" in dir(product)
+
+
+def test_hooks_of_a_tensor_are_registered_with_its_node_by_their_table():
+    x = gs.ones(2, requires_grad=True)
+    y = x * 2
+    seen = []
+    y._backward_hooks = {0: seen.append}
+    y.grad_fn._register_hook_dict(y)
+    y.sum().backward()
+    assert [each.tolist() for each in seen] == [[1.0, 1.0]]
+    with pytest.raises(TypeError, match="_register_hook_dict expected a variable"):
+        y.grad_fn._register_hook_dict(3)

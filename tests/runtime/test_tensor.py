@@ -386,3 +386,14 @@ def test_attributes_that_pytorch_does_not_have_are_the_users(name):
     (view.sum() + x.detach().sum()).backward()
     assert x.grad.tolist() == [3.0, 0.0]
     assert not hasattr(gs.ones(2), name)
+
+
+def test_the_class_of_tensors_is_named_where_users_find_it():
+    assert repr(gs.Tensor) == "<class 'gradscribe.Tensor'>"
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    saved = pickle.dumps(x)
+    assert b"runtime.tensors.tensor\nTensor" not in saved
+    assert (pickle.loads(saved).tolist(), pickle.loads(pickle.dumps(gs.Tensor))) == (
+        [1.0, 2.0],
+        gs.Tensor,
+    )

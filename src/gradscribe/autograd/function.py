@@ -1,5 +1,8 @@
 """`gs.autograd.function`: `Function` and the decorators of its methods."""
 
+from typing import NoReturn
+
+from gradscribe.runtime.absent import absent_from_functions
 from gradscribe.runtime.graph.function import (
     Function,
     FunctionMeta,
@@ -17,3 +20,7 @@ __all__ = [
     "InplaceFunction",
     "once_differentiable",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise absent_from_functions(name)

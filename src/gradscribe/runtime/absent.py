@@ -40,6 +40,19 @@ _OF_MODULE = {
     "vmap": _LOOP,
     "xpu": _DEVICES,
 }
+_OF_FUNCTIONS = {
+    "NestedIOFunction": "derive from Function, whose methods take and return Tensors",
+}
+_SELECTIVE = "every operation of a checkpoint runs again; call `checkpoint` on what may"
+_OF_CHECKPOINTS = dict.fromkeys(
+    (
+        "CheckpointPolicy",
+        "SAC_IGNORED_OPS",
+        "SelectiveCheckpointContext",
+        "create_selective_checkpoint_contexts",
+    ),
+    _SELECTIVE,
+)
 _OF_TENSOR = {
     "bfloat16": "NumPy has no such type; use `.float()`",
     "cuda": _DEVICES,
@@ -59,6 +72,16 @@ _OF_TENSOR = {
 def absent_from_module(name: str) -> AttributeError:
     """The error for a name that `gradscribe` has not."""
     return _error("module 'gradscribe'", name, _OF_MODULE)
+
+
+def absent_from_functions(name: str) -> AttributeError:
+    """The error for a name that `gradscribe.autograd.function` has not."""
+    return _error("module 'gradscribe.autograd.function'", name, _OF_FUNCTIONS)
+
+
+def absent_from_checkpoints(name: str) -> AttributeError:
+    """The error for a name that `gradscribe.utils.checkpoint` has not."""
+    return _error("module 'gradscribe.utils.checkpoint'", name, _OF_CHECKPOINTS)
 
 
 def absent_from_tensor(name: str) -> AttributeError:

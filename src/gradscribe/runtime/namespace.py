@@ -109,6 +109,9 @@ int32 = int = dtype(dtypes.int32)
 int16 = short = dtype(dtypes.int16)
 int8 = dtype(dtypes.int8)
 uint8 = dtype(dtypes.uint8)
+uint16 = dtype(dtypes.uint16)
+uint32 = dtype(dtypes.uint32)
+uint64 = dtype(dtypes.uint64)
 bool = dtype(dtypes.bool_)
 
 pi = math.pi
@@ -171,6 +174,9 @@ __all__ = [
     "short",
     "strided",
     "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
 ]
 # fmt: on
 __all__ += complex_numbers.__all__

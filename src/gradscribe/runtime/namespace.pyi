@@ -971,6 +971,9 @@ __all__ = [
     "trunc_",
     "typename",
     "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
     "unbind",
     "unbind_copy",
     "unflatten",
@@ -1123,6 +1126,9 @@ int16: dtypes.PublicDtype
 short: dtypes.PublicDtype
 int8: dtypes.PublicDtype
 uint8: dtypes.PublicDtype
+uint16: dtypes.PublicDtype
+uint32: dtypes.PublicDtype
+uint64: dtypes.PublicDtype
 bool: dtypes.PublicDtype
 pi: builtins.float
 e: builtins.float

@@ -1,5 +1,8 @@
 """`gs.utils.checkpoint`: save memory by running parts of the forward run again."""
 
+from typing import NoReturn
+
+from gradscribe.runtime.absent import absent_from_checkpoints
 from gradscribe.runtime.checkpoint import (
     CheckpointFunction,
     check_backward_validity,
@@ -27,3 +30,7 @@ __all__ = [
     "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise absent_from_checkpoints(name)

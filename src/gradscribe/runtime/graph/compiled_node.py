@@ -58,6 +58,9 @@ class CompiledNode(OperationNode):
             super().release()
             self.leaves = remembered
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), "run"]
+
     def run(self) -> Graph:
         """What the recorded call did: the branch taken at every `if`, the trips of every loop.
 

@@ -47,7 +47,8 @@ class FunctionMeta(type):
         cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any
     ) -> None:
         super().__init__(name, bases, namespace, **kwargs)
-        cls._backward_cls = type(f"{name}Backward", (FunctionCtx,), {"_forward_cls": cls})
+        members = {"_forward_cls": cls, "__module__": "gradscribe.autograd.function"}
+        cls._backward_cls = type(f"{name}Backward", (FunctionCtx,), members)
 
 
 class Function(metaclass=FunctionMeta):

@@ -220,8 +220,26 @@ class Node:
         results = self.arranged_by_input(self.backward(arrays, False))
         return tuple(None if r is None else wrap(np.asarray(r)) for r in results)
 
+    def __dir__(self) -> list[str]:
+        """What PyTorch shows of a node."""
+        return [*dir(object), "__call__", *_PUBLIC]
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+_PUBLIC = (
+    "_input_metadata",
+    "_register_hook_dict",
+    "_sequence_nr",
+    "_set_sequence_nr",
+    "metadata",
+    "name",
+    "next_functions",
+    "register_hook",
+    "register_prehook",
+    "requires_grad",
+)
 
 
 def _metadata(shape: tuple[int, ...], dtype: Any) -> Metadata:
@@ -260,6 +278,9 @@ class AccumulateGrad(Node):
 
     def _sequence_nr(self) -> int:
         return (1 << 64) - 1
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), "variable"]
 
     @property
     def output_types(self) -> Sequence[Any]:

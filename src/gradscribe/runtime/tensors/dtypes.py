@@ -22,6 +22,9 @@ int32 = np.dtype(np.int32)
 int16 = short = np.dtype(np.int16)
 int8 = np.dtype(np.int8)
 uint8 = np.dtype(np.uint8)
+uint16 = np.dtype(np.uint16)
+uint32 = np.dtype(np.uint32)
+uint64 = np.dtype(np.uint64)
 bool_ = np.dtype(np.bool_)
 
 TYPED_TENSORS: dict[Dtype, str] = {
@@ -37,7 +40,9 @@ TYPED_TENSORS: dict[Dtype, str] = {
     uint8: "ByteTensor",
     bool_: "BoolTensor",
 }
-"""The name of the legacy constructor, and of `Tensor.type()`, for each dtype."""
+"""The name of the legacy constructor, and of `Tensor.type()`, for each dtype that has one."""
+
+_TYPE_NAMES = TYPED_TENSORS | {d: f"UInt{8 * d.itemsize}Tensor" for d in (uint16, uint32, uint64)}
 
 
 class PublicDtype:
@@ -99,8 +104,8 @@ class PublicDtype:
 PublicDtype.__name__ = PublicDtype.__qualname__ = "dtype"
 PublicDtype.__module__ = "gradscribe"
 
-_BY_NAME: dict[str, Dtype] = {f"torch.{name}": dtype for dtype, name in TYPED_TENSORS.items()} | {
-    name: dtype for dtype, name in TYPED_TENSORS.items()
+_BY_NAME: dict[str, Dtype] = {f"torch.{name}": dtype for dtype, name in _TYPE_NAMES.items()} | {
+    name: dtype for dtype, name in _TYPE_NAMES.items()
 }
 
 _default = float64
@@ -180,7 +185,7 @@ _CPP_NAMES = {
 
 def type_name(dtype: Dtype | PublicDtype | None) -> str:
     """The name of Tensors of this dtype: `torch.DoubleTensor`."""
-    return f"torch.{'Tensor' if dtype is None else TYPED_TENSORS.get(to_dtype(dtype), 'Tensor')}"
+    return f"torch.{'Tensor' if dtype is None else _TYPE_NAMES.get(to_dtype(dtype), 'Tensor')}"
 
 
 def scalar_name(dtype: Dtype) -> str:

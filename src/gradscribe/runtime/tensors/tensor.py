@@ -79,6 +79,7 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
     """For a differentiable view: its base, and how to take it again."""
     _leaf: LeafState | None
 
+    __module__ = "gradscribe"  # where users find it
     __array_priority__ = 1000
 
     def __new__(cls: type[Kind], *data: Any) -> Kind:

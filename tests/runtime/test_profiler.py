@@ -228,3 +228,9 @@ def test_ranges_need_cupy(monkeypatch) -> None:
         pass
     with profiler.emit_nvtx(enabled=False):
         assert (gs.ones(2) * 2).tolist() == [2, 2]
+
+
+def test_whether_a_profile_is_on_can_be_asked() -> None:
+    with profile(use_kineto=gs.autograd.kineto_available()):
+        assert gs.autograd._profiler_enabled()
+    assert not gs.autograd._profiler_enabled()

@@ -27,6 +27,8 @@ from gradscribe.runtime.graph.grad_mode import (
 from gradscribe.runtime.graph.inference import inference_mode
 from gradscribe.runtime.graph.saved_values import SavedTensor
 from gradscribe.runtime.jacobian_check import GradcheckError
+from gradscribe.runtime.profiling.profile import is_profiling as _profiler_enabled  # noqa: F401
+from gradscribe.runtime.profiling.profile import kineto_available
 from gradscribe.runtime.tensors.variable import Variable
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "inference_mode",
     "is_grad_enabled",
     "is_multithreading_enabled",
+    "kineto_available",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",

@@ -151,6 +151,16 @@ class profile(Mode):
     __repr__ = __str__
 
 
+def kineto_available() -> bool:
+    """False: there is one way to measure, and it is not the library of that name."""
+    return False
+
+
+def is_profiling() -> bool:
+    """Whether a profile is on."""
+    return any(isinstance(mode, profile) for mode in MODES)
+
+
 class record_function(contextlib.ContextDecorator):
     """A name for what runs inside `with record_function(name):`, or in a decorated function, in
     the profiles that are on."""

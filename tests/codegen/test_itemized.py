@@ -1,24 +1,9 @@
 """Generated code with a statement for each operation: computes the same, and knows whence."""
 
 import numpy as np
-import pytest
 
-import gradscribe as gs
 from gradscribe.codegen import itemize
 from tests.codegen.programs import compiled
-from tests.programs.registry import load, same
-from tests.sampling import one_in
-
-_PROGRAMS = [program for program in load().values() if not program.refused]
-
-
-@pytest.mark.parametrize("program", one_in(6, _PROGRAMS), ids=lambda p: p.name)
-def test_the_itemized_adjoint_computes_the_same(program):
-    found = gs.differentiable(program.function).specialize(*program.args())
-    result, record = found.forward(*program.args())
-    seeds = found.seeds_of(result)
-    itemized = found.generated_adjoint.itemized.function
-    assert same(itemized(record, *seeds), found.generated_adjoint.callable(record, *seeds))
 
 
 def test_each_operation_is_a_line_that_knows_its_statement():

@@ -10,8 +10,9 @@ import re
 
 import pytest
 
+import gradscribe as gs
 from gradscribe import errors
-from tests.programs.registry import Program, load
+from tests.programs.registry import Program, load, same
 from tests.sampling import one_in
 
 PROGRAMS = load()
@@ -32,6 +33,14 @@ def test_the_library_is_large() -> None:
 @_some(refused=False)
 def test_value_is_that_of_plain_python(program: Program) -> None:
     program.check_value()
+
+
+@_some(refused=False)
+def test_the_itemized_adjoint_computes_the_same(program: Program) -> None:
+    found = gs.differentiable(program.function).specialize(*program.args())
+    result, record = found.forward(*program.args())
+    seeds, adjoint = found.seeds_of(result), found.generated_adjoint
+    assert same(adjoint.itemized.function(record, *seeds), adjoint.callable(record, *seeds))
 
 
 @_some(refused=False, number=3)

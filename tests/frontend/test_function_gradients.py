@@ -158,7 +158,10 @@ def test_a_function_that_is_kept_and_not_called_at_run_time():
         def backward(ctx, g):
             return gs.tensor(g.numpy() * 2), None
 
-    f = gs.differentiable(lambda x: Keeping.apply(x, lambda y: y + 1).sum())
+    @gs.differentiable
+    def f(x):
+        return Keeping.apply(x, lambda y: y + 1).sum()
+
     x = gs.tensor(X, requires_grad=True)
     f(x).backward()
     assert x.grad.tolist() == [2.0] * 3

@@ -283,3 +283,31 @@ def test_generated_code_has_the_change_alone():
     source = gs.differentiable(of_a_view).specialize(gs.tensor(X)).gradient_source
     assert source.count("y[1:] = ") == 1
     assert "y = y" not in source
+
+
+class OfArrays(Function):
+    """One that plain arrays can be given."""
+
+    @staticmethod
+    def forward(ctx, x):
+        x[...] = np.exp(x)
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        return g * y
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_of_plain_arrays(order):
+    def f(x):
+        y = x * 0.5
+        OfArrays.apply(y)
+        for i in range(2):
+            OfArrays.apply(y[i : i + 1])
+        return (y * x).sum()
+
+    gs.testing.check_grad(f, X, order=order)

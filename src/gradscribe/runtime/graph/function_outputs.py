@@ -50,7 +50,8 @@ def _check_dirty(node: FunctionNode, inputs: Sequence[Any], outputs: Sequence[An
         if not is_in(tensor, outputs):
             raise RuntimeError(NOT_RETURNED)
         if is_in(tensor, inputs):
-            tensor._counter[0] += 1
+            if isinstance(tensor, Tensor):  # a plain array has no versions
+                tensor._counter[0] += 1
         elif tensor._view_of is not None:
             raise RuntimeError(NO_INPUT)
         else:

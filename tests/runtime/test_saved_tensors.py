@@ -377,3 +377,63 @@ def test_a_custom_function_gets_a_leaf_back_as_a_leaf():
         (first,) = autograd.grad(Cube.apply(x), x, create_graph=True)
     first.backward()
     assert x.grad.item() == 12
+
+
+class _Exponential(autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = gs.exp(x)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (y,) = ctx.saved_tensors
+        return gradient * y
+
+
+class Note:
+    pass
+
+
+RESULTS = {
+    "ExpBackward0": gs.exp,
+    "SigmoidBackward0": gs.sigmoid,
+    "TanhBackward0": gs.tanh,
+    "SqrtBackward0": gs.sqrt,
+    "ReluBackward0": gs.relu,
+    "SoftmaxBackward0": lambda x: gs.softmax(x, 0),
+    "ProdBackward0": gs.prod,
+    "_ExponentialBackward": _Exponential.apply,
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_is_packed_in_its_place_and_keeps_no_node_alive(name):
+    x, kept, packed, unpacked = gs.tensor([0.3, 0.5], requires_grad=True), Note(), [], []
+    gone = weakref.ref(kept)
+
+    def pack(tensor):
+        packed.append(tensor.grad_fn and tensor.grad_fn.name())
+        return tensor
+
+    def unpack(tensor):
+        unpacked.append(tensor.grad_fn and tensor.grad_fn.name())
+        return tensor
+
+    gc.collect()
+    gc.disable()
+    try:
+        with autograd.graph.saved_tensors_hooks(pack, unpack):
+            y = RESULTS[name](x)
+        y.grad_fn.metadata["kept"] = kept
+        (first,) = autograd.grad(y.sum(), x, create_graph=True)
+        (second,) = autograd.grad(first.sum(), x, retain_graph=True)
+        assert name in packed
+        assert {*unpacked} == {*packed}
+        del kept, y, first
+        assert gone() is None
+    finally:
+        gc.enable()
+    (plain,) = autograd.grad(RESULTS[name](x).sum(), x, create_graph=True)
+    assert autograd.grad(plain.sum(), x)[0].tolist() == second.tolist()

@@ -62,11 +62,13 @@ class Saved:
             raise RuntimeError(NONE_IS_SAVED)
         self.pack(lambda value, _: Packed(value, pack_hook, unpack_hook))
 
-    def pack(self, pack: Callable[[Any, int | None], Packed]) -> None:
-        """Keep what a pack hook makes of the Tensor in its place."""
+    def pack(
+        self, pack: Callable[[Any, int | None], Packed], node: FunctionNode | None = None
+    ) -> None:
+        """Keep what a pack hook makes of the Tensor in its place. node: the one that keeps it."""
         if self.tensor is not None:
             self.edge = edge_of(self.tensor) if self.tensor.requires_grad else NO_EDGE
-            self.content, self.tensor = pack(self.tensor, None), None
+            self.content, self.tensor = pack(self.unpack(node), None), None
 
     def unpack(self, node: FunctionNode | None = None) -> Tensor | None:
         """The Tensor, in its place in the graph, if it was not modified since. node: the one that
@@ -334,7 +336,7 @@ class FunctionNode(Node):
 
     def pack_saved(self, pack: Callable[[Any, int | None], Packed]) -> None:
         for saved in self._saved or ():
-            saved.pack(pack)
+            saved.pack(pack, self)
 
     def release(self) -> None:
         if self._saved:

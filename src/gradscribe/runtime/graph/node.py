@@ -105,8 +105,8 @@ class Node:
         raise TypeError(f"{self.name()} is not the node of a compiled function: it has no run")
 
     def as_saved(self, array: Any, position: int | None) -> Any:
-        """What a pack hook sees of an array that is kept, as `pack_saved` tells of it: of an input,
-        a Tensor in its place in the graph; an output there would keep the node itself alive."""
+        """What a pack hook sees of an array that is kept, as `pack_saved` tells of it: of an input
+        or an output, a Tensor in its place in the graph."""
         return array
 
     def pack_saved(self, pack: Callable[[Any, int | None], Any]) -> None:

@@ -189,9 +189,9 @@ class OperationNode(Node):
             self.leaves = [None] * len(self.leaves)
 
     def as_saved(self, array: Any, position: int | None) -> Any:
-        from gradscribe.runtime.graph.saved_values import placed
+        from gradscribe.runtime.graph.saved_values import placed, placed_result
 
-        return array if position is None else placed(self, position, array)
+        return placed_result(self, array) if position is None else placed(self, position, array)
 
     def pack_saved(self, pack: Callable[[Any, int | None], Any]) -> None:
         if not self.kernel.records or isinstance(self.record, Freed):

@@ -10,13 +10,14 @@ import contextlib
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from gradscribe.runtime.graph.grad_mode import enter_mode, leave_mode
 from gradscribe.runtime.graph.modes import MODES, Mode
 from gradscribe.runtime.graph.node import Node
-from gradscribe.runtime.tensors.tensor import Tensor, wrap
+from gradscribe.runtime.tensors.tensor import Tensor, wrap, wrap_result
 
 Hook = Callable[[Any], Any]
 
@@ -28,20 +29,27 @@ _refusals: ContextVar[tuple[str, ...]] = ContextVar("gradscribe_hooks_disabled",
 
 class Packed:
     """What a pack hook made of one array (or of a Tensor, which it then sees itself); `get` gives
-    the array back."""
+    the array back.
 
-    __slots__ = ("content", "dtype", "shape", "unpack_hook")
+    owner: the node that keeps it. Where the hook returns a Tensor that this node has made, its
+    memory is kept, without the node, which would be a cycle; the unpack hook sees it in its place.
+    """
 
-    def __init__(self, value: Any, pack: Hook, unpack: Hook) -> None:
+    __slots__ = ("_content", "_owner", "dtype", "shape", "unpack_hook")
+
+    def __init__(self, value: Any, pack: Hook, unpack: Hook, owner: Node | None = None) -> None:
         tensor = value if isinstance(value, Tensor) else wrap(value)
         version = tensor._counter[0]
         self.shape, self.dtype = tensor.array.shape, tensor.array.dtype
         token = enter_mode(False)
         try:
-            self.content = pack(tensor)
+            content = pack(tensor)
         finally:
             leave_mode(token)
         self.unpack_hook = unpack
+        self._content, self._owner = content, None
+        if owner is not None and isinstance(content, Tensor) and content._node is owner:
+            self._content, self._owner = content.detach(), (ref(owner), content._index)
         if tensor._counter[0] != version:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as "
@@ -49,6 +57,16 @@ class Packed:
                 "to unexpected side-effects. Please open an issue if you need to perform in-place "
                 "operations on the input to a pack hook."
             )
+
+    @property
+    def content(self) -> Any:
+        """What the pack hook returned."""
+        node = None if self._owner is None else self._owner[0]()
+        if node is None or self._owner is None:
+            return self._content
+        content = wrap_result(self._content.array, node, self._owner[1])
+        content._counter = self._content._counter
+        return content
 
     def tensor(self) -> Tensor:
         """What the unpack hook returns."""
@@ -162,12 +180,12 @@ class saved_tensors_hooks(Mode):
     def recorded(self, node: Node) -> None:
         if _innermost.get()[-1:] == (self,):
             node.pack_saved(
-                lambda value, position: self.packed(node.as_saved(value, position), position)
+                lambda value, position: self.packed(node.as_saved(value, position), position, node)
             )
 
-    def packed(self, value: Any, position: int | None) -> Packed:
-        """An array or a Tensor, packed."""
-        return Packed(value, self.pack_hook, self.unpack_hook)
+    def packed(self, value: Any, position: int | None, owner: Node | None = None) -> Packed:
+        """An array or a Tensor, packed. owner: the node that keeps it."""
+        return Packed(value, self.pack_hook, self.unpack_hook, owner)
 
 
 class save_on_cpu(saved_tensors_hooks):

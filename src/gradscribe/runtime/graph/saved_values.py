@@ -233,6 +233,24 @@ def placed(node: OperationNode, position: int, array: Any) -> Tensor:
     return operand
 
 
+def placed_result(node: OperationNode, array: Any) -> Any:
+    """An array of the record as a Tensor in the place of the output, if it is that."""
+    if node.kernel.call is None or not node.kernel.keeps_result:
+        return array
+    found = _of_shape(node.record, node.leaves, node.kernel)
+    if len(found) != 1 or not _is(array, found[0]):
+        return array
+    return _as_output(node, array)
+
+
+def _as_output(node: OperationNode, array: Any) -> Tensor:
+    result = wrap_result(array, node)
+    counter = node.counters[len(node.leaves)] if node.kernel.checks_outputs else None
+    if counter is not None:
+        result._counter = counter
+    return result
+
+
 def _stands_in(node: OperationNode, position: int) -> bool:
     """Whether a node has kept the shape of an operand only."""
     stand_ins = node.kernel.stand_ins
@@ -252,11 +270,7 @@ def recalled_result(node: OperationNode) -> Tensor:
         return _computed_again(node)
     if node.kernel.checks_outputs:
         node.check_versions([arity])
-    result = wrap_result(item.get() if isinstance(item, Packed) else np.asarray(item), node)
-    counter = node.counters[arity] if node.kernel.checks_outputs else None
-    if counter is not None:
-        result._counter = counter
-    return result
+    return _as_output(node, item.get() if isinstance(item, Packed) else np.asarray(item))
 
 
 def _computed_again(node: OperationNode) -> Tensor:

@@ -114,13 +114,16 @@ def _shared_by(value: Any) -> ModuleType | None:
     return None
 
 
-@functools.lru_cache(maxsize=4096)
 def _library_path(value: Any) -> tuple[str, ...] | None:
     """Where a library's function or class is found: ("numpy", "linalg", "norm")."""
     name = str(getattr(value, "__name__", None) or getattr(value, "name", ""))
     module = getattr(value, "__module__", None) or _module_of_ufunc(value, name)
-    if module.partition(".")[0] not in LIBRARIES:
-        return None
+    return _path_in(value, name, module) if module.partition(".")[0] in LIBRARIES else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _path_in(value: Any, name: str, module: str) -> tuple[str, ...] | None:
+    """Where an object of a library is found that says that it is of this module."""
     packages = module.split(".")
     for candidate in (packages[: n + 1] for n in range(len(packages))):
         found = sys.modules.get(".".join(candidate))

@@ -7,16 +7,16 @@ reverse mode runs what was given for it, and forward mode the rest.
 
 from __future__ import annotations
 
-from gradscribe.ir.core import Function, Operation, callees, walk
+from gradscribe.ir.core import Function, Primitive, callees, walk
 from gradscribe.primitives.control import GIVEN
 
 
 def has_given_rules(function: Function) -> bool:
     """Whether a derivative of a function, or of what it calls, is one that the user gave."""
     bodies = [function.body, *(callee.function.body for callee in callees(function))]
-    return any(_is_given(operation) for body in bodies for operation in walk(body))
+    return any(is_given(operation.primitive) for body in bodies for operation in walk(body))
 
 
-def _is_given(operation: Operation) -> bool:
-    primitive = operation.primitive
+def is_given(primitive: Primitive) -> bool:
+    """Whether the derivative of an operation is one that the user gave."""
     return primitive is GIVEN or getattr(primitive.callee, "__gradscribe_primitive__", False)

@@ -21,6 +21,7 @@ from gradscribe.ir.types import Never, Scalar, Tuple, Type, map_lengths
 from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives.control import LIST, TUPLE
 from gradscribe.transforms.cotangents import constant
+from gradscribe.transforms.given_rules import is_given
 from gradscribe.transforms.storage import derived
 
 
@@ -76,6 +77,8 @@ def template_of(
     primitive = operation.primitive
     assert primitive.adjoint is not None, f"`{primitive.name}` has no adjoint"
     own = [value.type for value in (operation.result, *operation.operands, d_out)]
+    if is_given(primitive):  # made with an operation of the user's, and not kept longer
+        return _inlined(operation, own, numbers, facts)
     lengths = _Lengths(facts)
     types = [lengths.abstract(type_) for type_ in own]
     known = tuple((type(number), repr(number)) for number in numbers)

@@ -458,3 +458,37 @@ def test_tangents_are_shared_with_views_taken_before_axes_were_exchanged():
         assert tangent_of(older).tolist() == [[0, 0], [4, 8]]
         dual.unsqueeze_(0).zero_()
         assert tangent_of(older).tolist() == [[0, 0], [0, 0]]
+
+
+WRONG_LEVELS = {
+    1: (RuntimeError, "Invalid level given to _make_dual"),
+    -1: (RuntimeError, "no level exists, make sure to enter_dual_level"),
+    1.5: (TypeError, r"_make_dual\(\): argument 'level' must be int, not float"),
+    "0": (TypeError, r"_make_dual\(\): argument 'level' must be int, not str"),
+}
+
+
+@pytest.mark.parametrize("level", WRONG_LEVELS)
+def test_there_is_one_level_to_make_duals_at(level):
+    kind, text = WRONG_LEVELS[level]
+    with forward_ad.dual_level(), pytest.raises(kind, match=text):
+        forward_ad.make_dual(gs.ones(2), gs.ones(2), level=level)
+
+
+def test_a_dual_is_unpacked_at_its_level():
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(gs.ones(2), gs.ones(2))
+        assert forward_ad.unpack_dual(dual, level=0).tangent.tolist() == [1.0, 1.0]
+        assert forward_ad.unpack_dual(dual, level=-1).primal is dual
+        assert forward_ad.unpack_dual(gs.ones(2), level=1).tangent is None
+        with pytest.raises(RuntimeError, match="Invalid level given to _fw_primal"):
+            forward_ad.unpack_dual(dual, level=1)
+        with pytest.raises(TypeError, match=r"_unpack_dual\(\): argument 'level' must be int"):
+            forward_ad.unpack_dual(dual, level=True)
+
+
+def test_no_dual_is_made_at_a_level_that_has_been_left():
+    with forward_ad.dual_level() as level:
+        pass
+    with pytest.raises(RuntimeError, match="Trying to access a forward AD level with an invalid"):
+        forward_ad.make_dual(gs.ones(2), gs.ones(2), level=level)

@@ -256,12 +256,19 @@ def dual_level() -> Iterator[int]:
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """The Tensor (a view of it) with a tangent, which what is computed of it will have, too."""
-    present = current_level()
-    if present is None:
+    present, number = current_level(), _checked_number("_make_dual", level)
+    if number < 0:
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
             "enter_dual_level() first."
         )
+    if present is None:
+        raise RuntimeError(
+            "Trying to access a forward AD level with an invalid index. This index was either not "
+            "created or is already deleted."
+        )
+    if number != level_number():
+        raise RuntimeError("Invalid level given to _make_dual")
     for name, given in (("primal", tensor), ("tangent", tangent)):
         if not dtypes.is_differentiable(given.dtype):
             raise ValueError(
@@ -285,6 +292,15 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     return dual
 
 
+def _checked_number(name: str, level: int | None) -> int:
+    """The number of a level, the innermost where none is given."""
+    if level is None:
+        return level_number()
+    if not isinstance(level, int) or isinstance(level, bool):
+        raise TypeError(f"{name}(): argument 'level' must be int, not {type(level).__name__}")
+    return level
+
+
 def check_size(tensor: Tensor, tangent: Tensor) -> None:
     """Raise the error for a tangent of another shape than the Tensor."""
     if tensor.shape != tangent.shape:
@@ -297,10 +313,12 @@ def check_size(tensor: Tensor, tangent: Tensor) -> None:
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """The Tensor without its tangent, and the tangent (None where it has none)."""
-    present = current_level()
-    tangent = None if present is None else present.tangent(tensor)
+    present, number = current_level(), _checked_number("_unpack_dual", level)
+    tangent = None if present is None or number < 0 else present.tangent(tensor)
     if tangent is None:
         return UnpackedDualTensor(tensor, None)
+    if number != level_number():
+        raise RuntimeError("Invalid level given to _fw_primal")
     primal = apply(shaping.VIEW, (tensor,), (tensor.array.shape,), watched=False)
     _cut(primal)
     return UnpackedDualTensor(primal, tangent)

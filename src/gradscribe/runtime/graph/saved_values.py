@@ -153,7 +153,7 @@ class SavedTensor:
     def register_hooks(self, *hooks: Hook) -> None:
         """`register_hooks(pack_hook, unpack_hook)`: keep what pack_hook makes of the Tensor, and
         call unpack_hook for the backward."""
-        checked_hooks(hooks)
+        pack_hook, unpack_hook = checked_hooks(hooks)
         if is_freed(self._node):
             raise RuntimeError(_FREED)
         item = self._item()
@@ -161,7 +161,7 @@ class SavedTensor:
             raise RuntimeError(HOOKS_ARE_SET)
         if not isinstance(item, (np.ndarray, np.inexact)):
             raise RuntimeError(NONE_IS_SAVED)
-        held = Packed(np.asarray(item), *hooks)
+        held = Packed(np.asarray(item), pack_hook, unpack_hook)
         position = self._position
         self._node.pack_saved(
             lambda array, at: held if (at == position and _is(array, item)) else array

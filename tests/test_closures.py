@@ -114,19 +114,25 @@ MAKERS = [
 ]
 
 
-@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__.strip("_"))
-def test_closures_of_one_def_are_compiled_once_and_not_kept(
-    make: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compiled: list[Any] = []
-    first: list[Any] = []
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the functions that are compiled."""
+    names: list[str] = []
     lower = Program._lower
 
     def counted(self: Program, *arguments: Any) -> Any:
-        compiled.append(self.code.co_name)
+        names.append(self.code.co_name)
         return lower(self, *arguments)
 
     monkeypatch.setattr(Program, "_lower", counted)
+    return names
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__.strip("_"))
+def test_closures_of_one_def_are_compiled_once_and_not_kept(
+    make: Callable[[Any], Any], compiled: list[str]
+) -> None:
+    first: list[str] = []
     captured = []
     for n in range(1, 9):
         data = np.full(1000, float(n))
@@ -291,3 +297,21 @@ def test_a_lowering_that_was_forgotten_is_made_again() -> None:
     for _ in range(2):
         for n, gradient in enumerate(gradients, 1):
             np.testing.assert_allclose(gradient(W), 2 * W * n**2)
+
+
+def test_all_that_was_compiled_for_one_class_of_a_function_is_kept(compiled: list[str]) -> None:
+    class Model:
+        scale = 3.0
+
+    model = Model()
+
+    def make(power):
+        def loss(w):
+            return w * model.scale * (2.0 if power.endswith("even") else 1.0)
+
+        return gs.grad(loss)
+
+    powers = [f"{n} {'odd' if n % 2 else 'even'}" for n in range(12)]
+    for _ in range(2):
+        assert [make(power)(1.0) for power in powers] == [6.0, 3.0] * 6
+    assert len(compiled) == 12

@@ -43,8 +43,8 @@ _LIMIT = 1024
 """How many programs are kept that nobody holds any more."""
 
 _MOST_PASSING = 8
-"""How many lowerings of one kind are kept that hold for classes and operations which a function
-has made: each of its calls makes others, and what these capture is kept with them."""
+"""For how many sets of classes and operations that a function has made the lowerings of one kind
+are kept: each of its calls makes others, and what these capture is kept with them."""
 
 _programs: OrderedDict[tuple[int, int], Program] = OrderedDict()
 
@@ -99,9 +99,7 @@ class Program:
             raise
         matched = primal.match(values)
         assert matched is not None, "a lowering holds for the call that it was made for"
-        known = [primal, *self.primals.get(key, ())]
-        forgotten = [other for other in known if other.is_passing][_MOST_PASSING:]
-        self.primals[key] = [other for other in known if other not in forgotten]
+        self.primals[key] = _remembered([primal, *self.primals.get(key, ())])
         return primal, matched
 
     def _primal(
@@ -213,14 +211,10 @@ class Primal:
         return matched
 
     @cached_property
-    def is_passing(self) -> bool:
-        """Whether this holds only for classes or operations that a function has made."""
-        names = (
-            getattr(dependency.value, "__qualname__", "")
-            for dependency in self.lowered.dependencies
-            if dependency.kind in ("identity", "class")
-        )
-        return any("<locals>" in name for name in names)
+    def passing(self) -> frozenset[int]:
+        """The identities of the classes and operations, made by functions, that this holds for."""
+        needed = (d.value for d in self.lowered.dependencies if d.kind in ("identity", "class"))
+        return frozenset(id(v) for v in needed if "<locals>" in getattr(v, "__qualname__", ""))
 
     @property
     def function(self) -> Function:
@@ -349,6 +343,13 @@ class Primal:
             found = Specialization(self, active, seeded)
             self._specializations[active, seeded] = found
         return found
+
+
+def _remembered(primals: list[Primal]) -> list[Primal]:
+    """The lowerings, the latest first, without those for objects that others have followed."""
+    latest = list(dict.fromkeys(primal.passing for primal in primals if primal.passing))
+    forgotten = latest[_MOST_PASSING:]
+    return [primal for primal in primals if primal.passing not in forgotten]
 
 
 def _definition(function: FunctionType) -> Location | None:

@@ -142,7 +142,29 @@ def one_of_another(x):
     return b.sum() + total
 
 
+class Exchanged(Function):
+    """Each result is of one argument, and so is the gradient."""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.set_materialize_grads(False)
+        return y * 2, x * 3
+
+    @staticmethod
+    def backward(ctx, g, h):
+        assert g is None or h is None
+        return None if h is None else h * 30, None if g is None else g * 20
+
+
+def exchanged(x):
+    a, b = x, x * 2
+    for _ in range(3):
+        a, b = Exchanged.apply(a, b)
+    return a.sum()
+
+
 PROGRAMS = [
+    exchanged,
     in_one_branch,
     by_condition_of_a_trip,
     where_a_loop_runs,

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Block, Operation, Value
-from gradscribe.ir.types import NONE, Tuple
+from gradscribe.ir.types import BOOL, NONE, Tuple
 from gradscribe.primitives.control import ITEM, TUPLE, UNDEF
 from gradscribe.transforms.adjoint.rules import Pulled, apply_rule
 from gradscribe.transforms.adjoint.scopes import Scope
-from gradscribe.transforms.cotangents import any_of, joined_type, name_of, zero
+from gradscribe.transforms.cotangents import constant, joined_type, name_of, zero
 from gradscribe.transforms.templates import Templates
 
 _MOST = 4
@@ -64,10 +64,9 @@ def mirror_given(scope: Scope, operation: Operation, d_out: Value, templates: Te
     for operand in operands:
         scope.primal(scope.shaped_like(operand))  # not only on the side that asks first
     found = _chosen(scope, flags, cases, zeros, ())
-    is_certain = any(r.is_certain and r.cotangent is not None for r in results)
-    with scope.context.handing_on(None if is_certain else any_of(scope.builder, flags)):
-        for operand, cotangent in found.items():
-            scope.context.masked.add(cotangent)
+    for operand, (cotangent, present) in found.items():
+        scope.context.masked.add(cotangent)
+        with scope.context.handing_on(present):
             scope.contribute(operand, cotangent)
 
 
@@ -112,25 +111,48 @@ def _chosen(
     cases: dict[tuple[bool, ...], Pulled],
     zeros: dict[Value, Value],
     there: tuple[bool, ...],
-) -> dict[Value, Value]:
-    """The cotangents of the operands in the case that the flags tell, after those that are known:
-    `there`."""
+) -> dict[Value, tuple[Value, Value | None]]:
+    """The cotangents of the operands in the case that the flags tell, after those that are known
+    (`there`), each with what tells whether there is one."""
     if len(there) == len(flags):
-        return cases[there].cotangents() if there in cases else {}
+        made = cases[there].cotangents() if there in cases else {}
+        return {operand: (cotangent, None) for operand, cotangent in made.items()}
+    builder, condition = scope.builder, flags[len(there)]
     blocks, sides = [], []
     for outcome in (True, False):
-        with scope.builder.block() as operations:
+        with builder.block() as operations:
             sides.append(_chosen(scope, flags, cases, zeros, (*there, outcome)))
         blocks.append(operations)
-    operands = list(dict.fromkeys((*sides[0], *sides[1])))
-    yields = [[side.get(operand, zeros[operand]) for operand in operands] for side in sides]
-    results = [
-        Value(joined_type(operand, given), name_of(operand))
-        for operand, given in zip(operands, zip(*yields, strict=True), strict=True)
-    ]
+    results: list[Value] = []
+    yields: tuple[list[Value], list[Value]] = ([], [])
+    found: dict[Value, tuple[Value, Value | None]] = {}
+    for operand in dict.fromkeys((*sides[0], *sides[1])):
+        given = [side.get(operand, (zeros[operand], None))[0] for side in sides]
+        known = [side[operand][1] if operand in side else False for side in sides]
+        result = Value(joined_type(operand, given), name_of(operand))
+        _yield(result, given, results, yields)
+        present: Value | None = None
+        if known == [None, False]:
+            present = condition
+        elif known != [None, None]:
+            present = Value(BOOL)
+            told = [k if isinstance(k, Value) else constant(builder, k is None) for k in known]
+            _yield(present, told, results, yields)
+        found[operand] = result, present
     then, otherwise = (
         Block((), tuple(operations), tuple(given))
         for operations, given in zip(blocks, yields, strict=True)
     )
-    scope.builder.emit_if(flags[len(there)], then, otherwise, results)
-    return dict(zip(operands, results, strict=True))
+    builder.emit_if(condition, then, otherwise, results)
+    return found
+
+
+def _yield(
+    result: Value,
+    given: Sequence[Value],
+    results: list[Value],
+    yields: tuple[list[Value], list[Value]],
+) -> None:
+    results.append(result)
+    for side, value in zip(yields, given, strict=True):
+        side.append(value)

@@ -78,6 +78,11 @@ _PLAIN = {"b": bool, "f": float, "c": complex}
 """The number of Python's that an element is, by the kind of its dtype."""
 
 
+def _never(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """What eager mode warns of, and NumPy warns of by itself."""
+    return Static(False)
+
+
 def _is_grad_enabled(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """A call is compiled for being recorded, but for its own modes."""
     return Static(not lowering.cutting)
@@ -140,6 +145,7 @@ def _clone(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 HANDLERS: dict[Any, handlers.Handler] = {
     **SHAPES,
     eager.apply: _apply,
+    eager.Operation.has_too_few: _never,
     any_form.apply_of_any_form: _apply_of_any_form,
     inplace.update: _update,
     inplace.assign: _assign,

@@ -1,4 +1,5 @@
-"""Functions of Tensors that understand NumPy's names of arguments, inside compiled code."""
+"""Functions of Tensors that understand NumPy's names of arguments, or an older order of them, or tell
+nothing of floating-point errors: inside compiled code they are those that these call."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
+from gradscribe.runtime.functions.older_orders import IN_ORDER
+from gradscribe.runtime.functions.silence import QUIET
 from gradscribe.runtime.functions.spellings import SPELLED, respelled
 
 
@@ -27,5 +30,7 @@ def _under_own_names(function: Callable[..., Any], names: Mapping[str, str]) -> 
 
 def enter() -> None:
     """Let compiled code call them, by what the functions themselves mean there."""
+    for made, function in (IN_ORDER | QUIET).items():
+        handlers.FUNCTIONS.setdefault(made, _under_own_names(function, {}))
     for made, known in SPELLED.items():
         handlers.FUNCTIONS.setdefault(made, _under_own_names(*known))

@@ -15,7 +15,7 @@ from gradscribe.frontend.interface import Path
 from gradscribe.frontend.interruptions import LateReadError, NotYetKnownError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.outside import external, opened
-from gradscribe.frontend.values import Static, Unbound, ViewOf
+from gradscribe.frontend.values import DictRef, Static, Storage, Unbound, ViewOf
 
 
 def lookup(lowering: Lowering, node: Any, name: str) -> Any:
@@ -69,6 +69,27 @@ def read_late(lowering: Lowering, name: Unbound) -> None:
     raise LateReadError(carried, entry)
 
 
+def _is_constant_of_package(function: types.FunctionType, value: Any) -> bool:
+    """Whether this is a constant beside a function of our own: a number, or a dict of numbers. No
+    user changes it, so it is no input."""
+    if not (function.__module__ or "").startswith("gradscribe."):
+        return False
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and type(n) in _NUMBERS for key, n in value.items())
+    return type(value) in _NUMBERS
+
+
+_NUMBERS = (int, float, complex)
+
+
+def _constant(lowering: Lowering, value: Any) -> Any:
+    if not isinstance(value, dict):
+        return Static(value)
+    storage = Storage()
+    lowering.contents[storage] = {key: Static(number) for key, number in value.items()}
+    return DictRef(storage)
+
+
 def _outside(lowering: Lowering, node: Any, function: types.FunctionType, name: str) -> Any:
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
     if name in cells:
@@ -79,6 +100,8 @@ def _outside(lowering: Lowering, node: Any, function: types.FunctionType, name: 
         return external(lowering, value, Path(cells[name]).attribute("cell_contents"), name)
     if name in function.__globals__:
         value = function.__globals__[name]
+        if _is_constant_of_package(function, value):
+            return _constant(lowering, value)
         return external(lowering, value, Path(function.__globals__).item(name), name)
     if hasattr(builtins, name):
         depend(lowering, Path(function.__globals__), name, "without")

@@ -42,14 +42,16 @@ def refuse_booleans(first: Any, second: Any) -> None:
 def _are_alike(*operands: Any) -> bool:
     """Whether operands have one dtype, as far as they are Tensors of floating or complex numbers;
     integers are converted, as in the PyTorch of old, whose `arange` gave floating numbers."""
-    found = set()
+    found = None
     for operand in operands:
         if not isinstance(operand, Tensor):
             return True
         dtype = operand.array.dtype
         if dtype.kind in "fc":
-            found.add(dtype)
-    return len(found) < 2
+            if found is not None and dtype != found:
+                return False
+            found = dtype
+    return True
 
 
 def refuse_unlike(message: str, *operands: Any, name: Callable[[Any], str] = scalar_name) -> None:

@@ -20,6 +20,9 @@ from gradscribe.runtime.tensors.tensor import Tensor
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+IN_ORDER: dict[Any, Callable[..., Any]] = {}
+"""For each function made here, the one that it calls, which does not know the older order."""
+
 
 def factors_first(*names: str) -> Callable[[Function], Function]:
     """A function of Tensors, and of factors of these names, that understands the older order."""
@@ -34,6 +37,7 @@ def factors_first(*names: str) -> Callable[[Function], Function]:
                 args, options = in_order(function.__name__, names, args, count)
             return function(*args, **options)
 
+        IN_ORDER[called] = function
         return called  # type: ignore[return-value]
 
     return decorate

@@ -28,6 +28,9 @@ def _silence() -> tuple[ContextVar[Any], Any]:
 
 _HANDLING, _NOTHING = _silence()
 
+QUIET: dict[Any, Callable[..., Any]] = {}
+"""For each function made here, the one that it calls."""
+
 
 def silent(function: Function) -> Function:
     """Decorator of a function that computes with arrays for a Tensor."""
@@ -41,6 +44,7 @@ def silent(function: Function) -> Function:
         finally:
             leave(token)
 
+    QUIET[quiet] = function
     return quiet  # type: ignore[return-value]
 
 

@@ -1,5 +1,5 @@
-"""Functions of Tensors that understand NumPy's names of arguments, or an older order of them, or are
-silent about floating-point errors: in compiled code they are those that these call."""
+"""Functions of Tensors that understand NumPy's names of arguments, or an older order of them,
+or keep silent about floating-point errors: in compiled code, the functions that these call."""
 
 from __future__ import annotations
 

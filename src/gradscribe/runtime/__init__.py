@@ -3,9 +3,9 @@
 In reading order: `tensors.tensor` (one array and its place in the graph); `graph.node`, `kernel`
 and `operation` (what is recorded); `functions.eager` (how, and the seam to the compiler), `common`
 and `shaping` (the tables of operations); `graph.engine` and `backward` (how gradients are
-computed); `tensors.views` and `inplace`; `graph.function` and `function_node` (custom operations);
-then what stands on these: `graph.modes` (what watches operations), of which `anomaly`, `saved`,
-`inference` and `dual` are some, `functional`, `gradcheck`, `checkpoint`.
+computed); `tensors.views` and `inplace`; `graph.function`, `function_context` and `function_node`
+(custom operations); then what stands on these: `graph.modes` (what watches operations), of which
+`anomaly`, `saved`, `inference` and `dual` are some, `functional`, `gradcheck`, `checkpoint`.
 """
 
 from gradscribe.runtime.tensors import methods as _methods  # attaches the methods to Tensor

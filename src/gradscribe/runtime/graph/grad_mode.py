@@ -36,12 +36,13 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 def is_grad_enabled() -> bool:
     """Whether operations on Tensors are recorded now, or would be, but for `inference_mode`."""
-    asked = INFERENCE.get()
-    return _enabled.get() if asked is None else asked
+    enabled: bool = _asked().get()
+    return enabled
 
 
-def _set_grad_enabled(enabled: bool) -> None:
-    (_enabled if INFERENCE.get() is None else INFERENCE).set(enabled)
+def _asked() -> ContextVar[Any]:
+    """Where it is kept whether recording is asked for."""
+    return _enabled if INFERENCE.get() is None else INFERENCE
 
 
 def enter_mode(enabled: bool) -> Token[bool]:
@@ -61,8 +62,9 @@ class GradMode:
         self.enabled = enabled
 
     def __enter__(self) -> None:
-        self._previous = is_grad_enabled()
-        _set_grad_enabled(self.enabled)
+        asked = _asked()
+        self._previous = asked.get()
+        asked.set(self.enabled)
 
     def __exit__(
         self,
@@ -70,7 +72,7 @@ class GradMode:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        _set_grad_enabled(self._previous)
+        _asked().set(self._previous)
 
     def clone(self) -> GradMode:
         """A fresh manager of the same mode, for one call of a decorated function."""
@@ -164,14 +166,15 @@ class set_grad_enabled(GradMode):
                 f"{type(mode).__name__}"
             )
         super().__init__(bool(mode))
-        self._previous = is_grad_enabled()
-        _set_grad_enabled(self.enabled)
+        asked = _asked()
+        self._previous = asked.get()
+        asked.set(self.enabled)
 
     def __enter__(self) -> None:
-        _set_grad_enabled(self.enabled)
+        _asked().set(self.enabled)
 
     def __call__(self, function: Decorated) -> Decorated:
-        _set_grad_enabled(self._previous)
+        _asked().set(self._previous)
         return super().__call__(function)
 
     def __repr__(self) -> str:

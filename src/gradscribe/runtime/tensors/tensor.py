@@ -144,13 +144,13 @@ class Tensor(GradientAttributes, LegacyAttributes, ArrayMethods):
     @property
     def grad_fn(self) -> Any:
         """The node that made this Tensor; None for leaves."""
-        node = producer(self)
+        node = self._node if self._view_of is None else producer(self)
         return None if node is None else node.public
 
     @property
     def is_leaf(self) -> bool:
         """Whether this Tensor was made by the user, or requires no gradient."""
-        return producer(self) is None
+        return (self._node if self._view_of is None else producer(self)) is None
 
     @property
     def output_nr(self) -> int:

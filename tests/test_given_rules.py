@@ -271,3 +271,35 @@ def test_what_a_call_prints_is_printed_once(rule, capsys):
     with forward_ad.dual_level():
         f(forward_ad.make_dual(x.detach(), gs.ones(3)))
     assert capsys.readouterr().out == 2 * "trip 0\ntrip 1\n"
+
+
+class OfLength(gs.autograd.Function):
+    """A backward that cannot be given zeros."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, d_out):
+        (x,) = ctx.saved_tensors
+        return d_out / d_out.norm() * x
+
+
+def of_several_results(x, w):
+    return OfLength.apply(x) * w, x * w, OfLength.apply(x * w)
+
+
+@pytest.mark.parametrize("used", range(3))
+def test_rules_for_results_that_nobody_uses_do_not_run(used):
+    def found(function):
+        x, w = leaves()
+        out = function(x, w)[used]
+        rows = gs.autograd.grad(out.sum(), (x, w), retain_graph=True)
+        first = gs.autograd.grad(out.sum(), (x, w), create_graph=True)
+        second = gs.autograd.grad(first[0].sum() + first[1].prod(), (x, w), allow_unused=True)
+        return [row.tolist() for row in (*rows, *first, *second)]
+
+    expected = found(of_several_results)
+    np.testing.assert_allclose(found(gs.differentiable(of_several_results)), expected, rtol=1e-12)

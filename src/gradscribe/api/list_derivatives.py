@@ -76,6 +76,9 @@ class ListDerivatives:
             for _ in self._spans[leaf]
         ]
 
+    def of_outputs(self, numbers: tuple[int, ...]) -> None:
+        """A list that comes out has one cotangent."""
+
     @property
     def reads(self) -> tuple[int, ...]:
         return self._items(self._inner.reads)

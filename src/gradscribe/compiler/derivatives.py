@@ -19,7 +19,7 @@ from gradscribe.compiler.adjoint_by_operations import AdjointByOperations
 from gradscribe.compiler.conditions import compiling
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.leaves import flattener
-from gradscribe.compiler.stages import Stages, flat
+from gradscribe.compiler.stages import Stages, flat, only_results
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import CALL, IF, LOOP, Function, Operation, Value, callees, walk
 from gradscribe.ir.liveness import Liveness
@@ -72,6 +72,7 @@ class Derivatives:
         self._make_adjoint = adjoint
         self._arguments = arguments
         self._orders: dict[int, Generated] = {}
+        self._parts: dict[tuple[int, ...], Derivatives] = {}
 
     @cached_property
     def forward(self) -> ForwardFunction:
@@ -106,6 +107,16 @@ class Derivatives:
         inputs = len(self._stages.primal.body.parameters)
         active = (*self.active, *range(inputs, inputs + len(self.active)))
         return self._of_this(f"{self.name}Tangent", self._stages.flat_tangent, active)
+
+    def of_outputs(self, numbers: tuple[int, ...]) -> Derivatives | None:
+        """The derivatives of some of the outputs alone; None where numbers would be drawn anew."""
+        if _drawn(self._stages.primal) is not None:
+            return None
+        if numbers not in self._parts:
+            seeded = [self.outputs[number] for number in numbers]
+            primal = only_results(flat(self._stages.primal), seeded)
+            self._parts[numbers] = self._of_this(self.name, primal, self.active)
+        return self._parts[numbers]
 
     def _of_this(self, name: str, function: Function, active: tuple[int, ...]) -> Derivatives:
         """The derivatives of a derivative, for calls of the function that have been made."""

@@ -88,7 +88,7 @@ class OfResult:
         """Of what an operation has that is run by generated code: this is no such."""
         raise NotImplementedError(f"the derivatives of {self.name} are operations on Tensors")
 
-    order = itemized = primal = _never_asked
+    order = itemized = primal = of_outputs = _never_asked
     gradient = tangent = itemized_primal = reached = property(_never_asked)
 
 

@@ -110,6 +110,9 @@ class Derivatives(Protocol):
     def reached(self) -> Sequence[frozenset[int]]:
         """For each active leaf, the numbers of the outputs that depend on it."""
 
+    def of_outputs(self, numbers: tuple[int, ...]) -> Derivatives | None:
+        """The derivatives of some of the outputs alone, where there are such."""
+
     @property
     def reads(self) -> tuple[int, ...]:
         """The positions of the leaves whose elements the function itself reads."""

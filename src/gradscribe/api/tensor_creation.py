@@ -20,6 +20,8 @@ from gradscribe.frontend.values import Ref, Static, TupleOf, is_number
 from gradscribe.ir.types import Opaque, Scalar, Type
 from gradscribe.runtime.functions import distinct
 from gradscribe.runtime.tensors import creation, dtypes, randomness
+from gradscribe.runtime.tensors.queries import is_tensor
+from gradscribe.runtime.tensors.tensor import Tensor
 
 _NONE, _FALSE = Static(None), Static(False)
 
@@ -178,17 +180,23 @@ def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
         if any(cls.dtype == dtype for cls in typed):
             return Static(True)
     elif typed and is_number(item):
-        lowering.unsupported(
-            node, "the class of a Tensor without axes, which is a number here", "ask for its dtype"
-        )
+        tensors.refuse_class(lowering, node)
     others = TupleOf(tuple(Static(cls) for cls in classes if cls not in typed))
     return _isinstance_of_others(lowering, node, (item, others), {})
 
 
+def _is_tensor(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`gs.is_tensor(x)`"""
+    item = next(iter((*arguments, *keywords.values())))
+    return _isinstance(lowering, node, (item, Static(Tensor)), {})
+
+
 _isinstance_of_others = handlers.FUNCTIONS[isinstance]
 handlers.FUNCTIONS[isinstance] = _isinstance
+handlers.FUNCTIONS[is_tensor] = _is_tensor
 handlers.FUNCTIONS.update(HANDLERS)
 for _class in creation.TYPED_CONSTRUCTORS.values():
     handlers.FUNCTIONS[_class] = _typed(_class)
-outside.STANDS_FOR[dtypes.PublicDtype] = dtypes.to_dtype
-KEYS[dtypes.PublicDtype] = dtypes.to_dtype
+outside.CONSTANTS.add(dtypes.PublicDtype)
+tensors.DTYPES.append(dtypes.PublicDtype)
+KEYS[dtypes.PublicDtype] = lambda dtype: (dtypes.PublicDtype, dtype)

@@ -124,7 +124,8 @@ def _constant(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     by_value = (*RESOLVED, *CALLABLES, *BY_VALUE)
     if value is None or value is Ellipsis or isinstance(value, by_value):
         return Static(value)
-    return Static(value) if is_transformed(value) else ObjectRef(value, path)
+    is_static = is_transformed(value) or type(value) in outside.CONSTANTS
+    return Static(value) if is_static else ObjectRef(value, path)
 
 
 def _structure(

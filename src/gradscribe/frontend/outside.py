@@ -11,7 +11,6 @@ import collections
 import enum
 import functools
 import types
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -44,18 +43,17 @@ from gradscribe.frontend.values import (
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import DISTRIBUTIONS
 
-STANDS_FOR: dict[type, Callable[[Any], Any]] = {}
-"""Classes of the layers above whose objects stand for one that the frontend knows."""
+CONSTANTS: set[type] = set()
+"""Classes of the layers above whose objects are known by their value."""
 
 
 def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     """The frontend value of an object found at a path outside the function."""
-    if type(value) in STANDS_FOR:
-        value = STANDS_FOR[type(value)](value)
     if isinstance(value, (*RESOLVED, enum.Enum)) or is_transformed(value):
         resolve(lowering, path, value)
         return Static(value)
-    is_known = path.place in lowering.outside.known or value is None or value is Ellipsis
+    is_known = path.place in lowering.outside.known or type(value) in CONSTANTS
+    is_known = is_known or value is None or value is Ellipsis
     if is_known or isinstance(value, (str, bytes, bool, slice, np.dtype)):
         depend(lowering, path, value, "equality")
         return Static(value)

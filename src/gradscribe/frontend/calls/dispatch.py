@@ -148,7 +148,7 @@ def _call_unregistered(
     if dataclass_methods.is_dataclass_comparison(callee):
         return dataclass_methods.compare_dataclasses(lowering, node, callee, arguments)
     if inspect.isfunction(callee) and hasattr(callee, "dispatch") and arguments:
-        chosen = callee.dispatch(introspection.class_of(lowering, node, arguments[0]))
+        chosen = callee.dispatch(introspection.known_class(lowering, node, arguments[0]))
         return call(lowering, node, Static(chosen), arguments, keywords)
     function = plain_function(callee)
     if function is not None and _is_opaque_function(lowering, node, function, arguments, keywords):

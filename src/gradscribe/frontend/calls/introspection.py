@@ -34,8 +34,14 @@ def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     classes = unpacking.unpacked(lowering, node, accepted) if is_tuple else (accepted,)
     if opaque.is_opaque(arguments[0]):
         return opaque.emit(lowering, isinstance, arguments, keywords, BOOL)
-    cls = class_of(lowering, node, arguments[0])
-    return Static(issubclass(cls, tuple(c.value for c in classes)))
+    asked = tuple(c.value for c in classes)
+    return Static(is_instance(lowering, node, arguments[0], asked))
+
+
+def is_instance(lowering: Lowering, node: Any, item: Any, asked: type | tuple[type, ...]) -> bool:
+    """Whether the value will be of one of these classes at run time."""
+    found = {issubclass(cls, asked) for cls in _classes(lowering, node, item)}
+    return _settled(lowering, node, found)
 
 
 def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
@@ -55,7 +61,28 @@ def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
         return hasattr(item.target, name)
     if isinstance(item, TupleOf) and name in field_names(item.cls):
         return True
-    return hasattr(class_of(lowering, node, item), name)
+    found = {hasattr(cls, name) for cls in _classes(lowering, node, item)}
+    return _settled(lowering, node, found)
+
+
+def _classes(lowering: Lowering, node: Any, item: Any) -> list[type]:
+    """The classes of which the value may be: a number may be a Tensor without axes."""
+    may_be_tensor = tensors.may_be_without_axes(lowering, item)
+    return [class_of(lowering, node, item), *(tensors.CLASSES if may_be_tensor else ())]
+
+
+def _settled(lowering: Lowering, node: Any, found: set[bool]) -> bool:
+    """What holds for all classes of which a value may be."""
+    if len(found) > 1:
+        tensors.refuse_class(lowering, node)
+    return found.pop()
+
+
+def known_class(lowering: Lowering, node: Any, item: Any) -> type:
+    """The class that the value will have at run time, which must be known."""
+    if tensors.may_be_without_axes(lowering, item):
+        tensors.refuse_class(lowering, node)
+    return class_of(lowering, node, item)
 
 
 def field_names(cls: type) -> tuple[str, ...]:
@@ -120,7 +147,7 @@ def _issubclass(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
 def _type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if opaque.is_opaque(arguments[0]):
         return opaque.emit(lowering, type, arguments, keywords, Opaque(type))
-    return Static(class_of(lowering, node, arguments[0]))
+    return Static(known_class(lowering, node, arguments[0]))
 
 
 INTROSPECTION: dict[Any, Handler] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -35,6 +35,10 @@ arrays that a program gives them have the methods of Tensors there."""
 
 AS_TENSOR: list[Callable[..., Any]] = []
 """What makes an array a Tensor to the program (entered by the layers above)."""
+
+DTYPES: list[Callable[[Any], Any]] = []
+"""What gives the dtype of a Tensor, as programs see it, for NumPy's (entered by the layers
+above)."""
 
 PROMOTIONS: dict[Any, Callable[..., Any]] = {}
 """What is done to the operands of an operator, one of which is a Tensor, so that the result has
@@ -106,6 +110,30 @@ def _knows_tensors(lowering: Lowering) -> bool:
     if not CLASSES or lowering.capture is None:
         return False
     return lowering.frame.function.__module__ not in ARRAY_MODULES
+
+
+def may_be_without_axes(lowering: Lowering, item: Any) -> bool:
+    """Whether a number of the user's program may be a Tensor without axes: one of Python's is none.
+    The package's own functions take both."""
+    if not (isinstance(item, Value) and isinstance(item.type, Scalar)) or item.type.weak:
+        return False
+    is_of_user = lowering.frame.called_at is None
+    return lowering.has_tensors and is_of_user and _knows_tensors(lowering)
+
+
+def refuse_class(lowering: Lowering, node: Any) -> NoReturn:
+    """Refuse what depends on whether a number is a Tensor without axes."""
+    lowering.unsupported(
+        node, "the class of a Tensor without axes, which is a number here", "ask for its dtype"
+    )
+
+
+def dtype_of(lowering: Lowering, item: Any, name: str) -> Any:
+    """`item.dtype`: that of Tensors prints as in PyTorch."""
+    dtype = np.dtype(name)
+    if is_tensor(lowering, item) or may_be_without_axes(lowering, item):
+        return DTYPES[0](dtype)
+    return dtype
 
 
 def refuse_shared_number(lowering: Lowering, node: Any, item: Any, owner: Any = None) -> None:

@@ -231,7 +231,7 @@ def _keys(lowering: Lowering, pattern: Any) -> list[Any]:
 
 def _class(lowering: Lowering, pattern: Any, item: Any) -> Condition:
     cls = _class_of(lowering, pattern)
-    if not issubclass(introspection.class_of(lowering, pattern, item), cls):
+    if not introspection.is_instance(lowering, pattern, item, cls):
         return False
     parts = _attributes(lowering, pattern)
     names = [name for _, name in parts if name]

@@ -40,7 +40,7 @@ def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
     if isinstance(owner, Static) and not is_number(owner):
         return _static_attribute(lowering, node, owner.value, name)
     if name == "__class__":
-        return Static(introspection.class_of(lowering, node, owner))
+        return Static(introspection.known_class(lowering, node, owner))
     if instances.is_object(owner):
         return objects.read(lowering, node, owner, name)
     if isinstance(owner, Super):
@@ -105,7 +105,7 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
     if name == "ndim":
         return Static(type_.rank)
     if name == "dtype":
-        return Static(np.dtype(type_.dtype))
+        return Static(tensors.dtype_of(lowering, owner, type_.dtype))
     if name == "itemsize":
         return Static(np.dtype(type_.dtype).itemsize)
     if tensors.is_tensor(lowering, owner):
@@ -167,7 +167,7 @@ def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
     if name == "ndim" and not type_.weak:
         return Static(0)
     if name == "dtype" and not type_.weak:
-        return Static(np.dtype(type_.dtype))
+        return Static(tensors.dtype_of(lowering, owner, type_.dtype))
     if name == "data":
         return cut(lowering, owner)
     if name == "T" or (name == "real" and not is_complex(type_)):

@@ -46,6 +46,11 @@ def checkpoints_in_contexts(x):
     return checkpoint(gs.tanh, x, use_reentrant=False, context_fn=lambda: (None, None))
 
 
+@refused("`autograd.grad` inside of compiled code", TENSOR)
+def gradient_inside(x):
+    return gs.autograd.grad((x * x).sum(), x)[0]
+
+
 @refused("`requires_grad` inside of compiled code", TENSOR)
 def asked_for_its_graph(x):
     return x * 2 if x.requires_grad else x

@@ -8,6 +8,7 @@ from typing import Any
 from gradscribe.api.tensor_handlers import OUTSIDE, refused
 from gradscribe.frontend.calls.handlers import Handler
 from gradscribe.runtime.functions import factorizations
+from gradscribe.runtime.graph import backward
 from gradscribe.runtime.tensors import inplace
 from gradscribe.runtime.tensors.tensor import Tensor
 
@@ -18,7 +19,13 @@ _GRAPH = (
 _LAYOUT = ("stride", "is_contiguous", "data_ptr", "dim_order", "is_set_to")
 _STATE = ("requires_grad", "is_leaf", "grad", "grad_fn", "output_nr", "retains_grad", "_version")
 
+_INNER = "use `gs.grad` or `gs.vjp` of an inner function, or call it outside of the function"
+
 REFUSED: dict[Any, Handler] = {
+    **{
+        function: refused(f"`autograd.{function.__name__}`", _INNER)
+        for function in (backward.grad, backward.backward)
+    },
     inplace.rearrange: refused(
         "exchanging axes in place", "use the form without underscore, and assign its result"
     ),

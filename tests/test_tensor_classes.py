@@ -15,6 +15,7 @@ DTYPE = gs.float64
 ASKED = [
     lambda x: isinstance(x, gs.Tensor),
     lambda x: gs.is_tensor(x),
+    lambda x: isinstance(x, gs.autograd.Variable),
     lambda x: type(x) is gs.Tensor,
     lambda x: isinstance(x.sum(), (gs.Tensor, float)),
     lambda x: isinstance(x.sum(), str),

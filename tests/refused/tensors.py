@@ -51,6 +51,11 @@ def gradient_inside(x):
     return gs.autograd.grad((x * x).sum(), x)[0]
 
 
+@refused("`Variable` inside of compiled code", TENSOR)
+def variable_inside(x):
+    return gs.autograd.Variable(x.data) * x
+
+
 @refused("`requires_grad` inside of compiled code", TENSOR)
 def asked_for_its_graph(x):
     return x * 2 if x.requires_grad else x

@@ -22,6 +22,7 @@ from gradscribe.runtime.functions import distinct
 from gradscribe.runtime.tensors import creation, dtypes, randomness
 from gradscribe.runtime.tensors.queries import is_tensor
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.runtime.tensors.variable import Variable
 
 _NONE, _FALSE = Static(None), Static(False)
 
@@ -174,6 +175,7 @@ def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
     item, asked = arguments
     classes = static_values.object_of(lowering, node, asked)
     classes = classes if isinstance(classes, tuple) else (classes,)
+    classes = tuple(Tensor if cls is Variable else cls for cls in classes)
     typed = [cls for cls in classes if isinstance(cls, creation.TypedTensor)]
     if isinstance(item, Ref) and tensors.is_tensor(lowering, item):
         dtype = getattr(lowering.load(item).type, "dtype", "")

@@ -11,6 +11,7 @@ from gradscribe.runtime.functions import factorizations
 from gradscribe.runtime.graph import backward
 from gradscribe.runtime.tensors import inplace
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.runtime.tensors.variable import Variable
 
 _GRAPH = (
     *("backward", "register_hook", "register_post_accumulate_grad_hook", "retain_grad"),
@@ -26,6 +27,7 @@ REFUSED: dict[Any, Handler] = {
         function: refused(f"`autograd.{function.__name__}`", _INNER)
         for function in (backward.grad, backward.backward)
     },
+    Variable: refused("`Variable`", "use the Tensor itself, or `x.data`"),
     inplace.rearrange: refused(
         "exchanging axes in place", "use the form without underscore, and assign its result"
     ),

@@ -38,7 +38,10 @@ def _two_deep(data):
 
 
 def _in_list(data):
-    layers = [lambda w: w * data[:2], lambda w: w**2]
+    def scaled(w):
+        return w * data[:2]
+
+    layers = [scaled, lambda w: w**2]
 
     def loss(w):
         for layer in layers:
@@ -82,7 +85,11 @@ def _gradient(data):
 
 def _hessian(data):
     curvature = gs.hessian(lambda w: np.sum(w**3 * data[:2] ** 2) / 3)
-    return lambda w: gs.grad(lambda v: np.sum(curvature(v) @ v) / 2)(w)
+
+    def loss(v):
+        return np.sum(curvature(v) @ v) / 2
+
+    return lambda w: gs.grad(loss)(w)
 
 
 def _recursive(data):
@@ -96,7 +103,10 @@ def _argument(data):
     def loss(w, model):
         return np.sum(model(w) ** 2)
 
-    return lambda w: gs.grad(loss)(w, lambda w: w * data[:2])
+    def scaled(w):
+        return w * data[:2]
+
+    return lambda w: gs.grad(loss)(w, scaled)
 
 
 MAKERS = [

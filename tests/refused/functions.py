@@ -122,7 +122,10 @@ def function_that_marks_a_number(x):
 
 @refused_when_run("a function that compiled code has made is called here at run time")
 def function_that_calls_one_of_compiled_code():
-    gs.grad(lambda x: Keeping.apply(x, lambda y: y + 1).sum())(VECTOR)
+    def kept(x):
+        return Keeping.apply(x, lambda y: y + 1).sum()
+
+    gs.grad(kept)(VECTOR)
 
 
 @refused("`save_for_backward` of `Deciding` under a condition that only the run decides", VECTOR)

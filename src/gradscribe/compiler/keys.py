@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import operator
 import types
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -66,8 +67,16 @@ def _slice_key(value: slice) -> Key:
     return slice, value.start, value.stop, value.step
 
 
+_OF_BASES: dict[type, KeyFunction] = {dict: _dict_key, list: _list_key, tuple: _tuple_key}
+
+
 def _value_key(value: Any) -> Key:
     return value.__class__, value
+
+
+def _range_key(value: range) -> Key:
+    """Equal ranges may have other ends."""
+    return range, value.start, value.stop, value.step
 
 
 def _partial_key(value: functools.partial[Any]) -> Key:
@@ -124,7 +133,15 @@ def _key_function(cls: type) -> KeyFunction:
         return _array_key
     if is_structure(cls):
         return _fields_key(field_names(cls))
+    for base, key in _OF_BASES.items():
+        if issubclass(cls, base):
+            return _of_subclass(key)
     return _value_key if issubclass(cls, _BY_VALUE) else type
+
+
+def _of_subclass(key: KeyFunction) -> KeyFunction:
+    """The key of a container of a class of its own."""
+    return lambda value: (value.__class__, key(value))
 
 
 def is_structure(cls: type) -> bool:
@@ -156,8 +173,14 @@ _BY_VALUE = (
     type,
     np.ufunc,
     np.dtype,
-    range,
     enum.Enum,
+    str,
+    bytes,
+    frozenset,
+    functools._lru_cache_wrapper,
+    operator.itemgetter,
+    operator.attrgetter,
+    operator.methodcaller,
 )
 """Classes whose objects are static: a specialization is made for this very value."""
 
@@ -175,6 +198,7 @@ KEYS: dict[type, KeyFunction] = _Keys(
         list: _list_key,
         dict: _dict_key,
         slice: _slice_key,
+        range: _range_key,
         types.FunctionType: _function_key,
         types.MethodType: _method_key,
         functools.partial: _partial_key,

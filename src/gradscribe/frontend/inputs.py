@@ -114,7 +114,9 @@ def _constant(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     """The frontend value of an argument that is no run-time value: static if the key of the
     specialization holds the value itself, otherwise an object whose attributes are read."""
     if isinstance(value, types.MethodType):
-        receiver = ObjectRef(value.__self__, path.attribute("__self__"))
+        owner = value.__self__
+        is_class = isinstance(owner, type)  # which the key holds
+        receiver = Static(owner) if is_class else ObjectRef(owner, path.attribute("__self__"))
         return BoundMethod(receiver, value.__func__.__name__, value.__func__)
     if isinstance(value, functools.partial):
         return outside.partial_of(lowering, value, path, name)

@@ -35,6 +35,7 @@ from gradscribe.frontend.data import (
     sequences,
     sets,
 )
+from gradscribe.frontend.dependencies import depend
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.splitting import for_each_kind, resolved
 from gradscribe.frontend.values import (
@@ -43,6 +44,7 @@ from gradscribe.frontend.values import (
     Either,
     ListRef,
     LocalFunction,
+    ObjectRef,
     OneShot,
     Ref,
     Static,
@@ -270,6 +272,9 @@ def _truth_of_object(lowering: Lowering, item: Any) -> bool | Value:
         found = protocols.call(lowering, None, item, name)
         if found is not None:
             return truth(lowering, found)
+    if isinstance(item, ObjectRef) and hasattr(type(item.target), "__len__"):
+        depend(lowering, item.path, len(item.target), "length")
+        return bool(item.target)
     return True
 
 

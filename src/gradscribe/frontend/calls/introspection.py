@@ -49,6 +49,12 @@ def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
     if instances.is_object(item):
         found = objects.get(lowering, node, item, name)
         objects.refuse_uncertain(lowering, node, name, found)
+        if found is None and hasattr(instances.class_of(item), "__getattr__"):
+            lowering.unsupported(
+                node,
+                "whether an object has an attribute that its `__getattr__` may give",
+                "read the attribute itself",
+            )
         return found is not None
     if isinstance(item, Static):
         is_known = hasattr(item.value, name)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.tensors import dtypes
-from gradscribe.runtime.tensors.creation import finished, taken, tensor
+from gradscribe.runtime.tensors.creation import _array_of, finished, taken, tensor
 from gradscribe.runtime.tensors.tensor import Array, Tensor
 
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer"]
@@ -20,6 +20,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray):
         return taken(data, dtype, device)
+    if not isinstance(data, (list, tuple)):
+        return taken(_array_of(data, dtype), dtype, device)
     return tensor(data, dtype=dtype, device=device)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import singledispatchmethod
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import gast
@@ -126,11 +126,11 @@ class _Opening:
         self.kept: dict[int, tuple[Storage, Any]] = {}
         self.numbered: dict[int, Kept | Instance] = {}
         self.storages: set[Storage] = set()
-        self._frames: dict[Frame, dict[str, Any]] = {}
+        self.frames: dict[Frame, dict[str, Any]] = {}
         self._numbers: dict[Storage, int] = {}
 
     def closures(self) -> tuple[FrameNames, ...]:
-        numbers = {frame: number for number, frame in enumerate(self._frames)}
+        numbers = {frame: number for number, frame in enumerate(self.frames)}
         return tuple(
             FrameNames(
                 frame.source.node,
@@ -138,56 +138,13 @@ class _Opening:
                 None if frame.outer is None else numbers[frame.outer],
                 frame,
             )
-            for frame, names in self._frames.items()
+            for frame, names in self.frames.items()
         )
 
-    @singledispatchmethod
     def open(self, item: Any) -> Any:
-        return self.lowering.unsupported(
-            self.node,
-            "a recursive function cannot be given this value",
-            "pass numbers, arrays, and tuples or lists of those",
-        )
+        return _opened(item, self)
 
-    @open.register
-    def _(self, item: Value) -> Slot:
-        return self._leaf(item, None)
-
-    @open.register
-    def _(self, item: Ref) -> Slot:
-        self.storages.add(item.storage)
-        return self._leaf(self.lowering.load(item), item)
-
-    @open.register
-    def _(self, item: Static) -> Any:
-        is_flag = isinstance(item.value, (bool, np.bool_))
-        if isinstance(item.value, PLAIN_NUMBERS) and not is_flag:
-            return self._leaf(self.lowering.constant(item.value), None)
-        return Known(item)
-
-    @open.register
-    def _(self, item: ObjectRef) -> Outside:
-        path: Path = item.path
-        root = path.root if isinstance(path.root, int) else id(path.root)
-        return Outside((id(item.target), root, path.steps), item)
-
-    @open.register
-    def _(self, item: TupleOf) -> Container:
-        return Container(item.cls, self._parts(item.items))
-
-    @open.register
-    def _(self, item: ListRef) -> Any:
-        return self._once(item, self._kept)
-
-    @open.register
-    def _(self, item: DictRef) -> Any:
-        return self._once(item, self._kept)
-
-    @open.register
-    def _(self, item: InstanceRef) -> Any:
-        return self._once(item, self._instance)
-
-    def _once(self, item: Any, take: Callable[[int, Any], Kept | Instance]) -> Any:
+    def once(self, item: Any, take: Callable[[int, Any], Kept | Instance]) -> Any:
         """An object, list or dict: it gets a number, which stands for it where it is met again."""
         storage = item.storage
         if storage in self._numbers:
@@ -197,13 +154,13 @@ class _Opening:
         self.numbered[number] = take(number, item)
         return self.numbered[number]
 
-    def _instance(self, number: int, item: InstanceRef) -> Instance:
+    def instance(self, number: int, item: InstanceRef) -> Instance:
         cells = {n: cell for n, cell in item.cells.items() if cell in self.lowering.contents}
         self.storages.update(cells.values())
         parts = [self._items(cell)[0] for cell in cells.values()]
         return Instance(number, Container(item.cls, tuple(parts), tuple(cells)))
 
-    def _kept(self, number: int, item: ListRef | DictRef) -> Kept:
+    def keep(self, number: int, item: ListRef | DictRef) -> Kept:
         storage = item.storage
         if number in self.growing:
             places.open_list(self.lowering, storage)
@@ -212,50 +169,26 @@ class _Opening:
         part: Any
         if isinstance(contents, Value):
             assert isinstance(item, ListRef)
-            part = self._leaf(contents, item)
+            part = self.leaf(contents, item)
         elif isinstance(contents, dict):
             part = Container(dict, self._items(storage), tuple(contents))
         else:
-            part = Container(list, self._parts(contents))
+            part = Container(list, self.parts(contents))
         return Kept(number, part, storage.place, storage.levels)
 
     def _items(self, storage: Storage) -> tuple[Any, ...]:
         """The items of a dict, or the one attribute in a cell."""
         contents: dict[Any, Any] = self.lowering.contents[storage]
-        parts = self._parts(tuple(contents.values()))
+        parts = self.parts(tuple(contents.values()))
         for key, part in zip(contents, parts, strict=True):
             if isinstance(part, Slot) and not part.wrapped:
                 self.owners[part.number] = NumberIn(storage, key)
         return parts
 
-    @open.register
-    def _(self, item: Unbound) -> Absent:
-        return Absent()
-
-    @open.register
-    def _(self, item: BoundMethod) -> Method:
-        return Method(self.open(item.receiver), item.name, item.function)
-
-    @open.register
-    def _(self, item: PartialOf) -> Partial:
-        given = Container(tuple, self._parts(item.arguments))
-        named = Container(tuple, self._parts(tuple(item.keywords.values())))
-        return Partial(self.open(item.function), given, named, tuple(item.keywords))
-
-    @open.register
-    def _(self, item: LocalFunction) -> Function:
-        self._close_over(item.frame, _free_names(item.node))
-        defaults = self.open(item.defaults)
-        return Function(item.node, defaults, list(self._frames).index(item.frame))
-
-    @open.register(dict)
-    def _(self, item: dict[str, Any]) -> Container:
-        return Container(dict, self._parts(tuple(item.values())), tuple(item))
-
-    def _close_over(self, frame: Frame | None, wanted: set[str]) -> None:
+    def close_over(self, frame: Frame | None, wanted: set[str]) -> None:
         """Take what a nested function reads of the frames around it."""
         while frame is not None:
-            names = self._frames.setdefault(frame, {})
+            names = self.frames.setdefault(frame, {})
             found = sorted(wanted & set(frame.names))
             wanted = wanted.difference(found)
             for name in found:
@@ -266,15 +199,100 @@ class _Opening:
                         names[name] = self.open(item)
             frame = frame.outer
 
-    def _parts(self, items: Sequence[Any]) -> tuple[Any, ...]:
+    def parts(self, items: Sequence[Any]) -> tuple[Any, ...]:
         return tuple([self.open(item) for item in items])
 
-    def _leaf(self, value: Value, owner: Owner | None) -> Slot:
+    def leaf(self, value: Value, owner: Owner | None) -> Slot:
         if len(self.leaves) >= self.most:
             raise TooLargeError
         self.leaves.append(value)
         self.owners.append(owner)
         return Slot(len(self.leaves) - 1, wrapped=owner is not None)
+
+
+@singledispatch
+def _opened(item: Any, opening: _Opening) -> Any:
+    """What stands for a value. (No method: from CPython 3.13 on, those keep their object alive.)"""
+    return opening.lowering.unsupported(
+        opening.node,
+        "a recursive function cannot be given this value",
+        "pass numbers, arrays, and tuples or lists of those",
+    )
+
+
+@_opened.register
+def _(item: Value, opening: _Opening) -> Slot:
+    return opening.leaf(item, None)
+
+
+@_opened.register
+def _(item: Ref, opening: _Opening) -> Slot:
+    opening.storages.add(item.storage)
+    return opening.leaf(opening.lowering.load(item), item)
+
+
+@_opened.register
+def _(item: Static, opening: _Opening) -> Any:
+    is_flag = isinstance(item.value, (bool, np.bool_))
+    if isinstance(item.value, PLAIN_NUMBERS) and not is_flag:
+        return opening.leaf(opening.lowering.constant(item.value), None)
+    return Known(item)
+
+
+@_opened.register
+def _(item: ObjectRef, opening: _Opening) -> Outside:
+    path: Path = item.path
+    root = path.root if isinstance(path.root, int) else id(path.root)
+    return Outside((id(item.target), root, path.steps), item)
+
+
+@_opened.register
+def _(item: TupleOf, opening: _Opening) -> Container:
+    return Container(item.cls, opening.parts(item.items))
+
+
+@_opened.register
+def _(item: ListRef, opening: _Opening) -> Any:
+    return opening.once(item, opening.keep)
+
+
+@_opened.register
+def _(item: DictRef, opening: _Opening) -> Any:
+    return opening.once(item, opening.keep)
+
+
+@_opened.register
+def _(item: InstanceRef, opening: _Opening) -> Any:
+    return opening.once(item, opening.instance)
+
+
+@_opened.register(dict)
+def _(item: dict[str, Any], opening: _Opening) -> Container:
+    return Container(dict, opening.parts(tuple(item.values())), tuple(item))
+
+
+@_opened.register
+def _(item: Unbound, opening: _Opening) -> Absent:
+    return Absent()
+
+
+@_opened.register
+def _(item: BoundMethod, opening: _Opening) -> Method:
+    return Method(opening.open(item.receiver), item.name, item.function)
+
+
+@_opened.register
+def _(item: PartialOf, opening: _Opening) -> Partial:
+    given = Container(tuple, opening.parts(item.arguments))
+    named = Container(tuple, opening.parts(tuple(item.keywords.values())))
+    return Partial(opening.open(item.function), given, named, tuple(item.keywords))
+
+
+@_opened.register
+def _(item: LocalFunction, opening: _Opening) -> Function:
+    opening.close_over(item.frame, _free_names(item.node))
+    defaults = opening.open(item.defaults)
+    return Function(item.node, defaults, list(opening.frames).index(item.frame))
 
 
 def _free_names(node: Any) -> set[str]:
@@ -333,7 +351,7 @@ class _Building:
         if number not in self.made:
             part = self.numbered[number]
             if isinstance(part, Kept):
-                self.kept(part)
+                self._kept(part)
             else:
                 self.instance(part)
         return self.made[number]
@@ -345,7 +363,7 @@ class _Building:
     def container(self, part: Container) -> Any:
         return TupleOf(tuple([self.build(below) for below in part.parts]), part.cls)
 
-    def kept(self, part: Kept) -> None:
+    def _kept(self, part: Kept) -> None:
         held: Any = part.part
         if isinstance(held, Slot):
             found = self.made[part.number] = self.leaf(held)

@@ -532,3 +532,30 @@ def test_a_view_taken_before_its_base_required_gradients_is_not_changed():
     x.requires_grad = True
     with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
         view.add_(5)
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        lambda x: x.t_(),
+        lambda x: x.unsqueeze_(0),
+        lambda x: x.t_().unsqueeze_(1),
+        lambda x: x.transpose_(0, 1).t_(),
+    ],
+)
+def test_views_taken_before_the_axes_were_changed_depend_on_what_the_base_is_now(turn):
+    b = gs.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
+    x = b * 1.0
+    row = x[0]
+    turn(x)
+    total = (row * row).sum() + (x * x).sum()
+    d_x, d_b = grad(total, (x, b), create_graph=True)
+    first = x.detach().flatten() * 0
+    first[gs.argsort(x.detach().flatten())[:3]] = 1.0
+    expected = 2 * x.detach() * (1 + first.reshape(x.shape))
+    assert d_x.tolist() == expected.tolist()
+    (second,) = grad(d_b.sum(), b, retain_graph=True)
+    assert second.tolist() == (d_b / b).tolist()
+    x.retain_grad()
+    total.backward()
+    assert x.grad.tolist() == expected.tolist()

@@ -38,7 +38,7 @@ from gradscribe.runtime.tensors.data_errors import other_shape
 from gradscribe.runtime.tensors.promotion import can_cast
 from gradscribe.runtime.tensors.stored_values import check_dtypes, does_not_fit, fitting
 from gradscribe.runtime.tensors.tensor import Array, Tensor, edge_of, move, producer, rank_of, wrap
-from gradscribe.runtime.tensors.views import Step, Steps, positions, take, take_array
+from gradscribe.runtime.tensors.views import Step, Steps, View, positions, take, take_array
 
 LEAF_IN_PLACE = "a leaf Variable that requires grad is being used in an in-place operation."
 
@@ -142,12 +142,21 @@ def rearrange(target: Tensor, function: Callable[..., Tensor], *args: Any, **kwa
         target._view_of.origin = "" if original._view_of is None else original._view_of.origin
         target._view_of.is_of_itself = original._view_of is None or original._view_of.is_of_itself
         target._view_of.version = target._counter[0]
+        if target._view_of.is_of_itself:
+            _lead_on(target, target._view_of)
         target._view_of.node = target._view_of.base._node
-        if target._needs_grad and target._node is None and original._view_of is None:
-            from gradscribe.runtime.graph.regions import lead_to
-
-            lead_to(target, original)
     return target
+
+
+def _lead_on(target: Tensor, view: View) -> None:
+    """Let gradients of what target was, before its axes were changed, pass through what it is."""
+    from gradscribe.runtime.graph.regions import RearrangedBackward, lead_to
+
+    if target._node is not None:
+        node = RearrangedBackward(target, view.steps, view.base.array)
+        view.base._node, view.base._index = node, 0
+    elif target._needs_grad:
+        lead_to(target, view.base)
 
 
 def is_recorded(target: Tensor, args: Sequence[Any]) -> bool:

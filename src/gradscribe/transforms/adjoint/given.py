@@ -130,14 +130,14 @@ def _chosen(
         given = [side.get(operand, (zeros[operand], None))[0] for side in sides]
         known = [side[operand][1] if operand in side else False for side in sides]
         result = Value(joined_type(operand, given), name_of(operand))
-        _yield(result, given, results, yields)
+        merge_result(result, given, results, yields)
         present: Value | None = None
         if known == [None, False]:
             present = condition
         elif known != [None, None]:
             present = Value(BOOL)
             told = [k if isinstance(k, Value) else constant(builder, k is None) for k in known]
-            _yield(present, told, results, yields)
+            merge_result(present, told, results, yields)
         found[operand] = result, present
     then, otherwise = (
         Block((), tuple(operations), tuple(given))
@@ -147,12 +147,13 @@ def _chosen(
     return found
 
 
-def _yield(
+def merge_result(
     result: Value,
     given: Sequence[Value],
     results: list[Value],
     yields: tuple[list[Value], list[Value]],
 ) -> None:
+    """Enter a result of a branch, and what each of its sides gives for it."""
     results.append(result)
     for side, value in zip(yields, given, strict=True):
         side.append(value)

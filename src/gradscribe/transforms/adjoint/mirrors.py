@@ -15,6 +15,7 @@ from gradscribe.ir.core import Block, Operation, Value
 from gradscribe.ir.types import BOOL, Array
 from gradscribe.primitives.control import ENTER, EXIT, RESUMED
 from gradscribe.primitives.raising import is_attempt
+from gradscribe.transforms.adjoint.given import merge_result
 from gradscribe.transforms.adjoint.loop_scope import LoopScope
 from gradscribe.transforms.adjoint.scopes import BranchScope, Scope
 from gradscribe.transforms.cotangents import call, constant, joined_type, name_of, zero
@@ -68,14 +69,14 @@ def mirror_if(scope: Scope, operation: Operation, sweep: Sweep) -> None:
         present = _presence(sides, value, condition)
         if isinstance(present, list):
             flag = Value(BOOL)
-            _yield(flag, present, results, yields)
+            merge_result(flag, present, results, yields)
             present = flag
         scope.cotangents[value], scope.presences[value] = result, present
-        _yield(result, given, results, yields)
+        merge_result(result, given, results, yields)
     before = [[side.primal(value) for side in sides] for value in restored]
     for value, given in zip(restored, before, strict=True):
         result = scope.imported[value] = Value(value.type, value.name)
-        _yield(result, given, results, yields)
+        merge_result(result, given, results, yields)
     blocks = [
         Block((), tuple(side.builder.operations), tuple(given))
         for side, given in zip(sides, yields, strict=True)
@@ -131,17 +132,6 @@ def _lengths_known(side: BranchScope) -> Iterator[None]:
                 for a, b in zip(result.type.dims, given.type.dims, strict=True):
                     facts.assume_equal(a, b)
         yield
-
-
-def _yield(
-    result: Value,
-    given: list[Value],
-    results: list[Value],
-    yields: tuple[list[Value], list[Value]],
-) -> None:
-    results.append(result)
-    for side, value in zip(yields, given, strict=True):
-        side.append(value)
 
 
 def _enter_cotangents(side: BranchScope) -> None:

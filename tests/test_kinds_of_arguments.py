@@ -58,6 +58,10 @@ CASES = {
     ),
     "Counter": (lambda x, c: x * c["a"], [Counter("aab"), Counter("abb")]),
     "dict": (lambda x, t: x * sum(t.values()), [Table(a=1.0), Table(a=1.0, b=4.0)]),
+    "keys": (
+        lambda x, t: x * (2 if isinstance(next(iter(t)), bool) else 3),
+        [{1: 2.0}, {True: 2.0}],
+    ),
     "list": (lambda x, p: x * len(p), [Items([1.0, "a"]), Items([1.0, "a", 2.0])]),
     "tuple": (lambda x, p: x * len(p), [Pair((1,)), Pair((1, 2))]),
     "Size": (

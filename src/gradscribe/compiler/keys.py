@@ -60,7 +60,13 @@ def _list_key(value: list[Any]) -> Key:
 
 
 def _dict_key(value: dict[Any, Any]) -> Key:
-    return dict, tuple(value), *[KEYS[item.__class__](item) for item in value.values()]
+    """Keys that are equal may be of other classes: 1, 1.0 and True are."""
+    return (
+        dict,
+        tuple(value),
+        tuple(map(type, value)),
+        *[KEYS[item.__class__](item) for item in value.values()],
+    )
 
 
 def _slice_key(value: slice) -> Key:

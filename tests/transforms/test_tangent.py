@@ -297,3 +297,24 @@ def left_at_first(x, A):
 @pytest.mark.parametrize("first", [0.0, 7.5])
 def test_second_derivative_of_a_loop_that_is_left_before_a_name_is_an_array(first):
     gs.testing.check_grad(left_at_first, np.linspace(0.1, 0.5, 5), first + np.eye(4, 5))
+
+
+def gradient_of_a_part_on_one_side(x):
+    def inner(y):
+        part = y[:2] if len(y) > 3 else y
+        return np.sum(part**3)
+
+    return np.sum(gs.grad(inner)(x) * x)
+
+
+@pytest.mark.parametrize("first", [gs.vjp, gs.jacfwd], ids=["vjp", "jacfwd"])
+def test_lengths_that_one_side_enforces_are_not_those_of_the_other(first):
+    """Whichever derivative is compiled first: they share what is known of lengths."""
+
+    def f(x):
+        return gradient_of_a_part_on_one_side(x)
+
+    x = np.array([0.5, -1.2, 2.0, 0.3])
+    first(f, x) if first is gs.vjp else first(f)(x)
+    (along,) = gs.hvp(f, (x,), (np.ones(4),))
+    np.testing.assert_allclose(along, [18 * 0.5, 18 * -1.2, 0, 0])

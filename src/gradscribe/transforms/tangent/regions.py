@@ -7,6 +7,7 @@ exits and the number of trips stay as they are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -74,7 +75,7 @@ def tangent_if(tangent: Tangent, operation: Operation) -> None:
     active = [result in tangent.active for result in operation.results]
     blocks = []
     for region in operation.regions:
-        with tangent.located(operation), tangent.builder.block() as operations:
+        with tangent.located(operation), _path(tangent) as operations:
             tangent.block(region)
             types = [result.type for result in _select(operation.results, active)]
             d_yields = _required(tangent, operations, _select(region.yields, active), types)
@@ -90,6 +91,13 @@ def tangent_if(tangent: Tangent, operation: Operation) -> None:
     tangent.builder.append(
         replace(operation, results=(*operation.results, *d_results), regions=tuple(blocks))
     )
+
+
+@contextmanager
+def _path(tangent: Tangent) -> Iterator[list[Operation]]:
+    """A block that is run on some paths: what it enforces on lengths is not believed on others."""
+    with tangent.builder.facts.scope(), tangent.builder.block() as operations:
+        yield operations
 
 
 def _required(
@@ -191,7 +199,7 @@ class _Loop:
         initial = self.operation.operands[self.shape.iterable_operands :]
         d_parameters = self._carry(self.parameters, initial)
         following, elements = body.yields[:last], body.yields[last + self.shape.exits :]
-        with tangent.builder.block() as operations:
+        with _path(tangent) as operations:
             tangent.block(body)
             wanted = [*_select(following, self.carried), *_select(elements, self.collected)]
             types = [p.type for p in _select(self.parameters, self.carried)]

@@ -652,3 +652,11 @@ def test_refusals_of_a_call_show_the_definition(call, marked):
 
 def np_exp(x):
     return np.exp(x)
+
+
+def test_a_check_names_the_modes_that_there_are():
+    gs.testing.check_grad(np.sin, 0.5, modes=("forward",))
+    gs.testing.check_grad(np.sin, 0.5, modes=("reverse",))
+    for modes in ((), ("backward",), "reverse"):
+        with pytest.raises(errors.ArgumentError, match=r"Instead: name \"reverse\", \"forward\""):
+            gs.testing.check_grad(np.sin, 0.5, modes=modes)

@@ -15,8 +15,11 @@ import numpy as np
 
 from gradscribe.api.directional import jvp, leaves_in, second_order, vjp
 from gradscribe.compiler.leaves import unwrapped
-from gradscribe.errors import CheckError
+from gradscribe.errors import ArgumentError, CheckError
 from gradscribe.ir.trees import flatten, unflatten
+
+
+_MODES = frozenset({"reverse", "forward"})
 
 
 @dataclass(frozen=True)
@@ -52,22 +55,28 @@ def check_grad(
     rtol: for the comparison with differences, relative to the size of what is compared (more
     is granted where numbers are coarser than float64).
 
-    Raises `CheckError`, which says what differs, and by how much.
+    Raises `CheckError`, which says what differs, and by how much, and `ArgumentError` for modes
+    that there are not.
     """
-    modes = tuple(modes)
+    modes = frozenset(modes)
+    if not modes or not modes <= _MODES:
+        raise ArgumentError(
+            f"the modes of a check are not {sorted(modes)}", 'name "reverse", "forward", or both'
+        )
     rng = np.random.default_rng(seed)
     direction = [_random_like(arg, rng) for arg in args]
-    out = jvp(f, args, direction)[0]
+    out, pullback = vjp(f, *args) if "reverse" in modes else (None, None)
+    pushed = jvp(f, args, direction) if "forward" in modes else None
+    out = out if pushed is None else pushed[0]
     bounds = _Bounds.of((args, out), rtol)
     cotangent = _random_like(out, rng)
     expected = _inner(cotangent, _difference(f, args, direction, bounds.step))
     size = 1.0 + abs(expected)
     found: dict[str, float] = {}
-    if "reverse" in modes:
-        pulled = vjp(f, *args)[1](cotangent)
-        found["reverse"] = sum(map(_inner, direction, pulled))
-    if "forward" in modes:
-        found["forward"] = _inner(cotangent, jvp(f, args, direction)[1])
+    if pullback is not None:
+        found["reverse"] = sum(map(_inner, direction, pullback(cotangent)))
+    if pushed is not None:
+        found["forward"] = _inner(cotangent, pushed[1])
     for mode, value in found.items():
         _compare(
             f"the {mode} mode", value, "central differences", expected, bounds.differences * size

@@ -250,3 +250,11 @@ def test_generated_functions_are_in_tracebacks_and_inspect():
     special = loss.specialize(*logistic_arguments(), argnums=0)
     function = special.generated_gradient.callable
     assert inspect.getsource(function) == special.gradient_source
+
+
+def test_a_second_backward_through_numbers_raises() -> None:
+    t = gs.tensor(2.0, requires_grad=True)
+    y = gs.differentiable(lambda x: np.sin(x) * x)(t)
+    y.backward()
+    with pytest.raises(RuntimeError, match="a second time"):
+        y.backward()

@@ -1,4 +1,4 @@
-"""Loops that change what they run over, and loops from object to object."""
+"""Loops that change what they run over or make objects, and loops from object to object."""
 
 from __future__ import annotations
 
@@ -213,3 +213,100 @@ def identities(x):
 
 def test_an_object_is_itself_in_its_methods() -> None:
     check(identities, 1.5)
+
+
+# -- slices of lists ------------------------------------------------------------------------------
+
+
+def rows_of_slice(a):
+    rows = [[x, 2 * x] for x in a]
+    for row in rows:
+        for other in rows[:2]:
+            row[0] = row[0] * other[0]
+    return rows
+
+
+def test_a_store_to_a_row_is_seen_by_a_loop_over_a_slice_of_the_rows():
+    check(rows_of_slice, [1.0, 2.0, 3.0])
+
+
+def triangle(A):
+    L = [[0.0] * len(A) for _ in range(len(A))]
+    for i, (Ai, Li) in enumerate(zip(A, L)):
+        for j, Lj in enumerate(L[: i + 1]):
+            s = sum(Li[k] * Lj[k] for k in range(j))
+            Li[j] = (Ai[i] - s) ** 0.5 if i == j else (Ai[j] - s) / Lj[j]
+    return L
+
+
+def test_rows_known_by_two_names_are_one():
+    check(triangle, [[4.0, 1.0, 0.5], [1.0, 5.0, 1.5], [0.5, 1.5, 6.0]])
+
+
+def arrays_of_slice(a):
+    parts = [np.array([x, 2 * x]) for x in a]
+    for part in parts:
+        for other in parts[-2:]:
+            part[0] = part[0] + other[0] * other[1]
+    return parts
+
+
+def test_slices_with_negative_bounds_are_run_over_item_by_item():
+    check(arrays_of_slice, [1.0, 2.0, 3.0])
+
+
+def restructured(a):
+    rows = [[x, 2 * x] for x in a]
+    for row in rows:
+        for other in rows[:2]:
+            row[0] = row[0] * other[0]
+            rows[1] = [1.0, 1.0]
+    return rows
+
+
+def test_a_list_that_gets_other_items_while_a_slice_of_it_is_run_over_is_refused():
+    with pytest.raises(gs.errors.AliasingError):
+        gs.vjp(restructured, [1.0, 2.0, 3.0])
+
+
+# -- objects that loops make ----------------------------------------------------------------------
+
+
+class Joint:
+    def __init__(self, length, angle):
+        self.length = length
+        self.angle = angle
+        self.turns = 0
+
+    def turn(self, by):
+        self.angle += by
+        self.turns += 1
+
+
+def arm(lengths, angles, n):
+    joints = []
+    for i in range(n):
+        joints.append(Joint(lengths[i], angles[i]))
+    others = [Joint(length, 0.1) for length in lengths]
+    for joint in joints:
+        joint.turn(0.1 * joint.length)
+    for i in range(len(others)):
+        for j in range(i + 1, len(others)):
+            others[i].turn(others[j].length * joints[i].angle)
+    x = total = 0.0
+    for joint in joints + others:
+        total += joint.angle
+        x += joint.length * np.cos(total)
+    return x
+
+
+def test_objects_are_made_in_a_loop_over_as_many_items_as_there_are():
+    check(arm, np.array([1.0, 0.8, 0.5]), [0.1, 0.2, 0.3], 3)
+
+
+def test_a_loop_that_makes_objects_is_compiled_for_each_number_of_trips():
+    gradient = gs.grad(arm)
+    for n in (2, 3):
+        lengths, angles = np.linspace(0.5, 1, n), [0.1 * i for i in range(n)]
+        step = gs.jvp(arm, (lengths, angles, n), (np.ones(n), [None] * n, None))[1]
+        np.testing.assert_allclose(gradient(lengths, angles, n).sum(), step)

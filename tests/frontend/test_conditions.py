@@ -1,4 +1,5 @@
-"""Tests of which the truth alone counts: lists, dicts and comparisons side by side."""
+"""Tests of which the truth alone counts: lists, dicts and comparisons side by side, and comparisons
+with None."""
 
 from __future__ import annotations
 
@@ -8,8 +9,10 @@ import numpy as np
 import pytest
 
 from gradscribe.testing import check_grad
+from tests.frontend.oracles import check
 
 X = np.array([0.5, 1.5, 2.5])
+W = np.array([0.7, 1.3, 0.9])
 
 
 def list_and_comparison(x):
@@ -67,3 +70,20 @@ def test_a_list_argument_that_may_be_empty() -> None:
         return x[0] * h[0] if h and x[0] < 100 else x[1]
 
     check_grad(f, X, [1.0, 2.0])
+
+
+def without_sentinel(w: Any, mode: Any = None) -> Any:
+    total, last = w[0] * 2, None
+    for k in range(3):
+        if last != w[k] and w[k] != None:
+            total = total + w[k] ** 2
+        last = w[k]
+    return total if mode == None or total == "none" else total * w[1]
+
+
+def with_a_mode(w: Any) -> Any:
+    return without_sentinel(w, 2.0) + without_sentinel(w)
+
+
+def test_a_number_is_neither_none_nor_a_string() -> None:
+    check(with_a_mode, W)

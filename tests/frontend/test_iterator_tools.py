@@ -96,6 +96,14 @@ def test_itertools(function) -> None:
     check(function, ITEMS)
 
 
+def weighted_orders(x):
+    return sum(a + 2 * b for a, b, c in itertools.permutations(x, None))
+
+
+def test_permutations_are_of_all_items_where_no_number_is_given():
+    check(weighted_orders, np.array([0.5, 1.5, 2.5]))
+
+
 def run_lengths(keys, x):
     return sum(x**key * len(list(group)) for key, group in itertools.groupby(keys))
 

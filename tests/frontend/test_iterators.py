@@ -405,3 +405,53 @@ def object_that_says_it(x, n):
 )
 def test_backwards(function, n) -> None:
     check(function, x4, n)
+
+
+# -- what has no items ----------------------------------------------------------------------------
+
+
+def sum_of_nested(items):
+    total = 0.0
+    for item in items:
+        try:
+            iter(item)
+        except TypeError:
+            total = total + item
+        else:
+            total = total + 10 * sum(item)
+    return total
+
+
+@pytest.mark.parametrize("items", [np.array([0.5, 1.5]), [1.0, [2.0, 3.0]]])
+def test_iter_of_a_number_raises(items):
+    check(sum_of_nested, items)
+
+
+def last_or_itself(x):
+    try:
+        *_, last = x
+    except TypeError:
+        last = x * x
+    return last
+
+
+def first_of_loop(x):
+    try:
+        for i, item in enumerate(x):
+            x = item * (i + 3)
+    except TypeError:
+        x = x * 2
+    return x
+
+
+def counted(x):
+    try:
+        return len(x) * np.sum(x)
+    except TypeError:
+        return x * 3
+
+
+@pytest.mark.parametrize("function", [last_or_itself, first_of_loop, counted])
+@pytest.mark.parametrize("x", [2.0, np.float64(2.0), np.array([0.5, 1.5])])
+def test_numbers_have_no_items(function, x):
+    check(function, x)

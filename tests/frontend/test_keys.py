@@ -91,3 +91,19 @@ def test_errors_name_an_item_as_people_write_it():
 
     with pytest.raises(gs.errors.AliasingError, match=r"`table\[Mode.FAST\]` is stored to"):
         gs.grad(stored)({Mode.FAST: X}, X)
+
+
+class Observer:
+    def __init__(self, white):
+        self.white = white
+
+
+OBSERVERS = {"2 degrees": {"D65": Observer(np.array([0.95, 1.0, 1.09]))}}
+
+
+def under_the_standard_light(x):
+    return x / OBSERVERS["2 degrees"]["D65"].white
+
+
+def test_an_attribute_below_a_key_that_is_no_name_has_a_name():
+    agrees(under_the_standard_light, np.array([0.3, 0.4, 0.5]))

@@ -14,6 +14,7 @@ from tests.frontend.oracles import agrees, check
 
 x5 = np.linspace(0.55, 2.0, 5)
 SCALE = 2.0
+IDENTITY = np.eye(3)
 
 
 def reads_global(x):
@@ -344,3 +345,14 @@ def test_function_made_by_exec_is_refused_with_advice() -> None:
     exec("def f(x): return x * x", namespace)
     with pytest.raises(SourceNotFoundError, match="define the function in a file"):
         gs.grad(namespace["f"])(2.0)
+
+
+def offset(x: Any, base: Any = IDENTITY, *, scale: Any = np.array(2.0)) -> Any:
+    return x @ base * scale
+
+
+def test_an_array_as_a_default_is_read_at_each_call() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(offset(x) ** 2)
+
+    gs.testing.check_grad(f, np.array([1.0, 2.0, 3.0]))

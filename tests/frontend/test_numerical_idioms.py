@@ -1,4 +1,4 @@
-"""Idioms of numerical programs: texts that show values, ranges as indices, states with names."""
+"""Idioms of numerical programs: texts that show values, states with names, other spellings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.frontend.oracles import agrees, check
 
 x4 = np.array([0.5, -1.5, 2.0, 0.25])
 A34 = np.linspace(-1.0, 2.0, 12).reshape(3, 4) ** 3
-labels = np.array([0, 2, 1])
+w3 = np.array([0.7, 1.3, 0.9])
 
 
 # -- texts ----------------------------------------------------------------------------------
@@ -44,21 +44,6 @@ def key_by_percent(p):
 
 def test_a_text_of_known_parts_is_a_key() -> None:
     check(key_by_percent, {"W1": x4, "W2": x4 * 2, "b1": 0.5, "b2": 2.0})
-
-
-# -- indices --------------------------------------------------------------------------------
-
-
-def picked_by_range(scores, y):
-    n = scores.shape[0]
-    p = np.exp(scores)
-    p[range(n), y] -= 1
-    p[range(0, n, 2)] *= 2
-    return p[range(1, n), 0].sum() + np.log(p[range(n), list(y)] ** 2).sum()
-
-
-def test_a_range_is_an_index_as_an_array_is() -> None:
-    check(picked_by_range, A34, labels)
 
 
 # -- parts ----------------------------------------------------------------------------------
@@ -280,6 +265,21 @@ def test_dicts_with_computed_keys(function: Any, args: tuple[Any, ...]) -> None:
     agrees(function, *args)
 
 
+def updated_copy(x):
+    held = {}
+    for i in range(len(x)):
+        held[i] = x[i] ** 2
+    copied = dict(held)
+    for i in range(len(x)):
+        copied[i] += held[i] * x[0]
+    held.update({0: x[1], 7: x[2]})
+    return sum(k * v for k, v in copied.items()) + held[0] * held[7]
+
+
+def test_dicts_with_computed_keys_are_copied_and_updated():
+    agrees(updated_copy, np.array([1.0, 2.0, 3.0]))
+
+
 def test_a_computed_key_that_is_missing_raises_as_in_python() -> None:
     def missing(x, n):
         d = {}
@@ -410,3 +410,53 @@ def test_what_a_choice_leaves_out_has_no_derivative_even_at_a_pole(root: Any) ->
 def test_variances_that_are_cut_off_at_zero() -> None:
     v = np.array([0.04, -0.1, 0.2])
     gs.testing.check_grad(truncated_variance, v, A34[:2, :3])
+
+
+# -- other spellings ------------------------------------------------------------------------------
+
+
+def options_of_array(w: Any) -> Any:
+    copied, same = np.array(w, copy=True), np.array(w, copy=None)
+    copied[0] = 1.0
+    row = np.array(w, ndmin=2)
+    return np.sum(copied * same * row) + np.array(w[0] * 2, ndmin=1)[0]
+
+
+def methods_of_the_class(w: Any) -> Any:
+    values: list[Any] = []
+    copied = np.ndarray.copy(w)
+    copied[0] = 2.0
+    list.append(values, w[1] ** 2)
+    return np.ndarray.sum(copied * w) + values[0]
+
+
+def reductions_by_a_ufunc(w: Any) -> Any:
+    rows = np.logaddexp.reduce(w.reshape(3, 1) * w, axis=1)
+    return np.logaddexp.reduce(rows) * np.hypot.reduce(rows)
+
+
+@pytest.mark.parametrize(
+    "function", [options_of_array, methods_of_the_class, reductions_by_a_ufunc]
+)
+def test_other_spellings(function: Any) -> None:
+    check(function, w3)
+
+
+# -- arrays that are joined by an index -----------------------------------------------------------
+
+
+def joined_by_index(x, y, n):
+    total = np.r_[x, y[0], 0.5, 1:3] @ np.arange(7.0)
+    for i in range(n):
+        total += np.sum(x[np.r_[0:i, i + 1 : n]] * i)
+    columns = np.c_[x, y, np.ones(3)]
+    return total + np.sum(columns @ np.r_[0:1:3j]) + np.r_[[0.0], x[:2]][1]
+
+
+def test_arrays_are_joined_by_index():
+    check(joined_by_index, np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.3]), 3)
+
+
+def test_numbers_that_would_take_the_type_of_arrays_are_not_joined_with_them():
+    with pytest.raises(gs.errors.UnsupportedError, match="numbers beside arrays of this type"):
+        gs.vjp(lambda x: np.r_[x, 1.0], np.ones(2, np.float32))

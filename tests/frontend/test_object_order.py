@@ -1,4 +1,4 @@
-"""Objects that are sorted, compared and copied."""
+"""Objects and pairs that are sorted, compared and copied."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import functools
 import heapq
 import operator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from gradscribe import errors
 from tests.frontend.oracles import agrees, check
 
 ITEMS = [1.5, 0.3, 2.0, 0.7]
+W = np.array([0.7, 1.3, 0.9])
 
 
 class Item:
@@ -166,3 +168,47 @@ def arrays(rows):
 @pytest.mark.parametrize("function", [rows_given, rows_made, arrays])
 def test_deep_copies_share_nothing(function) -> None:
     agrees(function, [[1.0, 2.0], [3.0, 4.0]])
+
+
+# -- pairs ----------------------------------------------------------------------------------------
+
+
+def best_of_pairs(w: Any) -> Any:
+    choices = [(w[0] * 2, "up"), (w[1], "left"), (w[2] ** 2, "diagonal")]
+    worst, name = min(choices)
+    best, other = max((w[1], "left"), (w[0], "up"))
+    return worst * len(name) + best * (2.0 if other == "left" else 3.0)
+
+
+def paths_by_the_best_pair(w: Any) -> Any:
+    cost, moves = np.zeros((3, 3)), [[None] * 3 for _ in range(3)]
+    steps = np.outer(w, np.array([1.0, 0.3, 0.77]))
+    for i in range(1, 3):
+        for j in range(1, 3):
+            cost[i][j], moves[i][j] = min(
+                (cost[i - 1][j] + steps[i, j] ** 2, "up"),
+                (cost[i][j - 1] + steps[i - 1, j] * 1.1, "left"),
+            )
+    i = j = 2
+    total, shown = 0.0, []
+    while i > 0 and j > 0:
+        total = total + cost[i][j] * (i + 2 * j)
+        shown.append(moves[i][j])
+        i, j = (i - 1, j) if moves[i][j] == "up" else (i, j - 1)
+    return total * len("".join(reversed(shown)))
+
+
+def most_likely_states(w: Any) -> Any:
+    weights = {"a": {"a": 0.7, "b": 0.3}, "b": {"a": 0.4, "b": 0.6}}
+    table = [{state: w[0] * (1.0 if state == "a" else 2.0) for state in weights}]
+    for t in range(1, 3):
+        table.append({})
+        for state in weights:
+            likely, _ = max((table[t - 1][s] * weights[s][state] * w[t], s) for s in weights)
+            table[t][state] = likely
+    return max(table[-1].values())
+
+
+@pytest.mark.parametrize("function", [best_of_pairs, paths_by_the_best_pair, most_likely_states])
+def test_the_best_of_pairs(function: Any) -> None:
+    agrees(function, W)

@@ -1,4 +1,4 @@
-"""Lists that are made of None and filled later."""
+"""Lists that are made of None and filled later, and arrays of objects."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gradscribe.errors import UnsupportedError
 from tests.frontend.oracles import agrees, check
 
 X = np.array([0.7, 1.3, 0.9, 0.4])
+W = np.array([0.7, 1.3, 0.9])
 
 
 def numbers(x: Any) -> Any:
@@ -171,3 +172,52 @@ def chain_of_cells(x: Any) -> Any:
 def test_whether_a_tuple_is_none_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="whether a tuple is None is not known"):
         gs.grad(chain_of_cells)(X)
+
+
+def filled_table(w: Any, moves: Any) -> Any:
+    cost, n = np.zeros((4, 4)), 4
+    for i in range(1, n):
+        for j in range(1, n):
+            above, before = cost[i - 1, j] + w[0], cost[i, j - 1] + w[1] * j
+            cost[i, j] = max(above, before)
+            moves[i, j] = "up" if above > before else "left"
+    i = j = n - 1
+    total = 0.0
+    while i > 0 and j > 0:
+        total = total + cost[i, j] ** 2
+        if moves[i, j] == "up":
+            i -= 1
+        else:
+            j -= 1
+    return total
+
+
+def table_of_objects(w: Any) -> Any:
+    return filled_table(w, np.empty((4, 4), dtype=object))
+
+
+def table_of_strings(w: Any) -> Any:
+    return filled_table(w, np.full((4, 4), "", dtype="U4"))
+
+
+def no_value_yet(w: Any) -> Any:
+    latest = np.array([[None] * 2]).T
+    for k in range(3):
+        latest = w[:2] * k
+    return latest.sum() * w[2]
+
+
+@pytest.mark.parametrize("function", [table_of_objects, table_of_strings, no_value_yet])
+def test_arrays_of_objects_are_filled_and_read(function: Any) -> None:
+    agrees(function, W)
+
+
+def kept_in_objects(w: Any) -> Any:
+    kept = np.empty(3, dtype=object)
+    kept[0] = w * 2
+    return kept[0].sum()
+
+
+def test_what_has_a_derivative_is_not_kept_in_an_array_of_objects() -> None:
+    with pytest.raises(UnsupportedError, match="array of objects has no derivative"):
+        gs.grad(kept_in_objects)(W)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe import errors
 from gradscribe.errors import AliasingError, SourceNotFoundError, UnsupportedError
 from tests.frontend.test_programs import check, lowered
 
@@ -345,3 +346,20 @@ def test_a_text_of_numpy_that_is_returned_is_refused_as_everything_is():
     with pytest.raises(UnsupportedError, match="has dtype <U2") as caught:
         gs.vjp(lambda x: np.char.add("a", "b"), np.ones(2))
     assert type(caught.value) is UnsupportedError
+
+
+def added_to_integers(x):
+    y = np.arange(3)
+    y += x
+    return np.sum(y)
+
+
+async def asynchronous(x):
+    return x
+
+
+def test_what_python_refuses_or_defers_is_refused() -> None:
+    with pytest.raises(errors.UnsupportedError, match="does not store a float64"):
+        gs.grad(added_to_integers)(1.5)
+    with pytest.raises(errors.UnsupportedError, match="`async` function"):
+        gs.grad(asynchronous)(1.0)

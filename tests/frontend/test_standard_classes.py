@@ -1,7 +1,9 @@
-"""`collections.deque`, `collections.defaultdict`, `heapq`, `np.ndindex`, `np.ndenumerate`."""
+"""`collections.deque`, `collections.defaultdict`, `heapq`, `bisect`, `np.ndindex`,
+`np.ndenumerate`."""
 
 from __future__ import annotations
 
+import bisect
 import collections
 import heapq
 import math
@@ -206,6 +208,17 @@ def test_heaps_are_those_of_the_library() -> None:
         while other:
             assert standard_functions.heappop(own) == heapq.heappop(other)
             assert own == other
+
+
+def between(xs, ys, x):
+    i = bisect.bisect(xs, x) - 1
+    j = bisect.bisect_left(xs, x, 1)
+    return ys[i] + (x - xs[i]) * (ys[i + 1] - ys[i]) / (xs[i + 1] - xs[i]) * ys[j]
+
+
+@pytest.mark.parametrize("kind", [list, np.array])
+def test_places_are_found_by_bisection(kind):
+    check(between, kind([0.0, 1.0, 2.0, 3.0]), [1.0, 2.0, 4.0, 8.0], 1.3)
 
 
 def test_queues_are_those_of_the_library() -> None:

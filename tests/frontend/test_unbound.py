@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe import errors
 from tests.frontend.oracles import check
 
 x3 = np.array([0.5, -1.5, 2.0])
@@ -131,3 +132,43 @@ def test_the_else_clause_of_a_loop_binds_a_name() -> None:
 def test_a_loop_that_certainly_runs_binds_its_names() -> None:
     source = gs.differentiable(bound_in_a_loop).specialize(x3, 3).gradient_source
     assert "UnboundLocalError" not in source
+
+
+def bound_on_ever_fewer_paths(x, s):
+    if s > 1:
+        if s > 2:
+            t = x[0]
+        if s > 3:
+            t = np.sin(x[1])
+        else:
+            if s > 2.5:
+                t = x[2]
+    if s > 4:
+        return t * 2
+    return x[1]
+
+
+@pytest.mark.parametrize("s", [0.5, 1.5, 3.5, 4.5])
+def test_a_name_that_is_unbound_on_several_paths(s: float) -> None:
+    gs.testing.check_grad(bound_on_ever_fewer_paths, np.array([0.3, 0.7, 1.1]), s)
+
+
+def test_a_name_that_is_read_before_any_path_binds_it_is_refused() -> None:
+    def unbound(x, n):
+        while n > 0:
+            y = y + x  # noqa: F821
+            n = n - 1
+        return np.sum(y)
+
+    with pytest.raises(errors.UnsupportedError, match="`y` has no value before the first trip"):
+        gs.grad(unbound)(x3, 2)
+
+
+def test_a_loop_over_nothing_binds_nothing() -> None:
+    def last(x, n):
+        y = x[0]
+        for k in range(0):
+            y = x[k + n]
+        return y * y
+
+    assert gs.grad(last)(x3, 1)[0] == 2 * x3[0]

@@ -1,4 +1,4 @@
-"""backward and autograd.grad: leaves, accumulation, freed graphs, what may be asked for."""
+"""backward and autograd.grad: accumulation, freed graphs, what may be asked for."""
 
 import gc
 import weakref
@@ -8,6 +8,7 @@ import pytest
 
 from gradscribe import autograd
 from gradscribe.runtime import namespace as gs
+from tests.runtime.graphs import two_layers
 
 
 def leaf(*data):
@@ -38,56 +39,6 @@ def test_a_leaf_used_twice_gets_both_contributions():
     assert x.grad.tolist() == [7]
 
 
-def test_contagion_and_leaf_rules():
-    x, w = gs.ones(1), leaf(0.5)
-    y = w * x
-    z = y + leaf(1.0)
-    assert (x.requires_grad, w.requires_grad, y.requires_grad) == (False, True, True)
-    assert (x.is_leaf, w.is_leaf, y.is_leaf, z.is_leaf) == (True, True, False, False)
-    assert w.grad_fn is None
-
-
-def test_next_functions():
-    x, w, b = gs.ones(1), leaf(0.5), leaf(1.0)
-    y = w * x
-    z = y + b
-    (first, number), (second, _) = z.grad_fn.next_functions
-    assert z.grad_fn.name() == "AddBackward0"
-    assert first is y.grad_fn
-    assert number == 0
-    assert second.name() == "torch::autograd::AccumulateGrad"
-    assert second.variable is b
-    (to_w, _), to_x = y.grad_fn.next_functions
-    assert to_w.variable is w
-    assert to_x == (None, 0)
-
-
-def test_scalar_operands_count_as_inputs_of_arithmetic_and_not_of_powers():
-    x = leaf(1.0)
-    assert len((x * 2).grad_fn.next_functions) == 2
-    assert (x * 2).grad_fn.next_functions[1] == (None, 0)
-    assert len((x**2).grad_fn.next_functions) == 1
-
-
-def test_intermediate_results_keep_no_gradient():
-    x = leaf(1.0)
-    y = x * 2
-    (y * y).backward()
-    assert y.grad is None
-
-
-def test_retain_grad():
-    x = leaf(1.0)
-    y = x * 2
-    y.retain_grad()
-    assert y.retains_grad
-    assert not x.retains_grad
-    (y * y).backward()
-    assert y.grad.tolist() == [4]
-    with pytest.raises(RuntimeError, match="can't retain_grad on Tensor that has requires_grad"):
-        gs.ones(1).retain_grad()
-
-
 def test_a_vector_needs_a_gradient_of_its_shape():
     x = leaf(1.0, 2.0)
     y = x * x
@@ -105,6 +56,39 @@ def test_a_vector_needs_a_gradient_of_its_shape():
     assert str(error.value) == "gradients can be either Tensors or None, but got ndarray"
     y.backward(gs.tensor([1.0, 10.0]))
     assert x.grad.tolist() == [2, 40]
+
+
+def test_backward_of_a_scalar_is_backward_of_one():
+    x, y = (gs.rand(5, requires_grad=True) for _ in range(2))
+    (x * y).sum().backward(gs.tensor(1.0))
+    assert x.grad.tolist() == y.tolist()
+
+
+def test_backward_of_a_matrix_needs_a_gradient():
+    x = gs.rand(5, 5, requires_grad=True)
+    with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar"):
+        (x**2).backward()
+    z = x**2
+    z.backward(gs.ones_like(x))
+    np.testing.assert_allclose(x.grad.numpy(), 2 * x.detach().numpy())
+
+
+def test_a_gradient_of_another_shape_is_refused():
+    x = gs.rand(2, 3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="Mismatch in shape"):
+        (x**2).backward(gs.ones(3))
+
+
+def test_the_gradient_argument_is_that_of_the_chain_rule():
+    x = gs.arange(0, 3, requires_grad=True)
+    y = x**2 + x * 2
+    z = y.sum()
+    z.backward()
+    assert x.grad.tolist() == [2, 4, 6]
+    x = gs.arange(0, 3, requires_grad=True)
+    y = x**2 + x * 2
+    y.backward(gs.Tensor([1, 1, 1]))
+    assert x.grad.tolist() == [2, 4, 6]
 
 
 def test_the_gradient_argument_does_not_become_the_gradient():
@@ -138,12 +122,36 @@ def test_a_second_backward_is_refused():
     )
 
 
+def test_a_second_backward_through_two_layers_is_refused():
+    *_, loss = two_layers()
+    loss.backward()
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+        loss.backward()
+
+
+def test_forward_again_makes_a_new_graph():
+    w = gs.ones(1, requires_grad=True)
+    for count in (1, 2):
+        (w * w).backward()
+        assert w.grad.item() == 2 * count
+
+
 def test_retain_graph_allows_a_second_backward():
     x = leaf(2.0)
     y = x * x
     y.backward(retain_graph=True)
     y.backward()
     assert x.grad.tolist() == [8]
+
+
+def test_retain_graph_keeps_it_for_one_more_backward():
+    x = gs.ones(1, requires_grad=True)
+    v = x * x
+    v.backward(retain_graph=True)
+    v.backward()
+    assert x.grad.tolist() == [4]
+    with pytest.raises(RuntimeError, match="second time"):
+        v.backward()
 
 
 def test_several_roots():
@@ -185,6 +193,15 @@ def test_grad_with_grad_outputs():
     assert d_x.tolist() == [2, 40]
 
 
+def test_the_arguments_of_grad():
+    x = gs.ones(3, requires_grad=True)
+    y = x * x * 2
+    arguments = {"grad_outputs": gs.ones(3), "retain_graph": True, "create_graph": False}
+    (first,) = autograd.grad(outputs=y, inputs=x, **arguments)
+    (again,) = autograd.grad(y, x, gs.ones(3))
+    assert first.tolist() == again.tolist() == [4, 4, 4]
+
+
 def test_grad_of_an_unused_input():
     x, unused = leaf(1.0), leaf(1.0)
     with pytest.raises(RuntimeError) as error:
@@ -202,6 +219,11 @@ def test_grad_with_respect_to_what_requires_none():
     with pytest.raises(RuntimeError) as error:
         autograd.grad(x * 2, gs.ones(1))
     assert str(error.value) == "One of the differentiated Tensors does not require grad"
+
+
+def test_outputs_are_looked_at_before_inputs():
+    with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad"):
+        autograd.grad(gs.ones(1), gs.ones(1))
 
 
 def test_grad_of_an_output_with_respect_to_itself():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gradscribe as gs
+from gradscribe.autograd import gradcheck, gradgradcheck
 
 rng = np.random.default_rng(0)
 Z = rng.standard_normal((3, 3)) + 1j * rng.standard_normal((3, 3))
@@ -117,3 +118,18 @@ def test_recorded_gradients_of_complex_operands_are_conjugated(name):
     (recorded,) = gs.autograd.grad(loss, z, create_graph=True)
     np.testing.assert_allclose(recorded.detach().numpy(), plain.numpy(), rtol=1e-12)
     assert gs.autograd.gradcheck(lambda z: function(z, *more), (z,))
+
+
+def test_sgn_of_complex_numbers_is_their_direction_and_has_a_derivative():
+    z = gs.tensor([3 + 4j, 0.5 - 0.1j], requires_grad=True)
+    assert gradcheck(gs.sgn, z)
+    assert gradgradcheck(gs.abs, z)
+    zero = gs.zeros(1, dtype=gs.complex128, requires_grad=True)
+    gs.sgn(zero).sum().abs().backward()
+    assert zero.grad.tolist() == [0]
+
+
+def test_a_negative_base_has_a_derivative_by_a_complex_exponent():
+    exponent = gs.tensor([0.3 + 0.2j, 0.5 - 0.1j], requires_grad=True)
+    assert gradcheck(lambda y: gs.pow(-gs.ones(2), y), exponent)
+    assert gradcheck(lambda y: gs.pow(-1, y), exponent)

@@ -58,6 +58,10 @@ def test_typed_constructors():
     assert gs.ByteTensor([1]).dtype == gs.uint8
 
 
+def test_typed_constructors_name_dtypes():
+    assert gs.ones(2).type(gs.FloatTensor).dtype == gs.float32
+
+
 def test_random_tensors_are_reproducible():
     gs.manual_seed(1000)
     first = gs.rand(3), gs.randn(3), gs.randint(0, 10, (3,)), gs.randperm(5)
@@ -65,6 +69,13 @@ def test_random_tensors_are_reproducible():
     second = gs.rand(3), gs.randn(3), gs.randint(0, 10, (3,)), gs.randperm(5)
     assert all(gs.equal(a, b) for a, b in zip(first, second))
     assert 0 <= first[0].min().item() and first[0].max().item() < 1
+
+
+def test_uniform_and_normal_numbers():
+    gs.manual_seed(0)
+    uniform, normal = gs.rand(1000), gs.randn(1000)
+    assert 0 <= uniform.min().item() < uniform.max().item() < 1
+    assert abs(normal.mean().item()) < 0.1 > abs(normal.std().item() - 1)
 
 
 def test_random_tensors_do_not_touch_numpys_own_generator():

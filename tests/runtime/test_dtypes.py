@@ -281,3 +281,10 @@ def test_quotients_of_integers_are_rounded_towards_zero_exactly():
 def test_small_integers_are_converted_before_their_logarithm_is_taken():
     product = gs.xlogy(gs.tensor([2.0]), gs.tensor([100], dtype=gs.int8))
     assert product.item() == 2 * np.log(100.0)
+
+
+def test_truth_values_of_bytes_are_bytes():
+    x = gs.tensor([[1, 0], [2, 3]], dtype=gs.uint8)
+    assert (x.all().dtype, x.any(1).dtype) == (gs.uint8, gs.uint8)
+    assert (x.all(1).tolist(), x.any().item()) == ([0, 1], 1)
+    assert gs.tensor([1, 2]).all().dtype == gs.bool

@@ -8,7 +8,6 @@ import pytest
 
 from gradscribe import autograd
 from gradscribe.autograd import Function
-from gradscribe.autograd.function import once_differentiable
 from gradscribe.runtime import namespace as gs
 
 
@@ -123,22 +122,6 @@ def test_needs_input_grad():
 
     Look.apply(leaf(1.0), gs.ones(1), 3).backward()
     assert seen == [(True, False, False)]
-
-
-def test_double_backward():
-    x = leaf(0.3, -1.0)
-    y = Sigmoid.apply(x)
-    (d_x,) = autograd.grad(y.sum(), x, create_graph=True)
-    (d_xx,) = autograd.grad(d_x.sum(), x)
-    s = 1 / (1 + np.exp(-x.array))
-    assert d_x.detach().array == pytest.approx(s * (1 - s))
-    assert d_xx.array == pytest.approx(s * (1 - s) * (1 - 2 * s))
-
-
-def test_gradcheck_of_the_tutorials_sigmoid():
-    gs.manual_seed(0)
-    x = gs.randn(3, 4, requires_grad=True)
-    assert autograd.gradcheck(Sigmoid.apply, (x,), eps=1e-3)
 
 
 def test_several_outputs_and_missing_gradients():
@@ -286,32 +269,6 @@ def test_nothing_is_recorded_without_need():
         assert not Square.apply(leaf(1.0)).requires_grad
 
 
-def test_once_differentiable():
-    class Numeric(Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x * x
-
-        @staticmethod
-        @once_differentiable
-        def backward(ctx, grad_output):
-            (x,) = ctx.saved_tensors
-            return gs.from_numpy(2 * x.detach().numpy() * grad_output.numpy())
-
-    x = leaf(3.0)
-    Numeric.apply(x).backward()
-    assert x.grad.tolist() == [6]
-    y = Square.apply(x)
-    z = Numeric.apply(y)
-    (d_x,) = autograd.grad(z * z, x, create_graph=True)
-    with pytest.raises(RuntimeError) as error:
-        d_x.backward()
-    assert str(error.value) == (
-        "trying to differentiate twice a function that was marked with @once_differentiable"
-    )
-
-
 def test_a_saved_tensor_changed_in_place_is_noticed():
     x = leaf(1.0)
     y = x * 1
@@ -390,6 +347,18 @@ def test_a_gradient_of_a_broadcast_shape_is_summed():
 def test_legacy_instances_are_refused():
     with pytest.raises(RuntimeError, match="Legacy autograd function with non-static forward"):
         Square()(leaf(1.0))
+
+
+def test_functions_are_not_instantiated():
+    class Legacy(Function):
+        def __init__(self, factor):
+            self.factor = factor
+
+        def forward(self, x):
+            return x * self.factor
+
+    with pytest.raises(RuntimeError, match="Legacy autograd function with non-static forward"):
+        Legacy(2)(gs.ones(1))
 
 
 def test_the_seed_returned_as_gradient_is_copied():
@@ -494,25 +463,6 @@ def test_instances_of_functions_have_nothing_of_nodes(name):
         _ = instance.metadata
     with pytest.raises(AttributeError, match="'Identity' object has no attribute 'other'"):
         _ = instance.other
-
-
-def test_the_node_of_gradients_for_once_tells_of_leaves_of_its_own():
-    class Scaled(Function):
-        @staticmethod
-        def forward(ctx, x, factor):
-            return x * factor
-
-        @staticmethod
-        @once_differentiable
-        def backward(ctx, d_out):
-            return d_out * 2, None
-
-    x, seed = leaf(1.0), leaf(1.0)
-    (d_x,) = autograd.grad(Scaled.apply(x, 2), x, seed, create_graph=True)
-    names = [n and n.name() for n, _ in d_x.grad_fn.next_functions]
-    assert names == ["torch::autograd::AccumulateGrad", None]
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        autograd.grad(d_x, seed)
 
 
 def test_classes_of_functions_have_a_class_of_their_own():

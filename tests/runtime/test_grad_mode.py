@@ -23,6 +23,21 @@ def test_no_grad_records_nothing_inside_its_block(x):
     assert (x * 2).requires_grad
 
 
+def test_no_grad_makes_results_that_need_no_gradient():
+    with gs.no_grad():
+        x = gs.ones(1)
+        w = gs.rand(1, requires_grad=True)
+        y = x * w
+    assert (x.requires_grad, w.requires_grad, y.requires_grad) == (False, True, False)
+
+
+def test_a_sum_under_no_grad_requires_no_gradient(capsys):
+    x, y = (gs.rand(5, 5, requires_grad=True) for _ in range(2))
+    with gs.no_grad():
+        print((x + y * 2).requires_grad)
+    assert capsys.readouterr().out == "False\n"
+
+
 def test_enable_grad_within_no_grad(x):
     with gs.no_grad():
         with gs.enable_grad():
@@ -41,6 +56,20 @@ def test_set_grad_enabled_as_a_plain_call(x):
     assert not (x * 2).requires_grad
     gs.set_grad_enabled(True)
     assert (x * 2).requires_grad
+
+
+def test_set_grad_enabled_for_good():
+    gs.set_grad_enabled(False)
+    x = gs.ones(1)
+    w = gs.rand(1, requires_grad=True)
+    y = x * w
+    assert (x.requires_grad, w.requires_grad, y.requires_grad) == (False, True, False)
+    gs.set_grad_enabled(True)
+
+
+def test_set_grad_enabled_gives_an_object_back():
+    restored = gs.set_grad_enabled(True)
+    assert type(restored).__name__ == "set_grad_enabled"
 
 
 def test_set_grad_enabled_as_a_context_manager(x):

@@ -69,6 +69,14 @@ def test_backward_with_create_graph_leaves_a_gradient_with_history():
     assert x.grad.tolist() == [2]
 
 
+def test_a_recorded_gradient_is_copied_into_the_leaf():
+    x = gs.ones(2, requires_grad=True)
+    (x * x).sum().backward(create_graph=True)
+    node = x.grad.grad_fn
+    assert type(node).__name__ == "CopyBackwards"
+    assert node.next_functions[0] == (None, 0)
+
+
 def test_gradient_penalty():
     x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
     (d_x,) = autograd.grad((w * w * x).sum(), x, create_graph=True)
@@ -231,3 +239,11 @@ def test_the_only_element_is_its_own_extremum_to_the_second_order(choose):
     x = gs.tensor(3.0, requires_grad=True)
     (first,) = autograd.grad(choose(x * x), x, create_graph=True)
     assert (first.item(), autograd.grad(first, x)[0].item()) == (6, 2)
+
+
+def test_the_second_derivative_of_a_square_of_an_integer():
+    x = gs.tensor([5], requires_grad=True)
+    y = x**2
+    grad_x = autograd.grad(y, x, create_graph=True)
+    assert grad_x[0].tolist() == [10]
+    assert repr(autograd.grad(grad_x[0], x)) == "(tensor([2.]),)"

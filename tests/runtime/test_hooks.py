@@ -21,6 +21,62 @@ def test_a_hook_sees_the_gradient_of_an_intermediate_result():
     assert seen == [[1, 1, 1]]
 
 
+def test_gradients_of_intermediate_results_by_grad_and_by_a_hook(capsys):
+    x = gs.ones(3, requires_grad=True)
+    w = gs.rand(3, requires_grad=True)
+    y = x * w
+    z = y.sum()
+    assert repr(autograd.grad(z, y)) == "(tensor([1., 1., 1.]),)"
+
+    def variable_hook(grad):
+        print("y:", grad)
+
+    y = x * w
+    hook_handle = y.register_hook(variable_hook)
+    z = y.sum()
+    z.backward()
+    hook_handle.remove()
+    assert capsys.readouterr().out == "y: tensor([1., 1., 1.])\n"
+    assert y.grad is None
+
+
+def test_an_error_in_a_hook_leaves_the_graph_usable():
+    x = gs.ones(2, requires_grad=True)
+    y = x * 3
+    z = y.sum()
+    assert autograd.grad(z, y)[0].tolist() == [1, 1]
+
+    def variable_hook(hook):
+        print("gradient of y:", grad)  # noqa: F821  (no such name)
+
+    y = x * 3
+    hook_handle = y.register_hook(variable_hook)
+    with pytest.raises(NameError, match="grad"):
+        y.sum().backward()
+    hook_handle.remove()
+    y.sum().backward()
+    assert (x.grad.tolist(), y.grad) == ([3, 3], None)
+
+
+def test_a_removed_hook_is_not_run_by_the_next_backward(capsys):
+    x, w = gs.ones(3, requires_grad=True), gs.rand(3, requires_grad=True)
+    y = x * w
+    z = y.sum()
+    z.backward()
+    assert y.grad is None
+    assert repr(autograd.grad(z, y)) == "(tensor([1., 1., 1.]),)"
+
+    def variable_hook(grad):
+        print("gradient of y:", grad)
+
+    y = x * w
+    hook_handle = y.register_hook(variable_hook)
+    for _ in range(2):
+        y.sum().backward(retain_graph=True)
+        hook_handle.remove()
+    assert capsys.readouterr().out == "gradient of y: tensor([1., 1., 1.])\n"
+
+
 def test_a_hook_may_replace_the_gradient():
     x = leaf(1.0)
     y = x * 2

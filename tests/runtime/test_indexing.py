@@ -369,3 +369,32 @@ def test_indices_that_do_not_fit_are_told_of_in_pytorchs_words(index: str, messa
         with pytest.raises(IndexError) as error:
             exec(program, {**TENSORS, **ARRAYS})
         assert str(error.value) == message
+
+
+MATRIX = gs.tensor([[0.31, 0.82, 0.57], [0.44, 0.13, 0.69]])
+
+
+def test_selecting_out_of_range_is_refused():
+    with pytest.raises(RuntimeError, match="selected index k out of range"):
+        gs.tensor([1.0, 2.0]).topk(3)
+    with pytest.raises(RuntimeError, match=r"index 3 is out of bounds for dimension 1 with size 3"):
+        MATRIX.gather(1, gs.tensor([[3]]))
+    with pytest.raises(IndexError, match=r"select\(\): index 10 out of range"):
+        gs.arange(10.0).select(0, 10)
+    with pytest.raises(RuntimeError, match=r"start \(8\) \+ length \(3\) exceeds dimension size"):
+        gs.arange(10.0).narrow(0, 8, 3)
+    with pytest.raises(IndexError, match="out of range: tried to access index 6 on a tensor of 6"):
+        MATRIX.take(gs.tensor([6]))
+
+
+def test_elements_cannot_be_deleted():
+    with pytest.raises(TypeError, match="Tensor does not support deleting items"):
+        del MATRIX[0]
+
+
+def test_indices_without_axes_gather_from_vectors_and_numbers():
+    x = gs.ones((), requires_grad=True)
+    assert x.gather(0, gs.tensor([0, 0])).tolist() == [1, 1]
+    y = gs.tensor([1.0, 2.0], requires_grad=True)
+    y.gather(0, gs.tensor(1)).backward()
+    assert y.grad.tolist() == [0, 1]

@@ -325,3 +325,20 @@ def test_values_of_a_list_are_stored_under_a_mask(function):
         assert y.tolist() == expected.tolist()
     (d_x,) = autograd.grad(y.sum(), x)
     assert d_x.tolist() == ([1.0, 2.0, 0.0] if function is np.place else [0.0, 2.0, 1.0])
+
+
+def test_numpy_functions_of_several_results():
+    m = gs.tensor([[2.0, 1.0], [1.0, 3.0]], requires_grad=True)
+    _, logarithm = np.linalg.slogdet(m)
+    logarithm.backward()
+    np.testing.assert_allclose(m.grad.numpy(), np.linalg.inv(m.detach().numpy()))
+    assert repr(m.detach().slogdet()).startswith("torch.return_types.slogdet(\nsign=tensor(1.),")
+    q, r = np.linalg.qr(m.detach())
+    assert isinstance(q, gs.Tensor)
+    np.testing.assert_allclose((q @ r).numpy(), m.detach().numpy())
+    assert np.einsum("ij->", m).item() == 7
+
+
+def test_without_gradients_compositions_are_just_called():
+    found = np.kron(gs.tensor([1.0, 2.0]), gs.tensor([3.0]))
+    assert (found.tolist(), found.requires_grad, found.grad_fn) == ([3, 6], False, None)

@@ -231,3 +231,34 @@ def test_complex_numbers_that_become_real_are_told(cast):
     with pytest.warns(UserWarning, match="Casting complex values to real discards the imaginary"):
         result = cast(Z)
     assert result.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: PLANE.select_scatter(gs.ones(3), 1, 2), r"src size = \[3\], slice size = \[2\]"),
+        (lambda: PLANE.sum_to_size(2), r"size \{\[2\]\} is not expandable to size \{\[2, 3\]\}."),
+        (lambda: gs.prelu(PLANE, gs.ones(2)), "Found parameter numbers = 2 and channel size = 3."),
+        (lambda: gs.ones(2, dtype=gs.int64).frexp(), "only supports floating-point dtypes"),
+        (lambda: gs.ones(3).renorm(2, 0, 1.0), "renorm: input needs at least 2 dimensions, got 1"),
+        (lambda: PLANE.renorm(2, 0, -1.0), "renorm: expected maxnorm to be >= 0 but got -1"),
+        (lambda: PLANE.geometric_(1.5), r"geometric_ expects p to be in \(0, 1\), but got p=1.5"),
+        (
+            lambda: PLANE.inverse(),
+            "linalg.inv: A must be batches of square matrices, but they are 2 by",
+        ),
+        (lambda: gs.zeros(2, 2).inverse(), "linalg.inv: The diagonal element 1 is zero"),
+        (lambda: (-gs.eye(2)).cholesky(), r"\(the leading minor of order 1 is not positive-def"),
+        (
+            lambda: PLANE.index_reduce(0, gs.tensor([0]), gs.ones(1, 3), "sum"),
+            "Expected reduce to be one of prod, mean, amax or amin but got sum.",
+        ),
+        (
+            lambda: gs.ones(1, requires_grad=True).apply_(abs),
+            r"Can't call apply_\(\) on Variable that requires grad. Use var.detach\(\).apply_\(\)",
+        ),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(call, text):
+    with pytest.raises(RuntimeError, match=text):
+        call()

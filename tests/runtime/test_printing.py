@@ -1,9 +1,11 @@
 """Tensors print as in PyTorch."""
 
+import re
+
 import numpy as np
 import pytest
 
-from gradscribe.runtime import namespace as gs
+import gradscribe as gs
 from gradscribe.runtime.tensors import printing
 
 
@@ -118,3 +120,30 @@ def test_nodes_print_with_their_names():
 
 def test_numpy_scalars_print_like_elements():
     assert repr(gs.tensor(np.float64(0.5))) == "tensor(0.5000)"
+
+
+def test_a_matrix_that_requires_a_gradient():
+    x = gs.rand(5, 5, requires_grad=True)
+    text = repr(x)
+    assert text.startswith("tensor([[0.")
+    assert text.endswith("]], requires_grad=True)")
+    assert len(text.splitlines()) == 5
+    assert re.fullmatch(r"\d+\.\d+.*", gs.__version__)
+
+
+def test_gradients_print_as_tensors(capsys):
+    x, y = (gs.rand(5, 5, requires_grad=True) for _ in range(2))
+    z = gs.sum(x + y)
+    z.backward()
+    print(x.grad, "\t", y.grad)
+    ones = "tensor([" + ",\n        ".join(["[1., 1., 1., 1., 1.]"] * 5) + "])"
+    assert capsys.readouterr().out == f"{ones} \t {ones}\n"
+
+
+def test_a_sum_prints_its_node_and_its_gradient_ones():
+    x = gs.rand(5, 5, requires_grad=True)
+    y = gs.rand(5, 5, requires_grad=True)
+    z = gs.sum(x + y)
+    assert repr(z).endswith(", grad_fn=<SumBackward0>)")
+    z.backward()
+    assert repr(x.grad).startswith("tensor([[1., 1., 1., 1., 1.],\n")

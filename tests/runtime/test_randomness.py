@@ -99,3 +99,23 @@ def test_both_parts_of_complex_numbers_are_random():
     assert np.mean(np.abs(normal) ** 2) == pytest.approx(1.0, abs=0.1)
     assert np.std(normal.imag) == pytest.approx(0.5**0.5, abs=0.1)
     assert np.all(z.uniform_(1, 2).numpy().imag >= 1)
+
+
+def test_the_state_of_random_numbers_is_kept_and_restored():
+    gs.manual_seed(3)
+    state = gs.get_rng_state()
+    first = gs.rand(3)
+    gs.set_rng_state(state)
+    assert gs.rand(3).tolist() == first.tolist()
+    assert gs.initial_seed() == 3
+    assert gs.seed() == gs.initial_seed()
+
+
+def test_dropout_scales_what_it_keeps():
+    gs.manual_seed(0)
+    x = gs.ones(200, requires_grad=True)
+    y = gs.dropout(x, 0.5, True)
+    assert {*y.tolist()} == {0.0, 2.0}
+    y.sum().backward()
+    assert x.grad.tolist() == y.tolist()
+    assert gs.dropout(x, 0.5, False) is x

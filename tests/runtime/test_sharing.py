@@ -110,3 +110,13 @@ def test_from_dlpack_shares_memory_unless_a_copy_is_wanted(copy, shared):
     assert (array[0] == 1) == shared
     with pytest.raises(ValueError, match="device and copy kwargs not supported"):
         gs.from_dlpack(array.__dlpack__(), copy=True)
+
+
+def test_dlpack_both_ways():
+    x = gs.ones(3)
+    assert np.from_dlpack(x).tolist() == [1, 1, 1]
+    shared = gs.from_dlpack(np.arange(3.0))
+    assert shared.tolist() == [0, 1, 2]
+    with pytest.raises(BufferError, match="require gradient"):
+        np.from_dlpack(gs.ones(3, requires_grad=True))
+    assert list(reversed(gs.arange(3)).tolist()) == [2, 1, 0]

@@ -98,17 +98,6 @@ def test_splitting_must_fit():
         assert str(caught.value) == "shape '[2, 2]' is invalid for input of size 3"
 
 
-def test_strided_views_and_windows_share_memory():
-    x = gs.ones(4, requires_grad=True)
-    y = x * 1
-    pairs, every_other = y.unfold(0, 2, 1), y.as_strided((2,), (2,))
-    every_other.mul_(3)
-    assert (y.tolist(), every_other._version) == ([3, 1, 3, 1], 1)
-    assert pairs.tolist() == [[3, 1], [1, 3], [3, 1]]
-    pairs.sum().backward()
-    assert x.grad.tolist() == [3, 2, 6, 1]
-
-
 def test_a_tensor_without_axes_counts_as_having_one():
     x = gs.tensor(2.0, requires_grad=True)
     for same in (x.transpose(0, -1), x.movedim(0, -1), x.sum(0), x.cumsum(0), x.var(0, False) + x):
@@ -339,35 +328,6 @@ def test_a_change_that_is_not_recorded_leaves_the_place_of_a_transposed_tensor()
     assert gs.autograd.grad(copied.sum(), x)[0].tolist() == [[10] * 3] * 2
 
 
-@pytest.mark.parametrize("step", [2, 3])
-def test_windows_that_share_no_elements_may_be_changed_in_place(step):
-    x = gs.ones(6, requires_grad=True)
-    y = x * 2
-    windows = y.unfold(0, 2, step)
-    windows.mul_(3)
-    y.sum().backward()
-    expected = [3.0 if place % step < 2 else 1.0 for place in range(5)] + [
-        3.0 if step == 2 else 1.0
-    ]
-    assert (y / 2).tolist() == expected
-    assert (x.grad / 2).tolist() == expected
-
-
-def test_steps_in_memory_that_reach_into_one_another_without_meeting_may_be_changed_in_place():
-    x = gs.zeros(8)
-    x.as_strided((3, 2), (2, 3)).add_(1)
-    assert x.tolist() == [1, 0, 1, 1, 1, 1, 0, 1]
-
-
-@pytest.mark.parametrize(
-    "view",
-    [lambda x: x.unfold(0, 3, 2), lambda x: x.as_strided((3, 3), (2, 1)), lambda x: x.expand(2, 7)],
-)
-def test_views_whose_elements_share_memory_are_not_changed_in_place(view):
-    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
-        view(gs.zeros(7)).add_(1)
-
-
 @pytest.mark.parametrize("call", [gs.einsum, np.einsum])
 @pytest.mark.parametrize(
     ("given", "gradient"),
@@ -510,3 +470,11 @@ def test_views_that_numpy_does_not_take_are_refused_with_its_errors(call: Any) -
 
 def test_an_empty_part_has_the_strides_of_its_base() -> None:
     assert gs.ones(2, 3, 4)[:, 1:1].stride() == (12, 4, 1)
+
+
+def test_copies_of_views_share_no_memory_and_have_names_of_their_own():
+    x = gs.ones(2, 3, requires_grad=True)
+    copy = gs.select_copy(x, 0, 1)
+    assert type(copy.grad_fn).__name__ == "SelectBackward0_copy"
+    assert not copy._is_view()
+    assert type(x.unsafe_chunk(2)[0].mul_(2).grad_fn).__name__ == "MulBackward0"

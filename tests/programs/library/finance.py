@@ -1,6 +1,7 @@
 """Prices, rates and portfolios."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -287,3 +288,26 @@ def longstaff_schwartz_fixed_rule(S0, sigma, Z):
         else:
             total += max(100.0 - S, 0.0)
     return total / len(Z)
+
+
+@dataclass
+class Variance:
+    pull: float = 2.0
+    mean: float = 0.04
+    vol: float = 0.3
+    rho: float = -0.7
+    start: float = 0.04
+
+
+@program(Variance(), 100.0, 0.02)
+def heston_with_full_truncation(p, S0, r):
+    draws = np.random.default_rng(42)
+    n, m, dt = 5, 6, 0.2
+    Z1 = draws.standard_normal((n, m))
+    Z2 = p.rho * Z1 + np.sqrt(1 - p.rho**2) * draws.standard_normal((n, m))
+    S, v = np.full(m, S0), np.ones(m) * p.start
+    for i in range(n):
+        positive = np.maximum(v, 0)
+        S *= np.exp((r - 0.5 * positive) * dt + np.sqrt(positive * dt) * Z1[i])
+        v += p.pull * (p.mean - positive) * dt + p.vol * np.sqrt(positive * dt) * Z2[i]
+    return np.exp(-r) * np.mean(np.maximum(S - 100, 0))

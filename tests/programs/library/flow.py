@@ -251,3 +251,56 @@ def darcy_harmonic_means(k, source):
                     + source
                 ) / (te + tw + tn + ts)
     return p
+
+
+density = rng.uniform(1, 1.2, size=(5, 5))
+
+
+def border(N, kind, x):
+    for i in range(1, N + 1):
+        if kind == 1:
+            x[0, i] = -x[1, i]
+        else:
+            x[0, i] = x[1, i]
+        x[N + 1, i] = -x[N, i] if kind == 1 else x[N, i]
+        x[i, 0] = -x[i, 1] if kind == 2 else x[i, 1]
+        x[i, N + 1] = -x[i, N] if kind == 2 else x[i, N]
+    x[0, 0] = 0.5 * (x[1, 0] + x[0, 1])
+    x[N + 1, N + 1] = 0.5 * (x[N, N + 1] + x[N + 1, N])
+
+
+def relaxation(N, kind, x, x0, a, c):
+    for k in range(2):
+        neighbours = x[:N, 1:-1] + x[2:, 1:-1] + x[1:-1, :N] + x[1:-1, 2:]
+        x[1 : N + 1, 1 : N + 1] = (x0[1 : N + 1, 1 : N + 1] + a * neighbours) / c
+        border(N, kind, x)
+
+
+def carry(N, kind, d, d0, u, v, dt):
+    for i in range(1, N + 1):
+        for j in range(1, N + 1):
+            x = i - dt * N * u[i, j]
+            y = j - dt * N * v[i, j]
+            if x < 0.5:
+                x = 0.5
+            if x > N + 0.5:
+                x = N + 0.5
+            y = min(max(y, 0.5), N + 0.5)
+            i0, j0 = int(x), int(y)
+            s, t = x - i0, y - j0
+            d[i, j] = (1 - s) * ((1 - t) * d0[i0, j0] + t * d0[i0, j0 + 1]) + s * (
+                (1 - t) * d0[i0 + 1, j0] + t * d0[i0 + 1, j0 + 1]
+            )
+    border(N, kind, d)
+
+
+@program(density, 0.1 * density, 0.3 * rng.normal(size=(5, 5)), 0.3 * rng.normal(size=(5, 5)))
+def density_step_of_a_game(x, source, u, v, N=3, dt=0.1, diffusion=0.01):
+    """The two fields change places between helpers that write to their arguments."""
+    x[0 : N + 2, 0 : N + 2] += dt * source[0 : N + 2, 0 : N + 2]
+    source, x = x, source
+    a = dt * diffusion * N * N
+    relaxation(N, 0, x, source, a, 1 + 4 * a)
+    source, x = x, source
+    carry(N, 0, x, source, u, v, dt)
+    return x

@@ -237,3 +237,29 @@ def shanks_transformation(terms):
     while len(S) >= 3:
         S = (S[2:] * S[:-2] - S[1:-1] ** 2) / (S[2:] + S[:-2] - 2 * S[1:-1])
     return S[-1]
+
+
+@program([0.0, 1.0, 2.5, 3.0], [1.0, 3.0, 2.0, 1.5], 1.3)
+def spline_that_may_miss(x, y, at):
+    """Natural cubic spline on lists; None outside of the knots."""
+    n = len(x) - 1
+    h = [x[i + 1] - x[i] for i in range(n)]
+    slopes = [0] + [
+        3 * ((y[i + 1] - y[i]) / h[i] - (y[i] - y[i - 1]) / h[i - 1]) for i in range(1, n)
+    ]
+    lower, mu, z = [1], [0], [0]
+    for i in range(1, n):
+        lower.append(2 * (x[i + 1] - x[i - 1]) - h[i - 1] * mu[i - 1])
+        mu.append(h[i] / lower[i])
+        z.append((slopes[i] - h[i - 1] * z[i - 1]) / lower[i])
+    z.append(0)
+    c, b, d = [0] * (n + 1), [0] * n, [0] * n
+    for j in range(n - 1, -1, -1):
+        c[j] = z[j] - mu[j] * c[j + 1]
+        b[j] = (y[j + 1] - y[j]) / h[j] - h[j] * (c[j + 1] + 2 * c[j]) / 3
+        d[j] = (c[j + 1] - c[j]) / (3 * h[j])
+    for i in range(n):
+        if x[i] <= at <= x[i + 1]:
+            t = at - x[i]
+            return y[i] + b[i] * t + c[i] * t**2 + d[i] * t**3
+    return None

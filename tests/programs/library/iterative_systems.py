@@ -85,3 +85,53 @@ def steepest_descent(A, b, steps):
         x = x + r.dot(r) / r.dot(A.dot(r)) * r
         history.append(0.5 * x.dot(A.dot(x)) - b.dot(x))
     return history[-1], x
+
+
+class SparseRows:
+    def __init__(self, data, columns, starts, shape):
+        self.data = np.asarray(data, dtype=float)
+        self.columns = np.asarray(columns)
+        self.starts = np.asarray(starts)
+        self.shape = shape
+
+    @classmethod
+    def from_dense(cls, A):
+        data, columns, starts = [], [], [0]
+        for row in A:
+            for j, a in enumerate(row):
+                if a != 0:
+                    data.append(a)
+                    columns.append(j)
+            starts.append(len(data))
+        return cls(data, columns, starts, A.shape)
+
+    def __matmul__(self, x):
+        y = np.zeros(self.shape[0])
+        for i in range(self.shape[0]):
+            start, end = self.starts[i], self.starts[i + 1]
+            y[i] = np.dot(self.data[start:end], x[self.columns[start:end]])
+        return y
+
+
+@program(S4, b4)
+def sparse_steepest_descent(A, b):
+    M = SparseRows.from_dense(A)
+    x = np.zeros_like(b)
+    for k in range(3):
+        r = b - M @ x
+        x += (r @ r) / (r @ (M @ r)) * r
+    return x
+
+
+@program(A4 + 5 * np.eye(4), b4)
+def jacobi_by_diagonals(A, b, tolerance=1e-10):
+    D = np.diag(np.diag(A))
+    rest = A - D
+    x = np.zeros(len(b))
+    inverse = np.diag(1 / np.diag(D))
+    for i in range(25):
+        following = np.dot(inverse, b - np.dot(rest, x))
+        if np.linalg.norm(following - x) < tolerance:
+            return following
+        x = following
+    return x

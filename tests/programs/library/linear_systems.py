@@ -1,4 +1,4 @@
-"""Direct solution of linear systems, as in the textbooks."""
+"""Direct solution of linear systems: elimination, factorizations, determinants."""
 
 import math
 
@@ -341,3 +341,127 @@ def normal_equations_2x2(X, y):
         q += v * t
     det = a * c - b**2
     return (c * p - b * q) / det, (a * q - b * p) / det
+
+
+def swap_rows(v, i, j):
+    if len(v.shape) == 1:
+        v[i], v[j] = v[j], v[i]
+    else:
+        v[[i, j], :] = v[[j, i], :]
+
+
+@program(A4[[1, 0, 3, 2]], b4)
+def scaled_pivoting(a, b, tol=1.0e-12):
+    """Elimination with scaled row pivoting; everything is changed in place."""
+    n = len(b)
+    s = np.zeros(n)
+    for i in range(n):
+        s[i] = max(np.abs(a[i, :]))
+    for k in range(n - 1):
+        p = np.argmax(np.abs(a[k:n, k]) / s[k:n]) + k
+        if abs(a[p, k]) < tol:
+            raise ValueError("Matrix is singular")
+        if p != k:
+            swap_rows(b, k, p)
+            swap_rows(s, k, p)
+            swap_rows(a, k, p)
+        for i in range(k + 1, n):
+            if a[i, k] != 0.0:
+                factor = a[i, k] / a[k, k]
+                a[i, k + 1 : n] = a[i, k + 1 : n] - factor * a[k, k + 1 : n]
+                b[i] = b[i] - factor * b[k]
+    b[n - 1] = b[n - 1] / a[n - 1, n - 1]
+    for k in range(n - 2, -1, -1):
+        b[k] = (b[k] - np.dot(a[k, k + 1 : n], b[k + 1 : n])) / a[k, k]
+    return b
+
+
+@program(S4.tolist())
+def cholesky_of_row_lists(A):
+    """Each row of the factor goes by two names, one of them in a loop over a slice."""
+    L = [[0.0] * len(A) for _ in range(len(A))]
+    for i, (source, row) in enumerate(zip(A, L)):
+        for j, other in enumerate(L[: i + 1]):
+            rest = source[j] - sum(row[k] * other[k] for k in range(j))
+            row[j] = math.sqrt(rest) if i == j else rest / other[j]
+    return L
+
+
+def pivot_order(m):
+    n = len(m)
+    P = [[float(i == j) for i in range(n)] for j in range(n)]
+    for j in range(n):
+        row = max(range(j, n), key=lambda i: abs(m[i][j]))
+        if row != j:
+            P[j], P[row] = P[row], P[j]
+    return P
+
+
+def product(A, B):
+    columns = list(zip(*B))
+    return [[sum(a * b for a, b in zip(row, column)) for column in columns] for row in A]
+
+
+@program(A4.tolist())
+def doolittle_with_permutation(A):
+    n = len(A)
+    L = [[0.0] * n for _ in range(n)]
+    U = [[0.0] * n for _ in range(n)]
+    PA = product(pivot_order(A), A)
+    for j in range(n):
+        L[j][j] = 1.0
+        for i in range(j + 1):
+            U[i][j] = PA[i][j] - sum(U[k][j] * L[i][k] for k in range(i))
+        for i in range(j, n):
+            L[i][j] = (PA[i][j] - sum(U[k][j] * L[i][k] for k in range(j))) / U[j][j]
+    return L, U
+
+
+@program(np.array([1.0, 2.0, 1.0]), np.array([4.0, 5.0, 6.0, 5.0]), np.array([0.5, 1.0, 0.7]), b4)
+def tridiagonal_by_mapped_copies(a, b, c, d):
+    n = len(d)
+    lower, diagonal, upper, right = map(np.array, (a, b, c, d))
+    for i in range(1, n):
+        m = lower[i - 1] / diagonal[i - 1]
+        diagonal[i] = diagonal[i] - m * upper[i - 1]
+        right[i] = right[i] - m * right[i - 1]
+    x = diagonal
+    x[-1] = right[-1] / diagonal[-1]
+    for i in range(n - 2, -1, -1):
+        x[i] = (right[i] - upper[i] * x[i + 1]) / diagonal[i]
+    return x
+
+
+@program(A4[:3, :3].tolist())
+def determinant_by_minors(A):
+    if len(A) == 2:
+        return A[0][0] * A[1][1] - A[1][0] * A[0][1]
+    total = 0
+    for column in range(len(A)):
+        below = A[1:]
+        for i in range(len(below)):
+            below[i] = below[i][:column] + below[i][column + 1 :]
+        total += (-1) ** (column % 2) * A[0][column] * determinant_by_minors(below)
+    return total
+
+
+@program([[1.0, 2.0, -1.0, -4.0], [2.0, 3.0, -1.0, -11.0], [-2.0, 0.0, -3.0, 22.0]], order=1)
+def echelon_form_on_rows(rows):
+    lead = 0
+    for r in range(len(rows)):
+        if lead >= len(rows[0]):
+            return rows
+        i = r
+        while rows[i][lead] == 0:
+            i += 1
+            if i == len(rows):
+                return rows
+        rows[i], rows[r] = rows[r], rows[i]
+        first = rows[r][lead]
+        rows[r] = [value / first for value in rows[r]]
+        for i in range(len(rows)):
+            if i != r:
+                first = rows[i][lead]
+                rows[i] = [v - first * w for w, v in zip(rows[r], rows[i])]
+        lead += 1
+    return rows

@@ -1,4 +1,4 @@
-"""Machine learning: dense, convolutional, recurrent and attention networks."""
+"""Machine learning: dense, convolutional, graph and flow networks, their losses."""
 
 from dataclasses import dataclass
 from functools import reduce
@@ -345,3 +345,133 @@ def decision_tree_soft(x, w, threshold):
         return p * node(v, depth - 1, 2 * index) + (1 - p) * node(v, depth - 1, 2 * index + 1)
 
     return np.array([node(v, 2, 1) for v in x])
+
+
+def sigmoid_and_input(z):
+    return 1 / (1 + np.exp(-z)), z
+
+
+def relu_and_input(z):
+    return np.maximum(0, z), z
+
+
+@program(normal(15), normal(4, 6), np.array([[1.0, 0.0, 1.0, 1.0, 0.0, 0.0]]))
+def layers_by_numbered_keys(flat, x, y):
+    dims = [4, 3, 1]
+    params, start = {}, 0
+    for layer in range(1, len(dims)):
+        size = dims[layer] * dims[layer - 1]
+        weights = flat[start : start + size].reshape(dims[layer], dims[layer - 1])
+        params["W" + str(layer)] = weights / np.sqrt(dims[layer - 1])
+        params[f"b{layer}"] = np.zeros((dims[layer], 1))
+        start += size
+    caches, a = [], x
+    for layer in range(1, len(dims)):
+        W, b = params["W%d" % layer], params["b{}".format(layer)]
+        assert W.shape == (dims[layer], dims[layer - 1])
+        z = W.dot(a) + b
+        a, cache = relu_and_input(z) if layer < len(dims) - 1 else sigmoid_and_input(z)
+        caches.append((W, b, cache))
+    cost = -(np.dot(y, np.log(a).T) + np.dot(1 - y, np.log(1 - a).T)) / y.shape[1]
+    return np.squeeze(cost) + 0.01 * np.sum(caches[0][2] ** 2)
+
+
+@program(normal(4, 5), normal(5, 3), normal(6, 4), np.array([0, 2, 1, 1, 0, 2]))
+def normalized_layers_with_settings(W1, W2, x, y):
+    settings = [{"mode": "train", "momentum": 0.8}]
+    state = {}
+
+    def normalize(x, param, eps=1e-5):
+        momentum = param.get("momentum", 0.9)
+        mean = state.get("mean", np.zeros(x.shape[1], dtype=x.dtype))
+        if param["mode"] == "train":
+            out = (x - x.mean(axis=0)) / np.sqrt(x.var(axis=0) + eps)
+            state["mean"] = momentum * mean + (1 - momentum) * x.mean(axis=0)
+        else:
+            out = x - mean
+        return out.astype(x.dtype, copy=False)
+
+    h = x
+    for i, W in enumerate([W1, W2]):
+        h = h @ W
+        if i < 1:
+            h = np.tanh(normalize(h, settings[i]))
+    settings[0]["mode"] = "test"
+    p = softmax(h)
+    return -np.log(p[np.arange(len(y)), y]).mean() + normalize(x @ W1, settings[0]).sum()
+
+
+def patch_indices(channels, height, width, size):
+    i = np.repeat(np.arange(size), size)
+    rows = np.tile(i, channels).reshape(-1, 1) + np.repeat(np.arange(height), width).reshape(1, -1)
+    columns = np.tile(np.arange(size), size * channels).reshape(-1, 1)
+    columns = columns + np.tile(np.arange(width), height).reshape(1, -1)
+    return np.repeat(np.arange(channels), size * size).reshape(-1, 1), rows, columns
+
+
+@program(normal(2, 2, 4, 4), normal(3, 2, 3, 3), normal(3))
+def convolution_by_gathered_columns(x, w, b):
+    n = x.shape[0]
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), mode="constant")
+    k, i, j = patch_indices(2, 4, 4, 3)
+    columns = padded[:, k, i, j].transpose(1, 2, 0).reshape(18, -1)
+    out = np.maximum(0, w.reshape(3, -1).dot(columns) + b.reshape(-1, 1))
+    back = np.zeros_like(padded)
+    spread = w.reshape(3, -1).T.dot(out).reshape(18, -1, n).transpose(2, 0, 1)
+    np.add.at(back, (slice(None), k, i, j), spread)
+    return (out**2).sum() + np.sin(back[:, :, 1:-1, 1:-1]).sum()
+
+
+ACTIVATIONS = {"relu": lambda z: np.maximum(0, z), "tanh": np.tanh, "none": lambda z: z}
+
+
+@program([normal(4, 5), normal(5, 3), normal(3, 1)], normal(6, 4))
+def activations_by_name(weights, x):
+    cache = {"A0": x}
+    for i, (W, kind) in enumerate(zip(weights, ["relu", "tanh", "none"])):
+        cache[f"Z{i + 1}"] = cache[f"A{i}"] @ W
+        cache[f"A{i + 1}"] = ACTIVATIONS[kind](cache[f"Z{i + 1}"])
+    return cache[f"A{len(weights)}"].mean()
+
+
+@program(normal(2, 4, 4), normal(2, 4, 4), normal(6, 4))
+def coupling_flow(S, T, x):
+    log_det = np.zeros(x.shape[0])
+    z = x
+    for mask, s_w, t_w in zip([np.array([1.0, 0, 1, 0]), np.array([0, 1.0, 0, 1])], S, T):
+        kept = z * mask
+        s = np.tanh(kept @ s_w) * (1 - mask)
+        z = kept + (1 - mask) * (z * np.exp(s) + kept @ t_w)
+        log_det += s.sum(axis=-1)
+    prior = -0.5 * np.sum(z**2 + np.log(2 * np.pi), axis=1)
+    return -(prior + log_det).mean()
+
+
+@program(normal(5, 3), normal(3, 2), normal(4))
+def graph_attention(x, W, a):
+    neighbours = {0: [0, 1, 4], 1: [0, 1, 2], 2: [1, 2, 3], 3: [2, 3, 4], 4: [0, 3, 4]}
+    h = x @ W
+    out = []
+    for node, others in neighbours.items():
+        scores = []
+        for other in others:
+            e = np.concatenate([h[node], h[other]]) @ a
+            scores.append(e if e > 0 else 0.2 * e)
+        weights = softmax(np.array(scores))
+        out.append(np.sum([w * h[o] for w, o in zip(weights, others)], axis=0))
+    return np.tanh(np.array(out)).sum()
+
+
+def entropy_of(y, t):
+    if y.ndim == 1:
+        t, y = t.reshape(1, t.size), y.reshape(1, y.size)
+    if t.size == y.size:
+        t = t.argmax(axis=1)
+    count = y.shape[0]
+    return -np.sum(np.log(y[np.arange(count), t] + 1e-7)) / count
+
+
+@program(rng.normal(size=(4, 3)), np.array([0, 2, 1, 1]))
+def loss_of_labels_or_rows(x, t):
+    y = np.exp(x) / np.sum(np.exp(x), axis=1, keepdims=True)
+    return entropy_of(y, t) + entropy_of(y**2, np.eye(3, dtype=int)[[1, 0, 2, 1]])

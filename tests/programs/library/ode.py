@@ -258,3 +258,57 @@ def rotation_quaternion(v, omega):
         q = q / np.sqrt(np.sum(q**2))
     s, u = q[0], q[1:]
     return v + 2 * np.cross(u, np.cross(u, v) + s * v)
+
+
+class Solver:
+    """The right-hand side is wrapped, so that it may give a list or a number."""
+
+    def __init__(self, f):
+        self.f = lambda u, t: np.asarray(f(u, t), float)
+
+    def start(self, U0):
+        if isinstance(U0, (float, int)):
+            self.equations = 1
+        else:
+            U0 = np.asarray(U0)
+            self.equations = U0.size
+        self.U0 = U0
+
+    def solve(self, points, terminate=None):
+        if terminate is None:
+            terminate = lambda u, t, step: False
+        self.t = np.asarray(points)
+        shape = self.t.size if self.equations == 1 else (self.t.size, self.equations)
+        self.u = np.zeros(shape)
+        self.u[0] = self.U0
+        for k in range(self.t.size - 1):
+            self.k = k
+            self.u[k + 1] = self.advance()
+            if terminate(self.u, self.t, self.k + 1):
+                break
+        return self.u[: k + 2], self.t[: k + 2]
+
+    def advance(self):
+        raise NotImplementedError
+
+
+class Midpoint(Solver):
+    def advance(self):
+        u, f, k, t = self.u, self.f, self.k, self.t
+        dt = t[k + 1] - t[k]
+        half = u[k] + dt / 2 * f(u[k], t[k])
+        return u[k] + dt * f(half, t[k] + dt / 2)
+
+
+@program(2.0)
+def solver_hierarchy_oscillator(omega):
+    solver = Midpoint(lambda u, t: [u[1], -(omega**2) * u[0]])
+    solver.start([1.0, 0.0])
+    return solver.solve(np.linspace(0, 2, 7))[0][-1]
+
+
+@program(0.9, 1.0)
+def solver_hierarchy_stops_early(rate, start):
+    solver = Midpoint(lambda u, t: rate * u * (1 - u / 10))
+    solver.start(start)
+    return solver.solve(np.linspace(0, 4, 9), lambda u, t, step: u[step] > 4.0)[0]

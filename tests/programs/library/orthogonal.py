@@ -1,5 +1,7 @@
 """Orthogonal factorizations and eigenvalues."""
 
+import math
+
 import numpy as np
 
 from tests.programs.registry import program
@@ -245,3 +247,78 @@ def hessenberg(A):
         H[k + 1 :, k:] -= 2.0 * np.outer(v, v @ H[k + 1 :, k:])
         H[:, k + 1 :] -= 2.0 * np.outer(H[:, k + 1 :] @ v, v)
     return H
+
+
+@program(S4)
+def jacobi_rotations_by_helpers(a):
+    """Nested helpers: one looks for the largest element off the diagonal, one rotates it away."""
+
+    def largest(a):
+        best = 0.0
+        for i in range(len(a) - 1):
+            for j in range(i + 1, len(a)):
+                if abs(a[i, j]) >= best:
+                    best = abs(a[i, j])
+                    k = i
+                    m = j
+        return best, k, m
+
+    def rotate(a, p, k, m):
+        phi = (a[m, m] - a[k, k]) / (2.0 * a[k, m])
+        t = 1.0 / (abs(phi) + math.sqrt(phi**2 + 1.0))
+        if phi < 0.0:
+            t = -t
+        c = 1.0 / math.sqrt(t**2 + 1.0)
+        s = t * c
+        J = np.identity(len(a))
+        J[k, k] = J[m, m] = c
+        J[k, m], J[m, k] = s, -s
+        a[:] = J.T @ a @ J
+        p[:] = p @ J
+
+    p = np.identity(len(a))
+    for sweep in range(3):
+        best, k, m = largest(a)
+        if best < 1e-9:
+            return np.diagonal(a), p
+        rotate(a, p, k, m)
+    print("no convergence yet")
+    return np.diagonal(a), p
+
+
+@program(S4)
+def inverse_iteration_that_may_fail(a, shift=0.5, tol=1e-6):
+    """Returns from inside of the loop, or not at all."""
+    shifted = a - np.identity(len(a)) * shift
+    x = np.array([0.3, -0.5, 0.7, 0.1])
+    x = x / math.sqrt(np.dot(x, x))
+    for i in range(60):
+        old = x.copy()
+        x = np.linalg.solve(shifted, x)
+        length = math.sqrt(np.dot(x, x))
+        x = x / length
+        if np.dot(old, x) < 0.0:
+            sign = -1.0
+            x = -x
+        else:
+            sign = 1.0
+        if math.sqrt(np.dot(old - x, old - x)) < tol:
+            return shift + sign / length, x
+    print("Inverse power method did not converge")
+
+
+@program(B4)
+def givens_by_index_pairs(A):
+    Q, R = np.identity(len(A)), np.copy(A)
+    rows, columns = np.tril_indices(len(A), -1, len(A))
+    for row, column in zip(rows, columns):
+        if R[row, column] != 0:
+            r = np.hypot(R[column, column], R[row, column])
+            c, s = R[column, column] / r, -R[row, column] / r
+            G = np.identity(len(A))
+            G[[column, row], [column, row]] = c
+            G[row, column] = s
+            G[column, row] = -s
+            R = np.dot(G, R)
+            Q = np.dot(Q, G.T)
+    return Q, R

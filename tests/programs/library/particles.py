@@ -1,4 +1,4 @@
-"""Mechanics: bodies, molecules, springs, rays, lattices."""
+"""Physics: bodies, molecules, springs, rays, lattices, layers, qubits."""
 
 import math
 from collections import namedtuple
@@ -353,3 +353,87 @@ def quad_energy(points, masses, depth):
 @program(pos, mass)
 def tree_code(x, m):
     return quad_energy(x, m, 0)
+
+
+class Body:
+    def __init__(self, pos, vel, mass, name=""):
+        self.pos = np.array(pos, dtype=float)
+        self.vel = np.array(vel, dtype=float)
+        self.mass = mass
+        self.name = name
+        self.force = np.zeros(2)
+        self.trail = []
+
+    def attraction(self, other):
+        d = other.pos - self.pos
+        r = np.linalg.norm(d)
+        if r == 0:
+            return np.zeros(2)
+        return self.mass * other.mass / r**3 * d
+
+    def update(self, dt):
+        self.vel += self.force / self.mass * dt
+        self.pos += self.vel * dt
+        self.trail.append(self.pos.copy())
+
+    @property
+    def kinetic(self):
+        return 0.5 * self.mass * np.dot(self.vel, self.vel)
+
+
+def attract_and_move(bodies, dt):
+    for b in bodies:
+        b.force[:] = 0
+        for other in bodies:
+            if other is not b:
+                b.force += b.attraction(other)
+    for b in bodies:
+        b.update(dt)
+
+
+@program([1.0, 0.2], [0.1, 2.0])
+def bodies_that_attract(p, v):
+    bodies = []
+    bodies.append(Body([0, 0], [0, 0], 10.0, "sun"))
+    bodies.append(Body(p, v, 1.0, name="earth"))
+    time = 0.0
+    while time < 0.05:
+        attract_and_move(bodies, 0.02)
+        time += 0.02
+    return sum(b.kinetic for b in bodies), bodies[1].trail[-1]
+
+
+@program(rng.normal(size=(3, 3)), np.array([[20.0], [10.0], [5.0]]), order=1)
+def energy_with_upper_triangle(pos, mass):
+    x, y, z = pos[:, 0:1], pos[:, 1:2], pos[:, 2:3]
+    inverse = np.sqrt((x.T - x) ** 2 + (y.T - y) ** 2 + (z.T - z) ** 2)
+    inverse[inverse > 0] = 1.0 / inverse[inverse > 0]
+    return np.sum(np.sum(np.triu(-(mass * mass.T) * inverse, 1)))
+
+
+@program([100.0, 20.0, 500.0], [500.0, 1000.0], 0.5)
+def impedance_of_layers_from_below(resistivity, thickness, frequency):
+    mu, n = 4 * math.pi * 1e-7, len(resistivity)
+    w = 2 * math.pi * frequency
+    impedances = list(range(n))
+    impedances[n - 1] = math.sqrt(w * mu * resistivity[n - 1] / 2)
+    for j in range(n - 2, -1, -1):
+        inner = math.sqrt(w * mu / resistivity[j]) * resistivity[j]
+        below = (inner - impedances[j + 1]) / (inner + impedances[j + 1])
+        below *= math.exp(-2 * thickness[j] * math.sqrt(w * mu / resistivity[j]))
+        impedances[j] = inner * (1 - below) / (1 + below)
+    return impedances[0] ** 2 / (mu * w)
+
+
+@program(0.3, 0.4, 0.5)
+def circuit_of_rotations(a, b, c):
+    def rotation(t):
+        return np.array([[np.cos(t / 2), -np.sin(t / 2)], [np.sin(t / 2), np.cos(t / 2)]])
+
+    x, z = np.array([[0.0, 1], [1, 0]]), np.diag([1.0, -1.0])
+    state = np.zeros(4)
+    state[0] = 1
+    state = np.kron(rotation(a), rotation(b)) @ state
+    state = np.eye(4)[[0, 1, 3, 2]] @ state
+    state = np.kron(np.eye(2), rotation(c)) @ state
+    return state @ (0.5 * np.kron(z, z) - 0.3 * np.kron(x, np.eye(2))) @ state

@@ -1,5 +1,7 @@
 """Stencils in two and three dimensions."""
 
+import math
+
 import numpy as np
 
 from tests.programs.registry import program
@@ -294,3 +296,66 @@ def total_variation_denoising(image, lam):
         g[:, :-1] -= lam * gy
         u = u - 0.2 * g
     return u
+
+
+concentration = rng.uniform(1, 1.2, size=(5, 5))
+
+
+def inner_laplacian(Z):
+    up, left = Z[0:-2, 1:-1], Z[1:-1, 0:-2]
+    down, right = Z[2:, 1:-1], Z[1:-1, 2:]
+    return (up + left + down + right - 4 * Z[1:-1, 1:-1]) / 0.01
+
+
+@program(concentration, 0.5 * concentration, 2.8e-4)
+def turing_with_neumann_borders(U, V, a):
+    dt = 0.001
+    for i in range(2):
+        dU, dV = inner_laplacian(U), inner_laplacian(V)
+        u, v = U[1:-1, 1:-1], V[1:-1, 1:-1]
+        U[1:-1, 1:-1], V[1:-1, 1:-1] = (
+            u + dt * (a * dU + u - u**3 - v - 0.005),
+            v + dt * (5e-3 * dV + u - v) / 0.1,
+        )
+        for Z in (U, V):
+            Z[0, :] = Z[1, :]
+            Z[-1, :] = Z[-2, :]
+            Z[:, 0] = Z[:, 1]
+            Z[:, -1] = Z[:, -2]
+    return U + V
+
+
+@program(concentration, 0.3 * concentration, 0.035)
+def reaction_through_views(u0, v0, feed):
+    n = len(u0)
+    U, V = np.zeros((n + 2, n + 2)), np.zeros((n + 2, n + 2))
+    u, v = U[1:-1, 1:-1], V[1:-1, 1:-1]
+    u[...] = u0
+    v[...] = v0
+    for i in range(2):
+        Lu = U[0:-2, 1:-1] + U[1:-1, 0:-2] - 4 * U[1:-1, 1:-1] + U[1:-1, 2:] + U[2:, 1:-1]
+        Lv = V[0:-2, 1:-1] + V[1:-1, 0:-2] - 4 * V[1:-1, 1:-1] + V[1:-1, 2:] + V[2:, 1:-1]
+        reaction = u * v * v
+        u += 0.16 * Lu - reaction + feed * (1 - u)
+        v += 0.08 * Lv + reaction - (feed + 0.06) * v
+    return V
+
+
+@program(rng.random((4, 5)) + 1.0, order=1)
+def first_arrivals_by_sweeps(slowness):
+    n, m = slowness.shape
+    times = np.full((n, m), 1e3)
+    times[1, 2] = 0.0
+    for down, right in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+        for i in range(n)[::down]:
+            for j in range(m)[::right]:
+                a = min(times[i - 1, j] if i > 0 else 1e3, times[i + 1, j] if i < n - 1 else 1e3)
+                b = min(times[i, j - 1] if j > 0 else 1e3, times[i, j + 1] if j < m - 1 else 1e3)
+                f = slowness[i, j]
+                if abs(a - b) >= f:
+                    arrival = min(a, b) + f
+                else:
+                    arrival = (a + b + math.sqrt(2 * f * f - (a - b) ** 2)) / 2
+                if arrival < times[i, j]:
+                    times[i, j] = arrival
+    return times

@@ -1,4 +1,4 @@
-"""Partial differential equations in one dimension."""
+"""Partial differential equations in one dimension, by differences and by finite elements."""
 
 import numpy as np
 
@@ -256,3 +256,77 @@ def finite_volume_with_ghost_cells(u, c, steps):
         g[-1] = g[1]
         g[1:-1] -= c * (g[1:-1] - g[:-2])
     return g[1:-1]
+
+
+@program(1.0)
+def wave_with_recorder(amplitude):
+    """A callback keeps the states, and says when it has seen enough."""
+    seen = []
+
+    def action(u, n):
+        seen.append(u.copy())
+        if n >= 3:
+            return True
+
+    x = np.linspace(0, 1, 9)
+    before = amplitude * np.sin(np.pi * x)
+    u = before.copy()
+    for n in range(6):
+        following = np.zeros_like(u)
+        for i in range(1, len(u) - 1):
+            following[i] = 2 * u[i] - before[i] + 0.5 * (u[i - 1] - 2 * u[i] + u[i + 1])
+        if action(u, n):
+            break
+        before[:], u[:] = u, following
+    return np.array(seen)
+
+
+@program(np.array([0.0, 0.3, 0.7, 1.0]), 2.0)
+def finite_elements_with_gauss_points(nodes, k):
+    n = len(nodes)
+    K, F = np.zeros((n, n)), np.zeros((n, 1))
+    points, weights = np.array([-1 / np.sqrt(3), 1 / np.sqrt(3)]), [1.0, 1.0]
+    for e in range(n - 1):
+        dofs = [e, e + 1]
+        ends = nodes[dofs]
+        h = ends[1] - ends[0]
+        stiffness, load = np.zeros((2, 2)), np.zeros((2, 1))
+        for q in range(2):
+            N = np.array([[0.5 * (1 - points[q]), 0.5 * (1 + points[q])]])
+            B = np.array([[-1 / h, 1 / h]])
+            stiffness += k * B.T @ B * h / 2 * weights[q]
+            load += N.T * np.sin(N @ ends) * h / 2 * weights[q]
+        for a in range(2):
+            F[dofs[a]] += load[a]
+            for b in range(2):
+                K[dofs[a], dofs[b]] += stiffness[a, b]
+    for fixed in (0, n - 1):
+        K[fixed, :] = 0
+        K[:, fixed] = 0
+        K[fixed, fixed] = 1
+        F[fixed] = 0
+    return np.linalg.solve(K, F).flatten()
+
+
+@program(3.0, 2.0)
+def chained_beam_elements(EI, L):
+    l = L / 3
+    K, F = np.zeros((8, 8)), np.zeros(8)
+    k = (
+        EI
+        / l**3
+        * np.array(
+            [
+                [12, 6 * l, -12, 6 * l],
+                [6 * l, 4 * l**2, -6 * l, 2 * l**2],
+                [-12, -6 * l, 12, -6 * l],
+                [6 * l, 2 * l**2, -6 * l, 4 * l**2],
+            ]
+        )
+    )
+    for e in range(3):
+        s = slice(2 * e, 2 * e + 4)
+        K[s, s] += k
+        F[s] += l / 2 * np.array([1, l / 6, 1, -l / 6])
+    d = np.linalg.solve(K[2:, 2:], F[2:])
+    return np.concatenate(([0, 0], d))[::2]

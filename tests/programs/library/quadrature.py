@@ -176,3 +176,62 @@ def elliptic_by_agm(k, scale):
     while abs(a - b) > 1e-13:
         a, b = (a + b) / 2, math.sqrt(a * b)
     return scale * math.pi / (2 * a)
+
+
+def romberg_integral(f, a, b, tol=1.0e-6):
+    def refine(old, k):
+        if k == 1:
+            return (f(a) + f(b)) * (b - a) / 2.0
+        n = 2 ** (k - 2)
+        h = (b - a) / n
+        x = a + h / 2.0
+        total = 0.0
+        for i in range(n):
+            total = total + f(x)
+            x = x + h
+        return (old + h * total) / 2.0
+
+    r = np.zeros(21)
+    r[1] = refine(0.0, 1)
+    before = r[1]
+    for k in range(2, 21):
+        r[k] = refine(r[k - 1], k)
+        for j in range(k - 1, 0, -1):
+            const = 4.0 ** (k - j)
+            r[j] = (const * r[j + 1] - r[j]) / (const - 1.0)
+        if abs(r[1] - before) < tol * max(abs(r[1]), 1.0):
+            return r[1], 2 ** (k - 1)
+        before = r[1]
+    print("Romberg quadrature did not converge")
+
+
+@program(0.0, 1.5)
+def romberg_in_place(a, b):
+    I, panels = romberg_integral(lambda x: 2.0 * x**2 * math.cos(x**2), a, b)
+    print("panels: %d, integral: %.6f" % (panels, I))
+    return I
+
+
+@program(0.0, 1.5, 2.0)
+def simpson_recursive(a, b, k):
+    def f(x):
+        return math.sin(k * x) / (1 + x * x)
+
+    def rule(a, fa, b, fb):
+        m = (a + b) / 2
+        fm = f(m)
+        return m, fm, abs(b - a) / 6 * (fa + 4 * fm + fb)
+
+    def recurse(a, fa, b, fb, eps, whole, m, fm):
+        lm, flm, left = rule(a, fa, m, fm)
+        rm, frm, right = rule(m, fm, b, fb)
+        delta = left + right - whole
+        if abs(delta) <= eps * 15:
+            return left + right + delta / 15
+        return recurse(a, fa, m, fm, eps / 2, left, lm, flm) + recurse(
+            m, fm, b, fb, eps / 2, right, rm, frm
+        )
+
+    fa, fb = f(a), f(b)
+    m, fm, whole = rule(a, fa, b, fb)
+    return recurse(a, fa, b, fb, 1e-6, whole, m, fm)

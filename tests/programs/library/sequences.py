@@ -168,3 +168,140 @@ def skip_gram_negative_sampling(center, context):
         for n in negatives:
             loss -= np.log(sigmoid(-center[c] @ context[n]))
     return loss
+
+
+@program([0, 2, 3, 1], [2, 3, 1, 4], np.zeros((3, 1)), normal(3, 5), normal(3, 3), normal(5, 3))
+def character_model_in_dicts(inputs, targets, previous, Wxh, Whh, Why):
+    xs, hs, ps = {}, {}, {}
+    hs[-1] = np.copy(previous)
+    loss = 0
+    for t in range(len(inputs)):
+        xs[t] = np.zeros((5, 1))
+        xs[t][inputs[t]] = 1
+        hs[t] = np.tanh(Wxh @ xs[t] + Whh @ hs[t - 1])
+        y = Why @ hs[t]
+        ps[t] = np.exp(y) / np.sum(np.exp(y))
+        loss += -np.log(ps[t][targets[t], 0])
+    d_next = np.zeros_like(hs[0])
+    d_Whh = np.zeros_like(Whh)
+    for t in reversed(range(len(inputs))):
+        d_y = np.copy(ps[t])
+        d_y[targets[t]] -= 1
+        d_raw = (1 - hs[t] * hs[t]) * (Why.T @ d_y + d_next)
+        d_Whh += d_raw @ hs[t - 1].T
+        d_next = Whh.T @ d_raw
+    return loss + np.sum(d_Whh**2)
+
+
+@program(normal(3, 4), normal(4, 12), normal(4, 4))
+def causal_heads_by_split(x, W, Wo):
+    heads = list(map(lambda part: np.split(part, 2, axis=-1), np.split(x @ W, 3, axis=-1)))
+    mask = (1 - np.tri(x.shape[0])) * -1e10
+    out = [softmax(q @ k.T / np.sqrt(q.shape[-1]) + mask) @ v for q, k, v in zip(*heads)]
+    return np.sum((np.hstack(out) @ Wo) ** 2)
+
+
+def waves(length, width):
+    table = np.zeros((length, width))
+    position = np.arange(length)[:, np.newaxis]
+    rate = np.exp(np.arange(0, width, 2) * -(math.log(10000.0) / width))
+    table[:, 0::2] = np.sin(position * rate)
+    table[:, 1::2] = np.cos(position * rate)
+    return table[np.newaxis]
+
+
+class Heads:
+    def __init__(self, count, weights):
+        self.count = count
+        for name, W in weights.items():
+            setattr(self, name, W)
+
+    def split(self, x):
+        batch, length, width = x.shape
+        return x.reshape(batch, length, self.count, width // self.count).transpose(0, 2, 1, 3)
+
+    def __call__(self, x, mask=None):
+        q, k, v = (self.split(x @ W) for W in (self.query, self.key, self.value))
+        scores = np.matmul(q, k.swapaxes(-2, -1)) / math.sqrt(q.shape[-1])
+        if mask is not None:
+            scores = np.where(mask == 0, -1e9, scores)
+        self.attention = softmax(scores)
+        return np.matmul(self.attention, v).transpose(0, 2, 1, 3).reshape(x.shape)
+
+
+@program(normal(2, 3, 4), {"query": normal(4, 4), "key": normal(4, 4), "value": normal(4, 4)})
+def heads_with_attributes_by_name(x, weights):
+    heads = Heads(2, weights)
+    y = heads(x + waves(3, 4), mask=np.tril(np.ones((3, 3))))
+    return (y**2).mean() + heads.attention[0, 0, 2, 0]
+
+
+@program(normal(4, 3), normal(3, 4))
+def skip_grams_over_a_vocabulary(W1, W2):
+    words = ["we", "like", "deep", "nets", "like", "we"]
+    vocabulary = sorted(set(words))
+    index = {word: i for i, word in enumerate(vocabulary)}
+    tokens = [index[word] for word in words]
+    loss, pairs = 0, 0
+    for i in range(len(tokens)):
+        for j in range(max(0, i - 2), min(len(tokens), i + 3)):
+            if i == j:
+                continue
+            u = W1[tokens[i]] @ W2
+            loss -= u[tokens[j]] - np.log(np.sum(np.exp(u)))
+            pairs += 1
+    return loss / pairs
+
+
+def normalized(x, gamma, beta, eps=1e-5):
+    centered = x - np.mean(x, axis=-1, keepdims=True)
+    return gamma * centered / np.sqrt(np.var(x, axis=-1, keepdims=True) + eps) + beta
+
+
+def affine(x, w, b):
+    return x @ w + b
+
+
+def heads_of(x, qkv, out, count):
+    parts = np.split(affine(x, **qkv), 3, axis=-1)
+    parts = list(map(lambda part: np.split(part, count, axis=-1), parts))
+    mask = (1 - np.tri(x.shape[0], dtype=x.dtype)) * -1e10
+    outputs = []
+    for q, k, v in zip(*parts):
+        scores = np.exp(q @ k.T / np.sqrt(q.shape[-1]) + mask)
+        outputs.append(scores / np.sum(scores, axis=-1, keepdims=True) @ v)
+    return affine(np.hstack(outputs), **out)
+
+
+def block_of(x, heads, dense, norm, count):
+    x = x + heads_of(normalized(x, **norm), **heads, count=count)
+    return x + affine(np.tanh(affine(x, **dense["up"])), **dense["down"])
+
+
+def random_affine(inputs, outputs):
+    return {"w": rng.normal(size=(inputs, outputs)) * 0.4, "b": np.zeros(outputs)}
+
+
+SMALL_MODEL = {
+    "tokens": rng.normal(size=(5, 4)),
+    "places": rng.normal(size=(6, 4)),
+    "blocks": [
+        {
+            "heads": {"qkv": random_affine(4, 12), "out": random_affine(4, 4)},
+            "dense": {"up": random_affine(4, 5), "down": random_affine(5, 4)},
+            "norm": {"gamma": np.ones(4), "beta": np.zeros(4)},
+        }
+        for _ in range(2)
+    ],
+}
+
+
+@program([1, 3, 2, 0], SMALL_MODEL, order=1)
+def model_of_nested_dicts(words, model):
+    given, wanted = words[:-1], words[1:]
+    x = model["tokens"][given] + model["places"][range(len(given))]
+    for block in model["blocks"]:
+        x = block_of(x, **block, count=2)
+    logits = x @ model["tokens"].T
+    scores = np.exp(logits) / np.sum(np.exp(logits), axis=-1, keepdims=True)
+    return np.mean(-np.log(scores[range(len(wanted)), wanted]))

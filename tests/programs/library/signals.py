@@ -325,3 +325,65 @@ def windowed_spectrum(x):
         s = np.sum(w * x * np.sin(2 * np.pi * k * t / n))
         energy += np.sqrt(c**2 + s**2)
     return energy
+
+
+@program([1.0, 2.0, 0.5, 3.0])
+def haar_by_slices(signal):
+    output = [0.0] * len(signal)
+    length = len(signal) >> 1
+    while True:
+        for i in range(length):
+            output[i] = (signal[2 * i] + signal[2 * i + 1]) / 2
+            output[length + i] = (signal[2 * i] - signal[2 * i + 1]) / 2
+        if length == 1:
+            return output
+        signal = output[: length << 1]
+        length >>= 1
+
+
+class Section:
+    """A filter of order two, with constructors by name."""
+
+    def __init__(self, b, a):
+        self.b, self.a = b, a
+        self.x1 = self.x2 = self.y1 = self.y2 = 0.0
+
+    @classmethod
+    def low_pass(cls, frequency, q, rate):
+        w = 2 * math.pi * frequency / rate
+        alpha, c = math.sin(w) / (2 * q), math.cos(w)
+        return cls([(1 - c) / 2, 1 - c, (1 - c) / 2], [1 + alpha, -2 * c, 1 - alpha])
+
+    def process(self, x):
+        (b0, b1, b2), (a0, a1, a2) = self.b, self.a
+        y = (b0 * x + b1 * self.x1 + b2 * self.x2 - a1 * self.y1 - a2 * self.y2) / a0
+        self.x2, self.x1 = self.x1, x
+        self.y2, self.y1 = self.y1, y
+        return y
+
+
+@program(rng.normal(size=6), 800.0, order=1)
+def sections_made_for_each_pole(signal, frequency):
+    count = 3
+    sections = [Section.low_pass(frequency, 0.5 + 0.3 * k, 8000) for k in range(count)]
+    made = []
+    for sample in signal:
+        for section in sections:
+            sample = section.process(sample)
+        made.append(sample)
+    return np.array(made)
+
+
+@program(np.linspace(0.01, 0.99, 7), 0.12, 0.23, 0.5, 0.21)
+def envelope_by_pieces(t, attack, decay, sustain, release):
+    end = t[-1] + 0.02
+    return np.piecewise(
+        t,
+        [t < attack, (t >= attack) & (t < attack + decay), t >= end - release],
+        [
+            lambda t: t / attack,
+            lambda t: 1 - (1 - sustain) * (t - attack) / decay,
+            lambda t: sustain * (end - t) / release,
+            sustain,
+        ],
+    )

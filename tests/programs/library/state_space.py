@@ -120,3 +120,29 @@ def metropolis_fixed_draws(x, steps, u):
             accepted += 1
         total += x
     return total / len(steps)
+
+
+STEP = 0.1
+
+
+def motion_of(x, u):
+    turned = np.array([[STEP * math.cos(x[2, 0]), 0], [STEP * math.sin(x[2, 0]), 0], [0.0, STEP]])
+    return x + turned @ u
+
+
+@program(rng.normal(size=(3, 2, 1)))
+def extended_filter_with_stacked_history(readings):
+    noise, jacobian = np.diag([0.1, 0.1, np.deg2rad(1.0)]) ** 2, np.eye(2, 3)
+    x, p, u = np.zeros((3, 1)), np.eye(3), np.array([[1.0], [0.2]])
+    history = x
+    for z in readings:
+        yaw, v = x[2, 0], u[0, 0]
+        f = np.array(
+            [[1, 0, -STEP * v * math.sin(yaw)], [0, 1, STEP * v * math.cos(yaw)], [0, 0, 1]]
+        )
+        x, p = motion_of(x, u), f @ p @ f.T + noise
+        gain = p @ jacobian.T @ np.linalg.inv(jacobian @ p @ jacobian.T + np.eye(2))
+        x = x + gain @ (z - jacobian @ x)
+        p = (np.eye(len(x)) - gain @ jacobian) @ p
+        history = np.hstack((history, x))
+    return history

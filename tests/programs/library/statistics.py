@@ -295,3 +295,68 @@ def cox_partial_likelihood(times, event, beta):
                     risk += np.exp(beta * x[j])
             ll += beta * x[i] - np.log(risk)
     return ll
+
+
+def shrink(rho, threshold):
+    if rho < -threshold:
+        return rho + threshold
+    elif rho > threshold:
+        return rho - threshold
+    else:
+        return 0
+
+
+@program(rng.normal(size=(6, 3)), rng.normal(size=6), 0.1, order=1)
+def lasso_by_coordinates(X, y, threshold):
+    """The helper gives an array of one element, or the number 0."""
+    theta = np.zeros((X.shape[1], 1))
+    y = y.reshape(-1, 1)
+    X = X / np.linalg.norm(X, axis=0)
+    for sweep in range(3):
+        for j in range(X.shape[1]):
+            column = X[:, j].reshape(-1, 1)
+            rho = column.T @ (y - X @ theta + theta[j] * column)
+            theta[j] = shrink(rho, threshold)
+    return theta.flatten()
+
+
+def one_entropy(distances, beta):
+    weights = np.exp(-distances.copy() * beta)
+    total = sum(weights)
+    return np.log(total) + beta * np.sum(distances * weights) / total, weights / total
+
+
+@program(rng.normal(size=(4, 2)), order=1)
+def neighbours_by_bisected_widths(x):
+    n = x.shape[0]
+    squares = np.sum(np.square(x), 1)
+    distances = np.add(np.add(-2 * np.dot(x, x.T), squares).T, squares)
+    chances, beta = np.zeros((n, n)), np.ones((n, 1))
+    for i in range(n):
+        low, high = -np.inf, np.inf
+        others = np.concatenate((np.r_[0:i], np.r_[i + 1 : n]))
+        entropy, row = one_entropy(distances[i, others], beta[i])
+        for _ in range(3):
+            if entropy > 0.5:
+                low = beta[i].copy()
+                beta[i] = beta[i] * 2.0 if high == np.inf else (beta[i] + high) / 2.0
+            else:
+                high = beta[i].copy()
+                beta[i] = beta[i] / 2.0 if low == -np.inf else (beta[i] + low) / 2.0
+            entropy, row = one_entropy(distances[i, others], beta[i])
+        chances[i, others] = row
+    return chances
+
+
+@program(rng.normal(size=(6, 2)))
+def classes_apart_by_unzipped_columns(x):
+    labels = [0, 1, 0, 1, 1, 0]
+    scores = {}
+    for label in sorted(set(labels)):
+        rows = [row for row, known in zip(x, labels) if known == label]
+        moments = [(sum(c) / len(c), np.var(c) + 0.1) for c in zip(*rows)]
+        scores[label] = [
+            sum(-0.5 * (v - m) ** 2 / s - 0.5 * np.log(s) for v, (m, s) in zip(row, moments))
+            for row in x
+        ]
+    return np.array(scores[0]) - np.array(scores[1])

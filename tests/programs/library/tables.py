@@ -221,3 +221,48 @@ def transport_by_diagonals(cost, reg):
         v = b / (K.T @ u)
         u = a / (K @ v)
     return np.sum(np.diag(u) @ K @ np.diag(v) * cost)
+
+
+@program({"H": 0.6, "L": 0.4}, {"H": {"a": 0.2, "c": 0.8}, "L": {"a": 0.6, "c": 0.4}})
+def likeliest_states_with_predecessors(start, emission):
+    seen, states = ("a", "c", "c"), ("H", "L")
+    moves = {"H": {"H": 0.7, "L": 0.3}, "L": {"H": 0.4, "L": 0.6}}
+    table = [{}]
+    for s in states:
+        table[0][s] = {"chance": start[s] * emission[s][seen[0]], "from": None}
+    for t in range(1, len(seen)):
+        table.append({})
+        for s in states:
+            best, origin = table[t - 1][states[0]]["chance"] * moves[states[0]][s], states[0]
+            for other in states[1:]:
+                chance = table[t - 1][other]["chance"] * moves[other][s]
+                if chance > best:
+                    best, origin = chance, other
+            table[t][s] = {"chance": best * emission[s][seen[t]], "from": origin}
+    return max(entry["chance"] for entry in table[-1].values())
+
+
+@program([30.0, 21.0, 29.0, 31.0, 40.0, 48.0], 0.7, 0.03, 0.9, order=1)
+def seasons_kept_in_a_dict(series, alpha, beta, gamma):
+    period, result = 2, []
+    seasons = {}
+    for i in range(period):
+        seasons[i] = sum(series[i::period]) / 3 - sum(series) / len(series)
+    for i in range(len(series) + 2):
+        if i == 0:
+            smooth, trend = series[0], (series[2] - series[0]) / period
+            result.append(series[0])
+            continue
+        if i >= len(series):
+            ahead = i - len(series) + 1
+            result.append(smooth + ahead * trend + seasons[i % period])
+        else:
+            value = series[i]
+            last, smooth = (
+                smooth,
+                alpha * (value - seasons[i % period]) + (1 - alpha) * (smooth + trend),
+            )
+            trend = beta * (smooth - last) + (1 - beta) * trend
+            seasons[i % period] = gamma * (value - smooth) + (1 - gamma) * seasons[i % period]
+            result.append(smooth + trend + seasons[i % period])
+    return result

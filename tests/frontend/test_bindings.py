@@ -1,4 +1,4 @@
-"""Classes of programs that were first met in other people's code."""
+"""Names that are bound in some trips of a loop only, by several targets, or by unpacking."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gradscribe as gs
 from tests.frontend.oracles import check
 
 X = np.array([0.7, 1.3, 0.4, 2.1])
+SYMMETRIC = np.array([[3.0, 5.0, 1.0], [5.0, 4.0, 2.0], [1.0, 2.0, 6.0]])
 
 
 def chain_of_names(k: float) -> Any:
@@ -135,3 +137,61 @@ def test_a_name_bound_in_some_trips_keeps_its_value_in_the_others(
     function: Any, args: tuple[Any, ...]
 ) -> None:
     check(function, *args)
+
+
+def place_of_largest(a):
+    largest = 0.0
+    for i in range(2):
+        for j in range(i + 1, 3):
+            if abs(a[i, j]) >= largest:
+                largest = abs(a[i, j])
+                k = i
+                m = j
+    return a[k, m] * a[m, m]
+
+
+def test_a_name_bound_in_an_inner_loop_survives_trips_of_the_outer_one_that_do_not_bind_it():
+    check(place_of_largest, SYMMETRIC)
+
+
+def deep_binding(a):
+    for i in range(2):
+        for j in range(2):
+            if i == 0:
+                k = a[i, j]
+            else:
+                for r in range(2):
+                    if j == 5:
+                        k = a[1, 1]
+    return k * k
+
+
+def test_a_name_that_no_trip_of_an_inner_loop_binds_keeps_the_value_of_an_earlier_trip():
+    check(deep_binding, SYMMETRIC)
+
+
+def polygon_centroid(points):
+    area = x = y = 0.0
+    for (x0, y0), (x1, y1) in zip(points, points[1:] + points[:1]):
+        cross = x0 * y1 - x1 * y0
+        area += cross / 2
+        x += (x0 + x1) * cross
+        y += (y0 + y1) * cross
+    return x / (6 * area), y / (6 * area)
+
+
+def test_lists_are_unpacked_into_as_many_names_as_there_are():
+    check(polygon_centroid, [[0.0, 0.0], [2.0, 0.1], [2.1, 2.0], [0.1, 1.9]])
+    with pytest.raises(ValueError, match="expected 2 values to unpack"):
+        gs.grad(lambda points: polygon_centroid(points)[0])(
+            [[0.0, 0.0], [2.0, 0.1], [2.1, 2.0, 1.0]]
+        )
+
+
+def test_an_element_read_twice_under_two_names() -> None:
+    def f(x: Any) -> Any:
+        a = x[0]
+        b = x[0]
+        return a * b
+
+    gs.testing.check_grad(f, np.array([1.0, 2.0, 3.0]))

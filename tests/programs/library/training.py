@@ -1,5 +1,4 @@
-"""Learning as it is found in books and repositories: layers that keep what backward needs,
-optimisers that keep state on the layers, parameters in nested dicts, caches in tuples."""
+"""Networks that are trained: gradients by hand, batches, optimizers with state, printed losses."""
 
 from collections import OrderedDict
 
@@ -7,7 +6,134 @@ import numpy as np
 
 from tests.programs.registry import program
 
-rng = np.random.default_rng(47)
+rng = np.random.default_rng(21)
+X = rng.normal(size=(6, 4))
+LABELS = np.array([0, 2, 1, 1, 0, 2])
+
+
+def normal(*shape):
+    return 0.5 * rng.normal(size=shape)
+
+
+def softmax_rows(z):
+    e = np.exp(z - np.max(z, axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+class TwoLayers:
+    def __init__(self, W1, W2):
+        self.params = {"W1": W1, "b1": np.zeros(W1.shape[1])}
+        self.params.update(W2=W2, b2=np.zeros(W2.shape[1]))
+
+    def loss(self, x, y=None, reg=0.0):
+        W1, b1 = self.params["W1"], self.params["b1"]
+        W2, b2 = self.params["W2"], self.params["b2"]
+        n = x.shape[0]
+        hidden = np.maximum(0, x.dot(W1) + b1)
+        scores = hidden.dot(W2) + b2
+        if y is None:
+            return scores
+        p = softmax_rows(scores)
+        loss = -np.sum(np.log(p[range(n), list(y)])) / n
+        loss += reg * sum(np.sum(w * w) for name, w in self.params.items() if name[0] == "W")
+        d_scores = p.copy()
+        d_scores[range(n), list(y)] -= 1
+        d_scores /= n
+        d_hidden = d_scores.dot(W2.T)
+        d_hidden[hidden <= 0] = 0
+        grads = {"W2": hidden.T.dot(d_scores), "b2": d_scores.sum(axis=0)}
+        grads.update({"W1": x.T.dot(d_hidden), "b1": d_hidden.sum(axis=0)})
+        return loss, grads
+
+    def train(self, x, y, rate, steps, verbose=False):
+        history = []
+        for it in range(steps):
+            batch = slice(it * 3, (it + 1) * 3)
+            loss, grads = self.loss(x[batch], y[batch], reg=0.1)
+            history.append(loss)
+            for name in self.params:
+                self.params[name] += -rate * grads[name]
+            if verbose and it % 10 == 0:
+                print("iteration %d / %d: loss %f" % (it, steps, loss))
+        return history
+
+
+@program(normal(4, 5), normal(5, 3), X, LABELS)
+def two_layer_net_trained_on_batches(W1, W2, x, y):
+    net = TwoLayers(W1, W2)
+    history = net.train(x, y, 0.1, 2, verbose=True)
+    return net.loss(x, y)[0] + sum(history)
+
+
+@program(normal(4), X, X @ np.ones(4))
+def printed_descent_with_patience(w, x, y):
+    best_loss, best_w, waited, costs = np.inf, None, 0, []
+    for epoch in range(5):
+        residual = x @ w - y
+        w = w - 0.1 * 2 * x.T @ residual / len(y)
+        cost = np.squeeze(np.mean(residual**2, keepdims=True))
+        costs.append(cost)
+        if epoch % 2 == 0:
+            print("cost after epoch {}: {:.4f}".format(epoch, cost))
+        if cost < best_loss - 1e-4:
+            best_loss, best_w, waited = cost, w.copy(), 0
+        else:
+            waited += 1
+            if waited >= 2:
+                break
+    return np.sum(best_w**2) + costs[-1]
+
+
+class Adam:
+    def __init__(self, params, rate=0.1, beta1=0.9, beta2=0.999):
+        self.rate, self.beta1, self.beta2 = rate, beta1, beta2
+        self.m = {name: np.zeros_like(p) for name, p in params.items()}
+        self.v = {name: np.zeros_like(p) for name, p in params.items()}
+        self.t = 0
+
+    def update(self, params, grads):
+        self.t += 1
+        for name in params.keys():
+            self.m[name] = self.beta1 * self.m[name] + (1 - self.beta1) * grads[name]
+            self.v[name] = self.beta2 * self.v[name] + (1 - self.beta2) * grads[name] ** 2
+            m = self.m[name] / (1 - self.beta1**self.t)
+            v = self.v[name] / (1 - self.beta2**self.t)
+            params[name] = params[name] - self.rate * m / (np.sqrt(v) + 1e-3)
+        return params
+
+
+@program({"W": normal(4, 2), "b": normal(2)}, X, normal(6, 2))
+def adam_over_a_dict(params, x, y):
+    optimizer = Adam(params)
+    for _ in range(3):
+        error = x @ params["W"] + params["b"] - y
+        grads = {"W": 2 * x.T @ error / len(x), "b": 2 * error.mean(axis=0)}
+        params = optimizer.update(params, grads)
+    return np.mean((x @ params["W"] + params["b"] - y) ** 2)
+
+
+def momentum(rate, mass=0.9):
+    def start(params):
+        return params, [np.zeros_like(p) for p in params]
+
+    def update(grads, state):
+        params, velocity = state
+        velocity = [mass * v + g for v, g in zip(velocity, grads)]
+        return [p - rate * v for p, v in zip(params, velocity)], velocity
+
+    return start, update, lambda state: state[0]
+
+
+@program([normal(4, 2), normal(2)], X, normal(6, 2))
+def momentum_by_closures(params, x, y):
+    start, update, params_of = momentum(0.1)
+    state = start(params)
+    for _ in range(3):
+        W, b = params_of(state)
+        error = x @ W + b - y
+        state = update([x.T @ error / len(x), error.mean(0)], state)
+    W, b = params_of(state)
+    return np.sum((x @ W + b - y) ** 2)
 
 
 def logistic(z):
@@ -132,75 +258,6 @@ def layers_with_state_of_the_optimiser(x, rate, labels):
     return loss
 
 
-def normalized(x, gamma, beta, eps=1e-5):
-    centered = x - np.mean(x, axis=-1, keepdims=True)
-    return gamma * centered / np.sqrt(np.var(x, axis=-1, keepdims=True) + eps) + beta
-
-
-def affine(x, w, b):
-    return x @ w + b
-
-
-def heads_of(x, qkv, out, count):
-    parts = np.split(affine(x, **qkv), 3, axis=-1)
-    parts = list(map(lambda part: np.split(part, count, axis=-1), parts))
-    mask = (1 - np.tri(x.shape[0], dtype=x.dtype)) * -1e10
-    outputs = []
-    for q, k, v in zip(*parts):
-        scores = np.exp(q @ k.T / np.sqrt(q.shape[-1]) + mask)
-        outputs.append(scores / np.sum(scores, axis=-1, keepdims=True) @ v)
-    return affine(np.hstack(outputs), **out)
-
-
-def block_of(x, heads, dense, norm, count):
-    x = x + heads_of(normalized(x, **norm), **heads, count=count)
-    return x + affine(np.tanh(affine(x, **dense["up"])), **dense["down"])
-
-
-def random_affine(inputs, outputs):
-    return {"w": rng.normal(size=(inputs, outputs)) * 0.4, "b": np.zeros(outputs)}
-
-
-SMALL_MODEL = {
-    "tokens": rng.normal(size=(5, 4)),
-    "places": rng.normal(size=(6, 4)),
-    "blocks": [
-        {
-            "heads": {"qkv": random_affine(4, 12), "out": random_affine(4, 4)},
-            "dense": {"up": random_affine(4, 5), "down": random_affine(5, 4)},
-            "norm": {"gamma": np.ones(4), "beta": np.zeros(4)},
-        }
-        for _ in range(2)
-    ],
-}
-
-
-@program([1, 3, 2, 0], SMALL_MODEL, order=1)
-def model_of_nested_dicts(words, model):
-    given, wanted = words[:-1], words[1:]
-    x = model["tokens"][given] + model["places"][range(len(given))]
-    for block in model["blocks"]:
-        x = block_of(x, **block, count=2)
-    logits = x @ model["tokens"].T
-    scores = np.exp(logits) / np.sum(np.exp(logits), axis=-1, keepdims=True)
-    return np.mean(-np.log(scores[range(len(wanted)), wanted]))
-
-
-def entropy_of(y, t):
-    if y.ndim == 1:
-        t, y = t.reshape(1, t.size), y.reshape(1, y.size)
-    if t.size == y.size:
-        t = t.argmax(axis=1)
-    count = y.shape[0]
-    return -np.sum(np.log(y[np.arange(count), t] + 1e-7)) / count
-
-
-@program(rng.normal(size=(4, 3)), np.array([0, 2, 1, 1]))
-def loss_of_labels_or_rows(x, t):
-    y = np.exp(x) / np.sum(np.exp(x), axis=1, keepdims=True)
-    return entropy_of(y, t) + entropy_of(y**2, np.eye(3, dtype=int)[[1, 0, 2, 1]])
-
-
 class Momentum:
     def __init__(self, rate=0.1, momentum=0.9):
         self.rate, self.momentum, self.velocity = rate, momentum, None
@@ -232,45 +289,3 @@ def ordered_layers_run_backwards(w, x):
         d = (kept[0] - 0.5) * (1 - kept[0] ** 2)
         momentum.update(parameters, {"W": x.T.dot(d), "b": d.sum(axis=0)})
     return np.sum(parameters["W"] ** 2) + parameters["b"][0]
-
-
-def one_entropy(distances, beta):
-    weights = np.exp(-distances.copy() * beta)
-    total = sum(weights)
-    return np.log(total) + beta * np.sum(distances * weights) / total, weights / total
-
-
-@program(rng.normal(size=(4, 2)), order=1)
-def neighbours_by_bisected_widths(x):
-    n = x.shape[0]
-    squares = np.sum(np.square(x), 1)
-    distances = np.add(np.add(-2 * np.dot(x, x.T), squares).T, squares)
-    chances, beta = np.zeros((n, n)), np.ones((n, 1))
-    for i in range(n):
-        low, high = -np.inf, np.inf
-        others = np.concatenate((np.r_[0:i], np.r_[i + 1 : n]))
-        entropy, row = one_entropy(distances[i, others], beta[i])
-        for _ in range(3):
-            if entropy > 0.5:
-                low = beta[i].copy()
-                beta[i] = beta[i] * 2.0 if high == np.inf else (beta[i] + high) / 2.0
-            else:
-                high = beta[i].copy()
-                beta[i] = beta[i] / 2.0 if low == -np.inf else (beta[i] + low) / 2.0
-            entropy, row = one_entropy(distances[i, others], beta[i])
-        chances[i, others] = row
-    return chances
-
-
-@program(rng.normal(size=(6, 2)))
-def classes_apart_by_unzipped_columns(x):
-    labels = [0, 1, 0, 1, 1, 0]
-    scores = {}
-    for label in sorted(set(labels)):
-        rows = [row for row, known in zip(x, labels) if known == label]
-        moments = [(sum(c) / len(c), np.var(c) + 0.1) for c in zip(*rows)]
-        scores[label] = [
-            sum(-0.5 * (v - m) ** 2 / s - 0.5 * np.log(s) for v, (m, s) in zip(row, moments))
-            for row in x
-        ]
-    return np.array(scores[0]) - np.array(scores[1])

@@ -1,0 +1,106 @@
+"""One array under several names, or in a list: a store is seen through all of them, or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe import errors
+from tests.frontend.oracles import check
+
+
+def appended_then_stored(x):
+    y = x * 1
+    held = []
+    for _ in range(2):
+        held.append(y)
+    y[0] = 5.0
+    return np.sum(held[0])
+
+
+def stored_after_append_to_argument(xs, v):
+    xs.append(v)
+    v[0] = 7.0
+    return np.sum(xs[-1])
+
+
+def one_buffer_appended(x, n):
+    held = []
+    y = x * 1
+    for _ in range(n):
+        y[0] += 1.0
+        held.append(y)
+    return np.sum(held[0])
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (appended_then_stored, (np.ones(3),)),
+        (stored_after_append_to_argument, ([np.ones(3)], np.ones(3))),
+        (one_buffer_appended, (np.ones(3), 20)),
+    ],
+)
+def test_store_to_an_array_that_a_list_holds_is_refused(function: Any, args: Any) -> None:
+    with pytest.raises(errors.AliasingError, match="may share memory"):
+        gs.value_and_grad(function, argnums=len(args) - 1 if len(args) == 1 else 0)(*args)
+
+
+def new_array_appended(x, n):
+    held = []
+    y = x * 1
+    for _ in range(n):
+        y = np.tanh(y)
+        y[0] += 1.0
+        held.append(y)
+    total = 0.0
+    for v in held:
+        total += np.sum(v)
+    return total
+
+
+def test_a_new_array_each_trip_may_be_stored_to_and_appended() -> None:
+    x = np.array([0.3, -0.2, 0.5])
+    value, gradient = gs.value_and_grad(new_array_appended)(x, 3)
+    assert value == new_array_appended(x, 3)
+    gs.testing.check_grad(lambda x: new_array_appended(x, 3), x)
+    assert gradient.shape == (3,)
+
+
+def one_buffer(x, n):
+    held = []
+    for _ in range(n):
+        x[0] += 1.0
+        held.append(x)
+    return np.sum(held[0] ** 2)
+
+
+def test_what_few_trips_do_to_one_array_is_followed():
+    check(one_buffer, np.array([1.0, 2.0]), 3)
+
+
+def test_an_alias_that_a_loop_changes_in_place_stays_an_alias() -> None:
+    def f(x: Any) -> Any:
+        y = x * 1.0
+        b = y
+        for i in range(3):
+            b += np.cos(y) * i
+        return np.sum(b * y)
+
+    gs.testing.check_grad(f, np.array([1.0, 2.0, 3.0]))
+
+
+def test_a_view_that_a_loop_changes_in_place_stays_a_view() -> None:
+    def f(x: Any) -> Any:
+        y = x * 1.0
+        v = y[1:]
+        for i in range(3):
+            v *= y[:-1]
+            if i == 1:
+                y -= 1
+        return np.sum(v) * y[0]
+
+    gs.testing.check_grad(f, np.array([1.0, 2.0, 3.0]))

@@ -1,19 +1,59 @@
 """Settings of the whole suite."""
 
 import itertools
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.collector import collect_seldom
+from tests import collector
+from tests.sampling import RUN
 
+# Reading 90,000 lines anew takes longer than most selections of tests; `make clean` removes this.
+sys.dont_write_bytecode = False
+
+collector.rest()
 settings.register_profile(
     "test", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("test")
 
 _TESTS = itertools.count()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--sample",
+        type=int,
+        default=0,
+        metavar="THIN",
+        help="check one slice of each long table: 1: as thick as the table says, 4: a fourth of "
+        "that, 0: all rows (the default)",
+    )
+    parser.addoption(
+        "--draw",
+        type=int,
+        metavar="NUMBER",
+        help="the slices, and the generated programs, of the run that printed this number",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    drawn = getattr(config, "workerinput", {}).get("draw", config.option.draw)
+    RUN.start(config.option.sample, drawn)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """The workers of xdist check the slices that the process which starts them has drawn."""
+    node.workerinput["draw"] = RUN.draw
+
+
+def pytest_report_header() -> str:
+    what = f"--sample {RUN.thin} --draw {RUN.draw}" if RUN.thin else f"--draw {RUN.draw}"
+    return f"{'a sample' if RUN.thin else 'everything'}; the same again: {what}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -29,5 +69,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_setup() -> None:
-    if next(_TESTS) % 100 == 0:
-        collect_seldom()
+    number = next(_TESTS)
+    if number % 5000 == 4999:
+        collector.collect()
+    elif number % 100 == 0:
+        collector.rest()

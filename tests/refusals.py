@@ -100,6 +100,7 @@ def _longest(fitting: list[Refusal]) -> list[Refusal]:
     return [r for r, length in zip(fitting, lengths, strict=True) if length == max(lengths)]
 
 
+@functools.lru_cache(None)
 def refusals(part: str) -> list[Refusal]:
     """The texts of a part of the package, each with its advice, in alphabetical order."""
     found: set[Refusal] = set()

@@ -1,16 +1,53 @@
-"""Tables of which other Pythons run a part."""
+"""What a sampled run checks of the long tables: `pytest --sample 1`, which is `make test`.
+
+Each table says how many of its rows make one slice, and each run draws which slice it checks:
+run by run, all of it. `--sample 4` takes slices that are four times as thin. Without `--sample`
+every row is checked: that is `make test-all`, and what `pytest FILE` or `pytest -k NAME` do.
+"""
 
 from __future__ import annotations
 
+import random
+import zlib
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import TypeVar
 
-import pytest
+Row = TypeVar("Row")
 
 
-def one_in(number: int, rows: Iterable[Any]) -> list[Any]:
-    """The rows for `pytest.mark.parametrize`; all but one in so many are marked slow."""
-    return [
-        pytest.param(row, marks=pytest.mark.slow) if index % number else row
-        for index, row in enumerate(rows)
-    ]
+@dataclass
+class Run:
+    """The run at hand; pytest's options set it before a table is read.
+
+    thin: how much thinner slices are than the tables say; 0: every row is checked.
+    draw: the number that chooses the slices, and seeds the generated programs.
+    """
+
+    thin: int = 0
+    draw: int = 0
+
+    def start(self, thin: int, draw: int | None) -> None:
+        """Begin a run, with a new draw where none is given."""
+        self.thin = thin
+        self.draw = random.SystemRandom().randrange(1_000_000) if draw is None else draw
+
+
+RUN = Run()
+
+
+def one_in(number: int, rows: Iterable[Row]) -> list[Row]:
+    """The rows of a table that this run checks: one in so many, or all."""
+    step = max(number * RUN.thin, 1)
+    return list(rows)[RUN.draw % step :: step]
+
+
+def is_one_in(number: int, name: str) -> bool:
+    """Whether this run checks a row that is known by its name alone."""
+    step = max(number * RUN.thin, 1)
+    return zlib.crc32(name.encode()) % step == RUN.draw % step
+
+
+def examples(whole: int, sample: int) -> int:
+    """How many examples hypothesis draws: in a run of everything, and in a sampled one."""
+    return max(sample // RUN.thin, 1) if RUN.thin else whole

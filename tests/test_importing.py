@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import gradscribe as gs
+from tests.sampling import examples
 
 TENSORS_ONLY = """
 import gradscribe as gs
@@ -84,5 +85,5 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
 def test_threads_may_be_the_first_to_need_the_compiler_together(tmp_path):
     program = tmp_path / "first_uses.py"
     program.write_text(FIRST_USES)
-    for _ in range(3):
+    for _ in range(examples(3, 1)):
         subprocess.run([sys.executable, program], check=True)

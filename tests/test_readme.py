@@ -24,7 +24,6 @@ def test_examples_print_what_the_page_shows(page: str) -> None:
     assert not results.failed
 
 
-@pytest.mark.slow
 def test_demo_ends_as_the_readme_shows(tmp_path: pathlib.Path) -> None:
     pytest.importorskip("matplotlib")
     (shown,) = re.findall(r"```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from gradscribe import errors
-from tests.refusals import PARTS, Refusal, closest, refusals
+from tests.refusals import PAGE, PARTS, Refusal, closest, page, refusals
 from tests.refused import Program, programs
 
 PROGRAMS = programs()
@@ -43,3 +43,7 @@ def test_every_text_is_provoked_by_a_program(part: str) -> None:
 
 def listed(missing: list[Refusal]) -> str:
     return "\n".join(f"  {refusal.file}: {refusal.what}" for refusal in missing)
+
+
+def test_the_page_of_all_refusals_is_up_to_date() -> None:
+    assert PAGE.read_text() == page(), "run `python -m tests.refusals`"

@@ -18,23 +18,31 @@ from gradscribe.transforms.simplify import simplify
 from tests.frontend.test_programs import lowered
 from tests.frontend.test_programs import same as same_values
 from tests.interpreter import run
+from tests.sampling import is_one_in
 
 
 def check(function: Any, *args: Any, order: int = 2) -> None:
     """The IR, and the compiled forward, compute what plain Python does, bit for bit; the modes
-    agree with each other and with differences; the caller's arguments stay as they are."""
+    agree with each other and with differences; the caller's arguments stay as they are. The
+    rules of the IR, and the second order, are checked of some functions in a sampled run."""
     kept = copy.deepcopy(args)
+    whole = is_one_in(4, function.__qualname__)
     with np.errstate(all="ignore"):
         expected = function(*copy.deepcopy(args))
-        primal = lowered(function, *args).function
-        _verify(primal)
-        interpreted = run(primal, *copy.deepcopy(args))
-        assert same_values(interpreted, expected), f"{interpreted!r} is not {expected!r}"
+        if whole:
+            _check_ir(function, args, expected)
         found, _ = gs.vjp(function, *args)
         _assert_equal(found, expected)
         _assert_equal(gs.jvp(function, args, _zeros(args))[0], expected)
-        gs.testing.check_grad(function, *args, order=order)
+        gs.testing.check_grad(function, *args, order=order if whole else 1)
     _assert_equal(args, kept)
+
+
+def _check_ir(function: Any, args: Any, expected: Any) -> None:
+    primal = lowered(function, *args).function
+    _verify(primal)
+    interpreted = run(primal, *copy.deepcopy(args))
+    assert same_values(interpreted, expected), f"{interpreted!r} is not {expected!r}"
 
 
 def _verify(primal: Function) -> None:
@@ -68,7 +76,8 @@ def agrees(function: Callable[..., Any], *args: Any, differences: bool = True) -
     found = compiled.forward(*copy.deepcopy(args))[0]
     assert same_values(found, expected), f"{found!r} is not {expected!r}"
     if differences:
-        gs.testing.check_grad(function, *args)
+        order = 2 if is_one_in(4, function.__qualname__) else 1
+        gs.testing.check_grad(function, *args, order=order)
     tensors_agree(function, *args)
 
 

@@ -7,8 +7,9 @@ here in `project`.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -82,6 +83,23 @@ class Case:
             tree, iter([next(new) if chosen(leaf) else leaf for leaf in leaves])
         )
         return replace(self, args=args, keywords=keywords)
+
+
+def by_rule(cases: list[Case]) -> dict[str, list[Case]]:
+    """The calls of each primitive, by its name: they are one test, not one each."""
+    found: dict[str, list[Case]] = {}
+    for call in cases:
+        found.setdefault(call.primitive.name, []).append(call)
+    return found
+
+
+@contextlib.contextmanager
+def naming(case: Case) -> Iterator[None]:
+    """Say of what fails for which call it does."""
+    try:
+        yield
+    except Exception as error:
+        raise AssertionError(f"of {case}: {error}") from error
 
 
 def case(callee: Any, *args: Any, **keywords: Any) -> Case:

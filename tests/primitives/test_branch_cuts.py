@@ -13,11 +13,14 @@ import pytest
 import gradscribe as gs
 from tests.primitives.test_forms import function_of_text
 
-special = pytest.importorskip("scipy.special")
-
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-MODULES = (("np", np), ("sp", special))
+
+def of_scipy(text: str) -> Any:
+    special = pytest.importorskip("scipy.special")
+    return function_of_text(text, ["z"], (("np", np), ("sp", special)))
+
+
 PARTS = (-2.3, -0.6, -0.0, 0.0, 0.7, 1.9)
 PLANE = [complex(re, im) for re in PARTS for im in PARTS if (re, im) != (0, 0)]
 
@@ -34,7 +37,7 @@ sp.spherical_kn(1, z)
 
 @pytest.mark.parametrize("text", [t.strip() for t in FUNCTIONS.replace(";", "\n").split("\n") if t])
 def test_each_side_of_a_branch_cut_has_its_derivative(text: str) -> None:
-    function = function_of_text(text, ["z"], MODULES)
+    function = of_scipy(text)
     points = np.array([z for z in PLANE if np.isfinite(function(np.array([z])))[0]])
     _, derivative = gs.jvp(function, (points,), (np.ones_like(points),))
     is_found = np.zeros(len(points), bool)
@@ -62,7 +65,7 @@ def _difference(function: Any, z: np.ndarray, axis: int) -> np.ndarray:
 def test_functions_scaled_by_a_part_of_the_number_are_refused_for_complex_numbers(
     name: str,
 ) -> None:
-    function = function_of_text(f"np.sum(np.abs(sp.{name}(0, z)))", ["z"], MODULES)
+    function = of_scipy(f"np.sum(np.abs(sp.{name}(0, z)))")
     with pytest.raises(gs.errors.UnsupportedError, match=f"`{name}` of complex numbers"):
         gs.grad(function)(np.array([1 + 2j]))
     assert np.isfinite(gs.grad(function)(np.array([1.0])))

@@ -16,6 +16,7 @@ from tests.primitives.compositions import ALL
 from tests.primitives.harness import Case, is_operand
 from tests.primitives.test_forms import TESTED as FORMS
 from tests.primitives.test_spectra import TESTED as TRANSFORMS
+from tests.sampling import one_in
 
 
 def function_of(case: Case) -> Any:
@@ -38,7 +39,7 @@ FIRST = {case.callee: case for case in reversed(ALL)}
 """One call of each function."""
 
 
-@pytest.mark.parametrize("case", ALL, ids=str)
+@pytest.mark.parametrize("case", one_in(3, ALL), ids=str)
 def test_a_composition_gives_the_bits_of_numpy_and_both_derivatives(case: Case) -> None:
     function = function_of(case)
     value, _ = gs.vjp(function, *case.values)
@@ -46,7 +47,7 @@ def test_a_composition_gives_the_bits_of_numpy_and_both_derivatives(case: Case) 
     gs.testing.check_grad(function, *case.values, order=2 if FIRST[case.callee] is case else 1)
 
 
-@pytest.mark.parametrize("case", FIRST.values(), ids=str)
+@pytest.mark.parametrize("case", one_in(3, FIRST.values()), ids=str)
 def test_single_precision_stays_single(case: Case) -> None:
     single = case.with_operands([x.astype(np.float32) for x in case.operands])
     value, pullback = gs.vjp(function_of(single), *single.values)

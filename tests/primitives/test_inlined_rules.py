@@ -18,7 +18,8 @@ from gradscribe.primitives.control import CONSTANT
 from gradscribe.primitives.registry import PRIMITIVES
 from tests.interpreter import run
 from tests.primitives.cases import ALL
-from tests.primitives.harness import Case, Lengths
+from tests.primitives.harness import Case, Lengths, by_rule, naming
+from tests.sampling import one_in
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
@@ -78,8 +79,17 @@ def differentiable(case: Case) -> bool:
     return np.asarray(case()).dtype.kind == "f"
 
 
-@pytest.mark.parametrize("case", list(filter(differentiable, ALL)), ids=str)
-def test_adjoint(case: Case) -> None:
+WITH_ADJOINT = by_rule(one_in(4, filter(differentiable, ALL)))
+
+
+@pytest.mark.parametrize("name", WITH_ADJOINT)
+def test_adjoint(name: str) -> None:
+    for case in WITH_ADJOINT[name]:
+        with naming(case):
+            check_adjoint(case)
+
+
+def check_adjoint(case: Case) -> None:
     out = case()
     seed = np.random.default_rng(0).normal(size=np.shape(out)).astype(np.asarray(out).dtype)[()]
     inlined = Inlined(case)
@@ -102,8 +112,17 @@ def has_own_tangent(case: Case) -> bool:
     return callable(tangent) and not isinstance(tangent, Linearity) and len(case.operands) == 1
 
 
-@pytest.mark.parametrize("case", list(filter(has_own_tangent, ALL)), ids=str)
-def test_tangent(case: Case) -> None:
+WITH_TANGENT = by_rule(one_in(4, filter(has_own_tangent, ALL)))
+
+
+@pytest.mark.parametrize("name", WITH_TANGENT)
+def test_tangent(name: str) -> None:
+    for case in WITH_TANGENT[name]:
+        with naming(case):
+            check_tangent(case)
+
+
+def check_tangent(case: Case) -> None:
     out, rule = case(), case.primitive.tangent
     (operand,) = case.operands
     direction = np.random.default_rng(0).normal(size=operand.shape)

@@ -14,6 +14,7 @@ from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.ir.core import Function, callees
 from gradscribe.ir.verifier import verify
 from tests.interpreter import run
+from tests.sampling import is_one_in
 
 WEIGHTS = np.array([[0.5, -0.25, 0.1], [0.3, 0.8, -0.4], [-0.2, 0.6, 0.9]])
 BIAS = np.array([0.1, -0.2, 0.3])
@@ -498,17 +499,10 @@ def test_values_are_those_of_python(f: Callable[..., Any], args: tuple[Any, ...]
 
 
 @EACH
-def test_both_modes_agree_with_each_other_and_with_differences(
+def test_both_modes_and_the_second_order_agree_with_each_other_and_with_differences(
     f: Callable[..., Any], args: tuple[Any, ...]
 ) -> None:
-    gs.testing.check_grad(f, *args, order=1)
-
-
-@EACH
-def test_the_second_order_is_the_derivative_of_the_gradient(
-    f: Callable[..., Any], args: tuple[Any, ...]
-) -> None:
-    gs.testing.check_grad(f, *args, order=2)
+    gs.testing.check_grad(f, *args, order=2 if is_one_in(2, f.__name__) else 1)
 
 
 def called_by(*functions: Function) -> list[Function]:

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from tqdm import tqdm
 
 from gradscribe.errors import UnsupportedError
-from tests.collector import collect_seldom
+from tests import collector
 from tests.properties.grammar.programs import KINDS, programs
 from tests.properties.oracles import check
 
@@ -79,7 +79,7 @@ def main() -> int:
     numbers = range(options.first, options.first + count)
     batches = [(k, n) for n in numbers for k in kinds]
     with (
-        multiprocessing.Pool(options.processes, collect_seldom, maxtasksperchild=20) as pool,
+        multiprocessing.Pool(options.processes, collector.rest, maxtasksperchild=20) as pool,
         tqdm(total=len(batches) * BATCH, unit="program") as progress,
     ):
         for found, report in pool.imap_unordered(batch, batches):

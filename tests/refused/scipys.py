@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg, signal, special, stats
+import scipy
 
 from gradscribe.errors import NoDerivativeError
 from tests.refused import refused
@@ -18,12 +18,12 @@ MATRIX = np.eye(3) + 1j
     kind=NoDerivativeError,
 )
 def order_of_a_bessel_function(v, x):
-    return special.jv(v, x)
+    return scipy.special.jv(v, x)
 
 
 @refused("`solve_triangular` cannot be compiled here: `trans` is a transposition here", MATRIX)
 def conjugated_triangle(m):
-    return linalg.solve_triangular(m, m, trans=2)
+    return scipy.linalg.solve_triangular(m, m, trans=2)
 
 
 @refused(
@@ -32,7 +32,7 @@ def conjugated_triangle(m):
     np.ones((2, 3, 3)),
 )
 def stack_of_triangles(m):
-    return linalg.solve_triangular(m, m[0])
+    return scipy.linalg.solve_triangular(m, m[0])
 
 
 @refused(
@@ -40,7 +40,7 @@ def stack_of_triangles(m):
     np.ones(3),
 )
 def convolution_of_different_ranks(x):
-    return signal.convolve(x, np.ones((2, 2)))
+    return scipy.signal.convolve(x, np.ones((2, 2)))
 
 
 @refused(
@@ -48,7 +48,7 @@ def convolution_of_different_ranks(x):
     np.ones(3),
 )
 def normal_numbers(x):
-    return np.sum(stats.multivariate_normal.logpdf(x))
+    return np.sum(scipy.stats.multivariate_normal.logpdf(x))
 
 
 @refused(
@@ -56,9 +56,9 @@ def normal_numbers(x):
     MATRIX,
 )
 def sign_of_a_sum_of_complex_exponentials(m):
-    return np.real(special.logsumexp(m, return_sign=True)[0])
+    return np.real(scipy.special.logsumexp(m, return_sign=True)[0])
 
 
 @refused("`lu` cannot be compiled here: it takes one matrix here", np.ones((2, 3, 3)))
 def factors_of_a_stack(m):
-    return linalg.lu(m)[1]
+    return scipy.linalg.lu(m)[1]

@@ -5,7 +5,7 @@ import operator
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from gradscribe.ir.builder import Builder
@@ -29,6 +29,7 @@ from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.bufferize import bufferize
 from tests.interpreter import run
+from tests.sampling import RUN, examples
 from tests.transforms.random_programs import (
     BROADCAST_TO,
     LIST_OF_VECTORS,
@@ -40,9 +41,8 @@ from tests.transforms.random_programs import (
 # -- generated programs: the old and the new way must agree exactly ----------------------------
 
 
-@settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
-)
+@seed(RUN.draw)
+@settings(max_examples=examples(300, 60), database=None)
 @given(st.randoms(use_true_random=False))
 def test_stores_in_place_agree_with_stores_that_copy(random):
     function = random_function(random)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from gradscribe.ir.affine import Affine
@@ -22,6 +22,7 @@ from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.bufferize import bufferize
 from gradscribe.transforms.records.flatten_records import flatten_pair, flatten_records
 from tests.interpreter import run
+from tests.sampling import RUN, examples
 
 VECTOR = Array("float64", (Affine.of(2),))
 
@@ -211,7 +212,8 @@ plans = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@seed(RUN.draw)
+@settings(max_examples=examples(100, 25), database=None)
 @given(plans, st.randoms(use_true_random=False), st.booleans())
 def test_results_are_the_same_whatever_the_order_of_use(plan, random, mirrored):
     def shuffled(n):
@@ -270,7 +272,8 @@ def test_a_mirror_without_a_range_keeps_its_record(plan):
 # -- forward and adjoint apart -----------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@seed(RUN.draw)
+@settings(max_examples=examples(100, 25), database=None)
 @given(plans, st.randoms(use_true_random=False), st.booleans())
 def test_a_pair_gives_the_same_results(plan, random, mirrored):
     def shuffled(n):

@@ -6,19 +6,27 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz bench lint format clean
+.PHONY: help demo test test-all fuzz mutants bench lint format clean
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile
 
 demo: $(INSTALLED) ## differentiate the tutorial's functions, and train with the result
 	$(BIN)/python -m examples.demo
 
-test: $(INSTALLED) ## run the test suite, on all cores
-	$(BIN)/python -m pytest -n auto --dist worksteal
+SUITE := $(BIN)/python -m pytest -n auto --dist worksteal
+
+test: $(INSTALLED) ## run the tests, the long tables in part; FILE=tests/ir runs all of a part
+	$(if $(FILE),$(BIN)/python -m pytest $(FILE),$(SUITE) --sample 1)
+
+test-all: $(INSTALLED) ## run all tests
+	$(SUITE)
 
 fuzz: $(INSTALLED) ## check 50,000 generated programs
 	$(BIN)/python -m tests.properties.fuzz 50000
+
+mutants: $(INSTALLED) ## plant 60 faults, one by one: does the suite find them?
+	$(BIN)/python -m tests.mutants
 
 bench: $(INSTALLED) ## compare with hand-written gradients; the costs of a call
 	$(BIN)/python -m benchmarks

@@ -1,0 +1,80 @@
+"""Plant each fault of `faults` in a copy of the project, and see whether `make test` finds it.
+
+`python -m tests.mutants` plants all of them (an hour on two cores), `python -m tests.mutants 7 12`
+two of them. First of all the suite must pass without any. What is printed is the first test that
+fails; that of a fault which is found by luck, for a sample of a table, is another one each time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from tests.mutants.faults import FAULTS, Fault
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WANTED = 0.95
+"""The share of the faults that have to be found."""
+
+
+def planted(fault: Fault, copy: pathlib.Path) -> tuple[pathlib.Path, str]:
+    """Plant a fault; the file, and the text that it had."""
+    path = copy / "src" / "gradscribe" / fault.path
+    text = path.read_text()
+    if text.count(fault.before) != 1:
+        raise ValueError(f"{fault.path} does not have this text once: {fault.before!r}")
+    path.write_text(text.replace(fault.before, fault.after))
+    return path, text
+
+
+def first_failure(copy: pathlib.Path) -> str:
+    """The first test that fails in the copy; "" where all pass."""
+    done = subprocess.run(
+        ["make", "--silent", "test", f"VENV={ROOT / '.venv'}"],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": str(copy / "src"), "PYTEST_ADDOPTS": "-x --tb=no"},
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode == 0:
+        return ""
+    failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", done.stdout, re.MULTILINE)
+    if failed is None:
+        raise RuntimeError(f"the suite did not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return failed[1]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Plant faults, and see which are found.")
+    everything = range(1, len(FAULTS) + 1)
+    parser.add_argument("numbers", type=int, nargs="*", choices=everything, metavar="NUMBER")
+    numbers = parser.parse_args().numbers or list(everything)
+    found = 0
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder) / "copy"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "build", "__pycache__"))
+        if failure := first_failure(copy):
+            sys.exit(f"without any fault, {failure} fails")
+        for number in numbers:
+            fault, start = FAULTS[number - 1], time.monotonic()
+            path, text = planted(fault, copy)
+            failure = first_failure(copy)
+            path.write_text(text)
+            found += bool(failure)
+            seconds = f"{time.monotonic() - start:.0f} s"
+            print(
+                f"{number:2d} {fault.kind}, {fault.path} ({seconds})\n   {failure or 'NOT FOUND'}"
+            )
+    print(f"{found} of {len(numbers)} faults were found")
+    return 0 if found >= WANTED * len(numbers) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -354,6 +354,8 @@ PRODUCTS = [
     case(np.trace, array(3, 4), offset=1),
     case(np.trace, array(3, 4), offset=-1, axis1=1, axis2=0),
     case(np.trace, array(2, 3, 4), axis1=1, axis2=2),
+    case(np.trace, array(2, 3, 4), offset=1, axis1=0, axis2=1),
+    case(np.trace, array(2, 3, 4), offset=1, axis1=1, axis2=2),
     case(np.trace, array(2, 3, 4), axis1=2, axis2=0),
 ]
 
@@ -391,6 +393,7 @@ PARTS = [
     case(np.diagonal, array(3, 3)),
     case(np.diagonal, array(3, 4), 1),
     case(np.diagonal, array(3, 3), -1),
+    case(np.diagonal, array(2, 3, 4), 1, 1, 2),
     case("diagonal", array(4, 3), -1),
     case(np.diagflat, array(3)),
     case(np.diagflat, array(3), -2),

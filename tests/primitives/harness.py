@@ -106,6 +106,31 @@ def case(callee: Any, *args: Any, **keywords: Any) -> Case:
     return Case(callee, args, keywords)
 
 
+_AXES = ("axis", "axis1", "axis2", "axes", "axisa", "axisb", "axisc", "source", "destination")
+
+
+def counted_from_the_end(call: Case) -> Case | None:
+    """The same call with negative axes; None where it has no axes, or they count otherwise."""
+    signature, out = call.primitive.signature, call()
+    assert signature is not None
+    for rank in dict.fromkeys((np.ndim(flatten(call.args)[1][0]), np.ndim(out))):
+        bound = signature.bind(*call.args, **call.keywords)
+        given = {name: bound.arguments[name] for name in _AXES if name in bound.arguments}
+        negative = {name: _negative(axis, rank) for name, axis in given.items()}
+        bound.arguments.update(negative)
+        twin = replace(call, args=bound.args, keywords=bound.kwargs)
+        with contextlib.suppress(ValueError, TypeError, IndexError):
+            if negative != given and np.array_equal(twin(), out):
+                return twin
+    return None
+
+
+def _negative(axes: Any, rank: int) -> Any:
+    if isinstance(axes, (tuple, list)):
+        return type(axes)(_negative(axis, rank) for axis in axes)
+    return axes - rank if type(axes) is int and axes >= 0 else axes
+
+
 def is_value(leaf: Any) -> bool:
     return isinstance(leaf, np.ndarray) or is_operand(leaf)
 

@@ -14,7 +14,15 @@ from gradscribe.primitives.registry import METHODS, PRIMITIVES
 from gradscribe.primitives.samples import FUNCTIONS as SAMPLES
 from tests.primitives import test_factorizations
 from tests.primitives.cases import ALL
-from tests.primitives.harness import Case, adjoint, by_rule, naming, raw_cotangents, tangent
+from tests.primitives.harness import (
+    Case,
+    adjoint,
+    by_rule,
+    counted_from_the_end,
+    naming,
+    raw_cotangents,
+    tangent,
+)
 from tests.primitives.test_forms import TESTED as FORMS
 from tests.primitives.test_spectra import TESTED as TRANSFORMS
 
@@ -52,6 +60,9 @@ def test_adjoint_and_tangent_agree_with_finite_differences(name: str) -> None:
             check_modes(case)
             if np.asarray(case()).dtype == np.float64:
                 check_that_single_precision_stays_single(case)
+            twin = counted_from_the_end(case)
+            if twin is not None:
+                check_modes(twin)
 
 
 def check_modes(case: Case) -> None:

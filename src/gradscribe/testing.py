@@ -18,7 +18,6 @@ from gradscribe.compiler.leaves import unwrapped
 from gradscribe.errors import ArgumentError, CheckError
 from gradscribe.ir.trees import flatten, unflatten
 
-
 _MODES = frozenset({"reverse", "forward"})
 
 

@@ -305,3 +305,14 @@ def test_a_search_among_many_maxima_ends_soon():
     asked = []
     assert not is_nonnegative(total, lambda symbol: (), lambda rest: asked.append(rest))
     assert len(asked) < 200
+
+
+def test_what_a_path_enforces_on_arguments_ends_with_it_and_what_a_guard_ensures_does_not():
+    facts, rows, columns, steps, times = call(rows=5, columns=3, steps=2, times=2)
+    with facts.scope():
+        facts.assume_equal(rows, columns)
+        assert facts.equal(rows, columns)
+        assert facts.equal(steps, times)
+    assert facts.equal(rows, columns) is False
+    assert facts.normalize(steps) == facts.normalize(times)
+    assert [guard.relation for guard in facts.guards] == ["==", "!="]

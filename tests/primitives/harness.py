@@ -115,9 +115,9 @@ def counted_from_the_end(call: Case) -> Case | None:
     assert signature is not None
     for rank in dict.fromkeys((np.ndim(flatten(call.args)[1][0]), np.ndim(out))):
         bound = signature.bind(*call.args, **call.keywords)
-        given = {name: bound.arguments[name] for name in _AXES if name in bound.arguments}
+        given = {name: call.arguments[name] for name in _AXES if name in call.arguments}
         negative = {name: _negative(axis, rank) for name, axis in given.items()}
-        bound.arguments.update(negative)
+        bound.arguments.update({k: v for k, v in negative.items() if v != given[k]})
         twin = replace(call, args=bound.args, keywords=bound.kwargs)
         with contextlib.suppress(ValueError, TypeError, IndexError):
             if negative != given and np.array_equal(twin(), out):

@@ -72,6 +72,7 @@ class Facts:
         self.samples: dict[Symbol, int] = dict(samples or {})
         self.guards: list[Guard] = []
         self._equal_to: dict[Symbol, Affine] = {}
+        self._guarded: dict[Symbol, Affine] = {}
         self._answers: dict[tuple[Any, ...], Affine] = {}
         self._laws: dict[Symbol, list[Affine]] = {}
         self._assumed: dict[Symbol, list[Affine]] = {}
@@ -83,6 +84,7 @@ class Facts:
         copy = Facts(self.samples)
         copy.guards += self.guards
         copy._equal_to |= self._equal_to
+        copy._guarded |= self._guarded
         copy._answers |= self._answers
         copy._laws = {symbol: list(bounds) for symbol, bounds in self._laws.items()}
         return copy
@@ -95,7 +97,7 @@ class Facts:
     @contextmanager
     def scope(self, bounds: Iterable[Affine] = ()) -> Iterator[None]:
         """A path on which these expressions are not negative. What the program enforces on it
-        (that lengths are equal, say) is forgotten at its end."""
+        (that lengths are equal, say) is forgotten at its end; not so what a guard ensures."""
         equal_to, outer = dict(self._equal_to), self._assumed
         self._assumed = {symbol: list(known) for symbol, known in outer.items()}
         for expression in bounds:
@@ -105,8 +107,7 @@ class Facts:
             yield
         finally:
             self._assumed = outer
-            assumed = {s: a for s, a in self._equal_to.items() if self.is_argument(s)}
-            self._equal_to = assumed | equal_to
+            self._equal_to = self._guarded | equal_to
 
     def is_nonnegative(self, expression: Affine) -> bool:
         """Whether an expression is known never to be negative, in any call."""
@@ -291,7 +292,7 @@ class Facts:
             return None
         self._guard(Guard(difference, "==" if value == 0 else "!="))
         if value == 0:
-            self.assume_equal(a, b)
+            self._guarded |= self.assume_equal(a, b)
         return value == 0
 
     def agree(self, a: Affine, b: Affine) -> bool:
@@ -324,15 +325,18 @@ class Facts:
             self.equal(a, Affine.of(value))
         return value
 
-    def assume_equal(self, a: Affine, b: Affine) -> None:
-        """Record an equality that the program itself enforces (NumPy raises otherwise)."""
+    def assume_equal(self, a: Affine, b: Affine) -> dict[Symbol, Affine]:
+        """Record an equality that the program itself enforces on this path (NumPy raises
+        otherwise); which symbol is put in terms of others, if one is."""
         difference = self.normalize(a - b)
         local = any(not self.is_argument(symbol) for symbol, _ in difference.terms)
         for symbol, coefficient in reversed(difference.terms):
             if abs(coefficient) == 1 and not (local and self.is_argument(symbol)):
                 rest = difference - Affine.of(symbol) * coefficient
-                self._equal_to[symbol] = rest * -coefficient
-                return
+                found = {symbol: rest * -coefficient}
+                self._equal_to |= found
+                return found
+        return {}
 
     def is_argument(self, symbol: Symbol) -> bool:
         """Whether guards can speak of it. Such a symbol is put in terms of its like only."""

@@ -56,6 +56,7 @@ def test_argnums_choose_and_order_the_result():
 
     assert gs.grad(f, 1)(2.0, 3.0, 1.0) == 12.0
     assert gs.grad(f, (2, 0))(2.0, 3.0, 1.0) == (54.0, 9.0)
+    assert gs.grad(f, (2, 0, 1))(2.0, 3.0, 1.0) == (54.0, 9.0, 12.0)
     assert gs.grad(f, (0,))(2.0, 3.0, 1.0) == (9.0,)
     assert gs.grad(f, -1)(2.0, 3.0, 1.0) == 54.0
 
@@ -187,6 +188,11 @@ def test_gradients_alias_neither_each_other_nor_the_inputs():
 def test_float32_stays_float32():
     x = np.ones(3, np.float32)
     assert gs.grad(lambda x: np.sum(x * 2.5))(x).dtype == np.float32
+
+
+def test_a_number_of_single_precision_keeps_it_beside_arrays_of_double_precision():
+    gradient = gs.grad(lambda s, x: np.sum(s * x * x))(np.float32(2), np.arange(3.0))
+    assert (type(gradient), gradient) == (np.float32, 5.0)
 
 
 def test_methods_partials_and_callable_objects():

@@ -258,3 +258,24 @@ def test_a_second_backward_through_numbers_raises() -> None:
     y.backward()
     with pytest.raises(RuntimeError, match="a second time"):
         y.backward()
+
+
+def test_a_slice_is_told_from_others_by_its_step():
+    gradient = gs.grad(gs.differentiable(lambda x, rows: np.sum(x[rows] ** 2)))
+    x = np.arange(6.0)
+    assert gradient(x, slice(0, 6, 1)).tolist() == [0, 2, 4, 6, 8, 10]
+    assert gradient(x, slice(0, 6, 2)).tolist() == [0, 0, 4, 0, 8, 0]
+
+
+def test_what_was_compiled_for_c_order_is_not_run_for_a_transpose():
+    @gs.value_and_grad
+    def stored_flat(x):
+        y = x.reshape(-1)
+        y[0] = 5.0
+        return np.sum(x * x)
+
+    x = np.arange(1.0, 5.0).reshape(2, 2)
+    value, gradient = stored_flat(x)
+    assert (value, gradient.tolist()) == (54.0, [[0, 4], [6, 8]])
+    with pytest.raises(gs.errors.AliasingError, match="which may share memory with `x`"):
+        stored_flat(x.T)

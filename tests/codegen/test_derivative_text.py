@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
 import gradscribe as gs
 from tests.codegen.programs import block
@@ -395,3 +396,37 @@ def grid(x):
 
 def test_bounds_of_arange_are_not_named() -> None:
     assert "np.arange(4, -1, -1)" in sources(grid, x5).gradient_source
+
+
+def alternating(x, n):
+    total = 0.0
+    for k in range(n):
+        total = total + x * (-2) ** k
+    return total
+
+
+def both_comparisons(x, low, high):
+    return x * x if x > 1.0 and high < low else x * 3
+
+
+def remainder(x, n):
+    y = x
+    for i in range(n):
+        y = x * i - y
+    return y
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (alternating, (1.5, 4)),
+        (both_comparisons, (2.0, 0.0, 1.0)),
+        (both_comparisons, (2.0, 3.0, 1.0)),
+        (both_comparisons, (2.0, 5.0, 7.0)),
+        (remainder, (2.0, 3)),
+    ],
+)
+def test_the_text_means_what_the_operations_do(function, args) -> None:
+    """Parentheses of powers, comparisons that are no chain, differences in place."""
+    assert gs.value_and_grad(function)(*args)[0] == function(*args)
+    gs.testing.check_grad(lambda x: function(x, *args[1:]), args[0])

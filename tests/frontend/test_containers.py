@@ -593,6 +593,24 @@ def test_an_argument_list_that_holds_one_array_twice_is_refused_at_the_call() ->
             gradient([x3, second], 1)
 
 
+def test_items_of_an_argument_list_that_share_one_element_are_refused_at_the_call() -> None:
+    row = np.arange(5.0)
+    with pytest.raises(errors.AliasingError, match="two of its items share memory"):
+        gs.grad(rows_of_an_argument)([row[:3], row[2:]], 1)
+
+
+def two_in_each_iteration(x):
+    items = []
+    for i in range(3):
+        items.append(x * i)
+        items.append(x)
+    return sum(items) * len(items)
+
+
+def test_a_list_that_grows_by_two_has_twice_the_length() -> None:
+    agrees(two_in_each_iteration, 2.0)
+
+
 def added_to_each(rows, v):
     for row in rows:
         row += v

@@ -10,7 +10,7 @@ import pytest
 
 import gradscribe as gs
 from gradscribe import errors
-from tests.frontend.oracles import check
+from tests.frontend.oracles import agrees, check
 
 x4 = np.array([1.0, 2.5, 3.0, 4.0])
 
@@ -455,3 +455,14 @@ def counted(x):
 @pytest.mark.parametrize("x", [2.0, np.float64(2.0), np.array([0.5, 1.5])])
 def test_numbers_have_no_items(function, x):
     check(function, x)
+
+
+def squares_beside_a_shorter_range(x):
+    total = 0.0
+    for _, a in zip(range(0, x.shape[0], 2), x):
+        total = total + a * a
+    return total
+
+
+def test_a_range_whose_numbers_are_not_read_still_ends_the_loop() -> None:
+    agrees(squares_beside_a_shorter_range, np.arange(1.0, 6.0))

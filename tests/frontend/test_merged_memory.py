@@ -77,6 +77,34 @@ def test_a_store_to_what_is_one_array_on_one_path_is_refused(function: Any) -> N
         gs.value_and_grad(function)(X)
 
 
+def test_a_store_to_what_is_one_of_two_lists_is_refused() -> None:
+    def f(x: float, n: int) -> Any:
+        ahead, behind = [], []
+        for i in range(n):
+            ahead.append(x * i)
+            behind.append(x + i)
+        chosen = ahead
+        if x > 0:
+            chosen = behind
+        chosen[0] = x * 7
+        return sum(ahead) + sum(behind) * x
+
+    with pytest.raises(errors.AliasingError, match="into `chosen`, which may share memory"):
+        gs.value_and_grad(f)(2.0, 3)
+
+
+@pytest.mark.parametrize("rows", [slice(None, None, 2), slice(None, None, -1)])
+def test_the_reshape_of_rows_with_a_step_is_not_taken_for_a_view(rows: slice) -> None:
+    def f(x: Any) -> Any:
+        y = np.zeros((4, 3))
+        v = y[rows].reshape(-1)
+        v[0] = x[0]
+        return np.sum(y) + v[0]
+
+    with pytest.raises(errors.AliasingError, match="into `v`, which may share memory with `y`"):
+        gs.value_and_grad(f)(X)
+
+
 def test_a_refused_store_names_the_view_that_is_stored_through() -> None:
     def f(A: Any) -> Any:
         v = A.reshape(-1)

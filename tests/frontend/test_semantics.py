@@ -506,3 +506,14 @@ def united_dicts(x: Any) -> Any:
 )
 def test_built_in_functions_and_operators_ask_what_they_are_given(function: Any) -> None:
     check(function, X)
+
+
+def first_of_the_largest(x, n):
+    items = []
+    for i in range(n):
+        items.append(x[0] * i)
+    return max(items, key=lambda item: item > 1.0) + 10 * min(items, key=lambda item: item > 5.0)
+
+
+def test_of_several_items_that_are_largest_the_first_is_taken() -> None:
+    agrees(first_of_the_largest, X, 5)

@@ -209,6 +209,17 @@ def test_integers_are_counted() -> None:
     np.testing.assert_array_equal(gs.vjp(one_element_of_integers, 7)[0], [3, 2, 2])
 
 
+def fractions_stored_in_integers(x):
+    counts = np.arange(1, 4)
+    counts[:2] = counts[:2] * 1.5
+    return np.sum(counts * x)
+
+
+def test_fractions_are_cut_where_integers_are_stored() -> None:
+    value, gradient = gs.value_and_grad(fractions_stored_in_integers)(np.array([1.0, 2.0, 3.0]))
+    assert (value, gradient.tolist()) == (16.0, [1, 3, 3])
+
+
 def log_where_positive(x):
     y = np.log(x)
     y[x <= 0] = 0.0

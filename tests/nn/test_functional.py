@@ -435,3 +435,17 @@ def test_rows_that_are_shortened_keep_their_tangent():
         primal, tangent = gs.autograd.forward_ad.unpack_dual(rows)
     np.testing.assert_allclose(primal.numpy(), [[0.6, 0.8]], rtol=1e-6)
     assert tangent.tolist() == [[1, 1]]
+
+
+def test_weights_of_a_binary_cross_entropy_are_those_of_examples_and_of_positives():
+    x, target = np.array([0.3, -1.2, 0.8]), np.array([0.0, 1.0, 1.0])
+    weight, positive = np.array([0.5, 2.0, 1.0]), np.array([3.0, 4.0, 5.0])
+    found = F.binary_cross_entropy_with_logits(
+        *map(gs.tensor, (x, target)),
+        weight=gs.tensor(weight),
+        pos_weight=gs.tensor(positive),
+        reduction="none",
+    )
+    p = 1 / (1 + np.exp(-x))
+    wanted = -weight * (positive * target * np.log(p) + (1 - target) * np.log(1 - p))
+    np.testing.assert_allclose(found.numpy(), wanted)

@@ -90,6 +90,14 @@ def test_sizes_of_numbers_and_along_an_axis() -> None:
     gs.testing.check_grad(sizes, x)
 
 
+def test_of_several_conditions_that_hold_the_first_decides() -> None:
+    def chosen(x: Any) -> Any:
+        return np.sum(np.select([x > 3, x > 0], [x**2, x**3], x))
+
+    x = np.array([-1.0, 0.5, 2.0, 4.0])
+    np.testing.assert_array_equal(gs.grad(chosen)(x), [1, 0.75, 12, 8])
+
+
 @pytest.mark.parametrize("length", [1, 2, 5])
 def test_a_window_may_have_one_place(length: int) -> None:
     def window(beta: Any) -> Any:

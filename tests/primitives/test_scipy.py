@@ -298,6 +298,11 @@ def test_below_the_support_no_derivative_is_nan(text: str) -> None:
         assert np.all(gradient == 0)
 
 
+def test_numbers_and_weights_of_a_sum_of_exponentials_vary_together() -> None:
+    weights = np.array([0.5, 1.5, 1.0])
+    gs.testing.check_grad(lambda a, b: special.logsumexp(a, b=b), X, weights, order=1)
+
+
 def test_a_function_of_scipy_on_tensors_is_one_node() -> None:
     x = gs.tensor(np.eye(2), requires_grad=True)
     y = gs.differentiable(linalg.expm)(x)

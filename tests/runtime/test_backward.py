@@ -242,8 +242,11 @@ def test_grad_runs_only_the_nodes_that_lead_to_the_inputs():
 
 def test_batched_grad_outputs():
     x = leaf(1.0, 2.0)
-    (jacobian,) = autograd.grad(x * x, x, gs.eye(2), is_grads_batched=True)
+    y = x * x
+    (jacobian,) = autograd.grad(y, x, gs.eye(2), is_grads_batched=True)
     assert jacobian.tolist() == [[2, 0], [0, 4]]
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        y.sum().backward()
 
 
 def test_a_node_can_be_called():

@@ -305,3 +305,13 @@ def test_the_reentrant_way_needs_a_whole_backward():
         checkpoint(gs.exp, x, use_reentrant=True).backward(inputs=[x])
     checkpoint(gs.exp, x, use_reentrant=True).backward()
     assert gs.allclose(x.grad, x.exp())
+
+
+@pytest.mark.parametrize("segments", [1, 2, 3, 4])
+def test_each_function_is_in_one_of_the_segments(segments):
+    x = leaf(1.0, 2.0)
+    functions = [lambda v, k=k: v * k for k in (2, 3, 5, 7)]
+    y = checkpoint_sequential(functions, segments, x, use_reentrant=False)
+    assert y.tolist() == [210, 420]
+    y.sum().backward()
+    assert x.grad.tolist() == [210, 210]

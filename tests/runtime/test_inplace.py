@@ -489,3 +489,15 @@ def test_elements_are_changed_by_functions_of_python():
 def test_copies_of_more_axes_are_refused():
     with pytest.raises(RuntimeError, match=r"\[3\] doesn't match the broadcast shape \[1, 3\]"):
         gs.zeros(3).copy_(gs.ones(1, 3))
+
+
+def test_a_store_changes_no_cotangent_of_others():
+    w, x = gs.ones(3, requires_grad=True), gs.ones(3, requires_grad=True)
+    y = x * 1
+    y[0] = 5.0
+    (y + w).sum().backward()
+    assert (w.grad.tolist(), x.grad.tolist()) == ([1, 1, 1], [0, 1, 1])
+    y, seed = x * 1, gs.ones(3)
+    y[0] = 5.0
+    y.backward(seed)
+    assert seed.tolist() == [1, 1, 1]

@@ -80,3 +80,11 @@ def test_parts_with_sizes():
     assert [p.tolist() for p in x.tensor_split(3)] == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
     assert [len(p) for p in x.tensor_split([2, 5])] == [2, 3, 5]
     assert gs.ones(2, 6).hsplit(3)[0].shape == (2, 2)
+
+
+@pytest.mark.parametrize("name", ["split", "unbind"])
+def test_gradients_of_pieces_keep_single_precision(name):
+    x = gs.ones(4, 2, dtype=gs.float32, requires_grad=True)
+    first, *_ = x.split(2) if name == "split" else x.unbind()
+    (gradient,) = gs.autograd.grad((first * 2).sum(), x)
+    assert gradient.dtype == gs.float32

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import gradscribe as gs
 from gradscribe import frontend
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Primitive
@@ -467,3 +468,21 @@ def test_math_functions_of_numbers():
         return math.exp(math.sin(x)) * math.sqrt(x) + math.log(x)
 
     check_gradient(f, 1.3)
+
+
+@pytest.mark.parametrize(
+    ("function", "slope"),
+    [
+        (lambda x: x + x, 2.0),
+        (lambda x: x - x, 0.0),
+        (lambda x: x * x, 1.4),
+        (lambda x: x / x, 0.0),
+        (lambda x: np.maximum(x, x), 1.0),
+        (lambda x: np.hypot(x, x), np.sqrt(2)),
+        (lambda x: np.where(x > 0, x, x), 1.0),
+        (lambda x: np.stack([x, x]), 2.0),
+    ],
+)
+def test_an_operand_that_stands_twice_has_both_derivatives(function, slope):
+    gradient = gs.grad(lambda x: np.sum(function(x)))
+    np.testing.assert_allclose(gradient(np.array([0.7, 0.7])), [slope, slope], atol=1e-15)

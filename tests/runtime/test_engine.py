@@ -29,16 +29,17 @@ def test_training_steps_leave_no_memory_behind():
         w.data.sub_(1e-3 * w.grad.data)
         w.grad.data.zero_()
 
-    for _ in range(20):
-        step()
-    gc.collect()
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        for _ in range(200):
+    def traced_after(steps):
+        for _ in range(steps):
             step()
         gc.collect()
-        after = tracemalloc.get_traced_memory()[0]
+        return tracemalloc.get_traced_memory()[0]
+
+    traced_after(20)
+    tracemalloc.start()
+    try:
+        before = traced_after(20)  # what stays alive from step to step is made anew in each
+        after = traced_after(200)
     finally:
         tracemalloc.stop()
     assert after - before < 4096

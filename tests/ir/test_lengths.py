@@ -316,3 +316,15 @@ def test_what_a_path_enforces_on_arguments_ends_with_it_and_what_a_guard_ensures
     assert facts.equal(rows, columns) is False
     assert facts.normalize(steps) == facts.normalize(times)
     assert [guard.relation for guard in facts.guards] == ["==", "!="]
+
+
+def test_products_that_are_equal_on_one_path_are_not_so_on_others():
+    facts, n, m = call(n=3, m=3)
+    length = Affine.of(Symbol("length"))
+    product = facts.multiplied(n, length)
+    with facts.scope():
+        facts.assume_equal(m, n)
+        assert facts.multiplied(m, length) == product
+    assert facts.guards == []
+    assert facts.multiplied(m, length) == product  # in this call, which a guard makes sure of
+    assert [guard.relation for guard in facts.guards] == ["=="]

@@ -98,7 +98,7 @@ class Facts:
     def scope(self, bounds: Iterable[Affine] = ()) -> Iterator[None]:
         """A path on which these expressions are not negative. What the program enforces on it
         (that lengths are equal, say) is forgotten at its end; not so what a guard ensures."""
-        equal_to, outer = dict(self._equal_to), self._assumed
+        equal_to, outer, count = dict(self._equal_to), self._assumed, len(self._answers)
         self._assumed = {symbol: list(known) for symbol, known in outer.items()}
         for expression in bounds:
             for symbol, _ in expression.terms:
@@ -108,6 +108,9 @@ class Facts:
         finally:
             self._assumed = outer
             self._equal_to = self._guarded | equal_to
+            for key in list(self._answers)[count:]:
+                if self._is_of_another(key):
+                    del self._answers[key]
 
     def is_nonnegative(self, expression: Affine) -> bool:
         """Whether an expression is known never to be negative, in any call."""
@@ -239,6 +242,11 @@ class Facts:
             alike = None if self.is_argument(symbol) else self._alike(key)
             self._answers[key] = Affine.of(symbol) if alike is None else self._answers[alike]
         return self._answers[key]
+
+    def _is_of_another(self, key: tuple[Any, ...]) -> bool:
+        """Whether the answer to a question is that to one which was equal on some path."""
+        ((symbol, _),) = self._answers[key].terms
+        return symbol.formula != Formula(key[0], key[1:])
 
     def _alike(self, key: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The formula found before whose parts are equal to those of this one, if lengths that

@@ -41,6 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.option.sample < 0:
+        raise pytest.UsageError("--sample takes 0 or more")
     drawn = getattr(config, "workerinput", {}).get("draw", config.option.draw)
     RUN.start(config.option.sample, drawn)
 
@@ -52,8 +54,16 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_report_header() -> str:
-    what = f"--sample {RUN.thin} --draw {RUN.draw}" if RUN.thin else f"--draw {RUN.draw}"
-    return f"{'a sample' if RUN.thin else 'everything'}; the same again: {what}"
+    return f"a sample; the same again: {_again()}" if RUN.thin else "everything"
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    if RUN.thin and terminalreporter.stats.get("failed"):
+        terminalreporter.write_line(f"what failed, again: pytest --lf {_again()}")
+
+
+def _again() -> str:
+    return f"--sample {RUN.thin} --draw {RUN.draw}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -27,6 +27,11 @@ class Run:
     thin: int = 0
     draw: int = 0
 
+    @property
+    def seed(self) -> int:
+        """Of what hypothesis draws: in a run of everything, the same each time."""
+        return self.draw if self.thin else 0
+
     def start(self, thin: int, draw: int | None) -> None:
         """Begin a run, with a new draw where none is given."""
         self.thin = thin
@@ -38,8 +43,9 @@ RUN = Run()
 
 def one_in(number: int, rows: Iterable[Row]) -> list[Row]:
     """The rows of a table that this run checks: one in so many, or all."""
-    step = max(number * RUN.thin, 1)
-    return list(rows)[RUN.draw % step :: step]
+    table = list(rows)
+    step = max(min(number * RUN.thin, len(table)), 1)
+    return table[RUN.draw % step :: step]
 
 
 def is_one_in(number: int, name: str) -> bool:

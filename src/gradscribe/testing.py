@@ -50,7 +50,8 @@ def check_grad(
 ) -> None:
     """Compare the derivatives of f with finite differences, and its modes with each other.
 
-    args: plain values; those with floating leaves are differentiated. order: 1 or 2.
+    args: plain values; those with floating leaves are differentiated. modes: which are checked,
+    "reverse" and "forward"; the second order takes both. order: 1 or 2.
     rtol: for the comparison with differences, relative to the size of what is compared (more
     is granted where numbers are coarser than float64).
 

@@ -23,6 +23,8 @@ from tests.mutants.faults import FAULTS, Fault
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WANTED = 0.95
 """The share of the faults that have to be found."""
+LIMIT = 1200
+"""Seconds for a run of the suite; a fault may be that a loop does not end."""
 NEAREST = {
     "transforms": "tests/transforms tests/codegen tests/properties tests/programs",
     "compiler": "tests/test_compiler.py tests/test_redefinition.py",
@@ -43,20 +45,28 @@ def planted(fault: Fault, copy: pathlib.Path) -> tuple[pathlib.Path, str]:
 
 def first_failure(copy: pathlib.Path, part: str = "") -> str:
     """The first test of a part, or of all, that fails in the copy; "" where they pass."""
-    selection = [f"FILE=-n auto --dist worksteal --sample 1 {part}"] if part else []
-    done = subprocess.run(
-        ["make", "--silent", "test", f"VENV={ROOT / '.venv'}", *selection],
-        cwd=copy,
-        env={**os.environ, "PYTHONPATH": str(copy / "src"), "PYTEST_ADDOPTS": "-x --tb=no"},
-        capture_output=True,
-        text=True,
-    )
+    try:
+        done = _run(copy, part)
+    except subprocess.TimeoutExpired:
+        return f"it did not end in {LIMIT} s"
     if done.returncode == 0:
         return ""
     failed = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", done.stdout, re.MULTILINE)
     if failed is None:
         raise RuntimeError(f"the suite did not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return failed[1]
+
+
+def _run(copy: pathlib.Path, part: str) -> subprocess.CompletedProcess[str]:
+    selection = [f"FILE=-n auto --dist worksteal --sample 1 {part}"] if part else []
+    return subprocess.run(
+        ["make", "-so", ROOT / ".venv/.installed", "test", f"VENV={ROOT / '.venv'}", *selection],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": str(copy / "src"), "PYTEST_ADDOPTS": "-x --tb=no"},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+    )
 
 
 def search(fault: Fault, copy: pathlib.Path) -> str:

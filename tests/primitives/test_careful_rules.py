@@ -97,8 +97,11 @@ POINTS = [
 ]
 
 
+SAMPLE = one_in(2, POINTS)
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("text", "x", "gradient"), one_in(2, POINTS))
+@pytest.mark.parametrize(("text", "x", "gradient"), SAMPLE, ids=[text for text, *_ in SAMPLE])
 def test_no_nan_where_the_derivative_exists(text: str, x: Any, gradient: Any) -> None:
     function = function_of_text(f"np.sum({text})", ["x"])
     np.testing.assert_allclose(gs.grad(function)(x), gradient, atol=1e-12)

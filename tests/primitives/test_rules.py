@@ -114,3 +114,7 @@ def test_every_rule_is_tested() -> None:
         and not primitive.adjoint.__module__.startswith("gradscribe.primitives.scipy.")
     ]
     assert not missing
+
+
+def test_calls_with_axes_have_a_twin_that_counts_from_the_end() -> None:
+    assert sum(counted_from_the_end(call) is not None for call in ALL) >= 200

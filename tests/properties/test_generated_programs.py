@@ -1,6 +1,7 @@
 """Generated programs. A sampled run checks a few of each kind, other ones each time (`--draw`
-repeats them), of which the compiler may refuse some; a run of everything checks the same 2,016
-in each run, in parts that run side by side, and none of these is refused but for its aliasing.
+repeats them), of which the compiler may refuse one (it does so with one in two thousand); a run of
+everything checks the same 2,016 in each run, in parts that run side by side, and refuses none. Not
+counted is what is refused for its aliasing.
 
 `make fuzz` runs 50,000 others, and idioms too.
 """
@@ -18,13 +19,13 @@ from tests.sampling import RUN, examples
 
 SEEDS = [RUN.draw] if RUN.thin else [0, 1, 2, 3]
 EACH = examples(72, 9)
-REJECTED = UnsupportedError if RUN.thin else AliasingError
+REFUSED = 1 if RUN.thin else 0
 
 
 @pytest.mark.parametrize("part", range(len(SEEDS)))
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "idioms"])
 def test_generated_programs_are_differentiated_correctly(kind: str, part: int) -> None:
-    compiled = 0
+    refused = 0
 
     @seed(SEEDS[part])
     @settings(
@@ -35,12 +36,15 @@ def test_generated_programs_are_differentiated_correctly(kind: str, part: int) -
     )
     @given(programs(kind), st.integers(0, 1000))
     def run(text: str, values: int) -> None:
-        nonlocal compiled
+        nonlocal refused
         try:
             check(text, values)
-        except REJECTED:
+        except AliasingError:
             reject()
-        compiled += 1
+        except UnsupportedError:
+            refused += 1
+            if refused > REFUSED:
+                raise
+            reject()
 
     run()
-    assert compiled >= EACH // 2

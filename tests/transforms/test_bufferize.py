@@ -41,7 +41,7 @@ from tests.transforms.random_programs import (
 # -- generated programs: the old and the new way must agree exactly ----------------------------
 
 
-@seed(RUN.draw)
+@seed(RUN.seed)
 @settings(max_examples=examples(300, 60), database=None)
 @given(st.randoms(use_true_random=False))
 def test_stores_in_place_agree_with_stores_that_copy(random):

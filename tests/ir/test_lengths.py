@@ -318,13 +318,14 @@ def test_what_a_path_enforces_on_arguments_ends_with_it_and_what_a_guard_ensures
     assert [guard.relation for guard in facts.guards] == ["==", "!="]
 
 
-def test_products_that_are_equal_on_one_path_are_not_so_on_others():
-    facts, n, m = call(n=3, m=3)
+@pytest.mark.parametrize("first", [0, 1])
+def test_products_that_are_equal_on_one_path_are_not_so_on_others(first):
+    facts, *factors = call(n=3, m=3)
     length = Affine.of(Symbol("length"))
-    product = facts.multiplied(n, length)
+    product = facts.multiplied(factors[first], length)
     with facts.scope():
-        facts.assume_equal(m, n)
-        assert facts.multiplied(m, length) == product
+        facts.assume_equal(*factors)
+        assert facts.multiplied(factors[1 - first], length) == product
     assert facts.guards == []
-    assert facts.multiplied(m, length) == product  # in this call, which a guard makes sure of
-    assert [guard.relation for guard in facts.guards] == ["=="]
+    assert facts.multiplied(factors[1 - first], length) == product
+    assert [guard.relation for guard in facts.guards] == ["=="]  # as in this call

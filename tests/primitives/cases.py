@@ -180,6 +180,8 @@ BINARY += [case(operator.pow, base, array(3)) for base in (2, 0.5)]
 BINARY += [case(operator.pow, array(2), np.array([True, False])), case(np.power, array(2), True)]
 
 CHOICES = [
+    case(np.mod, np.array([-2.3, 2.3, 1.9]), np.array([0.7, -0.7, 0.4])),
+    case(np.fmod, np.array([-2.3, 2.3, 1.9]), np.array([0.7, -0.7, 0.4])),
     case(np.where, np.array([True, False, True]), array(3), array(3)),
     case(np.where, np.array([True, False, True]), array(3), 0.0),
     case(np.where, np.array([[True], [False]]), array(3), array(2, 3)),

@@ -486,3 +486,12 @@ def test_math_functions_of_numbers():
 def test_an_operand_that_stands_twice_has_both_derivatives(function, slope):
     gradient = gs.grad(lambda x: np.sum(function(x)))
     np.testing.assert_allclose(gradient(np.array([0.7, 0.7])), [slope, slope], atol=1e-15)
+
+
+def test_all_parts_of_an_element_that_is_taken_several_times_are_added():
+    x, index = np.array([0.5, -1.2, 2.0]), np.array([0, 2, 0, 0])
+    weights = np.array([1.0, 2.0, 3.0, 4.0])
+    taken = gs.grad(lambda x, index: np.sum(x[index] * weights))
+    assert taken(x, index).tolist() == [8, 0, 2]
+    squares = gs.grad(lambda x, index: np.sum(x[index] ** 2) + x[0])
+    np.testing.assert_allclose(squares(x, index), [4, 0, 4])

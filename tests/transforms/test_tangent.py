@@ -318,3 +318,16 @@ def test_lengths_that_one_side_enforces_are_not_those_of_the_other(first):
     first(f, x) if first is gs.vjp else first(f)(x)
     (along,) = gs.hvp(f, (x,), (np.ones(4),))
     np.testing.assert_allclose(along, [18 * 0.5, 18 * -1.2, 0, 0])
+
+
+def test_a_shift_that_is_computed_moves_the_tangent_as_the_values():
+    def rolled(x, n):
+        total = np.zeros_like(x)
+        for k in range(n):
+            total = total + np.roll(x, k - 1) * x
+        return total
+
+    x, direction = np.array([0.5, -1.2, 2.0]), np.array([1.0, 2.0, -3.0])
+    _, tangent = gs.jvp(rolled, (x, 3), (direction, None))
+    wanted = sum(np.roll(direction, k) * x + np.roll(x, k) * direction for k in (-1, 0, 1))
+    np.testing.assert_allclose(tangent, wanted)

@@ -300,7 +300,9 @@ class Facts:
             return None
         self._guard(Guard(difference, "==" if value == 0 else "!="))
         if value == 0:
-            self._guarded |= self.assume_equal(a, b)
+            found = self._solved(a, b)
+            self._equal_to |= found
+            self._guarded |= found
         return value == 0
 
     def agree(self, a: Affine, b: Affine) -> bool:
@@ -333,17 +335,20 @@ class Facts:
             self.equal(a, Affine.of(value))
         return value
 
-    def assume_equal(self, a: Affine, b: Affine) -> dict[Symbol, Affine]:
+    def assume_equal(self, a: Affine, b: Affine) -> None:
         """Record an equality that the program itself enforces on this path (NumPy raises
-        otherwise); which symbol is put in terms of others, if one is."""
+        otherwise)."""
+        self._equal_to |= self._solved(a, b)
+
+    def _solved(self, a: Affine, b: Affine) -> dict[Symbol, Affine]:
+        """One of the symbols of two equal lengths in terms of the others; none where no symbol
+        stands there once."""
         difference = self.normalize(a - b)
         local = any(not self.is_argument(symbol) for symbol, _ in difference.terms)
         for symbol, coefficient in reversed(difference.terms):
             if abs(coefficient) == 1 and not (local and self.is_argument(symbol)):
                 rest = difference - Affine.of(symbol) * coefficient
-                found = {symbol: rest * -coefficient}
-                self._equal_to |= found
-                return found
+                return {symbol: rest * -coefficient}
         return {}
 
     def is_argument(self, symbol: Symbol) -> bool:

@@ -32,13 +32,11 @@ PROGRAMS: dict[str, Program] = {}
 class Program:
     """A function, and arguments at which it is smooth.
 
-    refused: a piece of the error with which the compiler refuses it, or "".
     order: the highest order of derivatives that is checked.
     """
 
     function: Callable[..., Any]
     example: tuple[Any, ...]
-    refused: str
     order: int
 
     @property
@@ -70,13 +68,13 @@ class Program:
         return source
 
 
-def program(*example: Any, refused: str = "", order: int = 2) -> Callable[[F], F]:
+def program(*example: Any, order: int = 2) -> Callable[[F], F]:
     """Register a function with arguments to try it at."""
 
     def register(function: F) -> F:
         name = function.__name__
         assert name not in PROGRAMS, f"two programs are called {name}"
-        PROGRAMS[name] = Program(function, example, refused, order)
+        PROGRAMS[name] = Program(function, example, order)
         return function
 
     return register

@@ -9,33 +9,11 @@ import pytest
 from gradscribe import autograd
 from gradscribe.autograd import Function
 from gradscribe.runtime import namespace as gs
+from tests.runtime.custom_functions import MulConstant, Sigmoid, Square
 
 
 def leaf(*data):
     return gs.tensor(list(data), requires_grad=True)
-
-
-class Square(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (x,) = ctx.saved_tensors
-        return 2 * x * grad_output
-
-
-class MulConstant(Function):
-    @staticmethod
-    def forward(ctx, tensor, constant):
-        ctx.constant = constant
-        return tensor * constant
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output, None
 
 
 class MultiplyAdd(Function):
@@ -48,19 +26,6 @@ class MultiplyAdd(Function):
     def backward(ctx, grad_output):
         w, x = ctx.saved_tensors
         return grad_output * x, grad_output * w, grad_output * 1
-
-
-class Sigmoid(Function):
-    @staticmethod
-    def forward(ctx, x):
-        output = 1 / (1 + gs.exp(-x))
-        ctx.save_for_backward(output)
-        return output
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (output,) = ctx.saved_tensors
-        return output * (1 - output) * grad_output
 
 
 def test_forward_and_backward():

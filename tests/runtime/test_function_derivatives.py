@@ -9,35 +9,11 @@ from gradscribe import autograd
 from gradscribe.autograd import Function
 from gradscribe.autograd.function import Function as FunctionOfItsModule
 from gradscribe.autograd.function import once_differentiable
+from tests.runtime.custom_functions import MulConstant, Sigmoid, Square
 
 
 def leaf(*data):
     return gs.tensor(list(data), requires_grad=True)
-
-
-class Square(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (x,) = ctx.saved_tensors
-        return 2 * x * grad_output
-
-
-class Sigmoid(Function):
-    @staticmethod
-    def forward(ctx, x):
-        output = 1 / (1 + gs.exp(-x))
-        ctx.save_for_backward(output)
-        return output
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (output,) = ctx.saved_tensors
-        return output * (1 - output) * grad_output
 
 
 def test_double_backward():
@@ -140,17 +116,6 @@ def test_a_function_with_a_flag():
     assert (x.grad, w.grad.tolist(), b.grad.tolist()) == (None, [1], [1])
     Mul.apply(w, x, b).backward()
     assert w.grad.tolist() == [2]
-
-
-class MulConstant(Function):
-    @staticmethod
-    def forward(ctx, tensor, constant):
-        ctx.constant = constant
-        return tensor * constant
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output, None
 
 
 def test_a_backward_that_leaves_out_the_factor():

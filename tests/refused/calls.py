@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 
 import numpy as np
@@ -45,6 +46,13 @@ def method_of_no_value(x):
 @refused("this value has no length", 2.0)
 def length_of_a_number(x):
     return x * len(x)
+
+
+@refused("`_count_elements`, whose code cannot be read, may change `counts`", X)
+def compiled_code_given_a_dict(x):
+    counts = {"a": 1}
+    collections._count_elements(counts, "abc")
+    return counts["a"] * np.sum(x)
 
 
 @refused("`out=` must be one array", X)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 
 import gradscribe as gs
@@ -35,6 +37,47 @@ def gradient_of_a_number():
 )
 def gradient_of_a_builtin():
     gs.grad(len)(VECTOR)
+
+
+def fill(out, value):
+    out[...] = value
+
+
+def double(x):
+    x *= 2
+    return x
+
+
+@refused_when_run("`writes` is one string", ArgumentError)
+def primitive_that_writes_to_one_string():
+    gs.primitive(fill, writes="out")
+
+
+@refused_when_run("`fill` has no parameter 'output'", ArgumentError)
+def primitive_that_writes_to_what_it_has_not():
+    gs.primitive(fill, writes=("output",))
+
+
+@refused_when_run("a function that writes is not pure", ArgumentError)
+def primitive_that_writes_and_is_pure():
+    gs.primitive(fill, pure=True, writes=("out",))
+
+
+@refused_when_run("`fill` writes to its arguments, and so has no derivative", ArgumentError)
+def rule_of_a_primitive_that_writes():
+    gs.primitive(fill, writes=("out",)).adjoint(square)
+
+
+@refused_when_run("the parameters of `pack_into`, which is compiled, cannot be read", ArgumentError)
+def primitive_of_compiled_code():
+    gs.primitive(struct.pack_into, pure=True)
+
+
+@refused_when_run(
+    "the primitive `double` wrote to an argument, which its derivatives do not show", ArgumentError
+)
+def primitive_that_writes_without_saying_so():
+    gs.primitive(double)(VECTOR.copy())
 
 
 @refused_when_run("`jit=True` is not available yet", ArgumentError)

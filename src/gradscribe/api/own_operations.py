@@ -9,7 +9,8 @@
         return d_out * out * (1 - out)
 
 The compiler does not look into the function: emitted code calls it. What it returns is typed by
-calling it on examples, or by a stand-in (`@op.like`).
+calling it on examples, or by a stand-in (`@op.like`). What it does with its arguments is its
+contract: it returns new arrays, or is declared to write (`gs.primitive(f, writes=("out",))`).
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, overload
+
+import numpy as np
 
 from gradscribe.api.copying import CopiedAsFunction
 from gradscribe.api.differentiable import differentiable, has_tensor
@@ -26,7 +29,7 @@ from gradscribe.api.directional import vjp
 from gradscribe.compiler.eager_calls import function_of_call
 from gradscribe.errors import ArgumentError
 from gradscribe.frontend import dependencies
-from gradscribe.frontend.calls import application, handlers, own_rules
+from gradscribe.frontend.calls import application, handlers, opaque, own_rules
 from gradscribe.frontend.calls.own_rules import Adjoint, OwnRules, Tangent
 from gradscribe.frontend.calls.trials import type_by_trial
 from gradscribe.frontend.interface import Path
@@ -34,6 +37,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.ir.core import Operand, Primitive
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Type
+from gradscribe.primitives.contracts import PURE, Contract
 from gradscribe.primitives.registry import register
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 
@@ -46,19 +50,30 @@ class OwnOperation(CopiedAsFunction):
 
     __gradscribe_primitive__ = True
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], contract: Contract = PURE, *, checked: bool = True
+    ) -> None:
         functools.update_wrapper(self, function)
+        self.__gradscribe_contract__ = contract
+        self._checked = checked
         self._rules = OwnRules(function.__name__, function)
-        signature = inspect.signature(function)
+        signature = _signature(function)
         variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         if any(p.kind in variadic for p in signature.parameters.values()):
             raise ArgumentError(
                 f"`{function.__name__}` has a variable number of arguments",
                 "give a primitive parameters with names, or one that is a tuple",
             )
+        unknown = contract.named() - signature.parameters.keys()
+        if unknown:
+            raise ArgumentError(
+                f"`{function.__name__}` has no parameter {' or '.join(map(repr, sorted(unknown)))}",
+                f"name some of {', '.join(signature.parameters)}",
+            )
         self._signature = signature.replace(return_annotation=inspect.Signature.empty)
         self._primitive: Primitive
-        self._register()
+        if contract.is_pure:
+            self._register()
 
     def _register(self) -> None:
         """Make a primitive with the rules as they are now: another one each time, for what was
@@ -81,6 +96,8 @@ class OwnOperation(CopiedAsFunction):
             operands = dict(zip(bound.arguments, map(Operand, range(count)), strict=True))
             call = function_of_call(self, (), operands, count)
             return differentiable(call)(*bound.arguments.values())
+        if self._checked:
+            return _unchanged(self._rules, args, keywords)
         return self._rules.function(*args, **keywords)
 
     def adjoint(self, rule: Rule) -> Rule:
@@ -99,6 +116,11 @@ class OwnOperation(CopiedAsFunction):
         return self._enter("like", stand_in)
 
     def _enter(self, kind: str, rule: Rule) -> Rule:
+        if not self.__gradscribe_contract__.is_pure:
+            raise ArgumentError(
+                f"`{self._rules.name}` writes to its arguments, and so has no derivative",
+                "give rules to a function that returns new arrays",
+            )
         self._rules.rules[kind] = rule
         self._register()
         return rule
@@ -124,19 +146,82 @@ def _rule(rule: Any, names: list[str], derivatives: list[str]) -> Callable[..., 
     return function
 
 
-def primitive(function: Callable[..., Any]) -> OwnOperation:
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        name = getattr(function, "__name__", repr(function))
+        raise ArgumentError(
+            f"the parameters of `{name}`, which is compiled, cannot be read",
+            f"name them: `def call(x): return {name}(x)`, and make a primitive of that",
+        ) from None
+
+
+def _unchanged(own: OwnRules, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """What the function returns: of memory of its own. An error if it wrote to its arguments."""
+    arrays = [item for item in (*args, *keywords.values()) if isinstance(item, np.ndarray)]
+    before = [array.tobytes() for array in arrays]
+    result = own.function(*args, **keywords)
+    if any(array.tobytes() != bytes_ for array, bytes_ in zip(arrays, before, strict=True)):
+        raise ArgumentError(
+            f"the primitive `{own.name}` wrote to an argument, which its derivatives do not show",
+            "let it return a new array; or declare a function without derivative by "
+            "`gs.primitive(f, writes=('name',))`",
+        )
+    return _of_its_own(result, arrays)
+
+
+def _of_its_own(result: Any, arrays: list[Any]) -> Any:
+    """A copy of an array that may share memory with these; other results as they are."""
+    if isinstance(result, tuple) and type(result) is tuple:
+        return tuple(_of_its_own(item, arrays) for item in result)
+    shares = isinstance(result, np.ndarray) and any(
+        np.may_share_memory(result, array) for array in arrays
+    )
+    return result.copy() if shares else result
+
+
+@overload
+def primitive(
+    function: Callable[..., Any], *, pure: bool = ..., writes: Sequence[str] = ...
+) -> OwnOperation: ...
+
+
+@overload
+def primitive(
+    function: None = None, *, pure: bool = ..., writes: Sequence[str] = ...
+) -> Callable[[Callable[..., Any]], OwnOperation]: ...
+
+
+def primitive(
+    function: Callable[..., Any] | None = None, *, pure: bool = False, writes: Sequence[str] = ()
+) -> Any:
     """Make a function that the compiler does not look into, with rules of its own.
 
     Its derivatives are given by `@op.adjoint` and `@op.tangent`; one of them is enough for reverse
     mode and for forward mode of operations whose adjoint can be compiled.
+
+    function: returns numbers, arrays, or tuples of these, and keeps nothing of what it is given.
+    It returns new arrays and does not write to its arguments: each call looks whether that is so,
+    and raises an `ArgumentError` if it is not. pure: it is known to be so, and no call looks.
+    writes: the names of the parameters whose arrays it writes to; what it wrote has no derivative.
     """
-    return OwnOperation(function)
+    if function is None:
+        return functools.partial(primitive, pure=pure, writes=writes)
+    if pure and writes:
+        raise ArgumentError("a function that writes is not pure", "give `pure` or `writes`")
+    if isinstance(writes, str):
+        raise ArgumentError("`writes` is one string", f"give a tuple of names: `({writes!r},)`")
+    contract = Contract(frozenset(writes))
+    return OwnOperation(function, contract, checked=not pure and not writes)
 
 
 def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """A call in compiled code, which holds as long as the operation has these rules."""
     callee, *given = arguments
     operation: OwnOperation = callee.value
+    if not operation.__gradscribe_contract__.is_pure:
+        return opaque.call(lowering, node, operation, tuple(given), keywords)
     primitive = operation._primitive
     dependencies.depend(lowering, Path(operation).attribute("_primitive"), primitive)
     return application.apply_primitive(lowering, node, primitive, operation, tuple(given), keywords)

@@ -28,6 +28,7 @@ from gradscribe.primitives.control import (
     EXIT,
     GET,
     ITEM,
+    LENT,
     PUSH,
     RAISE,
     STACK_POP,
@@ -36,7 +37,7 @@ from gradscribe.primitives.control import (
 )
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 
-_FRESH = frozenset({COPY, ZEROS_LIKE, ADD_ITEMS})
+_FRESH = frozenset({COPY, LENT, ZEROS_LIKE, ADD_ITEMS})
 _COPYING = frozenset({STORE, ACCUMULATE})
 """What copies the elements that it puts into an array."""
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from gradscribe.codegen.pushes import sink_pushes
 from gradscribe.codegen.rereading import reread
+from gradscribe.codegen.written import as_lent
 from gradscribe.ir.core import (
     CALL,
     IF,
@@ -45,6 +46,7 @@ class ShapeOf:
 
 def normalize(function: Function) -> Function:
     """The function in the form that statements are made from."""
+    function = as_lent(function)
     return replace(function, body=_Normalizer(function).block(function.body))
 
 

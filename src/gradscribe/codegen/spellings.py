@@ -198,6 +198,14 @@ def _same(write: Expressions, operation: Operation) -> ast.expr:
     return write.value(operation.operands[0])
 
 
+def _lent(write: Expressions, operation: Operation) -> ast.expr:
+    """A copy whose axes lie in memory as before: compiled code may ask for that."""
+    x = operation.operands[0]
+    if isinstance(x.type, Array) and x.type.rank > 1:
+        return call_method(write.value(x), "copy", ast.Constant("K"))
+    return call_method(write.value(x), "copy")
+
+
 def _copy(write: Expressions, operation: Operation) -> ast.expr:
     """A copy. That of an argument keeps the order in which its axes lie in memory, so that sums
     over it are rounded alike; `copy` makes an array in C order."""
@@ -325,6 +333,7 @@ SPELLINGS: dict[Primitive, Spelling] = {
     control.STOP_GRADIENT: _same,
     control.GIVEN: _same,
     control.KEPT: _same,
+    control.LENT: _lent,
     PRIMITIVES[shaping.respelled]: _same,
     control.ZEROS_LIKE: zeros_like,
     control.ADD_ITEMS: add_items,

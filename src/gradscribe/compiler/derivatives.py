@@ -28,9 +28,9 @@ from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives.control import EFFECT, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
-from gradscribe.transforms.activity import reached_results
 from gradscribe.transforms.bufferize.aliasing import Aliasing, Copies
 from gradscribe.transforms.given_rules import has_given_rules
+from gradscribe.transforms.opacity import reached_results
 from gradscribe.transforms.silence import silenced
 from gradscribe.transforms.simplify import simplify
 
@@ -186,7 +186,7 @@ class Derivatives:
     def reached(self) -> tuple[frozenset[int], ...]:
         """For each active leaf, which of the outputs depend on it."""
         numbers = {position: number for number, position in enumerate(self.outputs)}
-        found = (reached_results(self._stages.primal, leaf) for leaf in self.active)
+        found = (reached_results(self._stages.primal, [leaf]) for leaf in self.active)
         return tuple(frozenset(numbers[i] for i in each if i in numbers) for each in found)
 
     @cached_property

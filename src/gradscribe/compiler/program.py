@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -37,7 +37,7 @@ from gradscribe.frontend.interface import (
 from gradscribe.ir.core import Function, Location
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import is_differentiable
-from gradscribe.transforms.activity import active_values, reached_results
+from gradscribe.transforms.opacity import reached_results
 
 _LIMIT = 1024
 """How many programs are kept that nobody holds any more."""
@@ -283,10 +283,11 @@ class Primal:
     @cached_property
     def used_leaves(self) -> frozenset[int]:
         """The leaves that some result of a recorded call depends on, with a derivative, or is."""
-        is_used = partial(reached_results, self.lowered.effectful)
+        function = self.lowered.effectful
         origins = [origin for origin in self.lowered.origins if origin is not None]
         returned = {origin.leaf for origin in origins if not origin.among_results}
-        return frozenset(filter(is_used, self.active_leaves(None))) | returned
+        used = (i for i in self.active_leaves(None) if reached_results(function, [i]))
+        return frozenset(used) | returned
 
     def _find_active_leaves(self, argnums: tuple[int, ...] | None) -> tuple[int, ...]:
         leaves: list[int] = []
@@ -324,11 +325,11 @@ class Primal:
         """The derivatives, with respect to these leaves, of `Lowered.effectful`: of its leaves
         that depend on them."""
         function, changed = self.lowered.effectful, self.lowered.changed_leaves
-        varied = active_values(function, frozenset(active))
+        reached = reached_results(function, active)
         seeded = tuple(
             position
-            for position, value in enumerate(function.body.yields)
-            if value in varied or changed.get(position) in active
+            for position in range(len(function.body.yields))
+            if position in reached or changed.get(position) in active
         )
         if function is self.function:
             return self.specialization(active, seeded)

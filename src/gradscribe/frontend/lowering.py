@@ -83,7 +83,8 @@ class Lowering:
     attempts: of each `try` around, in how many blocks it stands, and what it catches. handled: the
     exception that is being handled.
     remembered: the contents of what local functions read that remember their results, by function
-    and name. protected: the lists that such functions returned.
+    and name. protected: the lists that such functions returned. kept: the arrays that code which
+    cannot be read was given, and may still have.
     """
 
     def __init__(
@@ -124,6 +125,7 @@ class Lowering:
         self.handled: Any = None
         self.remembered: dict[Any, Any] = {}
         self.protected: set[Storage] = set()
+        self.kept: set[Storage] = set()
         self.recursion = Recursion()
 
     # -- errors ------------------------------------------------------------------------

@@ -199,13 +199,20 @@ def _effect_type(
     args: tuple[Any, ...],
     keywords: dict[str, Any],
     type: Type = Opaque(),  # noqa: B008
+    kept: tuple[Any, ...] = (),
 ) -> Type:
     return type
 
 
 EFFECT = Primitive("effect", _effect_type, signature("args", "keywords", "type"), effect=True)
 """A call of `callee` for its side effect, or for a value that is never differentiated, of the
-type that the attribute `type` gives."""
+type that the attribute `type` gives. kept: what it may read besides: an earlier call kept it."""
+
+LENT = Primitive("lent", _same_type, signature("x"))
+"""A copy of the array x, in the same order of memory, for a call that may write to it."""
+
+WRITTEN = Primitive("written", lambda facts, callee, x, call: x, signature("x", "call"), view=True)
+"""The lent array x as the call whose result is `call` left it. Emitted code shows just x."""
 
 RUN = Primitive("run", _effect_type, signature("args", "keywords", "type"))
 """Likewise, of a function without side effects."""

@@ -62,14 +62,8 @@ def active_values(function: Function, active_leaves: frozenset[int]) -> set[Valu
         uses.setdefault(source, []).append(result)
         sources.setdefault(result, []).append(source)
     seeds = [body.parameters[leaf] for leaf in active_leaves]
-    varied = reachable(filter(_is_differentiable, seeds), uses)
-    return varied & reachable(filter(_is_differentiable, body.yields), sources)
-
-
-def reached_results(function: Function, leaf: int) -> frozenset[int]:
-    """The leaves of the result that depend on an argument leaf, with a derivative."""
-    values = active_values(function, frozenset({leaf}))
-    return frozenset(i for i, value in enumerate(function.body.yields) if value in values)
+    varied = reachable(filter(passes_derivative, seeds), uses)
+    return varied & reachable(filter(passes_derivative, body.yields), sources)
 
 
 @functools.cache
@@ -86,7 +80,7 @@ def _dependences(block: Block) -> Iterator[tuple[Value, Value]]:
     """(source, result) for each pair of differentiable values where one is made of the other."""
     for operation in walk(block):
         for source, result in pairs_of(operation):
-            if _is_differentiable(source) and _is_differentiable(result):
+            if passes_derivative(source) and passes_derivative(result):
                 yield source, result
 
 
@@ -145,7 +139,7 @@ def reachable(seeds: Iterable[Value], edges: dict[Value, list[Value]]) -> set[Va
     return reached
 
 
-def _is_differentiable(value: Value) -> bool:
+def passes_derivative(value: Value) -> bool:
     """Whether a derivative may pass here: an array without elements has none to pass."""
     type_ = value.type
     if isinstance(type_, Array) and any(length.known == 0 for length in type_.dims):

@@ -1,29 +1,59 @@
 """Which derivatives would have to pass through what the compiler does not look into.
 
-Comes in: a function and its active leaves. Refused is a call of an opaque function whose result
-is differentiable, is read by a differentiable result, and depends on an active argument, be it by
-way of opaque values.
+Comes in: a function and its active leaves. Refused is a call of an opaque function that depends on
+an active argument, and whose result, or what it may have written, is read by a differentiable
+result, be it by way of opaque values.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from gradscribe.errors import NoDerivativeError
 from gradscribe.ir.core import Function, Method, Operation, Value, walk
-from gradscribe.ir.types import Opaque, is_differentiable
+from gradscribe.ir.types import Opaque
 from gradscribe.primitives.control import EFFECT, RUN
 from gradscribe.primitives.registry import UNKNOWN
-from gradscribe.transforms.activity import has_zero_derivative, pairs_of, reachable
+from gradscribe.transforms.activity import (
+    has_zero_derivative,
+    pairs_of,
+    passes_derivative,
+    reachable,
+)
 
 _OPAQUE = frozenset({EFFECT, RUN})
 
 
 def refuse_opaque(function: Function, active_leaves: frozenset[int]) -> None:
     """Raise `NoDerivativeError` where a derivative through an opaque call is asked for."""
-    calls = [o for o in walk(function.body) if o.primitive in _OPAQUE and _gives_numbers(o)]
+    calls = [o for o in walk(function.body) if o.primitive in _OPAQUE]
     if not any(call.operands for call in calls):
         return
+    uses, sources = _edges(function)
+    leaves = [function.body.parameters[leaf] for leaf in active_leaves]
+    varied = reachable(filter(passes_derivative, leaves), uses)
+    useful = reachable(filter(passes_derivative, function.body.yields), sources)
+    for call in calls:
+        if call.result in useful and not varied.isdisjoint(call.operands):
+            _refuse(call)
+
+
+def reached_results(function: Function, leaves: Iterable[int]) -> frozenset[int]:
+    """The leaves of the result that depend on these of the arguments, be it through opaque
+    calls."""
+    uses, _ = _edges(function)
+    active = [function.body.parameters[leaf] for leaf in leaves]
+    varied = reachable(filter(passes_derivative, active), uses)
+    return frozenset(
+        i
+        for i, value in enumerate(function.body.yields)
+        if value in varied and passes_derivative(value)
+    )
+
+
+def _edges(function: Function) -> tuple[dict[Value, list[Value]], dict[Value, list[Value]]]:
+    """What depends on each value, and what each depends on."""
     uses: dict[Value, list[Value]] = {}
     sources: dict[Value, list[Value]] = {}
     for operation in walk(function.body):
@@ -31,12 +61,7 @@ def refuse_opaque(function: Function, active_leaves: frozenset[int]) -> None:
             if _carries(source) and _carries(result):
                 uses.setdefault(source, []).append(result)
                 sources.setdefault(result, []).append(source)
-    leaves = [function.body.parameters[leaf] for leaf in active_leaves]
-    varied = reachable(filter(_is_differentiable, leaves), uses)
-    useful = reachable(filter(_is_differentiable, function.body.yields), sources)
-    for call in calls:
-        if call.result in useful and not varied.isdisjoint(call.operands):
-            _refuse(call)
+    return uses, sources
 
 
 def check_known(operation: Operation, partial: Any) -> None:
@@ -57,16 +82,8 @@ def _pairs(operation: Operation) -> list[tuple[Value, Value]]:
     return list(pairs_of(operation))
 
 
-def _gives_numbers(operation: Operation) -> bool:
-    return is_differentiable(operation.result.type)
-
-
-def _is_differentiable(value: Value) -> bool:
-    return is_differentiable(value.type)
-
-
 def _carries(value: Value) -> bool:
-    return isinstance(value.type, Opaque) or is_differentiable(value.type)
+    return isinstance(value.type, Opaque) or passes_derivative(value)
 
 
 def _refuse(call: Operation) -> None:
@@ -74,7 +91,7 @@ def _refuse(call: Operation) -> None:
     name = callee.name if isinstance(callee, Method) else getattr(callee, "__name__", str(callee))
     if refusal := getattr(callee, "refusal", ""):
         raise NoDerivativeError(refusal, "", call.location)
-    advice = "cut the derivative of what it is given: `gs.stop_gradient(x)`"
+    advice = "give it one, or declare what it does with its arguments: `gs.primitive`"
     if name in _LOCATED:
         advice = f"move the parameters out of the draw: `loc + scale * rng.{name}(size=…)`"
     elif name in _REARRANGING:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.calls import folding, texts
+from gradscribe.frontend.calls import folding, foreign, texts
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     DictRef,
@@ -42,6 +42,7 @@ from gradscribe.ir.types import (
     is_differentiable,
     is_integer,
 )
+from gradscribe.primitives.contracts import contract_of, contract_of_method
 from gradscribe.primitives.control import EFFECT, RUN, STOP_GRADIENT
 from gradscribe.primitives.typing import type_of
 
@@ -97,15 +98,19 @@ def call(
             node,
             f"`{name}` cannot be differentiated: it has no rule and no Python source "
             "that is compiled",
-            "write it with NumPy functions that have one, or cut the derivative by "
-            "`gs.stop_gradient` around its arguments",
+            "give it a rule by `gs.primitive`, or write it with NumPy functions that have one",
         )
+    contract = contract_of(callee, len(arguments), keywords)
     if folding.is_pure(callee) and node is not lowering.discarded:
         type_ = _trial(lowering, callee, arguments, keywords)
-        if type_ is not None:
+        if type_ is not None and contract.is_pure:
             return emit(lowering, callee, arguments, keywords, type_, RUN)
+        if type_ is not None:
+            return foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
     cls = callee if isinstance(callee, type) else None
     type_ = RESULTS.get(callee) or CONVERSIONS.get(callee) or Opaque(cls)
+    if not contract.is_pure:
+        return foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
     return emit(lowering, callee, arguments, keywords, type_)
 
 
@@ -140,12 +145,19 @@ def emit(
     primitive: Primitive = EFFECT,
 ) -> Any:
     """Append a call whose result has this type."""
-    tree = {
+    tree = tree_of(lowering, arguments, keywords, type_)
+    return lowering.wrap(lowering.emit(primitive, tree, callee))
+
+
+def tree_of(
+    lowering: Lowering, arguments: tuple[Any, ...], keywords: dict[str, Any], type_: Type
+) -> dict[str, Any]:
+    """The attributes of a call."""
+    return {
         "args": tuple(argument_of(lowering, item) for item in arguments),
         "keywords": {key: argument_of(lowering, item) for key, item in keywords.items()},
         "type": type_,
     }
-    return lowering.wrap(lowering.emit(primitive, tree, callee))
 
 
 def argument_of(lowering: Lowering, item: Any) -> Any:
@@ -229,7 +241,7 @@ def method(
         lowering.unsupported(
             node,
             f"the method `{name}` of an object without known type cannot be differentiated",
-            "cut the derivative by `gs.stop_gradient` around its arguments",
+            "make a function of the call, and give it a rule by `gs.primitive`",
         )
     if texts.is_text(receiver) and not hasattr(str, name):
         what = f"'str' object has no attribute '{name}'"
@@ -237,7 +249,18 @@ def method(
     type_ = texts.type_of_method(receiver, name)
     if type_ is not None:
         return emit(lowering, Method(name), (receiver, *arguments), keywords, type_, RUN)
+    contract = contract_of_method(_class_of(receiver))
+    if not contract.is_pure:
+        given = ((receiver, *arguments), keywords)
+        return foreign.call(lowering, node, Method(name), given, Opaque(), contract)
     return emit(lowering, Method(name), (receiver, *arguments), keywords, Opaque())
+
+
+def _class_of(receiver: Any) -> type | None:
+    """The class of an object of the running program, if it is known."""
+    if isinstance(receiver, ObjectRef):
+        return type(receiver.target)
+    return receiver.type.cls if is_opaque(receiver) else None
 
 
 def attribute(lowering: Lowering, owner: Value, name: str) -> Any:

@@ -26,6 +26,7 @@ _NEVER_SHARED = frozenset(
         control.ZEROS_LIKE,
         control.ADD_ITEMS,
         control.RUN,
+        control.LENT,
         control.STACK,
         indexing.STORE,
         indexing.ACCUMULATE,

@@ -1,0 +1,163 @@
+"""Calls of code that cannot be read, and the memory that such code may write to.
+
+Comes in: a call of a function (C, Cython, Fortran, ctypes, …), and what `contracts` knows of it.
+Goes out: the operation `effect`, and for each array that the call can reach, a new value. The call
+is given a copy of the array (`lent`), in which it may write; what is in it afterwards (`written`)
+is what the array holds from there on. So all that follows from a store follows from such a call:
+derivatives through it are refused, records and undo keep what was there before, the caller's own
+arrays get the new contents where plain Python would have changed them.
+
+A call that may keep what it is given may write to that when another function of the kind is
+called. Whether it did is looked at in the running program: `assert` compares the bytes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from gradscribe.frontend.data import aliasing, places
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.memory import is_read_only, storages
+from gradscribe.frontend.values import (
+    DictRef,
+    InstanceRef,
+    ListRef,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+)
+from gradscribe.ir.core import Method, Value
+from gradscribe.ir.types import BOOL, Array, Opaque, Type
+from gradscribe.primitives.contracts import Contract
+from gradscribe.primitives.control import ASSERT, COPY, EFFECT, LENT, WRITTEN
+
+
+def call(
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    given: tuple[tuple[Any, ...], dict[str, Any]],
+    type_: Type,
+    contract: Contract,
+) -> Any:
+    """A call that may write to the arrays that it is given. given: its arguments and keywords."""
+    arguments, keywords = given
+    items = contract.written(callee, arguments, keywords)
+    _refuse_containers(lowering, node, callee, items)
+    reached = _arrays(lowering, items)
+    for storage in reached:
+        aliasing.check_store(lowering, node, storage)
+        _update(lowering, storage, LENT, {"x": lowering.contents[storage]})
+    watched = _watched(lowering, reached) if contract.keeps else {}
+    from gradscribe.frontend.calls.opaque import tree_of
+
+    tree = tree_of(lowering, arguments, keywords, type_)
+    kept = tuple(lowering.contents[storage] for storage in watched)
+    result = lowering.emit(EFFECT, {**tree, "kept": kept}, callee)
+    for storage in reached:
+        _update(lowering, storage, WRITTEN, {"x": lowering.contents[storage], "call": result}, True)
+    _compare(lowering, callee, watched)
+    if contract.keeps:
+        lowering.kept |= reached.keys()
+    if isinstance(type_, Array):  # it may be a view of what was given
+        result = lowering.emit(COPY, {"x": result})
+    return lowering.wrap(result, frozenset(reached))
+
+
+def _arrays(lowering: Lowering, items: Sequence[Any]) -> dict[Storage, None]:
+    """The memory of the arrays that a call can reach and write to."""
+    found: dict[Storage, None] = {}
+    for item in items:
+        for ref in _references(lowering, item):
+            contents = lowering.contents[ref.storage]
+            is_array = isinstance(contents, Value) and isinstance(contents.type, Array)
+            if is_array and not is_read_only(ref):
+                found[ref.storage] = None
+    return found
+
+
+def _references(lowering: Lowering, item: Any) -> Iterator[Ref]:
+    """The arrays in a value."""
+    if isinstance(item, Ref):
+        yield item
+        return
+    if isinstance(item, TupleOf):
+        for below in item.items:
+            yield from _references(lowering, below)
+        return
+    for storage in storages(lowering, item):
+        yield Ref(storage)
+
+
+def _update(
+    lowering: Lowering,
+    storage: Storage,
+    primitive: Any,
+    arguments: dict[str, Any],
+    is_store: bool = False,
+) -> None:
+    name = storage.name or lowering.contents[storage].name
+    if not is_store:
+        lowering.contents[storage] = lowering.plain(primitive, arguments, name=name)
+        return
+    with places.changing(lowering, storage):
+        lowering.contents[storage] = lowering.plain(primitive, arguments, name=name)
+    lowering.changes.stored.add(storage)
+
+
+def _refuse_containers(lowering: Lowering, node: Any, callee: Any, items: Sequence[Any]) -> None:
+    """Refuse to give a list, dict or object that is read later to code that may change it."""
+    if inspect.isfunction(callee) or inspect.ismethod(callee):
+        return
+    given = {
+        storage
+        for item in items
+        if isinstance(item, (ListRef, DictRef, InstanceRef))
+        for storage in storages(lowering, item)
+        if not isinstance(lowering.contents.get(storage), Value)
+        or not isinstance(lowering.contents[storage].type, Array)
+    }
+    for name, bound in aliasing.live(lowering) if given else ():
+        if not given.isdisjoint(storages(lowering, bound)):
+            lowering.unsupported(
+                node,
+                f"`{_name(callee)}`, whose code cannot be read, may change `{name}`",
+                f"pass a copy of it, or declare the function: `gs.primitive({_name(callee)}, "
+                "pure=True)`",
+            )
+
+
+def _watched(lowering: Lowering, reached: dict[Storage, None]) -> dict[Storage, Value]:
+    """The arrays that earlier calls may have kept and that this one is not given, with their
+    bytes."""
+    found = {}
+    for storage in sorted(lowering.kept - reached.keys(), key=lambda one: one.serial):
+        contents = lowering.contents.get(storage)
+        if isinstance(contents, Value) and isinstance(contents.type, Array):
+            found[storage] = _bytes(lowering, contents)
+    return found
+
+
+def _bytes(lowering: Lowering, array: Value) -> Value:
+    tree = {"args": (array,), "keywords": {}, "type": Opaque(bytes)}
+    return lowering.emit(EFFECT, tree, Method("tobytes"))
+
+
+def _compare(lowering: Lowering, callee: Any, watched: dict[Storage, Value]) -> None:
+    for storage, before in watched.items():
+        after = _bytes(lowering, lowering.contents[storage])
+        tree = {"args": (after, before), "keywords": {}, "type": BOOL}
+        same = lowering.emit(EFFECT, tree, operator.eq)
+        message = (
+            f"{_name(callee)} changed {storage.name or 'an array'}, which another call had kept: "
+            "no derivative is right"
+        )
+        lowering.emit(ASSERT, {"condition": same, "message": Static(message).value})
+
+
+def _name(callee: Any) -> str:
+    return callee.name if isinstance(callee, Method) else getattr(callee, "__name__", str(callee))

@@ -1,0 +1,218 @@
+"""What is known of calls into code that cannot be read: the one table.
+
+Such a call (C, Cython, Fortran, ctypes, a function of a library that is not looked into) is taken
+to read and to write all arrays that it is given, to keep them, and to return views of them. What
+stands here is known to do less, by the documentation of the function; `tests/border` runs entries
+and looks at the memory. A user's own code is entered by `gs.primitive(f, pure=True)` or
+`gs.primitive(f, writes=…)`.
+
+Comes in: a callee, and the keywords that it is called with. Goes out: a `Contract`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import datetime
+import decimal
+import enum
+import fractions
+import inspect
+import io
+import json
+import logging
+import math
+import operator
+import os
+import pathlib
+import pickle
+import random
+import re
+import struct
+import sys
+import time
+import types
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What a call may do to the arrays that it is given.
+
+    writes: the arguments that it may write to, by name or position (None: all). keeps: whether it
+    may keep what it is given, and write to that when it, or another function, is called later.
+    """
+
+    writes: frozenset[str | int] | None = frozenset()
+    keeps: bool = False
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it writes to nothing."""
+        return self.writes == frozenset()
+
+    def named(self) -> frozenset[str]:
+        """The names of the arguments that it writes to."""
+        return frozenset(name for name in self.writes or () if isinstance(name, str))
+
+    def written(
+        self, callee: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> list[Any]:
+        """Those of the arguments of a call that it may write to."""
+        if self.writes is None:
+            return [*arguments, *keywords.values()]
+        names: list[str | int] = [*_parameters(callee), *range(len(arguments))]
+        by_position = [
+            item
+            for position, item in enumerate(arguments)
+            if position in self.writes or names[position] in self.writes
+        ]
+        return by_position + [item for name, item in keywords.items() if name in self.writes]
+
+
+def _parameters(callee: Any) -> list[str]:
+    try:
+        return list(inspect.signature(callee).parameters)
+    except (TypeError, ValueError):  # compiled code may have none
+        return []
+
+
+UNKNOWN = Contract(writes=None, keeps=True)
+PURE = Contract()
+HOLDS = Contract(keeps=True)
+TRANSIENT = Contract(writes=None)
+
+_WRITING: dict[Any, Contract] = {struct.pack_into: Contract(frozenset({1, "buffer"}))}
+"""Functions of which it is known what they write to."""
+
+_MODULES: tuple[types.ModuleType, ...] = (
+    *(copy, datetime, decimal, fractions, json, logging, math, os, os.path, pickle, re, sys),
+    *(time, warnings, np.testing),
+)
+"""Modules of which no function writes to an array that it is given."""
+
+_WRITERS = frozenset(
+    {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"}
+    | {"nditer", "nested_iters", "frompyfunc", "apply_along_axis", "apply_over_axes", "readinto"}
+    | {"piecewise", "vectorize", "fromfunction", "ndarray", "frombuffer", "memmap", "as_strided"}
+)
+"""Functions of NumPy that write to what they are given, call functions, or return views."""
+
+_FUNCTIONS: tuple[Any, ...] = (
+    *(builtins.print, builtins.isinstance, builtins.issubclass, builtins.len, builtins.str),
+    *(repr, ascii, format, int, float, bool, complex, bytes, chr, ord, hex, oct, bin, abs, round),
+    *(divmod, pow, hash, id, type, range, slice, callable, hasattr, open, input, tuple, frozenset),
+    *(min, max, sum, all, any, sorted, list, set, dict, zip, enumerate, reversed, object, getattr),
+    *(np.save, np.savez, np.savez_compressed, np.savetxt, np.load, np.loadtxt, np.shares_memory),
+    *(np.array2string, np.array_repr, np.array_str, np.may_share_memory),
+)
+
+_CLASSES: tuple[type, ...] = (
+    *(str, bytes, int, float, complex, bool, tuple, frozenset, range, slice, type(None)),
+    *(re.Pattern, re.Match, datetime.date, datetime.time, datetime.timedelta, decimal.Decimal),
+    *(fractions.Fraction, pathlib.PurePath, io.TextIOBase, logging.Logger, logging.Handler),
+    *(
+        np.generic,
+        np.dtype,
+        np.random.Generator,
+        np.random.RandomState,
+        random.Random,
+        BaseException,
+    ),
+    *(warnings.catch_warnings, enum.Enum),
+)
+"""Classes of which no method writes to an array that it is given."""
+
+_CONTAINERS: tuple[type, ...] = (list, dict, set)
+"""Classes whose methods keep what they are given, and do not write to it."""
+
+_IN_PLACE = frozenset(
+    getattr(operator, name)
+    for name in dir(operator)
+    if callable(getattr(operator, name)) and name.startswith("i") and name[1:] in dir(operator)
+) | {operator.setitem, operator.delitem}
+
+_TRANSIENT: frozenset[tuple[str, str]] = frozenset(
+    {("builtins", "fortran"), ("_fortran", "fortran"), ("numba.core.registry", "CPUDispatcher")}
+)
+"""Classes of functions whose arguments live as long as the call: those of f2py, of Numba."""
+
+
+def contract_of(callee: Any, count: int = 0, keywords: Collection[str] = ()) -> Contract:
+    """What a call of this function, method or class may do. count: of its positional arguments;
+    keywords: of the call."""
+    declared: Contract | None = getattr_of(callee, "__gradscribe_contract__")
+    if declared is not None:
+        return declared
+    if isinstance(callee, operator.methodcaller | operator.attrgetter | operator.itemgetter):
+        return PURE
+    owner = getattr_of(callee, "__self__")
+    if isinstance(callee, types.BuiltinMethodType | types.MethodType | types.MethodWrapperType):
+        if not isinstance(owner, types.ModuleType):
+            return contract_of_method(owner if isinstance(owner, type) else type(owner))
+    elif isinstance(callee, types.MethodDescriptorType | types.WrapperDescriptorType):
+        return contract_of_method(callee.__objclass__)
+    if _is_any(callee, _FUNCTIONS) or isinstance(callee, enum.EnumMeta):
+        return PURE
+    if isinstance(callee, type) and issubclass(callee, (*_CLASSES, *_CONTAINERS)):
+        return PURE
+    if isinstance(callee, np.ufunc):
+        return UNKNOWN if "out" in keywords or count > callee.nin else PURE
+    return _of_library(callee, keywords)
+
+
+def contract_of_method(cls: type | None) -> Contract:
+    """What a method of an object of this class may do (None: of an unknown class)."""
+    if cls is None:
+        return UNKNOWN
+    if issubclass(cls, _CLASSES):
+        return PURE
+    return HOLDS if issubclass(cls, _CONTAINERS) else UNKNOWN
+
+
+def _of_library(callee: Any, keywords: Collection[str]) -> Contract:
+    kind = type(callee)
+    if (kind.__module__, kind.__qualname__) in _TRANSIENT:
+        return TRANSIENT
+    try:
+        if callee in _IN_PLACE:
+            return UNKNOWN
+        if callee in _KNOWN:
+            return PURE
+        if callee in _WRITING:
+            return _WRITING[callee]
+    except TypeError:  # it has no hash
+        return UNKNOWN
+    module = str(getattr_of(callee, "__module__") or "")
+    name = str(getattr_of(callee, "__name__") or "")
+    if module.partition(".")[0] == "numpy" and name not in _WRITERS and "out" not in keywords:
+        return PURE
+    return UNKNOWN
+
+
+def getattr_of(item: Any, name: str) -> Any:
+    """An attribute of any object; None if there is none, or if it cannot be read."""
+    try:
+        return getattr(item, name, None)
+    except Exception:
+        return None
+
+
+def _is_any(item: Any, those: Iterable[Any]) -> bool:
+    return any(item is one for one in those)
+
+
+def _functions(modules: Iterable[types.ModuleType]) -> Iterable[Any]:
+    for module in modules:
+        for name in dir(module):
+            item = getattr_of(module, name)
+            if isinstance(item, types.FunctionType | types.BuiltinFunctionType | type):
+                yield item
+
+
+_KNOWN = frozenset(_functions(_MODULES)) | (frozenset(_functions((operator,))) - _IN_PLACE)

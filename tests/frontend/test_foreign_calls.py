@@ -1,0 +1,237 @@
+"""Calls of code that cannot be read: what they may write to is not what it was."""
+
+import collections
+import ctypes
+import struct
+import warnings
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.errors import ArgumentError, NoDerivativeError, UnsupportedError
+
+X = np.linspace(0.5, 1.5, 4)
+WEIGHTS = np.arange(1.0, 5.0)
+COUNT = collections._count_elements
+MEMMOVE = ctypes.memmove
+PACK = struct.pack_into
+
+
+def differences(f, x=X):
+    steps = 1e-6 * np.eye(x.size)
+    return np.array([(f(x + step) - f(x - step)) / 2e-6 for step in steps])
+
+
+def check(f):
+    value, gradient = gs.value_and_grad(f)(X.copy())
+    assert value == f(X.copy())
+    np.testing.assert_allclose(gradient, differences(f), rtol=1e-6, atol=1e-8)
+    _, tangent = gs.jvp(f, (X.copy(),), (WEIGHTS,))
+    np.testing.assert_allclose(tangent, gradient @ WEIGHTS, rtol=1e-10)
+
+
+def check_refused(f, text="no derivative is known of"):
+    for derive in (
+        lambda: gs.grad(f)(X.copy()),
+        lambda: gs.jvp(f, (X.copy(),), (WEIGHTS,)),
+        lambda: gs.differentiable(f)(gs.tensor(X, requires_grad=True)).backward(),
+    ):
+        with pytest.raises(UnsupportedError, match=text) as raised:
+            derive()
+        assert raised.value.location is not None
+
+
+def test_what_is_written_of_constants_is_read_again():
+    def f(x):
+        scratch = np.zeros(4)
+        PACK("dd", scratch, 8, 2.0, 3.0)
+        return np.sum(scratch * x**2)
+
+    check(f)
+
+
+def test_what_was_read_before_is_kept_for_the_adjoint():
+    def f(x):
+        scratch = np.ones(4)
+        total = np.sum(scratch * x**2)
+        for k in range(3):
+            PACK("d", scratch, 8 * k, k + 2.0)
+            total = total * 0.5 + np.sum(scratch * x**3)
+        return total
+
+    check(f)
+
+
+def test_a_store_after_the_call_and_one_before_it():
+    def f(x):
+        scratch = np.ones(4)
+        scratch[1] = 5.0
+        PACK("d", scratch, 0, 7.0)
+        scratch[2] = scratch[0] + scratch[1]
+        return np.sum(scratch * x**2)
+
+    check(f)
+
+
+def test_what_is_written_through_a_view():
+    def f(x):
+        scratch = np.ones((2, 4))
+        PACK("d", scratch[1], 8, 7.0)
+        return np.sum(scratch[1] * x**2) + np.sum(scratch[0] * x)
+
+    check(f)
+
+
+def test_what_one_path_writes():
+    def f(x):
+        scratch = np.ones(4)
+        if np.sum(x) > 1:
+            PACK("d", scratch, 8, 7.0)
+        return np.sum(scratch * x**2)
+
+    check(f)
+
+
+def test_what_an_active_value_is_written_to_is_refused():
+    def f(x):
+        out = np.zeros(4)
+        PACK("d", out, 0, x[0])
+        return np.sum(out)
+
+    check_refused(f)
+
+
+def test_active_memory_that_may_have_been_written_is_refused():
+    def f(x):
+        y = x * 2
+        MEMMOVE(y.ctypes.data, WEIGHTS.ctypes.data, 8)
+        return np.sum(y)
+
+    with pytest.raises(UnsupportedError):
+        gs.grad(f)(X.copy())
+
+
+def test_what_is_not_read_later_is_free():
+    def f(x):
+        out = np.zeros(4)
+        PACK("d", out, 0, x[0])
+        return np.sum(x**2)
+
+    check(f)
+
+
+def test_the_arguments_of_the_caller_stay_as_they_are():
+    def f(x, scratch):
+        PACK("d", scratch, 0, 3.0)
+        return np.sum(scratch * x)
+
+    scratch = np.ones(4)
+    np.testing.assert_array_equal(gs.grad(f)(X, scratch), [3, 1, 1, 1])
+    np.testing.assert_array_equal(scratch, 1)
+    x = gs.tensor(X, requires_grad=True)
+    gs.differentiable(f)(x, scratch).backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [3, 1, 1, 1])
+    np.testing.assert_array_equal(scratch, [3, 1, 1, 1])
+
+
+def test_a_container_that_is_read_after_the_call_is_refused():
+    def f(x):
+        counts = {"a": 1}
+        COUNT(counts, "abc")
+        return counts["a"] * np.sum(x)
+
+    with pytest.raises(UnsupportedError, match="may change `counts`"):
+        gs.grad(f)(X)
+
+
+def test_calls_that_only_read_leave_all_as_it_is():
+    def f(x):
+        y = x * 2
+        print(y)
+        warnings.warn(f"{y}", stacklevel=1)
+        return np.sum(y**2)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(f)
+
+
+@gs.primitive(pure=True)
+def halved(x):
+    return 0.5 * x
+
+
+@halved.adjoint
+def _(out, x, *, d_out):
+    return 0.5 * d_out
+
+
+def fill(out, value):
+    out[...] = value
+
+
+def test_a_primitive_may_be_declared_to_be_pure():
+    check(lambda x: np.sum(halved(x) ** 2))
+
+
+def test_a_primitive_may_be_declared_to_write():
+    filled = gs.primitive(fill, writes=("out",))
+
+    def constant(x):
+        out = np.empty(4)
+        filled(out, 3.0)
+        return np.sum(out * x**2)
+
+    def active(x):
+        out = np.empty(4)
+        filled(out, x[0])
+        return np.sum(out)
+
+    check(constant)
+    check_refused(active)
+    with pytest.raises(ArgumentError, match="writes to its arguments"):
+        filled.adjoint(lambda out, *a, d_out: None)
+
+
+def test_a_primitive_that_writes_without_saying_so_is_an_error():
+    @gs.primitive
+    def doubled(x):
+        x *= 2
+        return x
+
+    @doubled.adjoint
+    def _(out, x, *, d_out):
+        return 2 * d_out
+
+    with pytest.raises(ArgumentError, match="`doubled` wrote to an argument"):
+        gs.grad(lambda x: np.sum(doubled(x) * x))(X.copy())
+
+
+def test_a_primitive_that_returns_its_argument_returns_a_copy():
+    @gs.primitive
+    def same(x):
+        return x
+
+    @same.adjoint
+    def _(out, x, *, d_out):
+        return d_out
+
+    def f(x):
+        y = x * 1.0
+        z = same(y)
+        z[0] = 0.0
+        return np.sum(y * z)
+
+    gradient = gs.grad(f)(X.copy())
+    np.testing.assert_allclose(gradient, [0, *(2 * X[1:])])
+
+
+def test_the_advice_is_a_primitive():
+    def f(x):
+        out = np.zeros(4)
+        PACK("d", out, 0, x[0])
+        return np.sum(out)
+
+    with pytest.raises(NoDerivativeError, match=r"gs\.primitive"):
+        gs.grad(f)(X)

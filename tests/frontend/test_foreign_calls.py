@@ -145,6 +145,24 @@ def test_a_container_that_is_read_after_the_call_is_refused():
         gs.grad(f)(X)
 
 
+def test_what_an_option_overwrites_is_not_read_later():
+    linalg = pytest.importorskip("scipy.linalg")
+
+    def f(x, a, b):
+        solution = linalg.solve(a + np.diag(x), b, overwrite_b=True)
+        return np.sum(solution**2)
+
+    def read_later(x, a, b):
+        return np.sum(linalg.inv(a, True)) + np.sum(a * x)
+
+    a, b = np.eye(4) + 0.1, WEIGHTS.copy()
+    gradient = gs.grad(f)(X, a, b)
+    expected = differences(lambda x: f(x, a.copy(), b.copy()))
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5)
+    with pytest.raises(UnsupportedError, match="`inv` may overwrite `a`, which is read later"):
+        gs.grad(read_later)(X, a, b)
+
+
 def test_calls_that_only_read_leave_all_as_it_is():
     def f(x):
         y = x * 2

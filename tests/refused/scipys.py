@@ -21,6 +21,11 @@ def order_of_a_bessel_function(v, x):
     return scipy.special.jv(v, x)
 
 
+@refused("`inv` may overwrite `m`, which is read later", np.eye(2))
+def overwritten_and_read(m):
+    return np.sum(scipy.linalg.inv(m, overwrite_a=True)) + np.sum(m)
+
+
 @refused("`solve_triangular` cannot be compiled here: `trans` is a transposition here", MATRIX)
 def conjugated_triangle(m):
     return scipy.linalg.solve_triangular(m, m, trans=2)

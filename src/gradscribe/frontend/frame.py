@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+import gast
+
 from gradscribe.frontend.control.name_liveness import reads_of, stores_last
 from gradscribe.frontend.source import Source
 from gradscribe.ir.core import Location
@@ -66,3 +68,15 @@ class Frame:
             return name in live or (not is_last and name in reads_of(self.statement))
         first = (self.loops[0], 0) if self.loops else self.end
         return any(place >= first for place in self.source.reads.get(name, ()))
+
+    def is_read_besides(self, name: str, node: Any) -> bool:
+        """Whether the name is read after the current statement, or in it outside of an
+        expression."""
+        live = self.source.live.get(self.statement)
+        if live is None:
+            return self.is_read_later(name)
+        return name in live or _reads(self.statement, name) > _reads(node, name)
+
+
+def _reads(node: Any, name: str) -> int:
+    return sum(isinstance(n, gast.Name) and n.id == name for n in gast.walk(node))

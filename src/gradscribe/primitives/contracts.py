@@ -66,7 +66,7 @@ class Contract:
         """Those of the arguments of a call that it may write to."""
         if self.writes is None:
             return [*arguments, *keywords.values()]
-        names: list[str | int] = [*_parameters(callee), *range(len(arguments))]
+        names: list[str | int] = [*parameters(callee), *range(len(arguments))]
         by_position = [
             item
             for position, item in enumerate(arguments)
@@ -75,7 +75,8 @@ class Contract:
         return by_position + [item for name, item in keywords.items() if name in self.writes]
 
 
-def _parameters(callee: Any) -> list[str]:
+def parameters(callee: Any) -> list[str]:
+    """The names of the parameters of a callable; none where they cannot be read."""
     try:
         return list(inspect.signature(callee).parameters)
     except (TypeError, ValueError):  # compiled code may have none

@@ -14,6 +14,7 @@ from gradscribe.frontend.calls import (
     application,
     destinations,
     folding,
+    foreign,
     handlers,
     inlining,
     introspection,
@@ -125,6 +126,7 @@ def _call_object(
     if inspect.isfunction(callee) and callee in STATIC:
         plain = [static_values.object_of(lowering, node, a) for a in arguments]
         return static_values.value_of(callee(*plain))
+    foreign.refuse_overwritten(lowering, node, callee, arguments, keywords)
     special = protocols.operate(lowering, node, callee, arguments)
     if special is not None:
         return special

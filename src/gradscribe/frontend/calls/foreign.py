@@ -16,7 +16,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from gradscribe.frontend.data import aliasing, places
 from gradscribe.frontend.lowering import Lowering
@@ -32,7 +32,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.types import BOOL, Array, Opaque, Type
-from gradscribe.primitives.contracts import Contract
+from gradscribe.primitives.contracts import Contract, parameters
 from gradscribe.primitives.control import ASSERT, COPY, EFFECT, LENT, WRITTEN
 
 
@@ -73,9 +73,7 @@ def _arrays(lowering: Lowering, items: Sequence[Any]) -> dict[Storage, None]:
     found: dict[Storage, None] = {}
     for item in items:
         for ref in _references(lowering, item):
-            contents = lowering.contents[ref.storage]
-            is_array = isinstance(contents, Value) and isinstance(contents.type, Array)
-            if is_array and not is_read_only(ref):
+            if _is_array(lowering.contents[ref.storage]) and not is_read_only(ref):
                 found[ref.storage] = None
     return found
 
@@ -109,6 +107,33 @@ def _update(
     lowering.changes.stored.add(storage)
 
 
+def refuse_overwritten(
+    lowering: Lowering, node: Any, callee: Any, arguments: Sequence[Any], keywords: dict[str, Any]
+) -> None:
+    """Refuse `overwrite_a=True` and the like, where what may be overwritten is read later. What a
+    library leaves in such an array is not told."""
+    options = _options(callee, arguments, keywords)
+    if all(item == Static(False) for item in options.values()):
+        return
+    reached = _arrays(lowering, [*arguments, *keywords.values()])
+    name = _read_later(lowering, node, set(reached))
+    if name is not None:
+        option = next(option for option, item in options.items() if item != Static(False))
+        lowering.unsupported(
+            node,
+            f"`{_name(callee)}` may overwrite `{name}`, which is read later",
+            f"leave `{option}` out, or pass a copy",
+        )
+
+
+def _options(callee: Any, arguments: Sequence[Any], keywords: dict[str, Any]) -> dict[str, Any]:
+    """What a call says of overwriting its arguments."""
+    given = dict(keywords)
+    if any(isinstance(item, Static) and item.value for item in arguments[1:]):
+        given |= dict(zip(parameters(callee), arguments, strict=False))
+    return {name: item for name, item in given.items() if name.startswith("overwrite")}
+
+
 def _refuse_containers(lowering: Lowering, node: Any, callee: Any, items: Sequence[Any]) -> None:
     """Refuse to give a list, dict or object that is read later to code that may change it."""
     if inspect.isfunction(callee) or inspect.ismethod(callee):
@@ -118,17 +143,33 @@ def _refuse_containers(lowering: Lowering, node: Any, callee: Any, items: Sequen
         for item in items
         if isinstance(item, (ListRef, DictRef, InstanceRef))
         for storage in storages(lowering, item)
-        if not isinstance(lowering.contents.get(storage), Value)
-        or not isinstance(lowering.contents[storage].type, Array)
+        if not _is_array(lowering.contents.get(storage))
     }
-    for name, bound in aliasing.live(lowering) if given else ():
-        if not given.isdisjoint(storages(lowering, bound)):
-            lowering.unsupported(
-                node,
-                f"`{_name(callee)}`, whose code cannot be read, may change `{name}`",
-                f"pass a copy of it, or declare the function: `gs.primitive({_name(callee)}, "
-                "pure=True)`",
-            )
+    name = _read_later(lowering, node, given)
+    if name is not None:
+        lowering.unsupported(
+            node,
+            f"`{_name(callee)}`, whose code cannot be read, may change `{name}`",
+            f"pass a copy of it, or declare the function: `gs.primitive({_name(callee)}, "
+            "pure=True)`",
+        )
+
+
+def _read_later(lowering: Lowering, node: Any, given: set[Storage]) -> str | None:
+    """A name that is read besides in this call and leads to one of these."""
+    for frame in lowering.frames if given else ():
+        for name, bound in frame.names.items():
+            if frame is lowering.frame:
+                is_read = frame.is_read_besides(name, node)
+            else:
+                is_read = frame.is_read_later(name, innermost=False)
+            if is_read and not given.isdisjoint(storages(lowering, bound)):
+                return name
+    return None
+
+
+def _is_array(contents: Any) -> TypeGuard[Value]:
+    return isinstance(contents, Value) and isinstance(contents.type, Array)
 
 
 def _watched(lowering: Lowering, reached: dict[Storage, None]) -> dict[Storage, Value]:
@@ -137,7 +178,7 @@ def _watched(lowering: Lowering, reached: dict[Storage, None]) -> dict[Storage, 
     found = {}
     for storage in sorted(lowering.kept - reached.keys(), key=lambda one: one.serial):
         contents = lowering.contents.get(storage)
-        if isinstance(contents, Value) and isinstance(contents.type, Array):
+        if _is_array(contents):
             found[storage] = _bytes(lowering, contents)
     return found
 

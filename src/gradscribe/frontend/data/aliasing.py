@@ -37,7 +37,7 @@ def check_store(lowering: Lowering, node: Any, storage: Storage, memory: bool = 
     if places.is_settled(lowering, storage):
         places.open_list(lowering, lowering.places[storage].owner)
     depth = None if memory else _depth(lowering, storage)
-    for name, bound in live(lowering):
+    for name, bound in _live(lowering):
         for part in _parts(lowering, bound, ()):
             if _is_ambiguous(lowering, storage, part.storage, depth):
                 refuse_store(lowering, node, _name_of(node) or storage.name, name)
@@ -70,7 +70,7 @@ def _depth(lowering: Lowering, storage: Storage) -> int | None:
     return None if isinstance(type_, Never) else depth
 
 
-def live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
+def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
     """What may be read after the current statement: names, what loops run over, and the attributes
     of objects from outside that were stored."""
     for frame in lowering.frames:

@@ -59,7 +59,8 @@ def gradient_of_the_gradient_of_a_recursion(x):
 
 
 @refused_when_run(
-    "`noisy` draws random numbers, and would draw others for its derivatives of higher order"
+    "`noisy` draws random numbers, or calls code that cannot be read, and might get others for its "
+    "derivatives of higher order"
 )
 def second_derivative_of_draws():
     def noisy(x):

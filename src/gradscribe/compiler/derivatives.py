@@ -25,7 +25,8 @@ from gradscribe.ir.core import CALL, IF, LOOP, Function, Operation, Value, calle
 from gradscribe.ir.liveness import Liveness
 from gradscribe.ir.types import Array, Collected, Scalar
 from gradscribe.ir.types import Sequence as SequenceType
-from gradscribe.primitives.control import EFFECT, ZEROS_LIKE
+from gradscribe.primitives.contracts import contract_of
+from gradscribe.primitives.control import EFFECT, WRITTEN, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.bufferize.aliasing import Aliasing, Copies
@@ -132,8 +133,8 @@ class Derivatives:
         drawn = _drawn(self._stages.primal)
         if drawn is not None:
             raise UnsupportedError(
-                f"`{self._stages.primal.name}` draws random numbers, and would draw others for "
-                "its derivatives of higher order",
+                f"`{self._stages.primal.name}` draws random numbers, or calls code that cannot be "
+                "read, and might get others for its derivatives of higher order",
                 "draw them before the call, and pass them in; or use `gs.hvp`",
                 drawn.location,
             )
@@ -338,10 +339,15 @@ def _element_reads(function: Function) -> set[Value]:
 
 
 def _drawn(function: Function) -> Operation | None:
-    """An operation that gives numbers which it would not give again: not so one of a generator that
+    """An operation that gives numbers which it might not give again: not so one of a generator that
     the function makes itself, of a seed."""
     seeded: set[Value] = set()
+    unread = {o.result: o for o in walk(function.body) if o.primitive is EFFECT}
     for operation in walk(function.body):
+        if operation.primitive is WRITTEN:
+            call = unread.get(operation.operands[1])
+            if call is None or contract_of(call.callee).keeps:
+                return operation
         if operation.primitive is not EFFECT or not seeded.isdisjoint(operation.operands):
             continue
         if any(isinstance(result.type, (Scalar, Array)) for result in operation.results):

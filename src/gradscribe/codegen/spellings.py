@@ -226,6 +226,8 @@ def _effect(write: Expressions, operation: Operation) -> ast.expr:
         for key, item in operation.attributes["keywords"].items()
     ]
     if isinstance(operation.callee, Method):
+        if operation.callee.name == "__call__":
+            return ast.Call(positional[0], positional[1:], keywords)
         function: ast.expr = ast.Attribute(positional[0], operation.callee.name, ast.Load())
         return ast.Call(function, positional[1:], keywords)
     if operation.callee is getattr and isinstance(positional[1], ast.Constant):

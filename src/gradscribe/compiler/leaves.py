@@ -100,7 +100,9 @@ def unwrapped(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(map(unwrapped, value))
     array = getattr(value, "array", value)
-    return array if array is value or array.ndim else array[()]
+    if array is value or not isinstance(array, np.ndarray):
+        return value
+    return array if array.ndim else array[()]
 
 
 def copied(value: Any) -> Any:

@@ -33,7 +33,7 @@ def refuse_opaque(function: Function, active_leaves: frozenset[int]) -> None:
     uses, sources = _edges(function)
     leaves = [function.body.parameters[leaf] for leaf in active_leaves]
     varied = reachable(filter(passes_derivative, leaves), uses)
-    useful = reachable(filter(passes_derivative, function.body.yields), sources)
+    useful = reachable(filter(_may_be_number, function.body.yields), sources)
     for call in calls:
         if call.result in useful and not varied.isdisjoint(call.operands):
             _refuse(call)
@@ -80,6 +80,11 @@ def _pairs(operation: Operation) -> list[tuple[Value, Value]]:
     if not operation.regions and has_zero_derivative(operation.primitive):
         return []
     return list(pairs_of(operation))
+
+
+def _may_be_number(value: Value) -> bool:
+    """Whether a derivative of a result may be asked for; not of a text, say."""
+    return value.type == Opaque() or passes_derivative(value)
 
 
 def _carries(value: Value) -> bool:

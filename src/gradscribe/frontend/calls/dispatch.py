@@ -79,6 +79,8 @@ def call(
     if isinstance(callee, TupleOf):
         method = BoundMethod(callee, "__call__")
         return methods.call_method(lowering, node, method, arguments, keywords)
+    if isinstance(callee, ObjectRef) and callable(callee.target):  # of ctypes, of Numba, …
+        return opaque.method(lowering, node, callee, "__call__", arguments, keywords)
     return lowering.unsupported(
         node,
         "this value cannot be called",

@@ -18,6 +18,7 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeGuard
 
+from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.data import aliasing, places
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import is_read_only, storages
@@ -47,25 +48,36 @@ def call(
     """A call that may write to the arrays that it is given. given: its arguments and keywords."""
     arguments, keywords = given
     items = contract.written(callee, arguments, keywords)
-    _refuse_containers(lowering, node, callee, items)
+    lists = _lists(lowering, node, items)
+    _refuse_containers(lowering, node, callee, [item for item in items if item not in lists])
     reached = _arrays(lowering, items)
     for storage in reached:
         aliasing.check_store(lowering, node, storage)
         _update(lowering, storage, LENT, {"x": lowering.contents[storage]})
     watched = _watched(lowering, reached) if contract.keeps else {}
-    from gradscribe.frontend.calls.opaque import tree_of
-
-    tree = tree_of(lowering, arguments, keywords, type_)
+    made = {item: _made(lowering, item) for item in lists}
+    tree = {
+        "args": tuple(made[a][0] if a in made else argument_of(lowering, a) for a in arguments),
+        "keywords": {key: argument_of(lowering, item) for key, item in keywords.items()},
+        "type": type_,
+    }
     kept = tuple(lowering.contents[storage] for storage in watched)
     result = lowering.emit(EFFECT, {**tree, "kept": kept}, callee)
     for storage in reached:
         _update(lowering, storage, WRITTEN, {"x": lowering.contents[storage], "call": result}, True)
     _compare(lowering, callee, watched)
+    for before in made.values():
+        _compare_items(lowering, callee, *before)
     if contract.keeps:
         lowering.kept |= reached.keys()
     if isinstance(type_, Array):  # it may be a view of what was given
         result = lowering.emit(COPY, {"x": result})
     return lowering.wrap(result, frozenset(reached))
+
+
+def reaches(lowering: Lowering, items: Sequence[Any]) -> bool:
+    """Whether there is memory in these values that a call could write to."""
+    return any(True for item in items for _ in storages(lowering, item))
 
 
 def _arrays(lowering: Lowering, items: Sequence[Any]) -> dict[Storage, None]:
@@ -155,6 +167,39 @@ def _refuse_containers(lowering: Lowering, node: Any, callee: Any, items: Sequen
         )
 
 
+def _lists(lowering: Lowering, node: Any, items: Sequence[Any]) -> list[ListRef]:
+    """The lists of known items among the arguments that are read later."""
+    return [
+        item
+        for item in items
+        if isinstance(item, ListRef)
+        and isinstance(lowering.contents[item.storage], tuple)
+        and _read_later(lowering, node, {item.storage})
+    ]
+
+
+def _made(lowering: Lowering, item: ListRef) -> tuple[Value, Value]:
+    """A list as an object of the running program, and which objects are in it."""
+    given = argument_of(lowering, TupleOf(tuple(lowering.contents[item.storage])))
+    made = _emit(lowering, list, (given,), Opaque(list))
+    return made, _identities(lowering, made)
+
+
+def _identities(lowering: Lowering, items: Value) -> Value:
+    return _emit(lowering, list, (_emit(lowering, map, (id, items), Opaque()),), Opaque(list))
+
+
+def _compare_items(lowering: Lowering, callee: Any, items: Value, before: Value) -> None:
+    after = _identities(lowering, items)
+    same = _emit(lowering, operator.eq, (after, before), BOOL)
+    message = f"{_name(callee)} changed which items a list has, which is not followed"
+    lowering.emit(ASSERT, {"condition": same, "message": message})
+
+
+def _emit(lowering: Lowering, callee: Any, arguments: tuple[Any, ...], type_: Type) -> Value:
+    return lowering.emit(EFFECT, {"args": arguments, "keywords": {}, "type": type_}, callee)
+
+
 def _read_later(lowering: Lowering, node: Any, given: set[Storage]) -> str | None:
     """A name that is read besides in this call and leads to one of these."""
     for frame in lowering.frames if given else ():
@@ -184,20 +229,18 @@ def _watched(lowering: Lowering, reached: dict[Storage, None]) -> dict[Storage, 
 
 
 def _bytes(lowering: Lowering, array: Value) -> Value:
-    tree = {"args": (array,), "keywords": {}, "type": Opaque(bytes)}
-    return lowering.emit(EFFECT, tree, Method("tobytes"))
+    return _emit(lowering, Method("tobytes"), (array,), Opaque(bytes))
 
 
 def _compare(lowering: Lowering, callee: Any, watched: dict[Storage, Value]) -> None:
     for storage, before in watched.items():
         after = _bytes(lowering, lowering.contents[storage])
-        tree = {"args": (after, before), "keywords": {}, "type": BOOL}
-        same = lowering.emit(EFFECT, tree, operator.eq)
+        same = _emit(lowering, operator.eq, (after, before), BOOL)
         message = (
             f"{_name(callee)} changed {storage.name or 'an array'}, which another call had kept: "
             "no derivative is right"
         )
-        lowering.emit(ASSERT, {"condition": same, "message": Static(message).value})
+        lowering.emit(ASSERT, {"condition": same, "message": message})
 
 
 def _name(callee: Any) -> str:

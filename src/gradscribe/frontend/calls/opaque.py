@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend.calls import folding, foreign, texts
+from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     DictRef,
@@ -29,7 +30,7 @@ from gradscribe.frontend.values import (
     is_number,
 )
 from gradscribe.ir.affine import Affine, Symbol
-from gradscribe.ir.core import Method, Primitive, SliceOf, Value
+from gradscribe.ir.core import Method, Primitive, Value
 from gradscribe.ir.known import all_known
 from gradscribe.ir.types import (
     BOOL,
@@ -42,7 +43,7 @@ from gradscribe.ir.types import (
     is_differentiable,
     is_integer,
 )
-from gradscribe.primitives.contracts import contract_of, contract_of_method
+from gradscribe.primitives.contracts import PURE, contract_of, contract_of_method
 from gradscribe.primitives.control import EFFECT, RUN, STOP_GRADIENT
 from gradscribe.primitives.typing import type_of
 
@@ -101,6 +102,8 @@ def call(
             "give it a rule by `gs.primitive`, or write it with NumPy functions that have one",
         )
     contract = contract_of(callee, len(arguments), keywords)
+    if not contract.is_pure and not foreign.reaches(lowering, given):
+        contract = PURE if folding.is_pure(callee) else contract
     if folding.is_pure(callee) and node is not lowering.discarded:
         type_ = _trial(lowering, callee, arguments, keywords)
         if type_ is not None and contract.is_pure:
@@ -145,41 +148,12 @@ def emit(
     primitive: Primitive = EFFECT,
 ) -> Any:
     """Append a call whose result has this type."""
-    tree = tree_of(lowering, arguments, keywords, type_)
-    return lowering.wrap(lowering.emit(primitive, tree, callee))
-
-
-def tree_of(
-    lowering: Lowering, arguments: tuple[Any, ...], keywords: dict[str, Any], type_: Type
-) -> dict[str, Any]:
-    """The attributes of a call."""
-    return {
+    tree = {
         "args": tuple(argument_of(lowering, item) for item in arguments),
         "keywords": {key: argument_of(lowering, item) for key, item in keywords.items()},
         "type": type_,
     }
-
-
-def argument_of(lowering: Lowering, item: Any) -> Any:
-    """A value as an argument of such a call: a tree of static objects and IR values."""
-    if isinstance(item, Static):
-        return item.value
-    if isinstance(item, slice):
-        parts = (item.start, item.stop, item.step)
-        return SliceOf(*(None if p is None else argument_of(lowering, p) for p in parts))
-    if isinstance(item, TupleOf) and item.cls is tuple:
-        return tuple(argument_of(lowering, below) for below in item.items)
-    if isinstance(item, (ListRef, DictRef)):
-        contents = lowering.contents[item.storage]
-        if isinstance(contents, tuple):
-            return [argument_of(lowering, below) for below in contents]
-        if isinstance(contents, dict):
-            return {key: argument_of(lowering, below) for key, below in contents.items()}
-    if isinstance(item, ObjectRef):
-        from gradscribe.frontend.inputs import captured_object
-
-        return captured_object(lowering, item)
-    return lowering.value(item)
+    return lowering.wrap(lowering.emit(primitive, tree, callee))
 
 
 def may_vary(lowering: Lowering, item: Any) -> bool:
@@ -220,6 +194,8 @@ def method_of_number(
     callee = operator.methodcaller(name)
     type_ = _trial(lowering, callee, (receiver,), {}) if not arguments else None
     if type_ is None or is_differentiable(type_):
+        return None
+    if type_ != BOOL and may_vary(lowering, receiver):  # `as_integer_ratio` tells all of a number
         return None
     return emit(lowering, Method(name), (receiver,), {}, type_, RUN)
 

@@ -19,6 +19,7 @@ import numpy as np
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import wording
 from gradscribe.frontend.calls import handlers, opaque
+from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.data import protocols
 from gradscribe.frontend.data.instances import class_of, is_object
 from gradscribe.frontend.frame import RAISED
@@ -94,8 +95,8 @@ Body = Callable[[Any], None]
 
 
 def _kept(lowering: Lowering, node: Any, manager: Manager, body: Body) -> None:
-    arguments = tuple(opaque.argument_of(lowering, a) for a in manager.arguments)
-    keywords = {k: opaque.argument_of(lowering, v) for k, v in manager.keywords.items()}
+    arguments = tuple(argument_of(lowering, a) for a in manager.arguments)
+    keywords = {k: argument_of(lowering, v) for k, v in manager.keywords.items()}
     tree = {"args": arguments, "keywords": keywords}
     handed_out = lowering.emit(ENTER, tree, manager.callee)
     try:

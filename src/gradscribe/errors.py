@@ -15,7 +15,22 @@ This is the ground of the package: it imports nothing of it, and every layer may
 from __future__ import annotations
 
 import linecache
+import os
 from typing import Protocol
+
+_internal_frames = os.environ.get("GRADSCRIBE_INTERNAL_FRAMES", "") not in ("", "0")
+
+
+def show_internal_frames(show: bool = True) -> None:
+    """Show the frames of gradscribe itself in tracebacks, or hide them, as they are unless the
+    environment says `GRADSCRIBE_INTERNAL_FRAMES=1`."""
+    global _internal_frames
+    _internal_frames = show
+
+
+def internal_frames_are_shown() -> bool:
+    """Whether tracebacks show the frames of gradscribe itself."""
+    return _internal_frames
 
 
 class SourceLocation(Protocol):

@@ -17,6 +17,7 @@ from gradscribe.api.directional import jvp, leaves_in, second_order, vjp
 from gradscribe.compiler.leaves import unwrapped
 from gradscribe.errors import ArgumentError, CheckError
 from gradscribe.ir.trees import flatten, unflatten
+from gradscribe.tracebacks import shortened
 
 _MODES = frozenset({"reverse", "forward"})
 
@@ -40,6 +41,7 @@ class _Bounds:
         return cls(unit ** (1 / 3), 3 * rounding, max(rtol, 100 * rounding))
 
 
+@shortened
 def check_grad(
     f: Callable[..., Any],
     *args: Any,

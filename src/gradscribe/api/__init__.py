@@ -33,6 +33,7 @@ from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.control import STOP_GRADIENT
 from gradscribe.primitives.registry import register
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.tracebacks import shortened
 
 __all__ = [
     "DifferentiableFunction",
@@ -53,6 +54,7 @@ __all__ = [
 ]
 
 
+@shortened
 def grad(function: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Gradient:
     """The gradient of a scalar function, as a function of the same arguments.
 
@@ -68,6 +70,7 @@ def grad(function: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = Fal
     return Gradient(function, argnums, has_aux=has_aux)
 
 
+@shortened
 def value_and_grad(
     function: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> Gradient:

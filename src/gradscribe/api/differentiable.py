@@ -25,6 +25,7 @@ from gradscribe.errors import ArgumentError, NotSpecializedError
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.modes import MODES
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.tracebacks import shorten, shortened
 
 Argnums = int | tuple[int, ...] | None
 
@@ -48,13 +49,17 @@ class DifferentiableFunction(CopiedAsFunction):
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if (MODES or grad_enabled()) and self._meets_tensor(args, keywords):
-            target = self._target.of_call(len(args))
-            values = target.values(args, keywords)
-            plain = functools.partial(self.__gradscribe_function__, *args, **keywords)
-            numbers = _numbers(target, self._argnums)
-            return recorded_call(target, values, numbers, plain, self._note)
-        return self.__gradscribe_function__(*args, **keywords)
+        try:
+            if (MODES or grad_enabled()) and self._meets_tensor(args, keywords):
+                target = self._target.of_call(len(args))
+                values = target.values(args, keywords)
+                plain = functools.partial(self.__gradscribe_function__, *args, **keywords)
+                numbers = _numbers(target, self._argnums)
+                return recorded_call(target, values, numbers, plain, self._note)
+            return self.__gradscribe_function__(*args, **keywords)
+        except Exception as error:
+            shorten(error)
+            raise
 
     def __get__(self, instance: Any, owner: type | None = None) -> DifferentiableFunction:
         """As an attribute of an object, the method bound to it."""
@@ -105,6 +110,7 @@ class DifferentiableFunction(CopiedAsFunction):
         yield from map(_contents, function.__closure__ or ())
         yield from (namespace[name] for name in function.__code__.co_names if name in namespace)
 
+    @shortened
     def specialize(self, *args: Any, argnums: Argnums = None) -> Specialization:
         """Compile for the types of these arguments, values or type strings.
 
@@ -140,21 +146,25 @@ class DifferentiableFunction(CopiedAsFunction):
         return tuple(self._specializations)
 
     @property
+    @shortened
     def forward_source(self) -> str:
         """The generated forward of the latest specialization."""
         return self._latest.forward_source
 
     @property
+    @shortened
     def adjoint_source(self) -> str:
         """The generated adjoint of the latest specialization."""
         return self._latest.adjoint_source
 
     @property
+    @shortened
     def gradient_source(self) -> str:
         """The generated gradient of the latest specialization."""
         return self._latest.gradient_source
 
     @property
+    @shortened
     def tangent_source(self) -> str:
         """The generated tangent of the latest specialization."""
         return self._latest.tangent_source
@@ -209,6 +219,7 @@ def differentiable(
 def differentiable(
     function: None = None, argnums: Argnums = None, jit: bool = False
 ) -> Callable[[Callable[..., Any]], DifferentiableFunction]: ...
+@shortened
 def differentiable(
     function: Callable[..., Any] | None = None, argnums: Argnums = None, jit: bool = False
 ) -> Any:

@@ -18,6 +18,7 @@ from gradscribe.compiler.leaves import copied, unwrapped
 from gradscribe.errors import ArgumentError
 from gradscribe.ir.trees import Constant, Leaf, Tree, count_leaves, node_of, unflatten
 from gradscribe.ir.types import is_differentiable
+from gradscribe.tracebacks import shortened
 
 
 class Pullback:
@@ -30,6 +31,7 @@ class Pullback:
         self._record = record
         self._out = out
 
+    @shortened
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         call = self._call
         seeds = call.seeds(cotangent, self._out)
@@ -121,6 +123,7 @@ class _Call:
         return [found[leaf] for leaf in self.point.active]
 
 
+@shortened
 def vjp(function: Callable[..., Any], *primals: Any) -> tuple[Any, Pullback]:
     """The result at `primals`, and the function from its cotangent to theirs."""
     call = _Call(function, primals)
@@ -142,6 +145,7 @@ def _recorded(call: _Call) -> tuple[tuple[Any, ...], Any]:
     return call.point.forward(leaves)
 
 
+@shortened
 def jvp(
     function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Any, Any]:
@@ -155,6 +159,7 @@ def jvp(
     return call.result(out), call.result(tangent)
 
 
+@shortened
 def hvp(function: Callable[..., Any], primals: Any, vector: Any) -> Any:
     """The Hessian of a scalar function at `primals`, times `vector`.
 

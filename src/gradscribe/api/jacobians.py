@@ -27,6 +27,7 @@ from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.dependencies import WRAPPERS
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
+from gradscribe.tracebacks import shortened
 from gradscribe.transforms.simplify import simplify
 
 
@@ -68,6 +69,7 @@ class Jacobian(Transform):
         return Plan(prepared(primal, generated), generated)
 
 
+@shortened
 def jacobian(
     function: Callable[..., Any],
     argnums: Argnums = 0,
@@ -94,6 +96,7 @@ def jacobian(
     return Jacobian(function, argnums, mode, holomorphic)
 
 
+@shortened
 def jacfwd(
     function: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False
 ) -> Callable[..., Any]:
@@ -101,6 +104,7 @@ def jacfwd(
     return Jacobian(function, argnums, "forward", holomorphic, "jacfwd")
 
 
+@shortened
 def jacrev(
     function: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False
 ) -> Callable[..., Any]:
@@ -108,6 +112,7 @@ def jacrev(
     return Jacobian(function, argnums, "reverse", holomorphic, "jacrev")
 
 
+@shortened
 def hessian(
     function: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False
 ) -> Callable[..., Any]:

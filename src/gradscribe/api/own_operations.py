@@ -40,6 +40,7 @@ from gradscribe.ir.types import Type
 from gradscribe.primitives.contracts import PURE, Contract
 from gradscribe.primitives.registry import register
 from gradscribe.runtime.graph.grad_mode import grad_enabled
+from gradscribe.tracebacks import shortened
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 _serial = iter(range(1, 1 << 62))
@@ -89,6 +90,7 @@ class OwnOperation(CopiedAsFunction):
         )
         register(self._primitive, (self,), ())
 
+    @shortened
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if grad_enabled() and (has_tensor(args) or has_tensor(keywords)):
             bound = self._signature.bind(*args, **keywords)
@@ -193,6 +195,7 @@ def primitive(
 ) -> Callable[[Callable[..., Any]], OwnOperation]: ...
 
 
+@shortened
 def primitive(
     function: Callable[..., Any] | None = None, *, pure: bool = False, writes: Sequence[str] = ()
 ) -> Any:

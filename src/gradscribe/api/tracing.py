@@ -9,8 +9,10 @@ from gradscribe.api.differentiable import DifferentiableFunction
 from gradscribe.compiler import target_of
 from gradscribe.compiler.leaves import unwrapped
 from gradscribe.runtime.graph.trace import Graph, traced
+from gradscribe.tracebacks import shortened
 
 
+@shortened
 def trace(function: Callable[..., Any], *args: Any, **keywords: Any) -> Graph:
     """Run a function once on these arguments, compiled, and return what it executed: the
     operations, the branch taken at every `if`, the trips of every loop.

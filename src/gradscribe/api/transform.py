@@ -17,6 +17,7 @@ from gradscribe.compiler.entry import Values
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.leaves import unwrapped
 from gradscribe.errors import NotSpecializedError
+from gradscribe.tracebacks import shorten, shortened
 
 Run = Callable[[Values], Any]
 
@@ -57,14 +58,18 @@ class Transform(CopiedAsFunction, ABC):
         """What a call of this kind does."""
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        target = self.compiled.of_call(len(args))
-        values = target.values(args, keywords)
-        primal, matched = target.program.find(values)
-        plan = primal.plans.get(self._key)
-        if plan is None:
-            plan, matched = self._make_plan(target, values)
-        self._latest = plan
-        return plan.run(matched)
+        try:
+            target = self.compiled.of_call(len(args))
+            values = target.values(args, keywords)
+            primal, matched = target.program.find(values)
+            plan = primal.plans.get(self._key)
+            if plan is None:
+                plan, matched = self._make_plan(target, values)
+            self._latest = plan
+            return plan.run(matched)
+        except Exception as error:
+            shorten(error)
+            raise
 
     def _make_plan(self, target: Target, values: Values) -> tuple[Plan, Values]:
         """Compile for this call; compiling may assume more of the arguments than before."""
@@ -78,6 +83,7 @@ class Transform(CopiedAsFunction, ABC):
             return plan, matched
 
     @property
+    @shortened
     def source(self) -> str:
         """The generated code of the latest call's types."""
         if self._latest is None:

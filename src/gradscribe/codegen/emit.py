@@ -49,11 +49,20 @@ def render(
     called: tuple[Function, ...] = (),
 ) -> Rendered:
     """What `emit` gives, with the objects that the text names."""
-    names = frozenset(each.name for each in called)
-    namespace = Namespace(names)
-    texts = [Emitter(plan(each), namespace, {}).text() for each in called]
-    texts.append(Emitter(plan(function), namespace, dict(defaults)).text())
+    namespace = Namespace(frozenset(each.name for each in called))
+    texts = [emitter.text() for emitter in emitters_of(function, defaults, called, namespace)]
     return Rendered("\n\n".join(texts), namespace.bindings)
+
+
+def emitters_of(
+    function: Function,
+    defaults: tuple[tuple[str, str], ...],
+    called: tuple[Function, ...],
+    namespace: Namespace,
+) -> list[Emitter]:
+    """What writes a function, after those that it calls."""
+    before = [Emitter(plan(each), namespace, {}) for each in called]
+    return [*before, Emitter(plan(function), namespace, dict(defaults))]
 
 
 class Emitter:

@@ -11,12 +11,13 @@ import ast
 import itertools
 import linecache
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gradscribe.codegen.emit import Emitter
 from gradscribe.codegen.load import execute
+from gradscribe.codegen.located import located, own_nodes
 from gradscribe.codegen.namespace import Namespace
 from gradscribe.codegen.plan import plan
 from gradscribe.ir.core import Function, Location
@@ -56,39 +57,14 @@ def itemize(function: Function, called: tuple[Function, ...] = ()) -> Itemized:
     filename = f"<gradscribe itemized {next(_serial)}: {function.name}>"
     run = execute(text, filename, namespace.bindings)[function.name]
     weakref.finalize(run, linecache.cache.pop, filename, None)
-    written = [s for emitter in emitters for s in _statements(emitter.definition)]
-    locations = {s: at for emitter in emitters for s, at in emitter.locations.items()}
     lines: dict[int, Line] = {}
-    for parsed, statement in zip(_statements(ast.parse(text)), written, strict=True):
-        line = _line(parsed, locations.get(statement))
-        lines.update(dict.fromkeys(range(parsed.lineno, _end(parsed) + 1), line))
+    for statement, numbers, location in located(text, emitters):
+        lines.update(dict.fromkeys(numbers, _line(statement, location)))
     return Itemized(run, filename, lines)
 
 
-def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
-    """The statements of functions, at any depth, in the order of their text."""
-    for child in ast.iter_child_nodes(tree):
-        if isinstance(child, ast.stmt) and not isinstance(child, ast.FunctionDef):
-            yield child
-        yield from _statements(child)
-
-
-def _own(statement: ast.stmt) -> Iterator[ast.AST]:
-    """The nodes of a statement that belong to none that is nested in it."""
-    for child in ast.iter_child_nodes(statement):
-        if not isinstance(child, (ast.stmt, ast.ExceptHandler)):
-            yield from ast.walk(child)
-
-
-def _end(statement: ast.stmt) -> int:
-    """The number of the last line of a statement, of a compound one that of its head."""
-    if not any(isinstance(child, ast.stmt) for child in ast.iter_child_nodes(statement)):
-        return statement.end_lineno or statement.lineno
-    return max([statement.lineno, *(getattr(node, "end_lineno", 0) for node in _own(statement))])
-
-
 def _line(statement: ast.stmt, location: Location | None) -> Line:
-    names = [node for node in _own(statement) if isinstance(node, ast.Name)]
+    names = [node for node in own_nodes(statement) if isinstance(node, ast.Name)]
     written = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     reads = {node.id for node in names if isinstance(node.ctx, ast.Load)}
     if isinstance(statement, ast.AugAssign):

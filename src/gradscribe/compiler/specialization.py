@@ -20,6 +20,7 @@ from gradscribe.errors import ArgumentError
 from gradscribe.ir.core import Function, callees
 from gradscribe.ir.printer import print_function
 from gradscribe.ir.types import Array, Scalar, Type
+from gradscribe.tracebacks import shortened
 from gradscribe.transforms.records.flatten_records import flatten_pair
 
 if TYPE_CHECKING:
@@ -88,41 +89,49 @@ class Specialization:
         return {self.stages.joined.seeds[0].name: "1.0"}
 
     @property
+    @shortened
     def forward_source(self) -> str:
         """`(arguments) -> (result, record)` as text."""
         return self.generated_forward.source
 
     @property
+    @shortened
     def adjoint_source(self) -> str:
         """`(record, cotangent) -> gradients` as text."""
         return self.generated_adjoint.source
 
     @property
+    @shortened
     def gradient_source(self) -> str:
         """`(arguments, cotangent) -> gradients` as text: forward and adjoint joined."""
         return self.generated_gradient.source
 
     @property
+    @shortened
     def tangent_source(self) -> str:
         """`(arguments, tangents) -> (result, tangent of the result)` as text."""
         return self.generated_tangent.source
 
     # -- callables on plain values -----------------------------------------------------------
 
+    @shortened
     def forward(self, *args: Any, **keywords: Any) -> tuple[Any, Any]:
         """The result, and the record that `adjoint` reads."""
         result: tuple[Any, Any] = self.generated_forward.callable(*self._values(args, keywords))
         return result
 
+    @shortened
     def adjoint(self, record: Any, d_out: Any = 1.0) -> Any:
         """The gradients, from a record and the cotangent of the result; any number of times."""
         return self.generated_adjoint.callable(record, *self.seeds_of(d_out))
 
+    @shortened
     def gradient(self, *args: Any, d_out: Any = None, **keywords: Any) -> Any:
         """The gradients at these arguments. d_out: the cotangent of the result (default 1)."""
         seeds = self._default_seeds if d_out is None else self.seeds_of(d_out)
         return self.generated_gradient.callable(*self._values(args, keywords), *seeds)
 
+    @shortened
     def tangent(self, *args: Any, **keywords: Any) -> tuple[Any, Any]:
         """The result and its tangent, from the arguments followed by a tangent for each argument
         that is differentiated."""

@@ -25,6 +25,7 @@ from gradscribe.runtime.recomputation import (
     random_state,
 )
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.tracebacks import shortened
 
 _DETERMINISM_CHECKS = ["default", "none"]
 
@@ -34,6 +35,7 @@ def noop_context_fn() -> tuple[Any, Any]:
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
+@shortened
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
@@ -56,7 +58,7 @@ def checkpoint(
     if use_reentrant is None:
         use_reentrant = True
         text = "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an"
-        warnings.warn(_PASS_IT.format("", f"{text} exception."), stacklevel=2)
+        warnings.warn(_PASS_IT.format("", f"{text} exception."), stacklevel=3)
     if use_reentrant:
         if kwargs:
             raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
@@ -96,6 +98,7 @@ _PASS_IT = (
 )
 
 
+@shortened
 def checkpoint_sequential(
     functions: Sequence[Callable[..., Any]],
     segments: int,
@@ -108,7 +111,7 @@ def checkpoint_sequential(
     if use_reentrant is None:
         use_reentrant = True
         text = "In version 2.9 we will raise an exception if use_reentrant is not passed."
-        warnings.warn(_PASS_IT.format(".checkpoint_sequential", text), stacklevel=2)
+        warnings.warn(_PASS_IT.format(".checkpoint_sequential", text), stacklevel=3)
     chain = list(functions)
     size = max(1, len(chain) // segments)
 

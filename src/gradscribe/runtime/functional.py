@@ -20,8 +20,10 @@ from gradscribe.runtime.differentiated_call import (
 )
 from gradscribe.runtime.graph.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.tracebacks import shortened
 
 
+@shortened
 def vjp(
     func: Function,
     inputs: OneOrMore,
@@ -44,6 +46,7 @@ def vjp(
     return call.result(call.outputs, call.many_outputs), call.result(product, call.many_inputs)
 
 
+@shortened
 def jvp(
     func: Function,
     inputs: OneOrMore,
@@ -60,6 +63,7 @@ def jvp(
     return call.result(call.outputs, call.many_outputs), call.result(product, call.many_outputs)
 
 
+@shortened
 def jacobian(
     func: Function,
     inputs: OneOrMore,
@@ -87,6 +91,7 @@ def jacobian(
     return parts if call.many_outputs else parts[0]
 
 
+@shortened
 def hessian(
     func: Function,
     inputs: OneOrMore,
@@ -113,6 +118,7 @@ def hessian(
     return jacobian(gradient, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
 
 
+@shortened
 def vhp(
     func: Function,
     inputs: OneOrMore,
@@ -132,6 +138,7 @@ def vhp(
     return call.result(call.outputs, call.many_outputs), call.result(product, call.many_inputs)
 
 
+@shortened
 def hvp(
     func: Function,
     inputs: OneOrMore,

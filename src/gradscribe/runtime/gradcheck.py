@@ -11,10 +11,12 @@ from gradscribe.runtime.graph.backward import as_tensors, grad
 from gradscribe.runtime.jacobian_check import Check, GradcheckError, is_checked, outputs_of
 from gradscribe.runtime.tensors.creation import finished
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.tracebacks import shortened
 
 Function = Callable[..., Any]
 
 
+@shortened
 def gradcheck(
     func: Function,
     inputs: Tensor | Sequence[Any],
@@ -76,6 +78,7 @@ def _check_options(forward: bool, backward: bool, batched: bool, batched_forward
         )
 
 
+@shortened
 def gradgradcheck(
     func: Function,
     inputs: Tensor | Sequence[Any],

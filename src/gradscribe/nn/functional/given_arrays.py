@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.runtime.tensors.tensor import wrap
+from gradscribe.tracebacks import shorten
 
 
 def taking_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -17,10 +18,14 @@ def taking_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if np.ndarray in map(type, args) or np.ndarray in map(type, kwargs.values()):
-            args = tuple(map(_tensor, args))
-            kwargs = {name: _tensor(item) for name, item in kwargs.items()}
-        return function(*args, **kwargs)
+        try:
+            if np.ndarray in map(type, args) or np.ndarray in map(type, kwargs.values()):
+                args = tuple(map(_tensor, args))
+                kwargs = {name: _tensor(item) for name, item in kwargs.items()}
+            return function(*args, **kwargs)
+        except Exception as error:
+            shorten(error)
+            raise
 
     call.__gradscribe_function__ = function  # type: ignore[attr-defined]
     return call

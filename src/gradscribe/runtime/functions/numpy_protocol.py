@@ -32,8 +32,10 @@ from gradscribe.runtime.functions.products import view_of_axes
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.loading import LOADING
 from gradscribe.runtime.tensors.tensor import Tensor, wrap
+from gradscribe.tracebacks import shortened
 
 
+@shortened
 def array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """`ufunc(*inputs)` with a Tensor among the inputs (NEP 13)."""
     ufunc = PUBLIC.get(ufunc, ufunc)
@@ -97,6 +99,7 @@ def _stored(callee: Any, result: Any, target: Any) -> Any:
     return target
 
 
+@shortened
 def array_function(
     self: Tensor, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:

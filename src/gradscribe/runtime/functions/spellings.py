@@ -17,6 +17,7 @@ from gradscribe.runtime.functions.outputs import NAMES as TAKE_OUT
 from gradscribe.runtime.functions.outputs import stored
 from gradscribe.runtime.tensors.places import NAMES as TAKE_PLACE
 from gradscribe.runtime.tensors.places import drop_place
+from gradscribe.tracebacks import shorten
 
 _OTHER_NAMES = {
     "axis": "dim",
@@ -67,14 +68,18 @@ def _with_names(
 ) -> Callable[..., Any]:
     @functools.wraps(function)
     def called(*args: Any, **options: Any) -> Any:
-        if options:
-            options = respelled(options, names)
-            if takes_place:
-                drop_place(options)
-            out = options.pop("out", None) if takes_out else None
-            if out is not None:
-                return stored(function, args, options, out)
-        return function(*args, **options)
+        try:
+            if options:
+                options = respelled(options, names)
+                if takes_place:
+                    drop_place(options)
+                out = options.pop("out", None) if takes_out else None
+                if out is not None:
+                    return stored(function, args, options, out)
+            return function(*args, **options)
+        except Exception as error:
+            shorten(error)
+            raise
 
     if takes_out:
         signature = inspect.signature(function)

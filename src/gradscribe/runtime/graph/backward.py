@@ -16,10 +16,12 @@ from gradscribe.runtime.graph.node import NO_EDGE, Edge, GradientEdge, Node
 from gradscribe.runtime.tensors import dtypes
 from gradscribe.runtime.tensors.size import Size
 from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap
+from gradscribe.tracebacks import shorten, shortened
 
 Tensors = Tensor | GradientEdge | Sequence[Tensor | GradientEdge]
 
 
+@shortened
 def backward(
     tensors: Tensors,
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
@@ -38,7 +40,7 @@ def backward(
         warnings.warn(
             "`grad_variables` is deprecated. Use `grad_tensors` instead.",
             DeprecationWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
         if grad_tensors is not None:
             raise RuntimeError(
@@ -50,7 +52,7 @@ def backward(
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     create_graph = bool(create_graph)
     if create_graph:
-        warnings.warn(_CYCLE, stacklevel=3)
+        warnings.warn(_CYCLE, stacklevel=4)
     roots = _roots(as_tensors(tensors), as_gradients(grad_tensors, tensors))
     goals = None if inputs is None else _goals(as_tensors(inputs))
     retain_graph = create_graph if retain_graph is None else retain_graph
@@ -75,12 +77,17 @@ def tensor_backward(
     grad_variables: Any = None,
 ) -> None:
     """Accumulate the gradient of this Tensor in the leaves; see `autograd.backward`."""
-    backward(self, gradient, retain_graph, create_graph, grad_variables, inputs)
+    try:
+        backward(self, gradient, retain_graph, create_graph, grad_variables, inputs)
+    except Exception as error:
+        shorten(error)
+        raise
 
 
 tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"
 
 
+@shortened
 def grad(
     outputs: Tensors,
     inputs: Any,
@@ -103,7 +110,7 @@ def grad(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To "
             "accumulate gradient for other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     if materialize_grads and allow_unused is False:
         raise ValueError(

@@ -36,6 +36,7 @@ from gradscribe.runtime.graph.grad_mode import enter_mode, grad_enabled, leave_m
 from gradscribe.runtime.graph.modes import MODES, tell_recorded, timed
 from gradscribe.runtime.graph.node import NO_EDGE, Edge, Node, next_sequence
 from gradscribe.runtime.tensors.tensor import Tensor, edge_of, wrap_result
+from gradscribe.tracebacks import shorten
 
 
 class FunctionMeta(type):
@@ -160,6 +161,9 @@ class Function(metaclass=FunctionMeta):
         try:
             run = cls._run_in_modes if MODES else cls._run_forward
             outputs = run(context, inputs, kwargs)
+        except Exception as error:
+            shorten(error)
+            raise
         finally:
             leave_mode(token)
         is_tuple = isinstance(outputs, tuple)

@@ -29,6 +29,7 @@ from gradscribe.runtime.graph.hooks import (
 )
 from gradscribe.runtime.tensors.dtypes import CPU, PublicDtype
 from gradscribe.runtime.tensors.size import Size
+from gradscribe.tracebacks import shortened
 
 if TYPE_CHECKING:
     from gradscribe.codegen import Itemized
@@ -196,6 +197,7 @@ class Node:
         """The hooks of the Tensor that is output number `index`."""
         return self.own_state().tensor_hooks.setdefault(index, {})
 
+    @shortened
     def __call__(self, *gradients: Tensor | None) -> Any:
         """Run this node alone: gradients of its outputs in, gradients of its inputs out."""
         results = self.apply(*gradients)

@@ -19,6 +19,7 @@ from gradscribe.runtime.tensors.inplace import assign
 from gradscribe.runtime.tensors.inplace import setitem as store_at
 from gradscribe.runtime.tensors.tensor import Array, Tensor, rank_of
 from gradscribe.runtime.tensors.views import Step
+from gradscribe.tracebacks import shorten
 
 
 def _run(array: Any, *rest: Any) -> Any:
@@ -37,14 +38,18 @@ _OF_ITEMS = {int: SELECT, type(None): taking("Unsqueeze")}
 
 def getitem(tensor: Tensor, index: Any) -> Tensor:
     """`tensor[index]`, for every kind of index."""
-    given = static, operands = normalized(index)
-    of = tensor
     try:
-        if operands:
-            of, static, operands = _with_one_kind(tensor, static, operands)
-        return apply(operation_of(static, operands), (of, *operands), (static,))
-    except (IndexError, UnsupportedError):
-        explain(tensor.array.shape, *given)
+        given = static, operands = normalized(index)
+        of = tensor
+        try:
+            if operands:
+                of, static, operands = _with_one_kind(tensor, static, operands)
+            return apply(operation_of(static, operands), (of, *operands), (static,))
+        except (IndexError, UnsupportedError):
+            explain(tensor.array.shape, *given)
+            raise
+    except Exception as error:
+        shorten(error)
         raise
 
 
@@ -150,26 +155,30 @@ def _explain_arrays(shape: list[int], arrays: list[tuple[Array, int]]) -> None:
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     """`tensor[index] = value`."""
-    given = static, operands = normalized(index)
-    shape = tensor.array.shape
-    if operands:
+    try:
+        given = static, operands = normalized(index)
+        shape = tensor.array.shape
+        if operands:
+            try:
+                tensor, static, operands = _with_one_kind(tensor, static, operands)
+            except (IndexError, UnsupportedError):
+                explain(shape, *given)
+                raise
+        if static == (Ellipsis,):
+            assign(tensor, _of_rank(value, tensor.array.ndim))
+            return
+        if not operands and not tensor.array.flags.writeable:  # a part of it may be all the same
+            part = getitem(tensor, index)
+            assign(part, _of_rank(value, part.array.ndim))
+            return
+        step = Step(operation_of(static, operands), operands, (static,))
         try:
-            tensor, static, operands = _with_one_kind(tensor, static, operands)
-        except (IndexError, UnsupportedError):
+            store_at(tensor, step, plain_index(static, (tensor.array, *operands)), value)
+        except IndexError:
             explain(shape, *given)
             raise
-    if static == (Ellipsis,):
-        assign(tensor, _of_rank(value, tensor.array.ndim))
-        return
-    if not operands and not tensor.array.flags.writeable:  # a part of it may be all the same
-        part = getitem(tensor, index)
-        assign(part, _of_rank(value, part.array.ndim))
-        return
-    step = Step(operation_of(static, operands), operands, (static,))
-    try:
-        store_at(tensor, step, plain_index(static, (tensor.array, *operands)), value)
-    except IndexError:
-        explain(shape, *given)
+    except Exception as error:
+        shorten(error)
         raise
 
 

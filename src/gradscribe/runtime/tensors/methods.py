@@ -32,6 +32,7 @@ from gradscribe.runtime.functions import common as functions
 from gradscribe.runtime.functions.spellings import spelled
 from gradscribe.runtime.tensors import inplace, own_methods, queries
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.tracebacks import shorten, shortened
 
 Function = Callable[..., Any]
 
@@ -146,14 +147,22 @@ _OPERANDS = (Tensor, np.ndarray, *_SCALARS)
 
 def _operator(function: Function) -> Function:
     def method(self: Tensor, other: Any) -> Any:
-        return function(self, other) if isinstance(other, _OPERANDS) else NotImplemented
+        try:
+            return function(self, other) if isinstance(other, _OPERANDS) else NotImplemented
+        except Exception as error:
+            shorten(error)
+            raise
 
     return method
 
 
 def _reflected(function: Function) -> Function:
     def method(self: Tensor, other: Any) -> Any:
-        return function(other, self) if isinstance(other, _OPERANDS) else NotImplemented
+        try:
+            return function(other, self) if isinstance(other, _OPERANDS) else NotImplemented
+        except Exception as error:
+            shorten(error)
+            raise
 
     return method
 
@@ -178,7 +187,11 @@ def _in_place_operator(function: Function) -> Function:
     def method(self: Tensor, other: Any) -> Any:
         if not isinstance(other, _OPERANDS):
             return NotImplemented
-        return inplace.update(self, function, other)
+        try:
+            return inplace.update(self, function, other)
+        except Exception as error:
+            shorten(error)
+            raise
 
     return method
 
@@ -216,7 +229,7 @@ def attach() -> None:
     forms = {_in_place: _IN_PLACE, _in_place_cast: _IN_PLACE_CAST, _in_place_axes: _IN_PLACE_AXES}
     for form, names in forms.items():
         for name in names:
-            method = _named(form(vars(Tensor)[name]), f"{name}_")
+            method = _named(shortened(form(vars(Tensor)[name])), f"{name}_")
             setattr(Tensor, f"{name}_", method)
     for name, function in _OPERATORS.items():
         setattr(Tensor, f"__{name}__", _named(_operator(function), f"__{name}__"))

@@ -1,0 +1,174 @@
+"""What tracebacks show: the frames of users, and of the code that was generated for them.
+
+Where a public function is left by an error, the frames of this package are taken out of the
+error's traceback, and before each frame of generated code an entry is put in for the user's
+statement that it was compiled from. It goes by the traceback itself, so that a plain script, pytest
+and notebooks show the same. (CPython 3.10 keeps the traceback of an error that is handled in a
+second place: there the frame that `shorten` was called in stays.)
+
+`errors.show_internal_frames` asks for all frames.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import os
+from collections.abc import Callable, Iterator
+from types import CodeType, TracebackType
+from typing import Any, TypeVar
+
+from gradscribe.errors import SourceLocation, internal_frames_are_shown
+
+ORIGINS = "__origins__"
+"""The global of generated code that tells of a line which statement of the user it stands for."""
+
+_HOME = os.path.dirname(__file__) + os.sep
+_MADE = "<gradscribe "
+_STANDARD_LIBRARY = os.path.dirname(os.__file__)
+_NAMES_OF_ENTRIES: dict[str, Any] = {"Exception": Exception}
+"""The globals of the code behind entries for users' statements, by which they are known."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def shortened(function: F) -> F:
+    """Decorator of a function that users call: errors leave it with short tracebacks.
+
+    It costs a call. Where that counts, the function itself calls `shorten` in an `except`. Compiled
+    code calls the function without this.
+    """
+
+    @functools.wraps(function)
+    def called(*args: Any, **keywords: Any) -> Any:
+        try:
+            return function(*args, **keywords)
+        except Exception as error:
+            shorten(error)
+            raise
+
+    called.__gradscribe_function__ = function  # type: ignore[attr-defined]
+    return called  # type: ignore[return-value]
+
+
+def shorten(error: BaseException) -> None:
+    """Shorten the traceback of an error, and those of its causes; to be called in the `except`
+    block of a public function, before a bare `raise`."""
+    handled = error.__traceback__
+    assert handled is not None
+    error.__traceback__ = shown = _shown(handled)
+    is_first = shown is not None and shown.tb_frame is handled.tb_frame
+    handled.tb_next = shown.tb_next if shown is not None and is_first else shown
+    _shorten_chain(error)
+
+
+def _shorten_chain(error: BaseException) -> None:
+    """What an error arose from: errors that were raised and handled within this package say
+    nothing to users, but what is named as a cause keeps at least the place where it was raised."""
+    seen = {id(error)}
+    while True:
+        cause, context = error.__cause__, error.__context__
+        if cause is not None:
+            raised = cause.__traceback__
+            cause.__traceback__ = _shown(raised) or _innermost(raised)
+        elif not internal_frames_are_shown():
+            while context is not None and context.__traceback__ is not None:
+                context.__traceback__ = _shown(context.__traceback__)
+                if context.__traceback__ is not None:
+                    break
+                context = context.__context__
+            error.__context__ = context
+        following = cause or context
+        if following is None or id(following) in seen:
+            return
+        seen.add(id(following))
+        error = following
+
+
+def _shown(traceback: TracebackType | None) -> TracebackType | None:
+    """The entries that are shown, and those for users' statements."""
+    entries = _entries(traceback)
+    if not internal_frames_are_shown():
+        entries = [entry for entry, kept in zip(entries, _kept(entries), strict=True) if kept]
+    shown: TracebackType | None = None
+    for entry in reversed(entries):
+        shown = TracebackType(shown, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+        shown = _with_origin(shown)
+    return shown
+
+
+def _innermost(traceback: TracebackType | None) -> TracebackType | None:
+    """The last entry, which tells where the error was raised."""
+    entries = _entries(traceback)
+    return entries[-1] if entries else None
+
+
+def _entries(traceback: TracebackType | None) -> list[TracebackType]:
+    """The entries of a traceback, without those that were put in for users' statements."""
+    entries = []
+    while traceback is not None:
+        if traceback.tb_frame.f_globals is not _NAMES_OF_ENTRIES:
+            entries.append(traceback)
+        traceback = traceback.tb_next
+    return entries
+
+
+def _kept(entries: list[TracebackType]) -> Iterator[bool]:
+    """Whether each entry is shown: it is not this package's, nor the standard library's between two
+    of those (decorators, context managers, visitors)."""
+    own = [False, *map(_is_own, entries), False]
+    for position, entry in enumerate(entries, 1):
+        between = own[position - 1] and own[position + 1]
+        yield not (own[position] or (between and _is_standard(entry)))
+
+
+def _is_own(entry: TracebackType) -> bool:
+    """Whether an entry is of this package, or of code that it made for itself."""
+    if ORIGINS in entry.tb_frame.f_globals:
+        place = _origin(entry)
+        return place is not None and place.filename.startswith(_MADE)
+    return entry.tb_frame.f_code.co_filename.startswith((_HOME, _MADE))
+
+
+def _origin(entry: TracebackType) -> SourceLocation | None:
+    """The statement that an entry of generated code stands for."""
+    origins: Callable[[int], SourceLocation | None] | None
+    origins = entry.tb_frame.f_globals.get(ORIGINS)
+    return None if origins is None else origins(entry.tb_lineno)
+
+
+def _is_standard(entry: TracebackType) -> bool:
+    return os.path.dirname(entry.tb_frame.f_code.co_filename) == _STANDARD_LIBRARY
+
+
+def _with_origin(entry: TracebackType) -> TracebackType:
+    """The entry, after one for the user's statement if it is of generated code."""
+    place = _origin(entry)
+    if place is None or place.filename.startswith(_MADE):
+        return entry
+    filename = entry.tb_frame.f_code.co_filename
+    statement = linecache.getline(filename, entry.tb_lineno).partition("  # ")[0].strip()
+    name = f"code compiled to `{statement}`"
+    return _entry_of(place, name, entry)
+
+
+def _entry_of(place: SourceLocation, name: str, following: TracebackType) -> TracebackType:
+    """An entry that shows a place: that of a frame whose code raises an error there."""
+    raised: TracebackType | None = None
+    try:
+        exec(_raising(place, name), _NAMES_OF_ENTRIES)
+    except Exception as error:
+        raised = error.__traceback__ and error.__traceback__.tb_next
+    assert raised is not None, "the code does nothing else"
+    return TracebackType(following, raised.tb_frame, raised.tb_lasti, raised.tb_lineno)
+
+
+def _raising(place: SourceLocation, name: str) -> CodeType:
+    """Code of this name that raises an error at a place."""
+    end = place.end_column if place.end_column > place.column else place.column + 1
+    span = {"lineno": place.line, "col_offset": place.column}
+    span |= {"end_lineno": place.line, "end_col_offset": end}
+    statement = ast.Raise(ast.Name("Exception", ast.Load(), **span), None, **span)
+    code = compile(ast.Module([statement], []), place.filename, "exec")
+    return code.replace(co_name=name)

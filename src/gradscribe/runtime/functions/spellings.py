@@ -66,21 +66,24 @@ def _other_names(function: FunctionType) -> dict[str, str]:
 def _with_names(
     function: FunctionType, names: Mapping[str, str], takes_out: bool, takes_place: bool
 ) -> Callable[..., Any]:
+    def respelling(*args: Any, **options: Any) -> Any:
+        options = respelled(options, names)
+        if takes_place:
+            drop_place(options)
+        out = options.pop("out", None) if takes_out else None
+        if out is not None:
+            return stored(function, args, options, out)
+        return function(*args, **options)
+
     @functools.wraps(function)
     def called(*args: Any, **options: Any) -> Any:
         try:
-            if options:
-                options = respelled(options, names)
-                if takes_place:
-                    drop_place(options)
-                out = options.pop("out", None) if takes_out else None
-                if out is not None:
-                    return stored(function, args, options, out)
-            return function(*args, **options)
+            return respelling(*args, **options) if options else function(*args)
         except Exception as error:
             shorten(error)
             raise
 
+    called.__gradscribe_function__ = respelling  # type: ignore[attr-defined]
     if takes_out:
         signature = inspect.signature(function)
         if "out" not in signature.parameters:

@@ -245,6 +245,34 @@ def test_a_primitive_that_returns_its_argument_returns_a_copy():
     np.testing.assert_allclose(gradient, [0, *(2 * X[1:])])
 
 
+LOG = bytearray()
+
+
+def test_what_a_call_may_have_kept_is_looked_at_after_the_next():
+    def f(x):
+        y = np.ones(4)
+        LOG.extend(y)
+        LOG.clear()
+        return np.sum(y * x**2)
+
+    check(f)
+    assert "tobytes" in gs.differentiable(f).specialize(X).gradient_source
+
+
+def test_a_loop_in_which_a_call_may_meet_what_was_kept_is_unrolled():
+    def f(x):
+        total = 0.0
+        for k in range(len(x)):
+            LOG.clear()
+            y = x * k
+            LOG.extend(y)
+            total = total + x[k]
+        return total
+
+    check(f)
+    assert "for " not in gs.differentiable(f).specialize(X).forward_source
+
+
 def test_the_advice_is_a_primitive():
     def f(x):
         out = np.zeros(4)

@@ -55,6 +55,22 @@ def compiled_code_given_a_dict(x):
     return counts["a"] * np.sum(x)
 
 
+LOG = bytearray()
+
+
+@refused(
+    "`clear`, whose code cannot be read, may use `y`, which another call may have kept, and which "
+    "has changed since",
+    X,
+)
+def stored_to_what_may_be_kept(x):
+    y = np.ones(4)
+    LOG.extend(y)
+    y[0] = 2.0
+    LOG.clear()
+    return np.sum(y * x)
+
+
 @refused("`out=` must be one array", X)
 def out_is_a_tuple_of_two(x):
     first, second = np.zeros(4), np.zeros(4)

@@ -20,7 +20,15 @@ from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import CaptureCallback
 from gradscribe.frontend.interface import Place as DictPlace
 from gradscribe.frontend.interruptions import AlwaysRaisesError
-from gradscribe.frontend.lowering_state import Changes, Generators, Loops, Outside, Sets, State
+from gradscribe.frontend.lowering_state import (
+    Changes,
+    Generators,
+    Kept,
+    Loops,
+    Outside,
+    Sets,
+    State,
+)
 from gradscribe.frontend.numbering import Numbering
 from gradscribe.frontend.values import (
     Cell,
@@ -83,8 +91,7 @@ class Lowering:
     attempts: of each `try` around, in how many blocks it stands, and what it catches. handled: the
     exception that is being handled.
     remembered: the contents of what local functions read that remember their results, by function
-    and name. protected: the lists that such functions returned. kept: the arrays that code which
-    cannot be read was given, and may still have.
+    and name. protected: the lists that such functions returned.
     """
 
     def __init__(
@@ -125,7 +132,7 @@ class Lowering:
         self.handled: Any = None
         self.remembered: dict[Any, Any] = {}
         self.protected: set[Storage] = set()
-        self.kept: set[Storage] = set()
+        self.kept = Kept()
         self.recursion = Recursion()
 
     # -- errors ------------------------------------------------------------------------

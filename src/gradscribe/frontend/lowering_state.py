@@ -131,3 +131,24 @@ class Sets:
 
     items: dict[Value | None, list[Type | None]] = field(default_factory=dict)
     listed: dict[Value, Type | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class KeepingCall:
+    """A call of code that may keep what it is given. given: the arrays; known: what such calls had
+    kept before it."""
+
+    node: Any
+    name: str
+    given: frozenset[Storage]
+    known: frozenset[Storage]
+
+
+@dataclass(eq=False, slots=True)
+class Kept:
+    """The arrays that code which cannot be read was given, and may still have. stored: those of
+    them that the program has stored to since. calls: the calls of such code, in order."""
+
+    arrays: set[Storage] = field(default_factory=set)
+    stored: set[Storage] = field(default_factory=set)
+    calls: list[KeepingCall] = field(default_factory=list)

@@ -99,7 +99,15 @@ _MODULES: tuple[types.ModuleType, ...] = (
 
 _WRITERS = frozenset(
     {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"}
-    | {"nditer", "nested_iters", "frompyfunc", "apply_along_axis", "apply_over_axes", "readinto"}
+    | {
+        "nditer",
+        "nested_iters",
+        "frompyfunc",
+        "apply_along_axis",
+        "apply_over_axes",
+        "readinto",
+        "readinto1",
+    }
     | {"piecewise", "vectorize", "fromfunction", "ndarray", "frombuffer", "memmap", "as_strided"}
 )
 """Functions of NumPy that write to what they are given, call functions, or return views."""
@@ -116,7 +124,7 @@ _FUNCTIONS: tuple[Any, ...] = (
 _CLASSES: tuple[type, ...] = (
     *(str, bytes, int, float, complex, bool, tuple, frozenset, range, slice, type(None)),
     *(re.Pattern, re.Match, datetime.date, datetime.time, datetime.timedelta, decimal.Decimal),
-    *(fractions.Fraction, pathlib.PurePath, io.TextIOBase, logging.Logger, logging.Handler),
+    *(fractions.Fraction, pathlib.PurePath, io.IOBase, logging.Logger, logging.Handler),
     *(
         np.generic,
         np.dtype,
@@ -155,9 +163,10 @@ def contract_of(callee: Any, count: int = 0, keywords: Collection[str] = ()) -> 
     owner = getattr_of(callee, "__self__")
     if isinstance(callee, types.BuiltinMethodType | types.MethodType | types.MethodWrapperType):
         if not isinstance(owner, types.ModuleType):
-            return contract_of_method(owner if isinstance(owner, type) else type(owner))
+            cls = owner if isinstance(owner, type) else type(owner)
+            return contract_of_method(cls, callee.__name__)
     elif isinstance(callee, types.MethodDescriptorType | types.WrapperDescriptorType):
-        return contract_of_method(callee.__objclass__)
+        return contract_of_method(callee.__objclass__, callee.__name__)
     if _is_any(callee, _FUNCTIONS) or isinstance(callee, enum.EnumMeta):
         return PURE
     if isinstance(callee, type) and issubclass(callee, (*_CLASSES, *_CONTAINERS)):
@@ -167,9 +176,9 @@ def contract_of(callee: Any, count: int = 0, keywords: Collection[str] = ()) -> 
     return _of_library(callee, keywords)
 
 
-def contract_of_method(cls: type | None) -> Contract:
+def contract_of_method(cls: type | None, name: str) -> Contract:
     """What a method of an object of this class may do (None: of an unknown class)."""
-    if cls is None:
+    if cls is None or name in _WRITERS:
         return UNKNOWN
     if issubclass(cls, _CLASSES):
         return PURE

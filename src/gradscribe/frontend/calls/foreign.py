@@ -18,6 +18,7 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeGuard
 
+from gradscribe.frontend import kept_memory
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.data import aliasing, places
 from gradscribe.frontend.lowering import Lowering
@@ -51,6 +52,8 @@ def call(
     lists = _lists(lowering, node, items)
     _refuse_containers(lowering, node, callee, [item for item in items if item not in lists])
     reached = _arrays(lowering, items)
+    if contract.keeps:
+        kept_memory.enter_call(lowering, node, _name(callee), frozenset(reached))
     for storage in reached:
         aliasing.check_store(lowering, node, storage)
         _update(lowering, storage, LENT, {"x": lowering.contents[storage]})
@@ -69,7 +72,8 @@ def call(
     for before in made.values():
         _compare_items(lowering, callee, *before)
     if contract.keeps:
-        lowering.kept |= reached.keys()
+        lowering.kept.arrays |= reached.keys()
+        lowering.kept.stored -= reached.keys()
     if isinstance(type_, Array):  # it may be a view of what was given
         result = lowering.emit(COPY, {"x": result})
     return lowering.wrap(result, frozenset(reached))
@@ -221,7 +225,7 @@ def _watched(lowering: Lowering, reached: dict[Storage, None]) -> dict[Storage, 
     """The arrays that earlier calls may have kept and that this one is not given, with their
     bytes."""
     found = {}
-    for storage in sorted(lowering.kept - reached.keys(), key=lambda one: one.serial):
+    for storage in sorted(lowering.kept.arrays - reached.keys(), key=lambda one: one.serial):
         contents = lowering.contents.get(storage)
         if _is_array(contents):
             found[storage] = _bytes(lowering, contents)

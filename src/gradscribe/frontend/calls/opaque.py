@@ -225,7 +225,7 @@ def method(
     type_ = texts.type_of_method(receiver, name)
     if type_ is not None:
         return emit(lowering, Method(name), (receiver, *arguments), keywords, type_, RUN)
-    contract = contract_of_method(_class_of(receiver))
+    contract = contract_of_method(_class_of(receiver), name)
     if not contract.is_pure:
         given = ((receiver, *arguments), keywords)
         return foreign.call(lowering, node, Method(name), given, Opaque(), contract)

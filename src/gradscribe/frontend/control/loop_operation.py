@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradscribe.frontend import kept_memory
 from gradscribe.frontend.bindings import assigned_names
 from gradscribe.frontend.calls import tensors
 from gradscribe.frontend.control import first_and_rest, list_lengths
@@ -210,9 +211,11 @@ class _Attempt:
         self.parameters = carried.bind()
         facts = lowering.builder.facts
         lowering.loops.trips.append(Storage().serial)
+        calls = len(lowering.kept.calls)
         try:
             with facts.scope(self._bounds()), lowering.builder.block() as operations:
                 self._lower_body()
+            kept_memory.check_iteration(lowering, calls)
             self.settled = carried.settle(operations)
         finally:
             lowering.loops.trips.pop()

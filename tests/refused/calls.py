@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import ctypes
 import functools
 
 import numpy as np
@@ -55,6 +56,12 @@ def compiled_code_given_a_dict(x):
     return counts["a"] * np.sum(x)
 
 
+@refused("a compiled function that has no hash cannot be called here", X)
+def function_of_ctypes_by_itself(x):
+    ctypes.memset(0, 0, 0)
+    return np.sum(x)
+
+
 LOG = bytearray()
 
 
@@ -69,6 +76,11 @@ def stored_to_what_may_be_kept(x):
     y[0] = 2.0
     LOG.clear()
     return np.sum(y * x)
+
+
+@refused("a grid over slices that are not known here", 2)
+def grid_over_a_number(n):
+    return np.sum(np.mgrid[n])
 
 
 @refused("`out=` must be one array", X)

@@ -58,7 +58,8 @@ class Outside:
     closures: the functions from outside that others of the same code may stand for, by identity,
     with the paths to each.
     opened, grown: containers from outside whose items are known, and those to which items are only
-    added, by identity; read: those among the captures. containers: where those are found whose
+    added, by identity; exposed: objects that unread code may change; read: those among the
+    captures. containers: where those are found whose
     items are known, and those for which a list stands of what is added to them. as_objects: whether
     containers are taken as the objects that they are, not as inputs.
     dependencies: what was resolved, and must be the same at each call.
@@ -77,6 +78,7 @@ class Outside:
     closures: dict[int, tuple[Any, dict[Any, Path]]] = field(default_factory=dict)
     opened: dict[int, Any] = field(default_factory=dict)
     grown: set[int] = field(default_factory=set)
+    exposed: set[int] = field(default_factory=set)
     read: set[int] = field(default_factory=set)
     containers: dict[Storage, ObjectRef] = field(default_factory=dict)
     as_objects: bool = False

@@ -195,6 +195,20 @@ def attribute_of_object(lowering: Lowering, node: Any, owner: ObjectRef, name: s
     return external(lowering, getattr(owner.target, name), path, name_along(lowering, path))
 
 
+def expose(lowering: Lowering, owner: ObjectRef) -> None:
+    """Note that code which cannot be read may change what an object holds; refuse it where that is
+    read."""
+    root, steps = owner.path.place
+    below = (
+        place
+        for place in lowering.outside.captured
+        if place[0] == root and len(place[1]) > len(steps) and place[1][: len(steps)] == steps
+    )
+    if any(below):
+        refuse_changed(lowering, owner.name or type(owner.target).__name__)
+    lowering.outside.exposed.add(id(owner.target))
+
+
 def name_along(lowering: Lowering, path: Path) -> str:
     """What a value is called that is found along this path: by the steps that can be part of a
     name (keys may be any strings); "" where none can."""
@@ -210,6 +224,7 @@ def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) ->
     """`owner[key]` of a container that is read at each call (`CONFIG["rate"]`)."""
     if id(owner.target) in lowering.outside.grown:
         refuse_changed(lowering, owner.name)
+    refuse_exposed(lowering, owner)
     try:
         value = owner.target[key]
     except (TypeError, LookupError) as error:
@@ -221,6 +236,12 @@ def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) ->
         )
     path = owner.path.item(key)
     return external(lowering, value, path, _name_of_item(owner, key))
+
+
+def refuse_exposed(lowering: Lowering, owner: ObjectRef) -> None:
+    """Refuse to read what code that cannot be read may have changed."""
+    if id(owner.target) in lowering.outside.exposed:
+        refuse_changed(lowering, owner.name or type(owner.target).__name__)
 
 
 def refuse_changed(lowering: Lowering, name: str) -> NoReturn:

@@ -58,6 +58,12 @@ def call(
     """`callee(*arguments, **keywords)`."""
     if isinstance(callee, Static) and isinstance(callee.value, types.FunctionType):
         return _call_python_function(lowering, node, callee.value, arguments, keywords)
+    if isinstance(callee, Static) and not _has_hash(callee.value):
+        return lowering.unsupported(
+            node,
+            "a compiled function that has no hash cannot be called here",
+            "make a primitive of a Python function that calls it: `gs.primitive`",
+        )
     if isinstance(callee, Static):
         return _call_object(lowering, node, callee.value, arguments, keywords)
     if isinstance(callee, LocalFunction):
@@ -86,6 +92,14 @@ def call(
         "this value cannot be called",
         "call a function, a method or an object with `__call__`",
     )
+
+
+def _has_hash(item: Any) -> bool:
+    try:
+        hash(item)
+    except TypeError:
+        return False
+    return True
 
 
 def _call_python_function(
@@ -128,7 +142,8 @@ def _call_object(
     if inspect.isfunction(callee) and callee in STATIC:
         plain = [static_values.object_of(lowering, node, a) for a in arguments]
         return static_values.value_of(callee(*plain))
-    foreign.refuse_overwritten(lowering, node, callee, arguments, keywords)
+    if primitive is not None or composition is not None:
+        foreign.refuse_overwritten(lowering, node, callee, arguments, keywords)
     special = protocols.operate(lowering, node, callee, arguments)
     if special is not None:
         return special

@@ -18,7 +18,7 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeGuard
 
-from gradscribe.frontend import kept_memory
+from gradscribe.frontend import kept_memory, outside
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.data import aliasing, places
 from gradscribe.frontend.lowering import Lowering
@@ -27,6 +27,7 @@ from gradscribe.frontend.values import (
     DictRef,
     InstanceRef,
     ListRef,
+    ObjectRef,
     Ref,
     Static,
     Storage,
@@ -52,6 +53,10 @@ def call(
     lists = _lists(lowering, node, items)
     _refuse_containers(lowering, node, callee, [item for item in items if item not in lists])
     reached = _arrays(lowering, items)
+    for number, item in enumerate(items):
+        is_receiver = number == 0 and isinstance(callee, Method)
+        if isinstance(item, ObjectRef) and not (is_receiver and hasattr(item.target, "__dict__")):
+            outside.expose(lowering, item)
     if contract.keeps:
         kept_memory.enter_call(lowering, node, _name(callee), frozenset(reached))
     for storage in reached:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.data.sequences import new_list
+from gradscribe.frontend.data.sequences import known_items, new_list
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import ListRef, ObjectRef, Ref, Static, TupleOf
 from gradscribe.ir.types import Array, Scalar
@@ -40,7 +40,12 @@ def _grid(lowering: Lowering, node: Any, index: Any, is_open: bool) -> Any:
 
     if isinstance(index, slice):
         return _part(lowering, node, index)
-    ranges = tuple(_part(lowering, node, part) for part in index.items)
+    items = known_items(lowering, index)
+    if items is None:
+        lowering.unsupported(
+            node, "a grid over slices that are not known here", "write the slices: `np.mgrid[a:b]`"
+        )
+    ranges = tuple(_part(lowering, node, part) for part in items)
     form = {"indexing": Static("ij"), "sparse": Static(is_open)}
     grids = calls.call(lowering, node, Static(np.meshgrid), ranges, form)
     return grids if is_open else calls.call(lowering, node, Static(np.stack), (grids,), {})

@@ -102,6 +102,8 @@ def own_attribute(lowering: Lowering, node: Any, owner: Object, name: str) -> An
         return None
     if isinstance(owner, InstanceRef):
         return None
+    if not callable(inspect.getattr_static(type(owner.target), name, None)):
+        outside.refuse_exposed(lowering, owner)
     if name not in getattr(owner.target, "__dict__", ()) and not _is_slot(owner.target, name):
         return None
     return outside.attribute_of_object(lowering, node, owner, name)

@@ -7,7 +7,8 @@ writeable, and no other argument may share its memory: the store would be seen t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,12 +45,70 @@ def refuse_overlap(names: Sequence[str], leaves: Sequence[Any], lowered: Lowered
                 f"`{names[target]}` is stored to, and two of its items share memory",
                 "pass copies of them",
             )
-        for other, parts in enumerate(pieces):
-            if other != target and any(_overlap(a, b) for a in pieces[target] for b in parts):
-                raise AliasingError(
-                    f"`{names[target]}` is stored to, and shares memory with `{names[other]}`",
-                    "pass a copy of one of them",
-                )
+    if not any(pieces[target] for target in targets):
+        return
+    for target, other in sorted({*_same_objects(pieces, targets), *_overlaps(pieces, targets)}):
+        raise AliasingError(
+            f"`{names[target]}` is stored to, and shares memory with `{names[other]}`",
+            "pass a copy of one of them",
+        )
+
+
+def _same_objects(
+    pieces: Sequence[Sequence[Any]], targets: Collection[int]
+) -> Iterator[tuple[int, int]]:
+    """The targets with the leaves that hold a piece of theirs."""
+    holders: dict[int, set[int]] = {}
+    for leaf, parts in enumerate(pieces):
+        for piece in parts:
+            holders.setdefault(id(piece), set()).add(leaf)
+    for leaves in holders.values():
+        if len(leaves) > 1:
+            yield from ((a, b) for a in leaves if a in targets for b in leaves if a != b)
+
+
+def _overlaps(
+    pieces: Sequence[Sequence[Any]], targets: Collection[int]
+) -> Iterator[tuple[int, int]]:
+    """The targets with the leaves that hold an array which shares memory with one of theirs:
+    sorted by where they begin, such arrays are near each other."""
+    written: list[tuple[int, int, Any]] = []
+    read: list[tuple[int, int, Any]] = []
+    for start, end, leaf, array in sorted(_extents(pieces), key=lambda found: found[:3]):
+        written = [before for before in written if before[0] > start]
+        read = [before for before in read if before[0] > start]
+        nearby = (*written, *read) if leaf in targets else written
+        for _, other, part in nearby:
+            if other != leaf and _overlap(array, part):
+                if leaf in targets:
+                    yield leaf, other
+                if other in targets:
+                    yield other, leaf
+        (written if leaf in targets else read).append((end, leaf, array))
+
+
+def _extents(pieces: Sequence[Sequence[Any]]) -> Iterator[tuple[int, int, int, Any]]:
+    """The arrays that may share memory with others, with where they begin and end, and the leaf.
+    One that owns its memory shares it with its views alone, unless others have theirs from
+    something that is no array."""
+    found = [
+        (_root(piece), leaf, piece)
+        for leaf, parts in enumerate(pieces)
+        for piece in parts
+        if isinstance(piece, np.ndarray)
+    ]
+    count = Counter(id(root) for root, _, _ in found)
+    all_own = all(root.flags.owndata for root, _, _ in found)
+    for root, leaf, array in found:
+        if count[id(root)] > 1 or not all_own:
+            yield *_extent(array), leaf, array
+
+
+def _root(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array that this one is a view of."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def _pieces(leaf: Any) -> Iterator[Any]:

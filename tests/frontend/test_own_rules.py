@@ -160,3 +160,36 @@ def test_an_operation_is_a_function_of_its_own() -> None:
 def test_a_primitive_has_named_parameters() -> None:
     with pytest.raises(errors.ArgumentError, match="variable number of arguments"):
         gs.primitive(lambda *xs: xs)
+
+
+@gs.primitive
+def named_as_rules_are(x, out, d_out, d_x, apply, *, rule=1.0):
+    return x * out * d_out * d_x * apply * rule
+
+
+@named_as_rules_are.adjoint
+def _(result, *factors, d_out):
+    return tuple(d_out * result / factor for factor in factors)
+
+
+@gs.primitive
+def with_tangents(x, d_x):
+    return x * d_x
+
+
+@with_tangents.tangent
+def _(result, x, other, *, d_x, d_d_x):
+    return d_x * other + x * d_d_x
+
+
+def test_parameters_may_have_the_names_that_rules_use():
+    def program(x):
+        return np.sum(named_as_rules_are(x, x**2, d_out=x / 2, d_x=x, apply=3.0, rule=x))
+
+    gs.testing.check_grad(program, x, order=1)
+    np.testing.assert_allclose(gs.grad(program)(x), 9 * x**5)
+    leaf = gs.tensor(x, requires_grad=True)
+    named_as_rules_are(leaf, 2.0, d_out=1.0, d_x=leaf, apply=1.0).sum().backward()
+    np.testing.assert_allclose(leaf.grad.numpy(), 4 * x)
+    out, tangent = gs.jvp(lambda x: np.sum(with_tangents(x, x * 2)), (x,), (np.ones(5),))
+    np.testing.assert_allclose((out, tangent), (np.sum(2 * x * x), np.sum(4 * x)))

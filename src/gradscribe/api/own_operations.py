@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -72,6 +72,8 @@ class OwnOperation(CopiedAsFunction):
                 f"name some of {', '.join(signature.parameters)}",
             )
         self._signature = signature.replace(return_annotation=inspect.Signature.empty)
+        self._own_names = _names_in_rules(list(signature.parameters))
+        self._names_given = {own: name for name, own in self._own_names.items() if own != name}
         self._primitive: Primitive
         if contract.is_pure:
             self._register()
@@ -79,19 +81,22 @@ class OwnOperation(CopiedAsFunction):
     def _register(self) -> None:
         """Make a primitive with the rules as they are now: another one each time, for what was
         compiled with other rules is not used again."""
-        names = list(self._signature.parameters)
+        own = self._own_names
+        parameters = [p.replace(name=own[p.name]) for p in self._signature.parameters.values()]
+        tangents = {f"d_{name}": f"d_{in_rules}" for name, in_rules in own.items()}
         self._primitive = Primitive(
             self._rules.name,
             self._type,
-            self._signature,
-            adjoint=_rule(Adjoint(self._rules), names, ["d_out"]),
-            tangent=_rule(Tangent(self._rules), names, [f"d_{name}" for name in names]),
+            self._signature.replace(parameters=parameters),
+            adjoint=_rule(Adjoint(self._rules), own.values(), {"d_out": "d_out"}),
+            tangent=_rule(Tangent(self._rules), own.values(), tangents),
             callee=self,
         )
         register(self._primitive, (self,), ())
 
     @shortened
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        keywords = self._as_given(keywords)
         if grad_enabled() and (has_tensor(args) or has_tensor(keywords)):
             bound = self._signature.bind(*args, **keywords)
             count = len(bound.arguments)
@@ -129,16 +134,37 @@ class OwnOperation(CopiedAsFunction):
 
     def _type(self, facts: Facts, callee: Any, **arguments: Any) -> Type:
         function = self._rules.rules.get("like", self._rules.function)
-        return type_by_trial(facts, function, arguments)
+        return type_by_trial(facts, function, self._as_given(arguments))
+
+    def _as_given(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Arguments by the names of the function's parameters, from those that rules have."""
+        given = self._names_given
+        return {given.get(name, name): item for name, item in arguments.items()}
 
     def __repr__(self) -> str:
         return f"<primitive {self._rules.name}>"
 
 
-def _rule(rule: Any, names: list[str], derivatives: list[str]) -> Callable[..., Any]:
-    """A function with source that applies a rule, by the parameters of the operation."""
-    parameters = ", ".join(["out", *names, *derivatives])
-    given = ", ".join(["out", *names, *(f"{name}={name}" for name in derivatives)])
+def _names_in_rules(names: list[str]) -> dict[str, str]:
+    """A name for each parameter that is neither `out`, `d_out` nor that of another's tangent."""
+    found: dict[str, str] = {}
+    for name in names:
+        own = name
+        while own in _RESERVED or any(own == f"d_{other}" for other in (*names, *found.values())):
+            own += "_"
+        found[name] = own
+    return found
+
+
+_RESERVED = frozenset({"out", "d_out", "apply"})
+"""Names that the functions with rules use."""
+
+
+def _rule(rule: Any, names: Collection[str], derivatives: Mapping[str, str]) -> Callable[..., Any]:
+    """A function with source that applies a rule, by the parameters of the operation. derivatives:
+    the names that the rule, and that this function, has for them."""
+    parameters = ", ".join(["out", *names, *derivatives.values()])
+    given = ", ".join(["out", *names, *(f"{name}={own}" for name, own in derivatives.items())])
     text = f"def rule({parameters}):\n    return apply({given})\n"
     namespace: dict[str, Any] = {"apply": rule}
     filename = f"<gradscribe rule {next(_serial)}: {rule.own.name}>"
@@ -226,6 +252,7 @@ def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if not operation.__gradscribe_contract__.is_pure:
         return opaque.call(lowering, node, operation, tuple(given), keywords)
     primitive = operation._primitive
+    keywords = {operation._own_names.get(name, name): item for name, item in keywords.items()}
     dependencies.depend(lowering, Path(operation).attribute("_primitive"), primitive)
     return application.apply_primitive(lowering, node, primitive, operation, tuple(given), keywords)
 

@@ -18,8 +18,10 @@ from gradscribe.frontend.data.indices import as_array, step_of
 from gradscribe.frontend.data.stores import accumulate, check_dtype, store
 from gradscribe.frontend.data.subscripts import part_of
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.outside_kinds import is_transformed
 from gradscribe.frontend.values import Ref, Static, TupleOf
 from gradscribe.ir.core import Method
+from gradscribe.ir.probing import probe
 from gradscribe.primitives.registry import PRIMITIVES
 
 _ADDITIONS = {np.add: operator.add, np.subtract: operator.sub}
@@ -53,7 +55,7 @@ def change(
 def ufunc_at(callee: Any) -> Any:
     """The ufunc of which this is the method `at`; None for anything else."""
     is_method = isinstance(callee, types.BuiltinMethodType) and callee.__name__ == "at"
-    owner = getattr(callee, "__self__", None) if is_method else None
+    owner = probe(callee, "__self__") if is_method else None
     return owner if isinstance(owner, np.ufunc) else None
 
 
@@ -84,8 +86,10 @@ def destination(
     callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[Any, Any, tuple[Any, ...], dict[str, Any]]:
     """What is given as `out` and (of ufuncs) as `where`, None where it is not; and the arguments
-    without them."""
+    without them. An operation of the user's may have arguments of these names."""
     keywords = dict(keywords)
+    if is_transformed(callee):
+        return None, None, arguments, keywords
     out = keywords.pop("out", None)
     where = keywords.pop("where", None) if isinstance(callee, np.ufunc) else None
     position = _position_of_out(callee)

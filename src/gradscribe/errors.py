@@ -119,6 +119,11 @@ class NonScalarError(ArgumentError):
     """A gradient was asked of a function whose result is not one real number."""
 
 
+class InternalError(GradscribeError):
+    """A defect of gradscribe itself, met while a function was compiled; its cause is chained. It is
+    no refusal: what failed should have been compiled, or refused with the reason."""
+
+
 class CheckError(GradscribeError, AssertionError):
     """Two ways of computing one derivative do not agree (`gradscribe.testing`)."""
 

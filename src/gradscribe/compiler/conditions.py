@@ -19,6 +19,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from gradscribe.compiler.defects import as_defect
+
 _CALLS = 4000
 """How many calls may nest in compiling, whatever is nested around it already."""
 
@@ -39,6 +41,11 @@ def compiling(function: F) -> F:
         sys.setrecursionlimit(max(limit, _depth() + _CALLS))
         try:
             return _in_one_chunk(function, *args)
+        except Exception as error:
+            defect = as_defect(error)
+            if defect is None:
+                raise
+            raise defect from error
         finally:
             sys.setrecursionlimit(limit)
             if collects:

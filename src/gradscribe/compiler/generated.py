@@ -50,16 +50,19 @@ class Generated:
         return bufferize(function, record=leaves[self._sharing])
 
     @cached_property
+    @compiling
     def ir(self) -> Function:
         """The IR as it is emitted."""
         return self._flatten()
 
     @cached_property
+    @compiling
     def called(self) -> tuple[Function, ...]:
         """The IR of the functions that it calls, as it is emitted."""
         return tuple(map(_emitted, callees(self.ir)))
 
     @cached_property
+    @compiling
     def source(self) -> str:
         """The text of the `def`, after those of the functions that it calls."""
         return codegen.emit(self.ir, dict(self._defaults), self.called)

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from gradscribe.compiler.conditions import compiling
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import CALL, Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree, count_leaves
@@ -45,6 +46,7 @@ class Stages:
     least_record: bool = False
 
     @cached_property
+    @compiling
     def joined(self) -> adjoint.Joined:
         """Primal and adjoint in one. What is not seeded is returned, and not differentiated."""
         primal = with_empty_records(hoist(simplify(self.primal)))

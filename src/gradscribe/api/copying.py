@@ -6,6 +6,8 @@ import sys
 from pickle import PicklingError
 from typing import Any
 
+from gradscribe.ir.probing import probe
+
 
 class CopiedAsFunction:
     """A callable with the names of a function. A copy of it is itself; pickled, it is the name
@@ -26,15 +28,15 @@ class CopiedAsFunction:
 
 def imported(function: Any) -> Any:
     """What can be imported under the name of a function; None where nothing can."""
-    found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
-    for part in getattr(function, "__qualname__", "<nameless>").split("."):
+    found: Any = sys.modules.get(probe(function, "__module__") or "")
+    for part in probe(function, "__qualname__", "<nameless>").split("."):
         found = getattr(found, part, None)
     return found
 
 
 def not_importable(function: Any) -> PicklingError:
     """The error for a callable that cannot be pickled by its name."""
-    name = getattr(function, "__qualname__", type(function).__name__)
+    name = probe(function, "__qualname__", type(function).__name__)
     return PicklingError(
         f"{function!r} cannot be pickled: `{name}` of module `{function.__module__}` is something "
         "else, and functions are pickled by their names. Define it at the top level of a module, "

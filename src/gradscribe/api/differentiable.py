@@ -22,6 +22,7 @@ from gradscribe.api.recorded_call import has_tangent, recorded_call
 from gradscribe.compiler import Target, argument_numbers, target_of, type_strings
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.errors import ArgumentError, NotSpecializedError
+from gradscribe.ir.probing import probe
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.modes import MODES
 from gradscribe.runtime.tensors.tensor import Tensor
@@ -198,7 +199,7 @@ def has_tensor(value: Any, depth: int = 4) -> bool:
         return any(has_tensor(item, depth) for item in value)
     if isinstance(value, dict):
         return any(has_tensor(item, depth) for item in value.values())
-    attributes = getattr(value, "__dict__", None)
+    attributes = probe(value, "__dict__")
     if not isinstance(attributes, dict) or isinstance(value, DifferentiableFunction):
         return False
     return any(has_tensor(item, depth - 1) for item in attributes.values())

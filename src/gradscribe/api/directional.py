@@ -249,7 +249,10 @@ def shape_error(kind: str, shape: str, wanted: str = "") -> ArgumentError:
 def _converted(leaf: Any, like: Any, kind: str) -> Any:
     """A leaf of a (co)tangent as the generated code expects it."""
     if isinstance(like, (list, tuple)):
-        return type(like)(_converted(x, y, kind) for x, y in zip(leaf, like, strict=True))
+        items = (None,) * len(like) if leaf is None else leaf
+        if not isinstance(items, (list, tuple)) or len(items) != len(like):
+            raise structure_error(kind)
+        return type(like)(_converted(x, y, kind) for x, y in zip(items, like, strict=True))
     if leaf is None:
         return zero_like(like)
     leaf = unwrapped(leaf)

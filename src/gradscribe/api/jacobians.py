@@ -27,6 +27,7 @@ from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.dependencies import WRAPPERS
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
+from gradscribe.ir.probing import probe
 from gradscribe.tracebacks import shortened
 from gradscribe.transforms.simplify import simplify
 
@@ -127,7 +128,7 @@ def hessian(
     """
     rows = jacrev(function, argnums, holomorphic)
     made = Jacobian(rows, argnums, "forward", holomorphic, "hessian")
-    made.__name__ = f"hessian_{getattr(function, '__name__', 'function')}"
+    made.__name__ = f"hessian_{probe(function, '__name__', 'function')}"
     return made
 
 

@@ -17,6 +17,7 @@ from gradscribe.compiler.entry import Values
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.leaves import unwrapped
 from gradscribe.errors import NotSpecializedError
+from gradscribe.ir.probing import probe
 from gradscribe.tracebacks import shorten, shortened
 
 Run = Callable[[Values], Any]
@@ -41,7 +42,7 @@ class Transform(CopiedAsFunction, ABC):
         self._key = key
         self._latest: Plan | None = None
         functools.update_wrapper(self, function, updated=())
-        self.__name__ = f"{prefix}_{getattr(function, '__name__', 'function')}"
+        self.__name__ = f"{prefix}_{probe(function, '__name__', 'function')}"
 
     @property
     @abstractmethod

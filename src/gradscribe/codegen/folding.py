@@ -17,6 +17,7 @@ from gradscribe.codegen.booleans import is_boolean
 from gradscribe.codegen.changes import ChangeAnalysis
 from gradscribe.codegen.uses import IN_PLACE, Pattern, Uses
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Method, Operation, Value
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import is_integer
 from gradscribe.primitives.control import (
     ASSERT,
@@ -299,6 +300,6 @@ def _own_width(callee: Any, operands: int) -> int:
     """About what an operation adds to the width of its operands."""
     if callee is None or isinstance(callee, Method):
         return 2 * operands + (0 if callee is None else len(callee.name))
-    if getattr(callee, "__module__", "") == "_operator":
+    if probe(callee, "__module__", "") == "_operator":
         return 3 * (operands - 1) + 1
-    return len(getattr(callee, "__name__", "")) + 3 + 2 * operands
+    return len(probe(callee, "__name__", "")) + 3 + 2 * operands

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.codegen.names import clean
+from gradscribe.ir.probing import probe
 
 LIBRARIES = ("numpy", "cupy", "math", "cmath", "scipy")
 ALIASES = {"numpy": "np", "cupy": "cp"}
@@ -64,7 +65,7 @@ class Scope:
 
     def reference(self, value: Any) -> ast.expr:
         """The expression that gives a module, function, class or other object."""
-        owner = getattr(value, "__self__", None)
+        owner = probe(value, "__self__")
         if isinstance(value, MethodType) or isinstance(owner, np.ufunc) or _shared_by(owner):
             return ast.Attribute(self.reference(owner), value.__name__, ast.Load())
         module = _shared_by(value)
@@ -100,7 +101,7 @@ def _own_name(value: Any) -> str:
     if isinstance(value, ModuleType):
         root = value.__name__
         return ALIASES.get(root, root.rpartition(".")[2])
-    name = getattr(value, "__name__", "") or type(value).__name__.lower()
+    name = probe(value, "__name__", "") or type(value).__name__.lower()
     return clean(name.strip("<>")) or "constant"
 
 
@@ -116,8 +117,8 @@ def _shared_by(value: Any) -> ModuleType | None:
 
 def _library_path(value: Any) -> tuple[str, ...] | None:
     """Where a library's function or class is found: ("numpy", "linalg", "norm")."""
-    name = str(getattr(value, "__name__", None) or getattr(value, "name", ""))
-    module = getattr(value, "__module__", None) or _module_of_ufunc(value, name)
+    name = str(probe(value, "__name__") or probe(value, "name", ""))
+    module = probe(value, "__module__") or _module_of_ufunc(value, name)
     return _path_in(value, name, module) if module.partition(".")[0] in LIBRARIES else None
 
 

@@ -30,6 +30,7 @@ from gradscribe.compiler.signatures import bound
 from gradscribe.compiler.variadic import calling, spread
 from gradscribe.errors import ArgumentError, GradscribeError, SourceNotFoundError
 from gradscribe.ir.core import Operand
+from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 
@@ -153,7 +154,7 @@ def target_of(function: Callable[..., Any]) -> Target:
     call = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(call, FunctionType):
         return replace(target_of(MethodType(call, function)), special=True, spread={})
-    name = getattr(function, "__name__", repr(function))
+    name = probe(function, "__name__", repr(function))
     raise SourceNotFoundError(
         f"`{name}` is no Python function, so there is no source to differentiate",
         f"wrap it in one, for example `lambda x: {name}(x)`",
@@ -172,7 +173,7 @@ def _target_of_transform(function: Any) -> Target:
 def _function_of_library(function: Any) -> FunctionType | None:
     """A function with source that calls a function of NumPy or SciPy which is made of others, or
     has a rule and Python's own source."""
-    module = getattr(function, "__module__", None) or ""
+    module = probe(function, "__module__") or ""
     if module.partition(".")[0] not in ("numpy", "scipy") or not isinstance(function, Hashable):
         return None
     optional.enter_imported()

@@ -17,6 +17,7 @@ import numpy as np
 
 from gradscribe.compiler.stages import Stages
 from gradscribe.ir.core import Method, Operation, Primitive, SliceOf, Value, map_operands
+from gradscribe.ir.probing import probe
 from gradscribe.primitives.control import CONSTANT, COPY, ITEM, TUPLE, ZEROS_LIKE
 from gradscribe.primitives.indexing import GATHER, GETITEM, LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
@@ -116,7 +117,7 @@ def _is_call(operation: Operation) -> bool:
 
 def _is_foreign(callee: Any) -> bool:
     """Whether a function is NumPy's or Python's, which hand a call over to what they are given."""
-    module = getattr(callee, "__module__", None) or ""
+    module = probe(callee, "__module__") or ""
     return callee is not None and module.partition(".")[0] != "gradscribe"
 
 

@@ -23,6 +23,7 @@ from types import FunctionType
 from typing import Any
 
 from gradscribe.ir.core import Operand, SliceOf
+from gradscribe.ir.probing import probe
 
 _serial = itertools.count(1)
 _LITERALS = (type(None), bool, int, str, type(Ellipsis))
@@ -41,7 +42,7 @@ def function_of_call(
     else:
         texts += [f"{name}={_text(value, namespace)}" for name, value in kwargs.items()]
         call = f"callee({', '.join(texts)})"
-    name = getattr(callee, "__name__", "operation")
+    name = probe(callee, "__name__", "operation")
     if not name.isidentifier() or keyword.iskeyword(name) or name in namespace:
         name = "operation"
     parameters = ", ".join(f"x{i}" for i in range(leaves))

@@ -21,6 +21,7 @@ from gradscribe.compiler.keys import Key, contents_of, items_key, key_of, lies_i
 from gradscribe.frontend.interface import Capture, Dependency, Path, Step
 from gradscribe.ir.affine import Affine, Source, Symbol
 from gradscribe.ir.lengths import Guard
+from gradscribe.ir.probing import has
 
 Values = tuple[Any, ...]
 """The function called, then one value for each of its parameters, then the captured values."""
@@ -133,6 +134,7 @@ class _Names:
             "items_key": items_key,
             "key_of": key_of,
             "lies_in_order": lies_in_order,
+            "has": has,
             "is_made_of": _is_made_of,
         }
         self._names: dict[int, str] = {}
@@ -243,7 +245,7 @@ def _different_objects(names: _Names, dependency: Dependency) -> str:
 
 
 def _has_attribute(names: _Names, dependency: Dependency) -> str:
-    return f"hasattr({names.path(dependency.path)}, {dependency.value!r})"
+    return f"has({names.path(dependency.path)}, {dependency.value!r})"
 
 
 def _has_no_attribute(names: _Names, dependency: Dependency) -> str:

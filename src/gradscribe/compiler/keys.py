@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.ir.probing import is_dataclass
+
 Key = Hashable
 KeyFunction = Callable[[Any], Key]
 
@@ -155,7 +157,7 @@ def is_structure(cls: type) -> bool:
     that are made of exactly their fields."""
     if issubclass(cls, tuple):
         return hasattr(cls, "_fields")
-    return dataclasses.is_dataclass(cls) and all(f.init for f in dataclasses.fields(cls))
+    return is_dataclass(cls) and all(f.init for f in dataclasses.fields(cls))  # type: ignore[arg-type]
 
 
 def field_names(cls: Any) -> tuple[str, ...]:
@@ -254,14 +256,25 @@ class _ExactKeys(dict[type, Callable[[Any], "Key | None"]]):
         return known
 
 
+_WRAPPERS: list[type] = []
+"""Classes whose objects wrap an array."""
+
+
+def array_of(value: Any) -> Any:
+    """The array that a value wraps; other values as they are."""
+    wraps: Any = isinstance(value, tuple(_WRAPPERS))
+    return value.array if wraps else value
+
+
 def lies_in_order(value: Any) -> bool:
     """Whether this is an array, or wraps one, in C order without gaps."""
-    array = getattr(value, "array", value)
+    array = array_of(value)
     return isinstance(array, np.ndarray) and array.flags.c_contiguous
 
 
 def enter_array_class(cls: type, key: KeyFunction, exact_key: KeyFunction) -> None:
     """Make a class that wraps an array known (the runtime's Tensor)."""
+    _WRAPPERS.append(cls)
     KEYS[cls] = key
     _EXACT[cls] = exact_key
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.compiler.item_texts import NAMESPACE, item_text
+from gradscribe.compiler.keys import array_of
 from gradscribe.frontend.interface import Argument
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Sequence, Tuple, Type
@@ -99,10 +100,8 @@ def unwrapped(value: Any) -> Any:
     """A leaf with the array for each Tensor; with the number for one without axes."""
     if isinstance(value, (list, tuple)):
         return type(value)(map(unwrapped, value))
-    array = getattr(value, "array", value)
-    if array is value or not isinstance(array, np.ndarray):
-        return value
-    return array if array.ndim else array[()]
+    array = array_of(value)
+    return array if array is value or array.ndim else array[()]
 
 
 def copied(value: Any) -> Any:

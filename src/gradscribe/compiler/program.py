@@ -36,6 +36,7 @@ from gradscribe.frontend.interface import (
 )
 from gradscribe.ir.core import Function, Location
 from gradscribe.ir.lengths import Facts
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import is_differentiable
 from gradscribe.transforms.opacity import reached_results
 
@@ -214,7 +215,7 @@ class Primal:
     def passing(self) -> frozenset[int]:
         """The identities of the classes and operations, made by functions, that this holds for."""
         needed = (d.value for d in self.lowered.dependencies if d.kind in ("identity", "class"))
-        return frozenset(id(v) for v in needed if "<locals>" in getattr(v, "__qualname__", ""))
+        return frozenset(id(v) for v in needed if "<locals>" in probe(v, "__qualname__", ""))
 
     @property
     def function(self) -> Function:

@@ -28,6 +28,7 @@ from gradscribe.frontend.interface import Argument, RunTimeObject
 from gradscribe.ir.affine import Affine, Source, Symbol
 from gradscribe.ir.core import Location
 from gradscribe.ir.generators import RandomGenerator
+from gradscribe.ir.probing import has, probe
 from gradscribe.ir.trees import LEAF, Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Never, Opaque, Scalar, Sequence, Tuple, Type
 
@@ -185,7 +186,7 @@ def describe(value: Any, place: _Place) -> tuple[Tree, list[Type]]:
 
 @describe.register(tuple)
 def _describe_tuple(value: tuple[Any, ...], place: _Place) -> tuple[Tree, list[Type]]:
-    if hasattr(type(value), "_fields"):
+    if has(type(value), "_fields"):
         return describe.dispatch(object)(value, place)
     places = [place.below(f"[{index}]") for index in range(len(value))]
     return _describe_node(Node(tuple, ()), list(value), places)
@@ -373,7 +374,7 @@ def type_text(types: Iterator[Type], tree: Tree) -> str:
     if isinstance(tree, Leaf):
         return leaf_text(next(types))
     if isinstance(tree, Constant):
-        return str(getattr(tree.value, "__name__", None) or repr(tree.value))
+        return str(probe(tree.value, "__name__") or repr(tree.value))
     children = [type_text(types, child) for child in tree.children]
     if tree.keys is not None:
         children = [f"{key}: {child}" for key, child in zip(tree.keys, children, strict=True)]

@@ -18,6 +18,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from gradscribe.ir.probing import probe
+
 _FILENAME = "<gradscribe call"
 _serial = itertools.count(1)
 
@@ -52,7 +54,7 @@ def calling(callee: Any, like: FunctionType, first: int) -> FunctionType:
     stop = code.co_argcount + code.co_kwonlyargcount
     only = code.co_varnames[code.co_argcount : stop]
     variadic = code.co_varnames[stop] if is_variadic(like) else ""
-    name = getattr(callee, "__name__", "").replace("<lambda>", "function")
+    name = probe(callee, "__name__", "").replace("<lambda>", "function")
     made = _maker(
         name if name.isidentifier() else "function",
         code.co_varnames[first : code.co_argcount],

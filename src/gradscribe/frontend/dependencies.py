@@ -13,6 +13,7 @@ from gradscribe.frontend.interface import Dependency, DependencyKind, Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import ObjectRef
 from gradscribe.ir.core import Callee, Function, Value, callees, walk
+from gradscribe.ir.probing import probe
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 
 HOLDERS = (type, types.ModuleType, types.FunctionType)
@@ -30,7 +31,7 @@ def is_library(owner: Any) -> bool:
     if isinstance(owner, type) and owner in LOCAL_CLASSES:
         return all(map(is_library, owner.__mro__[1:]))
     name = owner.__name__ if isinstance(owner, types.ModuleType) else owner.__module__
-    top = (name or "").partition(".")[0]
+    top = name.partition(".")[0] if isinstance(name, str) else ""
     return top in _LIBRARIES or (top in sys.stdlib_module_names and top != "__main__")
 
 
@@ -129,7 +130,7 @@ def tell_closures_apart(lowering: Lowering, lowered: Function) -> None:
             lowering.outside.dependencies["same", other.place, first.place] = Dependency(
                 other, first, "same"
             )
-        by_code.setdefault(getattr(function, "__code__", type(function)), []).append(first)
+        by_code.setdefault(probe(function, "__code__", type(function)), []).append(first)
     for first, *others in by_code.values():
         if others:
             found = Dependency(first, tuple(others), "distinct")

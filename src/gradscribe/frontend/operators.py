@@ -55,6 +55,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Value
+from gradscribe.ir.probing import has
 from gradscribe.ir.types import BOOL, Scalar
 from gradscribe.primitives.control import RUN
 from gradscribe.primitives.registry import PRIMITIVES
@@ -272,7 +273,7 @@ def _truth_of_object(lowering: Lowering, item: Any) -> bool | Value:
         found = protocols.call(lowering, None, item, name)
         if found is not None:
             return truth(lowering, found)
-    if isinstance(item, ObjectRef) and hasattr(type(item.target), "__len__"):
+    if isinstance(item, ObjectRef) and has(type(item.target), "__len__"):
         depend(lowering, item.path, len(item.target), "length")
         return bool(item.target)
     return True

@@ -40,6 +40,7 @@ from gradscribe.frontend.values import (
     TupleOf,
     ViewOf,
 )
+from gradscribe.ir.probing import has, probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import DISTRIBUTIONS
 
@@ -65,10 +66,10 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
         return _grown(lowering, ObjectRef(value, path, name, grown=True))
     if is_input(value):
         return inputs.captured_variable(lowering, value, path, name)
-    if isinstance(value, CALLABLES) or (callable(value) and not hasattr(value, "__dict__")):
+    if isinstance(value, CALLABLES) or (callable(value) and probe(value, "__dict__") is None):
         depend(lowering, path, value)
         return Static(value)
-    if is_of_scipy(value) or is_of_scipy(getattr(value, "__self__", None)):
+    if is_of_scipy(value) or is_of_scipy(probe(value, "__self__")):
         depend(lowering, path, value)
         optional.enter_imported()
         return Static(DISTRIBUTIONS.get(type(value), value))
@@ -80,7 +81,7 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     if isinstance(value, functools.partial):
         return partial_of(lowering, value, path, name)
     found = ObjectRef(value, path, name=name)
-    return opened(lowering, found) if hasattr(type(value), "_fields") else found
+    return opened(lowering, found) if has(type(value), "_fields") else found
 
 
 def _grown_classes(lowering: Lowering) -> tuple[type, ...]:

@@ -3,7 +3,6 @@ those that are known by their value, and inputs."""
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import functools
 import inspect
@@ -15,6 +14,7 @@ import numpy as np
 
 from gradscribe.frontend.values import PLAIN_NUMBERS
 from gradscribe.ir.generators import RandomGenerator
+from gradscribe.ir.probing import has, is_dataclass, probe
 from gradscribe.ir.trees import flatten
 
 RESOLVED = (
@@ -57,16 +57,20 @@ _MARKS = ("__gradscribe_function__", "__gradscribe_primitive__", "__gradscribe_t
 
 def is_of_scipy(value: Any) -> bool:
     """Whether this is an object of SciPy's that is called: a distribution, a transform."""
-    modules = (getattr(value, "__module__", None) or "", type(value).__module__)
+    modules = (probe(value, "__module__") or "", type(value).__module__)
     return callable(value) and any(module.partition(".")[0] == "scipy" for module in modules)
 
 
 def is_input(value: Any) -> bool:
     """Whether a value is made of numbers and arrays, and at least one of them."""
-    if dataclasses.is_dataclass(value):
+    if _is_of_dataclass(value):
         return False
-    _, leaves = flatten(value, dataclasses.is_dataclass)
+    _, leaves = flatten(value, _is_of_dataclass)
     classes = (*PLAIN_NUMBERS, np.ndarray, RandomGenerator)
     return bool(leaves) and all(
-        isinstance(leaf, classes) or hasattr(type(leaf), "requires_grad") for leaf in leaves
+        isinstance(leaf, classes) or has(type(leaf), "requires_grad") for leaf in leaves
     )
+
+
+def _is_of_dataclass(value: Any) -> bool:
+    return is_dataclass(value) or is_dataclass(type(value))

@@ -21,6 +21,7 @@ from gradscribe.frontend.control.name_liveness import live_names
 from gradscribe.frontend.shared_variables import own_nodes, share_variables
 from gradscribe.frontend.source_files import definition_of
 from gradscribe.ir.core import Location
+from gradscribe.ir.probing import probe
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,5 +197,5 @@ def nested_too_deeply(location: Location) -> UnsupportedError:
 
 def plain_function(function: Any) -> FunctionType | None:
     """The Python function behind a callable (unwrapping ours), or None."""
-    target = getattr(function, "__gradscribe_function__", function)
+    target = probe(function, "__gradscribe_function__", function)
     return target if inspect.isfunction(target) else None

@@ -11,6 +11,7 @@ from typing import Any
 from gradscribe.frontend.values import DictRef, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.core import Primitive, Value
 from gradscribe.ir.lengths import Facts
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Array, Sequence, Tuple, Type
 from gradscribe.primitives.indexing import ACCUMULATE, GATHER, GETITEM, STORE
 from gradscribe.primitives.lists import ORDER
@@ -63,7 +64,7 @@ def name_of(callee: Any, otherwise: str = "") -> str:
         sign = _SIGNS.get(callee)
     except TypeError:  # a callee that is not hashable
         sign = None
-    named: str = getattr(callee, "__name__", None) or getattr(callee, "name", None) or otherwise
+    named: str = probe(callee, "__name__") or probe(callee, "name") or otherwise
     return sign or named or str(callee)
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.ir.probing import probe
+
 _CLASSES = {
     ("numpy.random._generator", "Generator"),
     ("numpy.random.mtrand", "RandomState"),
@@ -27,5 +29,5 @@ def made_by(callee: Any) -> type | None:
     """The class of the generator that a callable makes."""
     if isinstance(callee, type):
         return callee if issubclass(callee, RandomGenerator) else None
-    is_default = getattr(callee, "__name__", "") == "default_rng"
+    is_default = probe(callee, "__name__", "") == "default_rng"
     return np.random.Generator if is_default and callee is np.random.default_rng else None

@@ -36,6 +36,7 @@ from gradscribe.ir.core import (
     SliceOf,
     Value,
 )
+from gradscribe.ir.probing import probe
 from gradscribe.ir.trees import Leaf, Tree, bracketed, tree_text
 from gradscribe.ir.types import Type, map_lengths
 
@@ -222,8 +223,8 @@ def _callee_text(callee: Any) -> str:
 
 def _name_of(function: Any) -> str:
     """The name of a function or class with its module (without `builtins`), or ""."""
-    name = getattr(function, "__qualname__", getattr(function, "__name__", ""))
+    name = probe(function, "__qualname__", probe(function, "__name__", ""))
     if not name or not callable(function):
         return ""
-    module = getattr(function, "__module__", None) or "numpy"
+    module = probe(function, "__module__") or "numpy"
     return name if module == "builtins" else f"{module}.{name}"

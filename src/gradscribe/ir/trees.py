@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from gradscribe.ir.probing import is_dataclass
+
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
@@ -71,7 +73,7 @@ def node_of(value: Any) -> tuple[Node, list[Any]] | None:
         return Node(cls, (LEAF,) * len(value), tuple(value)), list(value.values())
     if isinstance(value, tuple) and hasattr(cls, "_fields"):
         return Node(cls, (LEAF,) * len(value), cls._fields), list(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if is_dataclass(cls):
         names = tuple(f.name for f in dataclasses.fields(value))
         return Node(cls, (LEAF,) * len(names), names), [getattr(value, n) for n in names]
     return None

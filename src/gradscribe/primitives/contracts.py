@@ -39,6 +39,8 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.ir.probing import probe
+
 
 @dataclass(frozen=True, slots=True)
 class Contract:
@@ -155,12 +157,12 @@ _TRANSIENT: frozenset[tuple[str, str]] = frozenset(
 def contract_of(callee: Any, count: int = 0, keywords: Collection[str] = ()) -> Contract:
     """What a call of this function, method or class may do. count: of its positional arguments;
     keywords: of the call."""
-    declared: Contract | None = getattr_of(callee, "__gradscribe_contract__")
+    declared: Contract | None = probe(callee, "__gradscribe_contract__")
     if declared is not None:
         return declared
     if isinstance(callee, operator.methodcaller | operator.attrgetter | operator.itemgetter):
         return PURE
-    owner = getattr_of(callee, "__self__")
+    owner = probe(callee, "__self__")
     if isinstance(callee, types.BuiltinMethodType | types.MethodType | types.MethodWrapperType):
         if not isinstance(owner, types.ModuleType):
             cls = owner if isinstance(owner, type) else type(owner)
@@ -198,19 +200,11 @@ def _of_library(callee: Any, keywords: Collection[str]) -> Contract:
             return _WRITING[callee]
     except TypeError:  # it has no hash
         return UNKNOWN
-    module = str(getattr_of(callee, "__module__") or "")
-    name = str(getattr_of(callee, "__name__") or "")
+    module = str(probe(callee, "__module__") or "")
+    name = str(probe(callee, "__name__") or "")
     if module.partition(".")[0] == "numpy" and name not in _WRITERS and "out" not in keywords:
         return PURE
     return UNKNOWN
-
-
-def getattr_of(item: Any, name: str) -> Any:
-    """An attribute of any object; None if there is none, or if it cannot be read."""
-    try:
-        return getattr(item, name, None)
-    except Exception:
-        return None
 
 
 def _is_any(item: Any, those: Iterable[Any]) -> bool:
@@ -220,7 +214,7 @@ def _is_any(item: Any, those: Iterable[Any]) -> bool:
 def _functions(modules: Iterable[types.ModuleType]) -> Iterable[Any]:
     for module in modules:
         for name in dir(module):
-            item = getattr_of(module, name)
+            item = probe(module, name)
             if isinstance(item, types.FunctionType | types.BuiltinFunctionType | type):
                 yield item
 

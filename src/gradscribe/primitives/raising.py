@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.ir.core import CALL, IF, Method, Operation, walk
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Scalar
 from gradscribe.primitives import control, indexing
 
@@ -97,7 +98,7 @@ def _raised(operation: Operation, made: dict[Any, Operation]) -> Classes:
         return _ANYTHING
     if primitive in _LOOKUPS:
         return IndexError, FloatingPointError
-    if getattr(operation.callee, "__module__", "") in ("numpy.linalg", "numpy.linalg._linalg"):
+    if probe(operation.callee, "__module__", "") in ("numpy.linalg", "numpy.linalg._linalg"):
         return np.linalg.LinAlgError, FloatingPointError
     if operation.callee in _DIVISIONS:
         divisor = made.get(operation.operands[1])
@@ -121,7 +122,7 @@ def _raised(operation: Operation, made: dict[Any, Operation]) -> Classes:
 
 def _is_of_libraries(callee: Any) -> bool:
     """Whether what is called is a function or method of NumPy or Python, no primitive of a user."""
-    module = getattr(callee, "__module__", None) or type(callee).__module__
+    module = probe(callee, "__module__") or type(callee).__module__
     return isinstance(callee, Method) or module.partition(".")[0] in _LIBRARIES
 
 

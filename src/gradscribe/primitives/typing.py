@@ -19,6 +19,7 @@ import numpy as np
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Method
 from gradscribe.ir.lengths import Facts
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type
 
 ONE = Affine((), 1)
@@ -43,7 +44,7 @@ def elementwise_type(facts: Facts, callee: Any, **operands: Any) -> Type:
     types = tuple(item for item in items if isinstance(item, Type))
     for type_ in types:
         dims_of(type_)
-    if getattr(callee, "__module__", "") == "math":
+    if probe(callee, "__module__", "") == "math":
         name = callee.__name__
         refuse_arrays(types, f"for arrays use `np.{name}`" if hasattr(np, name) else "")
     result = result_of(callee, *items)

@@ -8,6 +8,7 @@ reverse mode runs what was given for it, and forward mode the rest.
 from __future__ import annotations
 
 from gradscribe.ir.core import Function, Primitive, callees, walk
+from gradscribe.ir.probing import probe
 from gradscribe.primitives.control import GIVEN
 
 
@@ -19,4 +20,4 @@ def has_given_rules(function: Function) -> bool:
 
 def is_given(primitive: Primitive) -> bool:
     """Whether the derivative of an operation is one that the user gave."""
-    return primitive is GIVEN or getattr(primitive.callee, "__gradscribe_primitive__", False)
+    return primitive is GIVEN or probe(primitive.callee, "__gradscribe_primitive__", False)

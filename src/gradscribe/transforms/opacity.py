@@ -12,6 +12,7 @@ from typing import Any
 
 from gradscribe.errors import NoDerivativeError
 from gradscribe.ir.core import Function, Method, Operation, Value, walk
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives.control import EFFECT, RUN
 from gradscribe.primitives.registry import UNKNOWN
@@ -93,8 +94,8 @@ def _carries(value: Value) -> bool:
 
 def _refuse(call: Operation) -> None:
     callee = call.callee
-    name = callee.name if isinstance(callee, Method) else getattr(callee, "__name__", str(callee))
-    if refusal := getattr(callee, "refusal", ""):
+    name = callee.name if isinstance(callee, Method) else probe(callee, "__name__", str(callee))
+    if refusal := probe(callee, "refusal", ""):
         raise NoDerivativeError(refusal, "", call.location)
     advice = "give it one, or declare what it does with its arguments: `gs.primitive`"
     if name in _LOCATED:

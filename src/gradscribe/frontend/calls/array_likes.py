@@ -15,6 +15,7 @@ from gradscribe.frontend.data.sequences import known_items
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Iteration, ListRef, OneShot, Ref, Static, TupleOf
 from gradscribe.ir.core import Method, Primitive, Value
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Scalar, Sequence, Tuple
 
 _STRUCTURES = frozenset({"arrays", "operands"})
@@ -122,6 +123,6 @@ def _takes_arrays(callee: Any) -> bool:
     """Whether this is a function of NumPy or SciPy that takes arrays, or a method of an array."""
     if callee is np.array:
         return False
-    module = getattr(callee, "__module__", None) or ""
-    callee = getattr(callee, "__self__", callee)  # of a method of a ufunc, the ufunc
+    module = probe(callee, "__module__") or ""
+    callee = probe(callee, "__self__", callee)  # of a method of a ufunc, the ufunc
     return isinstance(callee, (np.ufunc, Method)) or module.partition(".")[0] in _LIBRARIES

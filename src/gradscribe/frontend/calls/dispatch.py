@@ -38,6 +38,7 @@ from gradscribe.frontend.values import (
     TupleOf,
 )
 from gradscribe.ir.generators import made_by
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, DISTRIBUTIONS, PRIMITIVES
@@ -205,7 +206,7 @@ def _is_opaque_function(
 ) -> bool:
     """Whether a Python function is called as it is: a function of a library without derivative, a
     maker of context managers."""
-    wrapped = getattr(function, "__wrapped__", None)
+    wrapped = probe(function, "__wrapped__")
     if wrapped is not None and inspect.isgeneratorfunction(wrapped):
         return function.__code__.co_filename == contextlib.__file__
     if not opaque.is_library(function) or function.__module__ == "contextlib":

@@ -20,6 +20,7 @@ from gradscribe.frontend import outside
 from gradscribe.frontend.data import sequences
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
+from gradscribe.ir.probing import probe
 
 _LIBRARIES = ("numpy", "scipy", "math", "cmath", "operator", "itertools")
 """Modules whose functions only compute, but for these."""
@@ -49,7 +50,7 @@ _CHANGEABLE = (Iterator, list, dict, set, bytearray, np.ndarray)
 
 def is_pure(callee: Any) -> bool:
     """Whether a callable gives the same for the same arguments and does nothing else."""
-    owner = getattr(callee, "__self__", None)
+    owner = probe(callee, "__self__")
     if isinstance(callee, types.BuiltinMethodType) and not isinstance(owner, types.ModuleType):
         return (owner if isinstance(owner, type) else type(owner)) in _VALUES
     if isinstance(callee, enum.EnumMeta):
@@ -59,14 +60,14 @@ def is_pure(callee: Any) -> bool:
     module = module_of(callee)
     if module == "builtins":
         return any(callee is function for function in _BUILTINS)
-    is_random = "random" in str(getattr(callee, "__module__", ""))
-    name = getattr(callee, "__name__", "")
+    is_random = "random" in str(probe(callee, "__module__", ""))
+    name = probe(callee, "__name__", "")
     return module in _LIBRARIES and not is_random and name not in _STATEFUL
 
 
 def module_of(callee: Any) -> str:
     """The name of the top-level module that a callable belongs to."""
-    module = getattr(callee, "__module__", None)
+    module = probe(callee, "__module__")
     if module is None and isinstance(callee, types.BuiltinFunctionType):
         module = type(callee.__self__).__module__
     return (module or "").partition(".")[0]
@@ -80,7 +81,7 @@ def folded(
     if not is_pure(callee):
         return None
     items = (*arguments, *keywords.values())
-    if isinstance(getattr(callee, "__self__", None), str):  # `",".join(names)`
+    if isinstance(probe(callee, "__self__"), str):  # `",".join(names)`
         items = tuple(outside.opened(lowering, item) for item in items)
     given = [known_object(lowering, item) for item in items]
     if not all(isinstance(item, Static) for item in given):

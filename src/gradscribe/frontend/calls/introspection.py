@@ -25,6 +25,7 @@ from gradscribe.frontend.values import (
     TupleOf,
 )
 from gradscribe.ir.core import Value
+from gradscribe.ir.probing import has
 from gradscribe.ir.types import BOOL, Opaque, Scalar
 
 
@@ -49,7 +50,7 @@ def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:
     if instances.is_object(item):
         found = objects.get(lowering, node, item, name)
         objects.refuse_uncertain(lowering, node, name, found)
-        if found is None and hasattr(instances.class_of(item), "__getattr__"):
+        if found is None and has(instances.class_of(item), "__getattr__"):
             lowering.unsupported(
                 node,
                 "whether an object has an attribute that its `__getattr__` may give",

@@ -26,6 +26,7 @@ from gradscribe.frontend.data import sequences
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import ListRef, LocalFunction, Static
+from gradscribe.ir.probing import probe
 
 _DECORATORS = (
     *(property, staticmethod, classmethod, functools.cached_property, functools.cache),
@@ -49,7 +50,8 @@ class Method:
 
 def method_of(function: Any) -> Method | None:
     """The method that a function stands for, if it does."""
-    return getattr(function, "__gradscribe_method__", None)
+    method: Method | None = probe(function, "__gradscribe_method__")
+    return method
 
 
 def define(lowering: Lowering, node: Any) -> None:

@@ -49,6 +49,7 @@ from gradscribe.frontend.values import (
     is_number,
 )
 from gradscribe.ir.core import Value
+from gradscribe.ir.probing import is_dataclass, probe
 
 
 def _super(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -102,7 +103,7 @@ def _fields_of(lowering: Lowering, node: Any, owner: Any) -> dict[str, Any]:
 def _replace(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`dataclasses.replace(owner, **changes)`: its class called anew."""
     (owner,) = arguments
-    if not is_object(owner) or not dataclasses.is_dataclass(class_of(owner)):
+    if not is_object(owner) or not is_dataclass(class_of(owner)):
         lowering.unsupported(
             node, "`replace` of something that is no dataclass", "call the class itself"
         )
@@ -138,7 +139,7 @@ def _astuple(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
 
 def _deeply(lowering: Lowering, node: Any, item: Any, convert: handlers.Handler) -> Any:
     """A copy, in which dataclasses are converted."""
-    if is_object(item) and dataclasses.is_dataclass(class_of(item)):
+    if is_object(item) and is_dataclass(class_of(item)):
         return convert(lowering, node, (item,), {})
     return _deep_copied(lowering, node, item)
 
@@ -149,7 +150,7 @@ def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         cells = {n: c for n, c in item.cells.items() if c in lowering.contents}
         fields = {name: lowering.contents[cell][name] for name, cell in cells.items()}
         return new_instance(lowering, item.cls, fields)
-    if isinstance(item, ObjectRef) and isinstance(getattr(item.target, "__dict__", None), dict):
+    if isinstance(item, ObjectRef) and isinstance(probe(item.target, "__dict__"), dict):
         names = tuple(vars(item.target))
         path = item.path.attribute("__dict__")
         dependencies.depend(lowering, path, names, "keys")

@@ -32,6 +32,7 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Method, Primitive, Value
 from gradscribe.ir.known import all_known
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import (
     BOOL,
     FLOAT,
@@ -87,9 +88,9 @@ def call(
     lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Any:
     """A call of a function without rule and source, at run time."""
-    name = getattr(callee, "__qualname__", repr(callee))
+    name = probe(callee, "__qualname__", repr(callee))
     given = (*arguments, *keywords.values())
-    text = getattr(callee, "__self__", None)
+    text = probe(callee, "__self__")
     if isinstance(text, str):
         return _in_text(lowering, Method(callee.__name__), (Static(text), *arguments), keywords)
     _refuse_by_name(lowering, node, callee, name)

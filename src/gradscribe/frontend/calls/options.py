@@ -14,6 +14,7 @@ import numpy as np
 
 from gradscribe.frontend.values import Static
 from gradscribe.ir.core import Method
+from gradscribe.ir.probing import probe
 
 _WITHOUT_EFFECT: Mapping[str, tuple[Any, ...] | None] = {
     "casting": None,
@@ -45,7 +46,7 @@ def _is_of_numpy(callee: Any) -> bool:
     """Whether it is NumPy's, or a method of arrays."""
     if isinstance(callee, (np.ufunc, Method)):
         return True
-    return str(getattr(callee, "__module__", "")).startswith("numpy")
+    return str(probe(callee, "__module__", "")).startswith("numpy")
 
 
 def _has_no_effect(name: str, item: Any) -> bool:

@@ -21,6 +21,7 @@ from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Method
 from gradscribe.ir.generators import RandomGenerator
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Array, Opaque, Tuple, Type
 from gradscribe.primitives.typing import dims_of, shape_dims, type_of
 
@@ -44,7 +45,7 @@ _FILLING = frozenset({"random", "standard_normal", "standard_exponential", "stan
 
 def generator_of(callee: Any) -> type | None:
     """The class of the generator whose method a callable is (`np.random.normal`)."""
-    owner = type(getattr(callee, "__self__", None))
+    owner = type(probe(callee, "__self__"))
     return owner if issubclass(owner, RandomGenerator) else None
 
 
@@ -125,7 +126,7 @@ def _shuffle(lowering: Lowering, call: _Draw) -> Any:
             "`shuffle` of this value is not supported",
             "index with a permutation instead",
         )
-    owner = getattr(call.callee, "__self__", None)
+    owner = probe(call.callee, "__self__")
     permute = Method("permutation") if owner is None else owner.permutation
     permuted = _drawn(lowering, replace(call, callee=permute, keywords={}))
     store(lowering, call.node, target, lowering.value(permuted))

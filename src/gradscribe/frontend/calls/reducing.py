@@ -186,7 +186,10 @@ def _sorted(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
         keys = tuple(calls.call(lowering, node, key, (item,), {}) for item in items)
     known = None if keys is None else _known_keys(keys)
     if items is not None and known is not None:
-        numbers = sorted(range(len(items)), key=known.__getitem__, reverse=bool(reverse.value))
+        try:
+            numbers = sorted(range(len(items)), key=known.__getitem__, reverse=bool(reverse.value))
+        except TypeError as error:
+            lowering.raises(node, error)
         return new_list(lowering, tuple(items[number] for number in numbers))
     if items and any(object_order.holds_objects(lowering, item) for item in items):
         assert keys is not None

@@ -28,6 +28,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import source_of
 from gradscribe.frontend.values import InstanceRef, Manager, Static
 from gradscribe.ir.core import Value
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Array, is_differentiable
 from gradscribe.primitives.control import ENTER, EXIT, RESUMED
 
@@ -63,7 +64,7 @@ def _manager(lowering: Lowering, node: Any, item: Any) -> Manager:
     cls = class_of(item) if is_object(item) else None
     if opaque.is_opaque(item):
         cls = item.type.cls
-    elif cls is None or not hasattr(cls, "__enter__"):
+    elif cls is None or probe(cls, "__enter__") is None:
         lowering.unsupported(
             node, "this value is no context manager", "use it around the call of the function"
         )
@@ -79,7 +80,7 @@ def _manager(lowering: Lowering, node: Any, item: Any) -> Manager:
 def may_suppress(cls: type) -> bool:
     """Whether leaving a manager of this class can end an exception: `__exit__` may return
     something that is true."""
-    leave = getattr(cls, "__exit__", None)
+    leave = probe(cls, "__exit__")
     if not isinstance(leave, types.FunctionType) or cls.__module__ == "contextlib":
         return False
     body = source_of(leave.__code__).node.body

@@ -36,6 +36,7 @@ from gradscribe.frontend.values import (
     is_number,
 )
 from gradscribe.ir.core import Value
+from gradscribe.ir.probing import probe
 
 Condition = bool | Value
 
@@ -311,7 +312,7 @@ def _attributes(lowering: Lowering, pattern: Any) -> list[tuple[Any, str]]:
     """The patterns of a class pattern, each with its attribute; "" for the object itself."""
     cls = _class_of(lowering, pattern)
     positional = list(getattr(pattern, "patterns", None) or ())
-    names = [""] if cls in _WHOLE else list(getattr(cls, "__match_args__", ()))
+    names = [""] if cls in _WHOLE else list(probe(cls, "__match_args__", ()))
     if len(names) < len(positional):
         lowering.unsupported(
             pattern,

@@ -21,6 +21,7 @@ from gradscribe.frontend.values import (
     Static,
     Super,
 )
+from gradscribe.ir.probing import has, probe
 
 MISSING: Any = object()
 """Stands for what a class does not have."""
@@ -37,7 +38,7 @@ def is_data_descriptor(kind: Any) -> bool:
 
 def _is_missing(lowering: Lowering, cls: type, name: str, kind: Any) -> bool:
     """Whether a class has nothing under a name; then it must stay so."""
-    if kind is MISSING and not dependencies.is_library(cls) and not hasattr(cls, name):
+    if kind is MISSING and not dependencies.is_library(cls) and not has(cls, name):
         dependencies.depend(lowering, Path(cls), name, "absent")
     return kind is MISSING
 
@@ -61,7 +62,7 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
         return None
     if isinstance(kind, functools.partialmethod):
         return _partial_method(lowering, owner, cls, name, kind)
-    inner = getattr(kind, "__gradscribe_function__", None)
+    inner = probe(kind, "__gradscribe_function__")
     if isinstance(inner, types.FunctionType):
         depend_on_class(lowering, cls, name, kind)
         return BoundMethod(owner, name, inner)
@@ -146,7 +147,7 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
         if name not in base.__dict__:
             continue
         kind = base.__dict__[name]
-        function = getattr(kind, "__func__", kind)
+        function = probe(kind, "__func__", kind)
         dependencies.depend(lowering, Path(base).attribute("__dict__").item(name), kind)
         if isinstance(kind, property):
             return calls.call(lowering, node, Static(kind.fget), (receiver,), {})

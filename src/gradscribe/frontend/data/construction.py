@@ -12,6 +12,7 @@ from gradscribe.frontend.data.instances import new_instance, set_attribute
 from gradscribe.frontend.data.object_stores import store_plainly
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import BoundMethod, Static
+from gradscribe.ir.probing import probe
 
 
 def can_instantiate(cls: Any) -> bool:
@@ -20,7 +21,7 @@ def can_instantiate(cls: Any) -> bool:
         return True
     if not isinstance(cls, type) or type(cls).__call__ is not type.__call__:
         return False
-    is_heap_type, new = bool(cls.__flags__ & (1 << 9)), getattr(cls, "__new__", None)
+    is_heap_type, new = bool(cls.__flags__ & (1 << 9)), probe(cls, "__new__")
     return is_heap_type and new is object.__new__ and cls.__module__ != "builtins"
 
 

@@ -24,6 +24,7 @@ from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.shared_variables import Variables
 from gradscribe.frontend.values import Cell, ObjectRef, Static, Unbound
+from gradscribe.ir.probing import probe
 
 
 def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> None:
@@ -78,7 +79,7 @@ def is_stored(lowering: Lowering, target: Any, name: str) -> bool:
 
 
 def _is_frozen(cls: type) -> bool:
-    parameters = getattr(cls, "__dataclass_params__", None)
+    parameters = probe(cls, "__dataclass_params__")
     return parameters is not None and bool(parameters.frozen)
 
 

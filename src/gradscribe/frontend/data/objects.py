@@ -27,6 +27,7 @@ from gradscribe.frontend.data.presence import may_be_missing
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.shared_variables import Variables
 from gradscribe.frontend.values import InstanceRef, ObjectRef, Static, Unbound
+from gradscribe.ir.probing import has, probe
 
 
 def read(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
@@ -58,7 +59,7 @@ def get(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
         return of_class(lowering, node, owner, cls, name)
     own = own_attribute(lowering, node, owner, name)
     if own is not None:
-        if kind is not MISSING or hasattr(cls, "__getattr__"):
+        if kind is not MISSING or has(cls, "__getattr__"):
             refuse_uncertain(lowering, node, name, own)
         return own
     if isinstance(owner, ObjectRef) and cell_of(lowering, owner, name) is None:
@@ -82,7 +83,7 @@ def refuse_uncertain(lowering: Lowering, node: Any, name: str, item: Any) -> Non
 
 def depend_on_absence(lowering: Lowering, owner: ObjectRef, name: str) -> None:
     """An object from outside does not hold this attribute itself, and must not at each call."""
-    if hasattr(owner.target, "__dict__"):
+    if probe(owner.target, "__dict__") is not None:
         dependencies.depend(lowering, owner.path.attribute("__dict__"), name, "without")
     elif isinstance(inspect.getattr_static(owner.target, name, None), types.MemberDescriptorType):
         dependencies.depend(lowering, owner.path, name, "absent")
@@ -104,7 +105,7 @@ def own_attribute(lowering: Lowering, node: Any, owner: Object, name: str) -> An
         return None
     if not callable(inspect.getattr_static(type(owner.target), name, None)):
         outside.refuse_exposed(lowering, owner)
-    if name not in getattr(owner.target, "__dict__", ()) and not _is_slot(owner.target, name):
+    if name not in probe(owner.target, "__dict__", ()) and not _is_slot(owner.target, name):
         return None
     return outside.attribute_of_object(lowering, node, owner, name)
 

@@ -146,6 +146,9 @@ def _read_list(lowering: Lowering, node: Any, owner: ListRef, index: Any) -> Any
 def _read_items(
     lowering: Lowering, node: Any, owner: Any, items: tuple[Any, ...], index: Any
 ) -> Any:
+    if not items and isinstance(owner, TupleOf) and isinstance(index, Value):
+        error = IndexError("tuple index out of range")
+        lowering.raises(node, error, f"this item cannot be read: {error}")
     index = uneven.place_among(lowering, owner, items, index)
     if isinstance(index, slice):
         (section,) = step_of(lowering, node, index)[1]["index"]

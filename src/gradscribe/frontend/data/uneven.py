@@ -16,7 +16,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static, TupleOf, is_number
 from gradscribe.ir.affine import Symbol
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import JoinError, Scalar, join_items
+from gradscribe.ir.types import JoinError, Never, Scalar, Type, join_items
 
 _FEW = 16
 """Among so few items a captured number becomes a constant (and one specialization is made each)."""
@@ -71,8 +71,9 @@ def _are_even(lowering: Lowering, items: tuple[Any, ...]) -> bool:
     """Whether a run-time list holds these items."""
     if any(isinstance(item, Static) and not is_number(item) for item in items):
         return False
+    nothing: Type = Never()
     try:
-        reduce(join_items, [lowering.value(item).type for item in items])
+        reduce(join_items, [lowering.value(item).type for item in items], nothing)
     except (UnsupportedError, JoinError):
         return False
     return True

@@ -23,6 +23,7 @@ from typing import Any
 
 from gradscribe.ir.core import IF, LOOP, Block, Function, LoopShape, Operation, Value
 from gradscribe.ir.liveness import Liveness
+from gradscribe.ir.probing import probe
 from gradscribe.primitives.control import EFFECT
 from gradscribe.transforms.bufferize.buffers import (
     IN_PLACE,
@@ -338,7 +339,7 @@ def _carried(region: Block, shape: LoopShape) -> tuple[Value, ...]:
 
 def _keeps_arguments(callee: Any) -> bool:
     """Whether a call may keep what it is given, and show it later."""
-    module = (getattr(callee, "__module__", None) or "").partition(".")[0]
+    module = (probe(callee, "__module__") or "").partition(".")[0]
     return module not in _FORGETFUL
 
 

@@ -1,0 +1,38 @@
+"""What any object has under a name of Python's own (`__self__`, `__module__`, `__dict__`, …).
+
+The compiler asks this of objects of the user's, whose classes may say anything: a `__getattr__`
+that raises a KeyError, or has an answer for every name. Such a method is not asked.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from typing import Any
+
+_BUILT_IN = (types.GetSetDescriptorType, types.MemberDescriptorType)
+
+
+def probe(value: Any, name: str, otherwise: Any = None) -> Any:
+    """The attribute of an object, without running a `__getattr__` of its class; `otherwise` where
+    there is none, or it cannot be read."""
+    try:
+        if not any("__getattr__" in vars(cls) for cls in type(value).__mro__):
+            return getattr(value, name, otherwise)
+        found = inspect.getattr_static(value, name, otherwise)
+        return found.__get__(value, type(value)) if isinstance(found, _BUILT_IN) else found
+    except Exception:  # from a property, or from a `__getattribute__`
+        return otherwise
+
+
+def has(value: Any, name: str) -> bool:
+    """Whether an object has an attribute, beside those that its `__getattr__` may give."""
+    return probe(value, name, _NOTHING) is not _NOTHING
+
+
+_NOTHING = object()
+
+
+def is_dataclass(cls: Any) -> bool:
+    """Whether a class is a dataclass, without asking a `__getattr__` of its metaclass."""
+    return probe(cls, "__dataclass_fields__") is not None

@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 
 import gradscribe as gs
-from gradscribe.errors import SourceNotFoundError, UnsupportedError
+from gradscribe.errors import AliasingError, SourceNotFoundError, UnsupportedError
 
 REFUSALS = (UnsupportedError, SourceNotFoundError)
+UNKNOWN = object()
 KINDS = ("right", "refused", "wrong", "crash")
 
 Function = Callable[..., Any]
@@ -37,9 +38,10 @@ class Wrong(Exception):
 
 @dataclass(frozen=True)
 class Verdict:
-    """modes: the kind of each mode; kind: the worst of them; detail: what the worst one says."""
+    """modes: the kind of each mode; kind: the worst of them; error, detail: what that one says."""
 
     kind: str
+    error: Exception | None
     detail: str
     modes: dict[str, str]
 
@@ -54,9 +56,9 @@ def verdict(make: Callable[[], Function], args: tuple[Any, ...]) -> Verdict:
         run = PlainRun(make, args)
         found = {name: _outcome(check, run) for name, check in MODES.items()}
     worst = max(found, key=lambda mode: KINDS.index(found[mode][0]))
-    kind, detail = found[worst]
+    kind, error = found[worst]
     modes = {mode: kind for mode, (kind, _) in found.items()}
-    return Verdict(kind, f"{kind} in mode {worst}: {detail}" if detail else "", modes)
+    return Verdict(kind, error, "" if error is None else _told(kind, worst, error), modes)
 
 
 def function_of(text: str) -> Function:
@@ -77,18 +79,25 @@ def _quiet() -> Iterator[None]:
             yield
 
 
-def _outcome(check: Callable[[PlainRun], None], run: PlainRun) -> tuple[str, str]:
+def _told(kind: str, mode: str, error: Exception) -> str:
+    if kind != "crash":
+        return f"{kind} in mode {mode}: {error}"
+    trace = "".join(traceback.format_exception(error))
+    return f"{kind} in mode {mode}: {error!r}\n{trace}"
+
+
+def _outcome(check: Callable[[PlainRun], None], run: PlainRun) -> tuple[str, Exception | None]:
     np.random.seed(0)
     random.seed(0)
     try:
         check(run)
     except REFUSALS as refusal:
-        return "refused", str(refusal)
+        return "refused", refusal
     except Wrong as difference:
-        return "wrong", str(difference)
+        return "wrong", difference
     except Exception as error:
-        return "crash", f"{error!r}\n{traceback.format_exc()}"
-    return "right", ""
+        return "crash", error
+    return "right", None
 
 
 class PlainRun:
@@ -154,16 +163,29 @@ def check_forward(run: PlainRun) -> None:
 
 
 def check_tensors(run: PlainRun) -> None:
+    try:
+        _check_calls(run, (float, np.ndarray))
+    except AliasingError:  # a number that is changed in place is one as long as it is no Tensor
+        _check_calls(run, (np.ndarray,))
+
+
+def _check_calls(run: PlainRun, classes: tuple[type, ...]) -> None:
+    """The second call finds the state that the first one has left."""
     function = gs.differentiable(run.make())
-    gradients, _ = [_with_tensors(run, function, call) for call in range(2)]
+    gradients, _ = [_with_tensors(run, function, classes, call) for call in range(2)]
     _check_gradients(run, gradients)
 
 
-def _with_tensors(run: PlainRun, function: Function, call: int) -> list[Any]:
-    """The gradients of a call with Tensors, of which value and stores are checked; the second
-    call finds the state that the first one has left."""
-    leaves = [gs.tensor(np.copy(leaf), requires_grad=True) for leaf in run.leaves]
-    args = _with_leaves(run.args, iter([leaf * 1.0 for leaf in leaves]))
+def _with_tensors(
+    run: PlainRun, function: Function, classes: tuple[type, ...], call: int
+) -> list[Any]:
+    """The gradients of a call with Tensors, of which value and stores are checked."""
+    leaves = [
+        gs.tensor(np.copy(leaf), requires_grad=True) if isinstance(leaf, classes) else leaf
+        for leaf in run.leaves
+    ]
+    given = [leaf * 1.0 for leaf in leaves]
+    args = _with_leaves(run.args, iter(given))
     value = _seeded(function, args)
     _check_value(_plain(value), run.values[call])
     for path, found, left in _arrays(args, run.left[call]):
@@ -171,7 +193,14 @@ def _with_tensors(run: PlainRun, function: Function, call: int) -> list[Any]:
             raise Wrong(f"{path} is left as {found}, by plain Python as {left}")
     if isinstance(value, gs.Tensor) and value.requires_grad:
         value.backward()
-    return [None if leaf.grad is None else leaf.grad.numpy() for leaf in leaves]
+    return [_gradient_of(leaf) for leaf in leaves]
+
+
+def _gradient_of(leaf: Any) -> Any:
+    """Of a number that was given as it is: nothing that could be checked."""
+    if not isinstance(leaf, gs.Tensor):
+        return UNKNOWN
+    return np.zeros(leaf.shape) if leaf.grad is None else leaf.grad.numpy()
 
 
 def _plain(value: Any) -> Any:
@@ -185,7 +214,7 @@ def check_hessian(run: PlainRun) -> None:
     product = gs.hvp(run.make(), _copied(run.args), _tangents(run.args, v))
     rows = zip(_leaves_of(product, run.args), w, strict=True)
     found = sum(float(np.sum(row * d)) for row, d in rows if row is not None)
-    steps = [run.curvature(v, w, h) for h in (1e-4, 1e-3)]
+    steps = [run.curvature(v, w, h) for h in (1e-4, 1e-5, 1e-3)]
     if not any(_close(found, step, 1e-4) for step in steps):
         raise Wrong(f"⟨w, H v⟩ is {found:.8g}, by differences {steps[0]:.8g}")
 
@@ -205,6 +234,8 @@ def _check_value(found: Any, expected: Any) -> None:
 
 def _check_gradients(run: PlainRun, found: list[Any]) -> None:
     for i, (leaf, gradient) in enumerate(zip(run.leaves, found, strict=True)):
+        if gradient is UNKNOWN:
+            continue
         gradient = np.zeros(np.shape(leaf)) if gradient is None else np.asarray(gradient)
         for place in np.ndindex(np.shape(leaf)):
             unit = [np.zeros(np.shape(other)) for other in run.leaves]

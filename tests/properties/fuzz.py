@@ -45,7 +45,7 @@ def batch(which: tuple[str, int]) -> tuple[collections.Counter[str], str]:
     @given(programs(kind), st.integers(0, 1000))
     def run(text: str, values: int) -> None:
         try:
-            check(text, values)
+            check(kind, text, values)
             outcomes["correct"] += 1
         except UnsupportedError as refusal:
             outcomes[f"refused: {_kind_of(refusal)}"] += 1

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.properties.grammar import (  # noqa: F401
     assignments,
+    border,
     calls,
     containers,
     control,
@@ -45,6 +46,8 @@ KINDS = {
             "peeled",
         }
     ),
+    "scratch": frozenset({"assignments", "branches", "loops", "calls", "scratch"}),
+    "border": frozenset({"assignments", "branches", "loops", "stores", "scratch", "border"}),
 }
 
 

@@ -32,8 +32,9 @@ class Scope:
     scalars: numbers. arrays: vectors of length 5 that may be stored to. matrices: of shape
     (4, 5). parts: views, with their lengths. indices: integers that are valid as index of
     both axes. numbers: lists of at least one number. tables: dicts with the keys "a" (a
-    vector) and "b" (a number). result: what the function returns. in_loop: whether `break`
-    may stand here.
+    vector) and "b" (a number). constants: vectors of length 5 that nothing active is stored to.
+    keepers: objects of compiled code that keep such vectors. result: what the function returns.
+    in_loop: whether `break` may stand here.
     """
 
     scalars: list[str] = field(default_factory=lambda: ["s"])
@@ -43,6 +44,8 @@ class Scope:
     indices: list[str] = field(default_factory=list)
     numbers: list[str] = field(default_factory=list)
     tables: list[str] = field(default_factory=list)
+    constants: list[str] = field(default_factory=list)
+    keepers: list[str] = field(default_factory=list)
     result: str = "scalar"
     in_loop: bool = False
     depth: int = 0

@@ -8,7 +8,7 @@ import pytest
 from tests.border.programs import Program, programs
 from tests.sampling import one_in
 
-CALLS = programs("native", "scipy", "memory", "others", "unknown", "everyday")
+CALLS = programs("native", "ways", "scipy", "memory", "others", "unknown", "everyday")
 
 
 @pytest.mark.parametrize("program", one_in(4, CALLS), ids=str)

@@ -61,6 +61,11 @@ def verdict(make: Callable[[], Function], args: tuple[Any, ...]) -> Verdict:
     return Verdict(kind, error, "" if error is None else _told(kind, worst, error), modes)
 
 
+
+SEEN_AT_RUN_TIME = ("no derivative is right", "which is not followed")
+"""How the errors end that say that compiled code changed what it was not given."""
+
+
 def function_of(text: str) -> Function:
     """The function `program` that a module with this text defines, with its source findable."""
     filename = f"<program {zlib.crc32(text.encode()):08x}>"
@@ -95,6 +100,9 @@ def _outcome(check: Callable[[PlainRun], None], run: PlainRun) -> tuple[str, Exc
         return "refused", refusal
     except Wrong as difference:
         return "wrong", difference
+    except AssertionError as difference:
+        is_told = str(difference).endswith(SEEN_AT_RUN_TIME)
+        return "refused" if is_told else "crash", difference
     except Exception as error:
         return "crash", error
     return "right", None

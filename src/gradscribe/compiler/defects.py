@@ -8,6 +8,7 @@ says that it is a defect, where in the user's source it was met, what to report 
 from __future__ import annotations
 
 import itertools
+import linecache
 import platform
 import sys
 import traceback
@@ -25,6 +26,8 @@ from gradscribe.ir.core import Function, Location, Operation, walk
 _OWN = frozenset({"gradscribe", "numpy", "scipy", "gast", "astunparse", *sys.stdlib_module_names})
 """The packages whose code the compiler runs for purposes of its own."""
 
+_SPEAKING = ("gradscribe.api.", "gradscribe.runtime.")
+
 _NAMED = ("gradscribe", "numpy", "scipy")
 """The packages whose versions are reported."""
 
@@ -34,8 +37,9 @@ def as_defect(error: Exception) -> InternalError | None:
     and for an exception of the user's program."""
     if isinstance(error, GradscribeError):
         return None
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    if any(_is_of_program(frame) for frame in frames):
+    places = list(traceback.walk_tb(error.__traceback__))
+    frames = [frame for frame, _ in places]
+    if any(_is_of_program(frame) for frame in frames) or _is_meant(*places[-1]):
         return None
     said = f"{type(error).__name__}: {error}".removesuffix(": ")
     return InternalError(
@@ -44,6 +48,13 @@ def as_defect(error: Exception) -> InternalError | None:
         f"traceback, the function and these versions: {_versions()}",
         _last_place(frames),
     )
+
+
+def _is_meant(frame: FrameType, line: int) -> bool:
+    """Whether an error was raised by a statement of the layers that speak PyTorch's words."""
+    module = frame.f_globals.get("__name__") or ""
+    statement = linecache.getline(frame.f_code.co_filename, line).strip()
+    return module.startswith(_SPEAKING) and statement.startswith("raise ")
 
 
 def _is_of_program(frame: FrameType) -> bool:

@@ -74,6 +74,68 @@ def test_errors_survive_pickling():
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
+def test_a_refusal_is_also_what_python_raises():
+    kind = errors.raised_as(errors.UnsupportedError, KeyError)
+    assert kind is errors.raised_as(errors.UnsupportedError, KeyError)
+    assert issubclass(kind, errors.UnsupportedError) and issubclass(kind, KeyError)
+    error = kind("what", "advice", Location("f.py", 1, 0, 1, "x"))
+    assert str(error) == str(errors.UnsupportedError(*error.args))
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is kind and str(again) == str(error)
+
+
+@pytest.mark.parametrize(
+    ("raised", "caught"),
+    [
+        (np.exceptions.AxisError, (ValueError, IndexError)),
+        (np.linalg.LinAlgError, (ValueError,)),
+        (UnicodeDecodeError, (UnicodeDecodeError,)),
+        (AttributeError, (AttributeError,)),
+        (OSError, (OSError,)),
+        (RuntimeError, (RuntimeError,)),
+    ],
+)
+def test_of_other_classes_it_is_what_they_are_among_the_built_in_ones(raised, caught):
+    kind = errors.raised_as(errors.UnsupportedError, raised)
+    error = kind("what")
+    assert all(isinstance(error, cls) for cls in caught)
+    assert str(error) == "what"
+
+
+@pytest.mark.parametrize(
+    ("program", "python"),
+    [
+        (lambda x: x @ np.ones(4), ValueError),
+        (lambda x: x + np.ones(4), ValueError),
+        (lambda x: np.sum(x, axis=3), np.exceptions.AxisError.__bases__),
+        (lambda x: x.nosuch, AttributeError),
+        (lambda x: np.nosuch(x), AttributeError),
+        (lambda x: [x].nosuch(), AttributeError),
+        (lambda x: nosuch, NameError),  # noqa: F821
+        (lambda x: {"a": x}["b"], KeyError),
+        (lambda x: (x, x)[2], IndexError),
+        (lambda x: x[0, 0], IndexError),
+        (lambda x: x["a"], IndexError),
+        (lambda x: x[0](), TypeError),
+        (lambda x: x[0][0], (TypeError, IndexError)),
+        (lambda x: len(x[0]), TypeError),
+        (lambda x: sum(x[0]), TypeError),
+        (lambda x: [x] - [x], TypeError),
+        (lambda x: np.sum(x, nosuch=1), TypeError),
+        (lambda x: (lambda a, b: a)(x), TypeError),
+        (lambda x: np.linalg.inv(x), np.linalg.LinAlgError.__bases__),
+        (lambda x: np.concatenate([x, np.ones((2, 2))]), ValueError),
+        (lambda x: int("one") * x, ValueError),
+    ],
+)
+def test_refusals_are_caught_as_programs_catch_what_python_raises(program, python):
+    with pytest.raises(python):
+        program(np.ones(3))
+    with pytest.raises(python) as caught:
+        gs.vjp(program, np.ones(3))
+    assert isinstance(caught.value, errors.UnsupportedError)
+
+
 def message_of(kind, call):
     with pytest.raises(kind) as caught:
         call()

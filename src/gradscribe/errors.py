@@ -14,9 +14,10 @@ This is the ground of the package: it imports nothing of it, and every layer may
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
-from typing import Protocol
+from typing import Any, Protocol
 
 _internal_frames = os.environ.get("GRADSCRIBE_INTERNAL_FRAMES", "") not in ("", "0")
 
@@ -126,6 +127,42 @@ class InternalError(GradscribeError):
 
 class CheckError(GradscribeError, AssertionError):
     """Two ways of computing one derivative do not agree (`gradscribe.testing`)."""
+
+
+def raised_as(kind: type[GradscribeError], *others: type[BaseException]) -> type[GradscribeError]:
+    """The kind of error that is of these classes of exceptions, too: plain Python raises them in
+    its place, and they are what programs catch. Of classes that are no built-in ones, it is their
+    built-in bases."""
+    bases = [base for other in others for base in _built_in(other)]
+    bases = [base for base in dict.fromkeys(bases) if not issubclass(kind, base)]
+    return _joined((kind, *bases)) if bases else kind
+
+
+def _built_in(cls: type[BaseException]) -> list[type[BaseException]]:
+    if cls.__module__ == "builtins":
+        return [cls] if issubclass(cls, Exception) else []
+    return [base for direct in cls.__bases__ for base in _built_in(direct)]
+
+
+@functools.cache
+def _joined(classes: tuple[Any, ...]) -> Any:
+    kind, *bases = classes
+    namespace = {
+        "__module__": kind.__module__,
+        "__qualname__": kind.__qualname__,
+        "__doc__": kind.__doc__,
+        "__reduce__": lambda self: (_made_again, (kind, tuple(bases), self.args)),
+    }
+    try:
+        return type(kind.__name__, classes, namespace)
+    except TypeError:  # exceptions whose objects are laid out in different ways
+        return kind
+
+
+def _made_again(
+    kind: type[GradscribeError], bases: tuple[type[BaseException], ...], args: tuple[Any, ...]
+) -> GradscribeError:
+    return raised_as(kind, *bases)(*args)
 
 
 def excerpt(location: SourceLocation) -> list[str]:

@@ -39,13 +39,15 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 @dataclasses.dataclass(frozen=True)
 class Program:
     """A function that is refused. text: what the error says is refused; kind: its class in
-    `gradscribe.errors`; run: provokes it; placed: whether the error must show a place."""
+    `gradscribe.errors`; run: provokes it; placed: whether the error must show a place; args: what
+    plain Python calls it with."""
 
     function: Callable[..., Any]
     text: str
     kind: type[GradscribeError]
     run: Callable[[], Any]
     placed: bool
+    args: tuple[Any, ...] = ()
 
     @property
     def name(self) -> str:
@@ -67,7 +69,7 @@ def refused(
         def run() -> Any:
             return by(function, *args)
 
-        _PROGRAMS.append(Program(function, text, kind, run, placed=True))
+        _PROGRAMS.append(Program(function, text, kind, run, True, args))
         return function
 
     return add

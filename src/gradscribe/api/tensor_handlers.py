@@ -88,7 +88,9 @@ def with_names(function: Callable[..., Any]) -> handlers.Handler:
             signature.bind(lowering, node, *arguments, **keywords)
         except TypeError as error:
             advice = "call it with the arguments that PyTorch documents"
-            lowering.unsupported(node, f"this call has other arguments: {error}", advice)
+            lowering.unsupported(
+                node, f"this call has other arguments: {error}", advice, python=TypeError
+            )
         return function(lowering, node, *arguments, **keywords)
 
     return handler

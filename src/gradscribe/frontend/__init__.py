@@ -33,6 +33,7 @@ from gradscribe.frontend.interruptions import (
     EverOtherTypesError,
     MisfitError,
     SplitError,
+    refusal,
 )
 from gradscribe.frontend.lowered import lowered
 from gradscribe.frontend.lowering import Lowering
@@ -93,7 +94,7 @@ def lower(
         contexts.refuse_changed_mode(lowering)
         return lowered(lowering, function, parameters, given, attributes, result)
     except (AlwaysRaisesError, EverOtherTypesError, MisfitError) as error:
-        raise UnsupportedError(error.what, error.advice, error.location) from None
+        raise refusal(error) from None
 
 
 def _bound(

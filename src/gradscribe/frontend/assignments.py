@@ -77,6 +77,7 @@ def _unpack(lowering: Lowering, target: Any, item: Any) -> None:
                 target,
                 f"not enough values to unpack: {len(items)}",
                 "name fewer targets, or give it more items",
+                python=ValueError,
             )
         middle = new_list(lowering, tuple(items[first : len(items) - after]))
         items[first : len(items) - after] = [middle]
@@ -85,6 +86,7 @@ def _unpack(lowering: Lowering, target: Any, item: Any) -> None:
             target,
             f"expected {len(target.elts)} values to unpack, got {len(items)}",
             "name as many targets as there are items, or collect the rest: `a, *rest = …`",
+            python=ValueError,
         )
     _assign_each(lowering, target, items)
 

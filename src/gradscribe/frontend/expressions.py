@@ -210,6 +210,7 @@ def _dict(lowering: Lowering, node: Any) -> Any:
                     node,
                     "`**` of this value is not supported in a dict display",
                     "give it a dict, or write the items out",
+                    python=TypeError,
                 )
             pairs += [(Static(k), item) for k, item in lowering.contents[other.storage].items()]
             continue
@@ -359,6 +360,7 @@ def _keywords(lowering: Lowering, node: Any) -> dict[str, Any]:
                 node,
                 "`**` of this value is not supported in a call",
                 "give it a dict, or write the arguments out",
+                python=TypeError,
             )
     return keywords
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradscribe.errors import UnsupportedError
+from gradscribe.errors import UnsupportedError, raised_as
 from gradscribe.ir.core import Location, Value
 from gradscribe.ir.types import Type
 
@@ -74,7 +74,19 @@ class NotYetKnownError(Exception):
 
 
 class MisfitError(UnsupportedError):
-    """The arguments of an operation do not fit it, as its type rule says."""
+    """The arguments of an operation do not fit it, as its type rule says. cls: the class of what
+    Python raises then."""
+
+    cls: type[Exception] | None = None
+
+
+def refusal(error: AlwaysRaisesError | MisfitError | EverOtherTypesError) -> UnsupportedError:
+    """What leaves the compiler: an exception of the class that Python raises, too."""
+    cls = getattr(error, "cls", None)
+    kind = raised_as(UnsupportedError, *([cls] if cls else []))
+    made = kind(error.what, error.advice, error.location)
+    assert isinstance(made, UnsupportedError)
+    return made
 
 
 class SplitError(Exception):

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from gradscribe.errors import GradscribeError, UnsupportedError
+from gradscribe.errors import GradscribeError, UnsupportedError, raised_as
 from gradscribe.frontend import known_inputs, wording
+from gradscribe.frontend.calls import raised
 from gradscribe.frontend.calls.definitions import Recursion
 from gradscribe.frontend.data.places import Place
 from gradscribe.frontend.frame import Frame
@@ -138,9 +139,16 @@ class Lowering:
     # -- errors ------------------------------------------------------------------------
 
     def unsupported(
-        self, node: Any, what: str, advice: str, kind: type[GradscribeError] = UnsupportedError
+        self,
+        node: Any,
+        what: str,
+        advice: str,
+        kind: type[GradscribeError] = UnsupportedError,
+        python: type[Exception] | None = None,
     ) -> NoReturn:
-        """Refuse, with the place of `node` in the user's source and what to write there."""
+        """Refuse, with the place of `node` in the user's source and what to write there. python:
+        the class of what Python raises in any case."""
+        kind = kind if python is None else raised_as(kind, python)
         raise kind(what, advice, self.location(node) if self.frames else None)
 
     def location(self, node: Any) -> Location:
@@ -229,7 +237,9 @@ class Lowering:
         given = wording.operands(self.builder.facts, operands)
         advice = getattr(error, "advice", "") or f"correct what it is given{given and ': '}{given}"
         what = f"{wording.operation(primitive, callee)} cannot be compiled here: {error}"
-        return MisfitError(what, advice, self.builder.location)
+        made = MisfitError(what, advice, self.builder.location)
+        made.cls = raised.misfit(self, primitive, callee, arguments)
+        return made
 
     def constant(self, number: Any) -> Value:
         return self.emit(CONSTANT, {"value": number})

@@ -21,6 +21,7 @@ from gradscribe.frontend.calls import (
     inlining,
     opaque,
     prelude,
+    raised,
     texts,
     unpacking,
 )
@@ -92,6 +93,7 @@ COMPARE: dict[type, Callable[..., Any]] = {
 _COMPARISONS = frozenset(COMPARE.values())
 
 
+@raised.as_python(lambda callee, *operands: callee(*operands))
 def operate(lowering: Lowering, node: Any, callee: Any, *operands: Any) -> Any:
     """An operator on frontend values: folded if static, on tuples and lists as Python does."""
     operands = tuple(outside.opened(lowering, resolved(lowering, operand)) for operand in operands)
@@ -348,6 +350,7 @@ def membership(lowering: Lowering, node: Any, wanted: bool, item: Any, container
     return found if wanted else operate(lowering, node, operator.not_, found)
 
 
+@raised.as_python(lambda item, container: item in container)
 def _contains(lowering: Lowering, node: Any, item: Any, container: Any) -> Any:
     """A bool where it is known, else a frontend value."""
     container = keyed.by_computed_key(lowering, container, item) or container

@@ -96,7 +96,8 @@ def _outside(lowering: Lowering, node: Any, function: types.FunctionType, name: 
         try:
             value = cells[name].cell_contents
         except ValueError:
-            lowering.unsupported(node, f"`{name}` has no value yet", "call the function later")
+            what = f"`{name}` has no value yet"
+            lowering.raises(node, NameError(what), what, "call the function later")
         return external(lowering, value, Path(cells[name]).attribute("cell_contents"), name)
     if name in function.__globals__:
         value = function.__globals__[name]
@@ -106,4 +107,5 @@ def _outside(lowering: Lowering, node: Any, function: types.FunctionType, name: 
     if hasattr(builtins, name):
         depend(lowering, Path(function.__globals__), name, "without")
         return Static(getattr(builtins, name))
-    return lowering.unsupported(node, f"the name `{name}` is not defined", "define it")
+    error = NameError(f"name '{name}' is not defined")
+    return lowering.raises(node, error, f"the name `{name}` is not defined", "define it")

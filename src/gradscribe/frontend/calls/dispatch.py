@@ -25,6 +25,7 @@ from gradscribe.frontend.calls import (
     randomness,
     static_values,
 )
+from gradscribe.frontend.calls.raised import call_as_python
 from gradscribe.frontend.data import class_attributes, construction, dataclass_methods, protocols
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import plain_function
@@ -49,6 +50,7 @@ _DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType)
 """The classes whose methods may be called on the class: `np.ndarray.copy(x)`."""
 
 
+@call_as_python
 def call(
     lowering: Lowering,
     node: Any,

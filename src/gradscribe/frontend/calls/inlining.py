@@ -201,6 +201,7 @@ def _bind(
             node,
             f"`{called}` cannot be called like this: {error}",
             f"call it as {called}{inspect.Signature(parameters)}",
+            python=TypeError,
         )
     bound.apply_defaults()
     names = {

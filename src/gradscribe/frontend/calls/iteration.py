@@ -9,6 +9,7 @@ import gast
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import inlining, iterators, opaque, positions, texts, unpacking
 from gradscribe.frontend.calls import iteration_prelude as prelude
+from gradscribe.frontend.calls.raised import as_python
 from gradscribe.frontend.data import (
     class_attributes,
     instances,
@@ -36,6 +37,7 @@ from gradscribe.ir.types import Array, Sequence
 from gradscribe.primitives.control import RUN
 
 
+@as_python(iter)
 def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
     """What a `for` over this value runs over."""
     item = outside.opened(lowering, iterators.taken(lowering, node, resolved(lowering, item)))
@@ -124,6 +126,7 @@ def _counted(lowering: Lowering, node: Any, item: Any) -> Iteration:
             node,
             "this object cannot be iterated over",
             "give its class `__iter__`, or `__len__` and `__getitem__`",
+            python=TypeError,
         )
     return Iteration("items", (range_of(lowering, node, (count,), {}), item))
 

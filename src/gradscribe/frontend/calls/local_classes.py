@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import gast
 
+from gradscribe.errors import GradscribeError
 from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import handlers, inlining
 from gradscribe.frontend.calls.folding import known_object
@@ -64,6 +65,8 @@ def define(lowering: Lowering, node: Any) -> None:
         cls = types.new_class(node.name, bases, options, lambda made: _fill(made, items))
         for decorator in reversed(node.decorator_list):
             cls = body.decorator(decorator)(cls)
+    except GradscribeError:
+        raise
     except (TypeError, ValueError) as error:
         lowering.raises(node, error, f"this class cannot be made: {error}")
     for method in body.methods:

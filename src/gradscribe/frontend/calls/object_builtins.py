@@ -84,6 +84,7 @@ def _set_plainly(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -
             node,
             "the attributes of this value cannot be stored",
             "keep what changes in an object of your own, or return it",
+            python=AttributeError,
         )
     object_stores.store_plainly(
         lowering, node, owner, static_values.object_of(lowering, node, name), item
@@ -105,7 +106,10 @@ def _replace(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     (owner,) = arguments
     if not is_object(owner) or not is_dataclass(class_of(owner)):
         lowering.unsupported(
-            node, "`replace` of something that is no dataclass", "call the class itself"
+            node,
+            "`replace` of something that is no dataclass",
+            "call the class itself",
+            python=TypeError,
         )
     cls: Any = class_of(owner)
     initial = {field.name for field in dataclasses.fields(cls) if field.init}
@@ -217,7 +221,9 @@ def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
             return inlining.inline(lowering, node, iteration_prelude.next_or, arguments)
         return protocols.call(lowering, node, item, "__next__")
     if not isinstance(item, OneShot):
-        lowering.unsupported(node, "`next` of what is no iterator", "make one: `iter(…)`")
+        lowering.unsupported(
+            node, "`next` of what is no iterator", "make one: `iter(…)`", python=TypeError
+        )
     lowering.generators.leaving = True
     try:
         iteration = iterations.over(lowering, node, item)
@@ -238,7 +244,10 @@ def _replace_fields(lowering: Lowering, node: Any, arguments: Any, keywords: Any
     fields: tuple[str, ...] = getattr(owner.cls, "_fields", ())
     if not keywords.keys() <= set(fields):
         lowering.unsupported(
-            node, f"`{owner.cls.__name__}` has no such field", "name the fields as the class does"
+            node,
+            f"`{owner.cls.__name__}` has no such field",
+            "name the fields as the class does",
+            python=ValueError,
         )
     items = zip(fields, owner.items, strict=True)
     return TupleOf(tuple(keywords.get(name, item) for name, item in items), owner.cls)

@@ -131,7 +131,10 @@ def _options(lowering: Lowering, node: Any, callee: Any, keywords: dict[str, Any
     key, default = rest.pop("key", None), rest.pop("default", None)
     if rest:
         lowering.unsupported(
-            node, f"`{callee.__name__}` takes `key` and `default` alone", "leave out the others"
+            node,
+            f"`{callee.__name__}` takes `key` and `default` alone",
+            "leave out the others",
+            python=TypeError,
         )
     return key, default
 

@@ -7,6 +7,7 @@ which lengths of the arguments.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -19,6 +20,9 @@ from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type, map_length
 from gradscribe.primitives.typing import TypeRuleError, type_of
 
 Lengths = Mapping[Symbol, int]
+
+_MOST = 1 << 20
+"""How many elements an example has at most that is made to see what Python raises."""
 
 
 def type_by_trial(facts: Facts, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Type:
@@ -117,6 +121,29 @@ def _call(function: Callable[..., Any], arguments: Mapping[str, Any], lengths: L
     examples = {name: _example(tree, lengths, rng) for name, tree in arguments.items()}
     with np.errstate(all="ignore"):
         return function(**examples)
+
+
+def example(facts: Facts, type_: Type) -> Any:
+    """A value of a type, with the lengths of the specializing call; a `LookupError` if there is
+    none, or it would be large."""
+    symbols = [symbol for dim in _dims(type_) for symbol, _ in dim.terms]
+    if not _has_examples(type_) or any(symbol not in facts.samples for symbol in symbols):
+        raise LookupError("a type, or lengths, that are not known")
+    lengths = _lengths(facts, {"value": type_})
+    if isinstance(type_, Array) and math.prod(_value(d, lengths) for d in type_.dims) > _MOST:
+        raise LookupError("a large value")
+    return _example(type_, lengths, np.random.default_rng(0))
+
+
+def _has_examples(type_: Type) -> bool:
+    if isinstance(type_, Tuple):
+        return all(map(_has_examples, type_.items))
+    if isinstance(type_, Sequence):
+        return _has_examples(type_.item)
+    is_integer = isinstance(type_, (Array, Scalar)) and np.dtype(type_.dtype).kind in "iu"
+    if isinstance(type_, Scalar):
+        return not is_integer or type_.value is not None  # an axis, or an index
+    return isinstance(type_, Array) and not is_integer
 
 
 def _example(tree: Any, lengths: Lengths, rng: np.random.Generator) -> Any:

@@ -6,6 +6,7 @@ import enum
 import operator
 from typing import Any
 
+from gradscribe.errors import GradscribeError
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import application, iterators, opaque
 from gradscribe.frontend.calls import iteration as iterations
@@ -92,6 +93,7 @@ def unpacked(
                 node,
                 "an array without axes has no items",
                 "use the array itself, or `np.atleast_1d`",
+                python=TypeError,
             )
         return _counted_items(lowering, node, item, type_.dims[0], expected)
     if isinstance(item, Value) and isinstance(item.type, Tuple):
@@ -179,6 +181,8 @@ def len_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`len(item)`."""
     try:
         result = length(lowering, arguments[0])
+    except GradscribeError:
+        raise
     except TypeError as error:
         lowering.raises(node, error)
     if result is not None:

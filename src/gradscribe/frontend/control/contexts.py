@@ -66,7 +66,10 @@ def _manager(lowering: Lowering, node: Any, item: Any) -> Manager:
         cls = item.type.cls
     elif cls is None or probe(cls, "__enter__") is None:
         lowering.unsupported(
-            node, "this value is no context manager", "use it around the call of the function"
+            node,
+            "this value is no context manager",
+            "use it around the call of the function",
+            python=TypeError,
         )
     if cls is not None and may_suppress(cls):
         lowering.unsupported(

@@ -318,6 +318,7 @@ def _attributes(lowering: Lowering, pattern: Any) -> list[tuple[Any, str]]:
             pattern,
             f"`{cls.__name__}` has no such positional patterns",
             "match attributes by name: `Point(x=a)`, or define `__match_args__`",
+            python=TypeError,
         )
     by_name = zip(
         getattr(pattern, "kwd_patterns", None) or (),

@@ -10,6 +10,7 @@ import numpy as np
 from gradscribe.frontend import dependencies, outside, wording
 from gradscribe.frontend.calls import application, handlers, introspection, methods, opaque, tensors
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls.raised import as_python
 from gradscribe.frontend.data import (
     carried_by_exceptions,
     class_attributes,
@@ -35,6 +36,7 @@ from gradscribe.primitives.indexing import LENGTH
 from gradscribe.primitives.registry import METHODS
 
 
+@as_python(getattr)
 def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
     """`owner.name`."""
     if isinstance(owner, Static) and not is_number(owner):
@@ -121,8 +123,8 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
             what = f"the attribute `{name}` of an array is not supported"
             lowering.unsupported(node, what, "use its shape, dtype or elements")
     elif name not in METHODS:
-        advice = wording.near(name, dir(np.ndarray))
-        lowering.unsupported(node, f"an array has no attribute `{name}`", advice)
+        what = f"an array has no attribute `{name}`"
+        lowering.raises(node, AttributeError(what), what, wording.near(name, dir(np.ndarray)))
     return BoundMethod(owner, name)
 
 

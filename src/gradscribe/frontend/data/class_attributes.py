@@ -160,9 +160,8 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
         if base is object:
             return BoundMethod(receiver, name, kind)
         return outside.external(lowering, kind, Path(base).attribute(name), name)
-    return lowering.unsupported(
-        node, f"`super()` has no attribute `{name}`", "define it in a base class"
-    )
+    what = f"`super()` has no attribute `{name}`"
+    return lowering.raises(node, AttributeError(what), what, "define it in a base class")
 
 
 def is_computed(owner: Any, name: str) -> bool:

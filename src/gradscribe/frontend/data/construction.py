@@ -30,7 +30,9 @@ def instantiate(
 ) -> Any:
     """`cls(*arguments, **keywords)`."""
     if inspect.isabstract(cls):
-        lowering.unsupported(node, f"`{cls.__name__}` is abstract", "make one of a subclass")
+        lowering.unsupported(
+            node, f"`{cls.__name__}` is abstract", "make one of a subclass", python=TypeError
+        )
     owner = new_instance(lowering, cls, {})
     if cls is types.SimpleNamespace:
         for name, item in keywords.items():
@@ -44,6 +46,7 @@ def instantiate(
                 node,
                 f"`{cls.__name__}()` takes no arguments",
                 "leave the arguments out, or give the class an `__init__`",
+                python=TypeError,
             )
         return owner
     calls.call(lowering, node, Static(initialize), (owner, *arguments), keywords)

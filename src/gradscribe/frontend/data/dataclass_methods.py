@@ -41,6 +41,7 @@ def initialize_dataclass(
             node,
             f"`{base.__name__}` cannot be made like this: {error}",
             f"call it as {base.__name__}({taken})",
+            python=TypeError,
         )
     items = dict(list(bound.arguments.items())[1:])
     later: list[Any] = []

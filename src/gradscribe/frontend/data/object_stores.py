@@ -54,6 +54,7 @@ def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> No
             node,
             f"cannot assign to field `{name}`: `{cls.__name__}` is frozen",
             f"make a new one: `dataclasses.replace(…, {name}=…)`",
+            python=AttributeError,
         )
     if isinstance(own_store, types.FunctionType):
         calls.call(lowering, node, Static(own_store), (owner, Static(name), item), {})

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.calls.raised import as_python
 from gradscribe.frontend.data import places, protocols, sequences, uneven
 from gradscribe.frontend.data.aliasing import check_store, refuse_store
 from gradscribe.frontend.data.indices import as_array
@@ -27,6 +28,7 @@ from gradscribe.primitives.indexing import ACCUMULATE, GETITEM, STORE, may_repea
 from gradscribe.primitives.registry import PRIMITIVES
 
 
+@as_python(operator.setitem)
 def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any) -> None:
     """`owner[index] = item`."""
     owner = outside.opened(lowering, owner)
@@ -144,13 +146,16 @@ def check_dtype(lowering: Lowering, node: Any, target: Ref, item: Type) -> None:
             node,
             f"NumPy does not store a {item.dtype} result in an array of {dtype} in place",
             "convert the array first, as in `a = a.astype(float)`",
+            python=TypeError,
         )
 
 
 def _change(lowering: Lowering, node: Any, primitive: Any, target: Ref, value: Value) -> None:
     storage = target.storage
     if is_read_only(target):
-        lowering.unsupported(node, "this array is read-only", "make a copy of it (`.copy()`)")
+        lowering.unsupported(
+            node, "this array is read-only", "make a copy of it (`.copy()`)", python=ValueError
+        )
     check_store(lowering, node, storage)
     if isinstance(value.type, Array) and not value.type.rank:
         value = _as_element(lowering, target, value)

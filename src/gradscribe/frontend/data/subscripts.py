@@ -12,6 +12,7 @@ import numpy as np
 
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import opaque, tensors, texts
+from gradscribe.frontend.calls.raised import as_python
 from gradscribe.frontend.data import index_tricks, places, protocols, ranges, sequences, uneven
 from gradscribe.frontend.data.indices import Step, step_of
 from gradscribe.frontend.data.keyed import by_computed_key, known_key
@@ -25,6 +26,7 @@ from gradscribe.primitives.indexing import GATHER
 from gradscribe.primitives.registry import PRIMITIVES
 
 
+@as_python(operator.getitem)
 def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
     """`owner[index]`."""
     if isinstance(owner, ObjectRef) and (

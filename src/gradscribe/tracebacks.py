@@ -15,6 +15,7 @@ import ast
 import functools
 import linecache
 import os
+import sys
 from collections.abc import Callable, Iterator
 from types import CodeType, TracebackType
 from typing import Any, TypeVar
@@ -172,3 +173,11 @@ def _raising(place: SourceLocation, name: str) -> CodeType:
     statement = ast.Raise(ast.Name("Exception", ast.Load(), **span), None, **span)
     code = compile(ast.Module([statement], []), place.filename, "exec")
     return code.replace(co_name=name)
+
+
+def level_of_user() -> int:
+    """How far above the caller the first frame of the user's is, as `warnings` counts."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("gradscribe."):
+        level, frame = level + 1, frame.f_back
+    return level

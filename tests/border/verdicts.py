@@ -61,7 +61,6 @@ def verdict(make: Callable[[], Function], args: tuple[Any, ...]) -> Verdict:
     return Verdict(kind, error, "" if error is None else _told(kind, worst, error), modes)
 
 
-
 SEEN_AT_RUN_TIME = ("no derivative is right", "which is not followed")
 """How the errors end that say that compiled code changed what it was not given."""
 
@@ -101,8 +100,9 @@ def _outcome(check: Callable[[PlainRun], None], run: PlainRun) -> tuple[str, Exc
     except Wrong as difference:
         return "wrong", difference
     except AssertionError as difference:
-        is_told = str(difference).endswith(SEEN_AT_RUN_TIME)
-        return "refused" if is_told else "crash", difference
+        if str(difference).endswith(SEEN_AT_RUN_TIME):
+            return "refused", UnsupportedError(str(difference))
+        return "crash", difference
     except Exception as error:
         return "crash", error
     return "right", None

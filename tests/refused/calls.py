@@ -78,11 +78,6 @@ def stored_to_what_may_be_kept(x):
     return np.sum(y * x)
 
 
-@refused("a grid over slices that are not known here", 2)
-def grid_over_a_number(n):
-    return np.sum(np.mgrid[n])
-
-
 @refused("`out=` must be one array", X)
 def out_is_a_tuple_of_two(x):
     first, second = np.zeros(4), np.zeros(4)

@@ -11,7 +11,7 @@ import functools
 import operator
 import types
 import warnings
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -197,12 +197,14 @@ def _call(function: Any, given: Any, named: Any) -> Any:
 
 def _harmless(callee: Any) -> Any:
     """A function that only computes."""
-    if isinstance(callee, Hashable) and (
-        callee in _HARMLESS
-        or (_of_library(callee) and (callee in PRIMITIVES or callee in COMPOSITIONS))
-    ):
-        return callee
-    raise _UnknownError
+    try:
+        is_rule = _of_library(callee) and (callee in PRIMITIVES or callee in COMPOSITIONS)
+        is_harmless = is_rule or callee in _HARMLESS
+    except TypeError:  # it has no hash
+        is_harmless = False
+    if not is_harmless:
+        raise _UnknownError
+    return callee
 
 
 def _of_library(callee: Any) -> bool:

@@ -42,9 +42,7 @@ def _grid(lowering: Lowering, node: Any, index: Any, is_open: bool) -> Any:
         return _part(lowering, node, index)
     items = known_items(lowering, index)
     if items is None:
-        lowering.unsupported(
-            node, "a grid over slices that are not known here", "write the slices: `np.mgrid[a:b]`"
-        )
+        lowering.raises(node, AttributeError("an index of a grid is no slice"))
     ranges = tuple(_part(lowering, node, part) for part in items)
     form = {"indexing": Static("ij"), "sparse": Static(is_open)}
     grids = calls.call(lowering, node, Static(np.meshgrid), ranges, form)

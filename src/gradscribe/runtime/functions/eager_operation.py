@@ -14,6 +14,7 @@ import numpy as np
 from gradscribe.runtime.functions.explaining import explained
 from gradscribe.runtime.functions.operand_checks import check_operands
 from gradscribe.runtime.functions.silence import silent
+from gradscribe.tracebacks import level_of_user
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -86,7 +87,7 @@ class Operation:
                 f"{self.name.lower()}(): degrees of freedom is <= 0. Correction should be strictly "
                 "less than the reduction factor (input numel divided by output numel).",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=level_of_user(),
             )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -17,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.tracebacks import level_of_user
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -58,14 +58,6 @@ def in_order(
     options = dict(zip(names, factors, strict=False))
     warnings.warn(
         f"This overload of {name} is deprecated: name {' and '.join(options)}, after the Tensors",
-        stacklevel=_level_of_user(),
+        stacklevel=level_of_user(),
     )
     return tensors, options
-
-
-def _level_of_user() -> int:
-    """How far above the caller the first frame of the user's is, as `warnings` counts."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("gradscribe."):
-        level, frame = level + 1, frame.f_back
-    return level

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import gradscribe as gs
-from gradscribe.errors import AliasingError, SourceNotFoundError, UnsupportedError
+from gradscribe.errors import AliasingError, GradscribeError, SourceNotFoundError, UnsupportedError
 
 REFUSALS = (UnsupportedError, SourceNotFoundError)
 UNKNOWN = object()
@@ -53,7 +53,12 @@ def verdict(make: Callable[[], Function], args: tuple[Any, ...]) -> Verdict:
     raises is raised: nothing can be said of such a program.
     """
     with _quiet():
-        run = PlainRun(make, args)
+        try:
+            run = PlainRun(make, args)
+        except GradscribeError as refusal:  # a primitive that breaks its contract says so at once
+            return Verdict(
+                "refused", refusal, f"refused: {refusal}", dict.fromkeys(MODES, "refused")
+            )
         found = {name: _outcome(check, run) for name, check in MODES.items()}
     worst = max(found, key=lambda mode: KINDS.index(found[mode][0]))
     kind, error = found[worst]
@@ -104,8 +109,14 @@ def _outcome(check: Callable[[PlainRun], None], run: PlainRun) -> tuple[str, Exc
             return "refused", UnsupportedError(str(difference))
         return "crash", difference
     except Exception as error:
-        return "crash", error
+        return "refused" if _is_checked_at_run_time(error) else "crash", error
     return "right", None
+
+
+def _is_checked_at_run_time(error: Exception) -> bool:
+    """Whether this is an `assert` of the generated code: what compiled code did is not followed."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return isinstance(error, AssertionError) and frames[-1].filename.startswith("<gradscribe")
 
 
 class PlainRun:

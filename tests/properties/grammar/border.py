@@ -1,7 +1,8 @@
 """Calls of compiled code (`tests.border.compiled_code`).
 
 The statements of "scratch" give it memory that no active value enters, which is read afterwards as
-constants: there is nothing to refuse. Those of "border" give it active data, too.
+constants: there is nothing to refuse. Those of "kept scratch" let it keep such memory and write to
+it later. Those of "border" give it active data, too.
 """
 
 from tests.properties.grammar.writer import Scope, Writer, statement
@@ -123,7 +124,7 @@ def scratch_seen_through_a_view(writer: Writer, scope: Scope, depth: int) -> Non
     scope.scalars.append(total)
 
 
-@statement("scratch", weight=2)
+@statement("kept scratch", weight=2)
 def scratch_that_is_kept(writer: Writer, scope: Scope, depth: int) -> None:
     """An object keeps constants; it writes to them at once, or in a later statement."""
     c = _constant(writer, scope, depth)
@@ -140,7 +141,7 @@ def scratch_that_is_kept(writer: Writer, scope: Scope, depth: int) -> None:
     return _read(writer, scope, depth, c)
 
 
-@statement("scratch")
+@statement("kept scratch")
 def scratch_that_is_remembered(writer: Writer, scope: Scope, depth: int) -> None:
     c = _constant(writer, scope, depth)
     writer.emit(depth, f"plain.remember({c}, 5)")

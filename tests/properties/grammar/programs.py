@@ -46,8 +46,10 @@ KINDS = {
             "peeled",
         }
     ),
-    "scratch": frozenset({"assignments", "branches", "loops", "calls", "scratch"}),
-    "border": frozenset({"assignments", "branches", "loops", "stores", "scratch", "border"}),
+    "scratch": frozenset({"assignments", "branches", "loops", "calls", "scratch", "kept scratch"}),
+    "border": frozenset(
+        {"assignments", "branches", "loops", "stores", "scratch", "kept scratch", "border"}
+    ),
 }
 
 

@@ -219,4 +219,11 @@ def _functions(modules: Iterable[types.ModuleType]) -> Iterable[Any]:
                 yield item
 
 
-_KNOWN = frozenset(_functions(_MODULES)) | (frozenset(_functions((operator,))) - _IN_PLACE)
+def _methods(classes: Iterable[type]) -> Iterable[Any]:
+    for cls in classes:
+        yield from (item for item in vars(cls).values() if isinstance(item, types.FunctionType))
+
+
+_KNOWN = frozenset((*_functions(_MODULES), *_methods(_CLASSES))) | (
+    frozenset(_functions((operator,))) - _IN_PLACE
+)

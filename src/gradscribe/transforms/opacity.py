@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from gradscribe.errors import NoDerivativeError
-from gradscribe.ir.core import Function, Method, Operation, Value, walk
+from gradscribe.ir.core import Function, Method, Operand, Operation, Value, walk
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Opaque
+from gradscribe.primitives.contracts import contract_of, contract_of_method
 from gradscribe.primitives.control import EFFECT, RUN
 from gradscribe.primitives.registry import UNKNOWN
 from gradscribe.transforms.activity import (
@@ -77,10 +78,22 @@ def check_known(operation: Operation, partial: Any) -> None:
 
 def _pairs(operation: Operation) -> list[tuple[Value, Value]]:
     if operation.primitive in _OPAQUE:
-        return [(operand, operation.result) for operand in operation.operands]
+        objects = [v for v in operation.operands if isinstance(v.type, Opaque)]
+        changed = objects if _may_write(operation) else []
+        return [(v, to) for v in operation.operands for to in (operation.result, *changed)]
     if not operation.regions and has_zero_derivative(operation.primitive):
         return []
     return list(pairs_of(operation))
+
+
+def _may_write(operation: Operation) -> bool:
+    """Whether a call may change the objects that it is given."""
+    callee, given = operation.callee, operation.attributes["args"]
+    if not isinstance(callee, Method):
+        return not contract_of(callee, len(given), operation.attributes["keywords"]).is_pure
+    owner = operation.operands[given[0].index].type if isinstance(given[0], Operand) else None
+    cls = owner.cls if isinstance(owner, Opaque) else None
+    return not contract_of_method(cls, callee.name).is_pure
 
 
 def _may_be_number(value: Value) -> bool:

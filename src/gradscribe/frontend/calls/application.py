@@ -14,6 +14,7 @@ from gradscribe.frontend.calls import (
     array_likes,
     destinations,
     inlining,
+    opaque,
     options,
     positions,
     prelude,
@@ -249,6 +250,8 @@ def _view(
     if callee in _CONVERSIONS:
         type_ = lowering.load(owner).type
         assert isinstance(type_, Array)
+        if isinstance(arguments["dtype"], Value):
+            opaque.refuse(lowering, lowering.frame.statement)
         if np.dtype(arguments["dtype"] or type_.dtype).name != type_.dtype:
             return lowering.wrap(lowering.emit(primitive, tree, callee))
         if certain and type_.rank and type_.spelling == "numpy":

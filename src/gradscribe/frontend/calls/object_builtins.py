@@ -173,6 +173,13 @@ def _copy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return lowering.unsupported(node, "a copy of this object is not supported", "make a new one")
 
 
+def _refuse_own_copies(lowering: Lowering, node: Any, item: Any) -> None:
+    """Refuse an object whose class says how it is copied."""
+    cls = item.cls if isinstance(item, InstanceRef) else type(getattr(item, "target", None))
+    if any(hook in vars(c) for c in cls.__mro__ for hook in ("__copy__", "__deepcopy__")):
+        lowering.unsupported(node, "a copy of this object is not supported", "make a new one")
+
+
 def _deepcopy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return _deep_copied(lowering, node, arguments[0])
 
@@ -180,6 +187,8 @@ def _deepcopy(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
 def _deep_copied(lowering: Lowering, node: Any, item: Any) -> Any:
     if isinstance(item, TupleOf):
         return TupleOf(tuple(_deep_copied(lowering, node, i) for i in item.items), item.cls)
+    if isinstance(item, (InstanceRef, ObjectRef)):
+        _refuse_own_copies(lowering, node, item)
     copied = _copy(lowering, node, (item,), {})
     if isinstance(copied, InstanceRef):
         for name, cell in copied.cells.items():

@@ -26,7 +26,6 @@ NOT_YET = frozenset(
         "inactive: a solution over constants",
         "inactive: a condition that C computes of constants",
         "inactive: scratch of an object",
-        "inactive: scratch made anew in each trip of a loop",
     }
 )
 """What does not hold yet. Of constants, these are refused, or fail when they run."""

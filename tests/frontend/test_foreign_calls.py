@@ -83,6 +83,20 @@ def test_what_is_written_through_a_view():
     check(f)
 
 
+def test_an_array_that_is_made_anew_in_each_iteration():
+    def f(x, n):
+        total = 0.0
+        for k in range(n):
+            scratch = np.full(4, 0.25)
+            PACK("d", scratch, 0, scratch[0] + 1.0)
+            total = total + np.sum(scratch * x**2) * k
+        return total
+
+    value, gradient = gs.value_and_grad(f)(X.copy(), 20)
+    assert value == f(X, 20)
+    np.testing.assert_allclose(gradient, differences(lambda x: f(x, 20)), rtol=1e-6)
+
+
 def test_what_one_path_writes():
     def f(x):
         scratch = np.ones(4)

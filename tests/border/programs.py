@@ -43,14 +43,13 @@ ARGUMENTS: dict[str, Callable[[], Any]] = {
     "B": lambda: A[::-1].T.copy(),
     "F": lambda: np.asfortranarray(A),
     "s": lambda: 0.7,
-    "t": lambda: -0.4,
     "n": lambda: 3,
     "k": lambda: np.array([2, 0, 1]),
     "items": lambda: [X.copy(), Y.copy()],
     "table": lambda: {"a": X.copy(), "b": Y.copy()},
     "numbers": lambda: [0.3, 1.2, -0.5],
 }
-"""vectors x, y (h: of float32), matrices A, B (F: in Fortran's order), numbers s, t, an integer n,
+"""vectors x, y (h: of float32), matrices A, B (F: in Fortran's order), a number s, an integer n,
 integers k, a list and a dict of arrays, a list of numbers."""
 
 

@@ -62,7 +62,7 @@ def batch(which: tuple[str, int]) -> tuple[collections.Counter[str], str]:
 
 def _kind_of(refusal: UnsupportedError) -> str:
     first = str(refusal).splitlines()[0]
-    return re.sub("`[^`]*`", "`...`", first)[:90]
+    return re.sub(r"`[^`]*`|[a-z]+\d+", "`...`", first)[:90]
 
 
 def main() -> int:

@@ -1,0 +1,120 @@
+"""What a user's function sees in a recorded run: `RecordedArray` and `RecordedNumber`.
+
+They stand for arrays of NumPy, and for numbers of NumPy and Python, and say so (`__class__`); yet
+they have no buffer that compiled code could read behind their back. What they do is attached in
+`methods`; here stands what they are. An array has memory, which its views share: `Memory` holds
+its present value, and a view knows the steps that lead to it, and is taken again after a store.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from gradscribe.recording.levels import Traced, opened, plain
+
+
+class Step(Protocol):
+    """From what is viewed to a view of it."""
+
+    def on(self, value: Any) -> Any:
+        """The view of a value of the run."""
+
+    def plainly(self, array: Any) -> Any:
+        """The view of an array of positions."""
+
+
+class Memory:
+    """What the views of one array share. value: its present value, of which nobody changes the
+    array. version: how often it was stored to. refusal: why it cannot be stored to, or ""."""
+
+    __slots__ = ("refusal", "value", "version")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.version = 0
+        self.refusal = ""
+
+
+class RecordedArray:
+    """An array of NumPy in a recorded run.
+
+    memory: shared with its views. steps: from the value of the memory to its own.
+    """
+
+    __slots__ = ("__weakref__", "_base", "_memory", "_steps", "_value", "_version", "_writeable")
+
+    def __init__(
+        self,
+        memory: Memory,
+        base: RecordedArray | None = None,
+        steps: tuple[Step, ...] = (),
+        value: Any = None,
+        writeable: bool = True,
+    ) -> None:
+        self._memory = memory
+        self._base = base
+        self._steps = steps
+        self._value = memory.value if base is None else value
+        self._version = memory.version
+        self._writeable = writeable
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return np.ndarray
+
+    def _present(self) -> Any:
+        """Its value now."""
+        memory = self._memory
+        if self._version != memory.version:
+            value = memory.value
+            for step in self._steps:
+                value = step.on(value)
+            self._value, self._version = value, memory.version
+        self._value = opened(self._value)
+        return self._value
+
+
+class RecordedNumber:
+    """A number of NumPy or Python in a recorded run."""
+
+    __slots__ = ("__weakref__", "_value")
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return type(plain(self._value))
+
+    def _present(self) -> Any:
+        """Its value."""
+        self._value = opened(self._value)
+        return self._value
+
+
+RECORDED = (RecordedArray, RecordedNumber)
+
+
+def is_recorded(value: Any) -> bool:
+    """Whether a value is one of a recorded run."""
+    return type(value) in RECORDED
+
+
+def present(value: Any) -> Any:
+    """The traced or plain value of what the user's function holds."""
+    return value._present() if type(value) in RECORDED else value
+
+
+def is_active(value: Any) -> bool:
+    """Whether a derivative goes through a value of a recorded run."""
+    return type(value._present()) is Traced
+
+
+def shown(value: Any) -> Any:
+    """What the user's function gets for a traced or plain value."""
+    array = plain(value)
+    if isinstance(array, np.ndarray) and array.dtype.kind in "fc":
+        return RecordedArray(Memory(value))
+    return RecordedNumber(value) if type(value) is Traced else value

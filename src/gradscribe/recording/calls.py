@@ -1,0 +1,152 @@
+"""One call of an operation on plain and `Traced` values: what it gives, and what is recorded of it.
+
+The compiler is asked for the `Derivatives` of the call (`runtime.graph.kernel`), as it is for an
+operation on Tensors. Those of the first order run the operation itself and its adjoint; their
+`gradient` and `tangent` are the `Derivatives` of the next order, which are computed from leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradscribe.ir.core import Operand, SliceOf
+from gradscribe.recording.levels import Level, Traced, below, levels_of, plain, zero_like
+from gradscribe.runtime.graph.kernel import Derivatives
+from gradscribe.runtime.graph.provider import derivatives_of
+
+_MOST = 1 << 14
+_known: dict[Any, Derivatives] = {}
+
+
+class Node:
+    """One call in the record of a level; number: in the order of the calls.
+
+    derivatives: None for an input of the run. leaves: what it was called with, for the levels
+    below. parents: for each active leaf, its place in this level, or None. record: what the
+    adjoint reads; None where there is no adjoint but that of the leaves. likes: the outputs that
+    have cotangents, for the levels below.
+    """
+
+    __slots__ = ("derivatives", "leaves", "likes", "number", "parents", "record")
+
+    _count = 0
+
+    def __init__(
+        self,
+        derivatives: Derivatives | None = None,
+        leaves: Sequence[Any] = (),
+        parents: Sequence[tuple[Node, int] | None] = (),
+        record: Any = None,
+        likes: Sequence[Any] = (),
+    ) -> None:
+        self.derivatives = derivatives
+        self.leaves = leaves
+        self.parents = parents
+        self.record = record
+        self.likes = likes
+        Node._count = self.number = Node._count + 1
+
+
+def call(
+    callee: Any,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    leaves: Sequence[Any],
+    integers: Sequence[int] = (),
+) -> tuple[Any, ...]:
+    """The results of `callee(*args, **kwargs)`, in which `Operand(i)` stands for leaf i, and
+    whatever else there is, is known to the compiler.
+
+    leaves: values that nobody changes any more. integers: further leaves, parts of an index.
+    """
+    values = (*leaves, *integers)
+    arrays = list(map(plain, values))
+    active = tuple(i for i, value in enumerate(leaves) if type(value) is Traced)
+    key = (
+        callee,
+        hashable(args),
+        hashable(kwargs) if kwargs else (),
+        tuple(map(_signature, arrays)),
+        tuple(integers),
+        active,
+    )
+    found = _known.get(key)
+    if found is None:
+        found = derivatives_of(callee, args, kwargs, arrays, active)
+        if len(_known) >= _MOST:
+            _known.clear()
+        _known[key] = found
+    return evaluate(found, values, is_first=True)
+
+
+def evaluate(
+    derivatives: Derivatives, leaves: Sequence[Any], *, is_first: bool = False
+) -> tuple[Any, ...]:
+    """The results of what has these derivatives, Traced where leaves are.
+
+    is_first: it is an operation, and no derivative of one.
+    """
+    arrays = map(plain, leaves)
+    record: Any = None
+    if is_first:
+        out, record = derivatives.forward(*arrays)
+    else:
+        out = tuple(derivatives.primal(*arrays))
+    results = list(out)
+    for level in levels_of(leaves):
+        values = [below(leaf, level.number) for leaf in leaves]
+        active = [below(leaves[i], level.number + 1) for i in derivatives.active]
+        likes = [results[i] for i in derivatives.outputs]
+        places = _places(level, derivatives, values, active, likes, record)
+        for position, place in zip(derivatives.outputs, places, strict=True):
+            results[position] = Traced(results[position], level, place)
+        record = None
+    return tuple(results)
+
+
+def _places(
+    level: Level,
+    derivatives: Derivatives,
+    values: Sequence[Any],
+    active: Sequence[Any],
+    likes: Sequence[Any],
+    record: Any,
+) -> Sequence[Any]:
+    """The places in a level of the outputs of a call.
+
+    values: the leaves, for the levels below. active: the active ones, for this one.
+    """
+    own = [value if type(value) is Traced and value.level is level else None for value in active]
+    if level.is_forward:
+        tangents = [
+            zero_like(plain(value)) if traced is None else traced.place
+            for value, traced in zip(active, own, strict=True)
+        ]
+        return evaluate(derivatives.tangent, [*values, *tangents])
+    parents = [None if traced is None else traced.place for traced in own]
+    node = Node(derivatives, values, parents, record, likes)
+    return [(node, index) for index in range(len(likes))]
+
+
+def hashable(value: Any) -> Any:
+    """Of what is known in a call, something that tells it from what is not the same."""
+    if isinstance(value, (list, tuple)):
+        return (type(value), *map(hashable, value))
+    if isinstance(value, dict):
+        return (dict, *((key, hashable(item)) for key, item in value.items()))
+    if isinstance(value, slice):
+        return (slice, hashable(value.start), hashable(value.stop), hashable(value.step))
+    if isinstance(value, (Operand, SliceOf)) or value is None:
+        return value
+    if isinstance(value, (float, complex)):
+        return type(value), repr(value)
+    return type(value), value
+
+
+def _signature(value: Any) -> Any:
+    if type(value) is np.ndarray:
+        return value.dtype, value.shape
+    return type(value)

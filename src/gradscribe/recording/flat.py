@@ -1,0 +1,43 @@
+"""`x.flat`: the elements of an array of a recorded run, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gradscribe.recording import operations, stores
+from gradscribe.recording.arrays import RecordedArray
+from gradscribe.recording.levels import plain
+
+
+class Flat:
+    """What `x.flat` gives."""
+
+    def __init__(self, array: RecordedArray) -> None:
+        self.base = array
+
+    def _place(self, index: Any) -> Any:
+        shape = plain(self.base._present()).shape
+        positions = np.arange(int(np.prod(shape))).reshape(shape).ravel()
+        return np.unravel_index(positions[operations.uncovered(index)], shape)
+
+    def __getitem__(self, index: Any) -> Any:
+        return operations.getitem(self.base, self._place(index))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        stores.setitem(self.base, self._place(index), value)
+
+    def __len__(self) -> int:
+        return int(plain(self.base._present()).size)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def copy(self) -> Any:
+        """The elements as an array of one axis."""
+        return self[:]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray(self[:], dtype)

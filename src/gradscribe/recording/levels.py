@@ -1,0 +1,128 @@
+"""`Traced` values: plain values with what is needed to differentiate them, one level for each
+derivative that is being taken.
+
+`grad(grad(f))` has two levels. A value of the inner one consists of a value of the outer one (or a
+plain one), and of its place in the record of the inner run; so each level differentiates what the
+levels below it compute, derivatives of derivatives included. Traced values never change.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+_numbers = itertools.count(1)
+
+
+class Level:
+    """One derivative being taken. number: greater than those of the levels around it.
+    is_forward: values carry tangents, and no record. closed: the run is over."""
+
+    __slots__ = ("closed", "is_forward", "number")
+
+    def __init__(self, is_forward: bool) -> None:
+        self.number = next(_numbers)
+        self.is_forward = is_forward
+        self.closed = False
+
+
+class Traced:
+    """A value in one level.
+
+    value: what it is for the levels below: a `Traced` of a lower level, an array or a number.
+    place: in reverse mode (node, number of its output); in forward mode the tangent.
+    """
+
+    __slots__ = ("level", "place", "value")
+
+    def __init__(self, value: Any, level: Level, place: Any) -> None:
+        self.value = value
+        self.level = level
+        self.place = place
+
+
+def plain(value: Any) -> Any:
+    """The array or number itself."""
+    while type(value) is Traced:
+        value = value.value
+    return value
+
+
+def below(value: Any, number: int) -> Any:
+    """What a value is for the levels of lower number than this."""
+    while type(value) is Traced and value.level.number >= number:
+        value = value.value
+    return value
+
+
+def opened(value: Any) -> Any:
+    """A value without the levels that are closed."""
+    if type(value) is not Traced:
+        return value
+    if value.level.closed:
+        return opened(value.value)
+    if type(value.value) is not Traced:
+        return value
+    inner = opened(value.value)
+    return value if inner is value.value else Traced(inner, value.level, value.place)
+
+
+def levels_of(values: Sequence[Any]) -> list[Level]:
+    """The levels that values belong to, the outermost first."""
+    found: dict[int, Level] = {}
+    for value in values:
+        while type(value) is Traced:
+            found[value.level.number] = value.level
+            value = value.value
+    return [found[number] for number in sorted(found)]
+
+
+def is_differentiable(value: Any) -> bool:
+    """Whether a plain value is a number, or an array of numbers, that has derivatives."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype.kind in "fc"
+    return isinstance(value, (float, complex))
+
+
+def zero_like(value: Any) -> Any:
+    """Zero, of the type of a plain value."""
+    return np.zeros_like(value) if isinstance(value, np.ndarray) else type(value)(0)
+
+
+_open: ContextVar[int] = ContextVar("gradscribe_recorded_runs", default=0)
+
+
+class running:
+    """Within the block, a level is open, and functions run recorded."""
+
+    def __init__(self, is_forward: bool) -> None:
+        self.level = Level(is_forward)
+
+    def __enter__(self) -> Level:
+        self._token = _open.set(_open.get() + 1)
+        return self.level
+
+    def __exit__(self, *_: object) -> None:
+        _open.reset(self._token)
+        self.level.closed = True
+
+
+def is_running() -> bool:
+    """Whether a function runs recorded here."""
+    return _open.get() > 0
+
+
+def values_in(tree: Any) -> Iterator[Any]:
+    """The values in nested tuples, lists and dicts."""
+    if isinstance(tree, (tuple, list)):
+        for item in tree:
+            yield from values_in(item)
+    elif isinstance(tree, dict):
+        for item in tree.values():
+            yield from values_in(item)
+    else:
+        yield tree

@@ -1,0 +1,400 @@
+"""The methods and attributes of `RecordedArray` and `RecordedNumber`, attached from tables.
+
+Methods are NumPy's functions, operators Python's. What would take a value out of the record is
+refused as long as a derivative goes through it, and gives the plain value afterwards.
+"""
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import GradscribeError, NoDerivativeError, raised_as
+from gradscribe.frontend.calls import array_changes
+from gradscribe.recording import operations, packing, prelude, protocol, stores
+from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
+from gradscribe.recording.flat import Flat
+from gradscribe.recording.levels import plain
+from gradscribe.recording.operations import run
+
+BOTH = (RecordedArray, RecordedNumber)
+
+OPERATORS: dict[str, Any] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "truediv": operator.truediv,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+    "pow": operator.pow,
+    "matmul": operator.matmul,
+}
+COMPARISONS = {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")}
+UNARY: dict[str, Any] = {"neg": operator.neg, "pos": operator.pos, "abs": abs}
+
+# fmt: off
+_SAME = (
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "conj",
+    "conjugate", "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero", "prod",
+    "ravel", "repeat", "round", "searchsorted", "squeeze", "std", "sum", "swapaxes", "take",
+    "trace", "var",
+)
+TAKEN_OUT = (
+    "__array_interface__", "__array_struct__", "__dlpack__", "byteswap", "ctypes", "data", "dump",
+    "dumps", "getfield", "resize", "setfield", "to_device", "tobytes", "tofile",
+)
+"""Attributes that give memory, or what is in it, to code that does not record."""
+# fmt: on
+
+FUNCTIONS: dict[str, Any] = {name: getattr(np, name) for name in _SAME}
+"""Methods that are functions of NumPy with the same parameters."""
+
+CHANGES: dict[str, Callable[..., None]] = array_changes.METHODS
+"""Methods that change an array."""
+
+Recorded = Any
+"""A `RecordedArray` or `RecordedNumber`, whose methods are attached here."""
+
+Array = Any
+"""A `RecordedArray`."""
+
+
+_NO_ATTRIBUTE = raised_as(NoDerivativeError, AttributeError)
+"""NumPy asks for such attributes, and goes on where there are none."""
+
+
+def taken_out(
+    value: Recorded, what: str, advice: str = "", kind: type[GradscribeError] = NoDerivativeError
+) -> GradscribeError:
+    """The error for a value that would leave the record."""
+    return kind(
+        f"{what} takes a value that is differentiated out of the record of the run",
+        advice or "use functions of NumPy on it; or cut the derivative, `gs.stop_gradient(x)`",
+    )
+
+
+def _is_operand(value: Any) -> bool:
+    return isinstance(value, (int, float, complex, np.ndarray, np.generic, list, tuple))
+
+
+def _binary(name: str, function: Any, *, reflected: bool) -> Any:
+    def method(self: Recorded, other: Any) -> Any:
+        if not _is_operand(other) or (
+            isinstance(other, (list, tuple)) and isinstance(self, (float, complex))
+        ):
+            return NotImplemented
+        if isinstance(other, (list, tuple)):
+            other = np.asarray(other)
+        return run(function, (other, self) if reflected else (self, other))
+
+    return method
+
+
+def _comparison(function: Any) -> Any:
+    def method(self: Recorded, other: Any) -> Any:
+        if not _is_operand(other):
+            return NotImplemented
+        return function(plain(self._present()), operations.uncovered(other))
+
+    return method
+
+
+def _in_place(function: Any) -> Any:
+    def method(self: Array, other: Any) -> Any:
+        if not _is_operand(other):
+            return NotImplemented
+        if isinstance(other, (list, tuple)):
+            other = np.asarray(other)
+        return stores.update(self, run(function, (self, other)))
+
+    return method
+
+
+def _attach_operators() -> None:
+    for cls in BOTH:
+        for name, function in OPERATORS.items():
+            setattr(cls, f"__{name}__", _binary(name, function, reflected=False))
+            setattr(cls, f"__r{name}__", _binary(name, function, reflected=True))
+        for name, function in COMPARISONS.items():
+            setattr(cls, f"__{name}__", _comparison(function))
+        for name, function in UNARY.items():
+            setattr(cls, f"__{name}__", lambda self, f=function: run(f, (self,)))
+        cls.__divmod__ = lambda self, other: (self // other, self % other)  # type: ignore
+        cls.__rdivmod__ = lambda self, other: (other // self, other % self)  # type: ignore
+    for name, function in OPERATORS.items():
+        setattr(RecordedArray, f"__i{name}__", _in_place(function))
+
+
+# -- what numbers and arrays can be made of ----------------------------------------------------
+
+
+def _to_number(kind: type, name: str) -> Any:
+    def method(self: Recorded) -> Any:
+        if is_active(self):
+            raise taken_out(
+                self,
+                f"`{name}` (or a function that calls it, of `math`, of C, or a store to an array "
+                "that does not record)",
+                "use NumPy's function on it (`np.exp`, not `math.exp`), and arrays made by "
+                "`np.zeros_like(x)`; or cut the derivative, `gs.stop_gradient(x)`",
+            )
+        return kind(plain(self._present()))
+
+    return method
+
+
+def _array_protocol(self: Array, dtype: Any = None, copy: bool | None = None) -> Any:
+    """`np.asarray(x)`: of what is differentiated, an array of the numbers of the run."""
+    value = self._present()
+    if not is_active(self):
+        array = np.array(plain(value), dtype)
+    elif dtype is not None and np.dtype(dtype) != object:
+        raise taken_out(self, f"`np.asarray(x, {np.dtype(dtype)})`, or code in C,")
+    else:
+        array = np.empty(plain(value).size, object)
+        array[:] = [shown(item) for item in packing.unpacked(value)]
+        array = array.reshape(plain(value).shape)
+    if copy is not True:
+        array.flags.writeable = False
+        self._memory.refusal = "`np.asarray` has given to code that does not record"
+    return array
+
+
+def _hash(self: RecordedNumber) -> int:
+    if is_active(self):
+        raise NoDerivativeError(
+            "a number that is differentiated cannot be the key of a dict, a set or a cache: an "
+            "equal one would be taken for it",
+            "use `gs.stop_gradient(x)` as the key, or no cache",
+        )
+    return hash(plain(self._present()))
+
+
+def _reduce(self: Recorded, protocol: Any = None) -> Any:
+    if is_active(self):
+        raise taken_out(self, "pickling")
+    return copy.copy, (plain(self._present()),)
+
+
+def _truth(self: Recorded) -> bool:
+    return bool(plain(self._present()))
+
+
+def _item(self: Recorded, *place: Any) -> Any:
+    if place:
+        index = place[0] if len(place) == 1 else place
+        return (self.flat[index] if isinstance(index, int) else self[index]).item()
+    array = run(np.reshape, (self, ())) if type(self) is RecordedArray else self
+    return run(prelude.item, (array,)) if is_active(array) else plain(array._present()).item()
+
+
+def _tolist(self: Recorded) -> Any:
+    if not self.ndim:
+        return self.item()
+    return [item.tolist() for item in self] if self.ndim > 1 else [i.item() for i in self]
+
+
+def _iterate(self: Array) -> Iterator[Any]:
+    if not self.ndim:
+        raise TypeError("iteration over a 0-d array")
+    return (self[i] for i in range(len(self)))
+
+
+def _reshape(self: Recorded, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
+    given = shape[0] if len(shape) == 1 else shape
+    return run(np.reshape, (self, given), {} if order == "C" else {"order": order})
+
+
+def _transpose(self: Recorded, *axes: Any) -> Any:
+    if not axes or axes == (None,):
+        return run(np.transpose, (self,))
+    return run(np.transpose, (self, axes[0] if len(axes) == 1 else axes))
+
+
+def _astype(
+    self: Recorded, dtype: Any, order: Any = "K", casting: Any = "unsafe", **more: Any
+) -> Any:
+    own, wanted = plain(self._present()).dtype, np.dtype(dtype)
+    if not np.can_cast(own, wanted, casting):
+        raise TypeError(f"Cannot cast array data from {own!r} to {wanted!r} according to {casting}")
+    if more.get("copy") is False and own == wanted:
+        return self
+    if wanted.kind not in "fc" or not is_active(self):
+        return shown(plain(self._present()).astype(wanted))
+    return run(prelude.converted, (self, wanted.type))
+
+
+def _copy(self: Recorded, *order: Any, **more: Any) -> Any:
+    return run(np.copy, (self,)) if type(self) is RecordedArray else self
+
+
+def _function(function: Any) -> Any:
+    def method(self: Recorded, *args: Any, **kwargs: Any) -> Any:
+        out = kwargs.pop("out", None)
+        found = run(function, (self, *args), kwargs)
+        return found if out is None else protocol.into(found, (out,), True)
+
+    return method
+
+
+def _set_shape(self: Array, shape: Any) -> None:
+    made = _reshape(self, *(shape if isinstance(shape, tuple) else (shape,)))
+    if made._memory is not self._memory:
+        raise AttributeError("Incompatible shape for in-place modification.")
+    self._base = made._base
+    self._steps, self._value, self._version = made._steps, made._value, made._version
+
+
+def _set_part(name: str) -> Any:
+    def set_part(self: Array, value: Any) -> None:
+        other = self.imag if name == "real" else self.real
+        if not np.iscomplexobj(plain(self._present())):
+            if name == "imag":
+                raise TypeError("array does not have imaginary part to set")
+            stores.fill(self, value)
+        elif name == "real":
+            stores.fill(self, value + 1j * other)
+        else:
+            stores.fill(self, other + 1j * np.asarray(value, like=self))
+
+    return set_part
+
+
+def _attribute(name: str) -> property:
+    return property(lambda self: getattr(plain(self._present()), name))
+
+
+def _flags(self: Array) -> Any:
+    array = plain(self._present()).view()
+    array.flags.writeable = self._writeable and array.flags.writeable
+    return array.flags
+
+
+def _set_flags(self: Array, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    if write is not None:
+        self._writeable = bool(write)
+
+
+def _view(self: Array, *dtype: Any) -> Any:
+    if dtype and dtype[0] not in (np.ndarray, plain(self._present()).dtype):
+        raise taken_out(self, "`x.view(dtype)`")
+    return self[...]
+
+
+def _refused(name: str) -> property:
+    def get(self: Recorded) -> Any:
+        value = plain(self._present())
+        if not hasattr(value, name):
+            raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'")
+        if is_active(self):
+            raise taken_out(self, f"`{name}`", kind=_NO_ATTRIBUTE)
+        return getattr(np.array(value) if isinstance(value, np.ndarray) else value, name)
+
+    return property(get)
+
+
+def _compress(self: Recorded, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    found = run(np.compress, (condition, self), {} if axis is None else {"axis": axis})
+    return found if out is None else protocol.into(found, (out,), True)
+
+
+def _flatten(self: Recorded, order: Any = "C") -> Any:
+    return run(np.copy, (run(np.ravel, (self,), {} if order == "C" else {"order": order}),))
+
+
+def _change(function: Any) -> Any:
+    return lambda self, *args, **kwargs: function(self, *args, **kwargs)
+
+
+def _length(self: Array) -> int:
+    if not self.ndim:
+        raise TypeError("len() of unsized object")
+    return int(self.shape[0])
+
+
+def _contains(self: Array, item: Any) -> bool:
+    return operations.uncovered(item) in plain(self._present())
+
+
+def _rounded(self: Recorded, digits: Any = None) -> Any:
+    return round(plain(self._present()), *(() if digits is None else (digits,)))
+
+
+ARRAY_AND_NUMBER: dict[str, Any] = {
+    **{name: _function(function) for name, function in FUNCTIONS.items()},
+    "T": property(lambda self: run(np.transpose, (self,))),
+    "real": property(lambda self: run(np.real, (self,))),
+    "imag": property(lambda self: run(np.imag, (self,))),
+    "__array_function__": protocol.array_function,
+    "__array_priority__": 1000.0,
+    "__array_ufunc__": protocol.array_ufunc,
+    "__bool__": _truth,
+    "__int__": lambda self: int(plain(self._present())),
+    "__float__": _to_number(float, "float(x)"),
+    "__complex__": _to_number(complex, "complex(x)"),
+    "__format__": lambda self, spec: format(plain(self._present()), spec),
+    "__reduce_ex__": _reduce,
+    "__repr__": lambda self: repr(plain(self._present())),
+    "__str__": lambda self: str(plain(self._present())),
+    "astype": _astype,
+    "compress": _compress,
+    "copy": _copy,
+    "flatten": _flatten,
+    "item": _item,
+    "reshape": _reshape,
+    "tolist": _tolist,
+    "transpose": _transpose,
+    **{name: _attribute(name) for name in ("dtype", "itemsize", "nbytes", "ndim", "shape", "size")},
+    "device": _attribute("device"),
+    "strides": _attribute("strides"),
+    **{name: _refused(name) for name in TAKEN_OUT},
+}
+OF_ARRAYS: dict[str, Any] = {
+    **{name: _change(function) for name, function in CHANGES.items()},
+    "__array__": _array_protocol,
+    "__contains__": _contains,
+    "__copy__": _copy,
+    "__deepcopy__": lambda self, memo: _copy(self),
+    "__getitem__": operations.getitem,
+    "__hash__": None,
+    "__iter__": _iterate,
+    "__len__": _length,
+    "__setitem__": stores.setitem,
+    "base": property(lambda self: self._base),
+    "flags": property(_flags),
+    "flat": property(Flat, lambda self, value: Flat(self).__setitem__(slice(None), value)),
+    "imag": property(ARRAY_AND_NUMBER["imag"].fget, _set_part("imag")),
+    "mT": property(lambda self: run(np.matrix_transpose, (self,))),
+    "real": property(ARRAY_AND_NUMBER["real"].fget, _set_part("real")),
+    "setflags": _set_flags,
+    "shape": property(ARRAY_AND_NUMBER["shape"].fget, _set_shape),
+    "view": _view,
+}
+OF_NUMBERS: dict[str, Any] = {
+    "__copy__": lambda self: self,
+    "__deepcopy__": lambda self, memo: self,
+    "__floor__": lambda self: int(np.floor(plain(self._present()))),
+    "__ceil__": lambda self: int(np.ceil(plain(self._present()))),
+    "__trunc__": lambda self: int(plain(self._present())),
+    "__round__": _rounded,
+    "__hash__": _hash,
+    "__getitem__": operations.getitem,
+    "is_integer": lambda self: plain(self._present()).is_integer(),
+}
+
+
+def attach() -> None:
+    """Give the classes their methods and attributes."""
+    _attach_operators()
+    for table, classes in (
+        (ARRAY_AND_NUMBER, BOTH),
+        (OF_ARRAYS, (RecordedArray,)),
+        (OF_NUMBERS, (RecordedNumber,)),
+    ):
+        for cls in classes:
+            for name, value in table.items():
+                setattr(cls, name, value)

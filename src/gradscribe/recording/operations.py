@@ -1,0 +1,332 @@
+"""Calls of NumPy's functions on what a user's function holds in a recorded run.
+
+Values of the run become operands of a `call`, and so do the user's own arrays, of which the record
+keeps a copy. A result is a value of the run again, and a view where NumPy gives one.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from gradscribe.errors import NoDerivativeError, UnsupportedError
+from gradscribe.ir.core import Operand
+from gradscribe.primitives import optional
+from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, VARIANTS
+from gradscribe.recording import calls, packing, prelude
+from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_recorded, present, shown
+from gradscribe.recording.levels import Traced, plain
+
+_VIEWS: frozenset[Any] = frozenset(
+    {np.flipud, np.fliplr, np.rot90, np.rollaxis, np.atleast_1d, np.atleast_2d, np.atleast_3d}
+    | {np.matrix_transpose, np.linalg.matrix_transpose, np.linalg.diagonal, np.broadcast_arrays}
+    | {np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.unstack, np.meshgrid}
+)
+"""Functions made of others that may give views."""
+
+_POWERS = (operator.pow, np.power, np.float_power)
+
+
+def run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None) -> Any:
+    """What a call gives. Lists and tuples in the arguments may have values of the run in them."""
+    optional.enter_imported()
+    kwargs = kwargs or {}
+    primitive = PRIMITIVES.get(callee)
+    if primitive is not None and callee not in COMPOSITIONS and callee not in VARIANTS:
+        if primitive.adjoint is None and primitive.tangent is None:
+            return _plainly(callee, args, kwargs)
+    elif primitive is None and callee not in COMPOSITIONS and not _is_own(callee):
+        return _of_unknown(callee, args, kwargs)
+    return _known(callee, primitive, args, kwargs)
+
+
+def _known(callee: Any, primitive: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """What a call gives that the compiler can differentiate."""
+    is_view = callee in _VIEWS or (primitive is not None and primitive.view)
+    if is_view and not args:
+        first, *others = kwargs
+        args, kwargs = (kwargs[first],), {name: kwargs[name] for name in others}
+    operands = Operands(numbers=primitive is not None and _takes_numbers(callee, primitive))
+    if callee in _POWERS and type(args[1]) is int:
+        tree: tuple[Any, ...] = (operands.add(args[0]), args[1])
+    else:
+        tree = tuple(map(operands.add, args))
+    named = {name: operands.add_array(value) for name, value in kwargs.items()}
+    if is_view and type(args[0]) is RecordedArray and tree[0] == Operand(0):
+        return viewed(args[0], _Call(callee, tree, named, operands.values, ()))
+    if not any(type(value) is Traced for value in operands.values):
+        return _plainly(callee, args, kwargs)
+    return _arranged(callee, args, kwargs, calls.call(callee, tree, named, operands.values))
+
+
+def _is_own(callee: Any) -> bool:
+    return getattr(callee, "__module__", None) == prelude.__name__
+
+
+def getitem(array: Any, index: Any) -> Any:
+    """`array[index]`."""
+    operands = Operands(numbers=False)
+    operands.add(array)
+    items, integers = operands.add_index(index)
+    return viewed(
+        array, _Call(operator.getitem, (Operand(0), items), {}, operands.values, integers)
+    )
+
+
+class _Call:
+    """A call whose first operand may be another one next time, with what it gives of it."""
+
+    def __init__(
+        self, callee: Any, tree: Any, named: Any, values: list[Any], integers: Any
+    ) -> None:
+        self._callee = callee
+        self._tree = tree
+        self._named = named
+        self._rest = values[1:]
+        self._integers = integers
+
+    def on(self, value: Any) -> tuple[Any, ...]:
+        """The values that the call gives of this one."""
+        values = [value, *self._rest]
+        if any(type(each) is Traced for each in values):
+            return calls.call(self._callee, self._tree, self._named, values, self._integers)
+        given = self.plainly(value)
+        return tuple(given) if isinstance(given, (tuple, list)) else (given,)
+
+    def plainly(self, value: Any) -> Any:
+        """What NumPy gives of it."""
+        values = [*map(plain, (value, *self._rest)), *self._integers]
+        if self._callee is operator.getitem:
+            return values[0][substituted(self._tree[1], values)]
+        named = {name: substituted(item, values) for name, item in self._named.items()}
+        return self._callee(*substituted(self._tree, values), **named)
+
+
+class _Step:
+    """From what is viewed to one of the views that a call gives of it."""
+
+    def __init__(self, call: _Call, number: int) -> None:
+        self._call = call
+        self._number = number
+
+    def on(self, value: Any) -> Any:
+        """The view of a value."""
+        return self._call.on(value)[self._number]
+
+    def plainly(self, array: Any) -> Any:
+        """The view of an array."""
+        given = self._call.plainly(array)
+        return given[self._number] if isinstance(given, (tuple, list)) else given
+
+
+def viewed(array: RecordedArray | RecordedNumber, call: _Call) -> Any:
+    """What a call gives of an array, views of it where they are."""
+    value = array._present()
+    own = plain(value)
+    given = call.plainly(own)
+    results = call.on(value)
+    parts = given if isinstance(given, (tuple, list)) else (given,)
+
+    def shown_part(number: int) -> Any:
+        part, result = parts[number], results[number]
+        if not isinstance(part, np.ndarray) or type(array) is not RecordedArray:
+            return shown(result)
+        if not np.may_share_memory(part, own) or part.dtype.kind not in "fc":
+            return shown(result)
+        return RecordedArray(
+            array._memory,
+            array if array._base is None else array._base,
+            (*array._steps, _Step(call, number)),
+            result,
+            array._writeable and part.flags.writeable,
+        )
+
+    shown_parts = list(map(shown_part, range(len(parts))))
+    return type(given)(shown_parts) if isinstance(given, (tuple, list)) else shown_parts[0]
+
+
+def _takes_numbers(callee: Any, primitive: Any) -> bool:
+    """Whether the numbers in a call are operands like arrays; else they are known."""
+    is_operation = isinstance(callee, np.ufunc) or getattr(callee, "__module__", "") == "_operator"
+    return (is_operation and primitive.elementwise) or callee in (np.where, operator.matmul)
+
+
+class Operands:
+    """The operands of a call: values, and `Operand`s for them in the arguments.
+
+    numbers: whether plain numbers are operands, too.
+    """
+
+    def __init__(self, *, numbers: bool) -> None:
+        self.values: list[Any] = []
+        self._numbers = numbers
+
+    def add(self, value: Any) -> Any:
+        """An argument in the terms of the compiler."""
+        if self._numbers and isinstance(value, (int, float, complex, np.generic)):
+            number = present(value)
+            return self._operand(np.bool_(number) if type(number) is bool else number)
+        return self.add_array(value)
+
+    def add_array(self, value: Any) -> Any:
+        """An argument in the terms of the compiler, of which plain numbers are known."""
+        if is_recorded(value):
+            return self._operand(present(value))
+        if isinstance(value, (tuple, list)):
+            items = [self.add_array(item) for item in value]
+            return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+        if isinstance(value, np.ndarray):
+            return self._operand(value_of_array(value))
+        return value.item() if isinstance(value, np.generic) else value
+
+    def add_index(self, index: Any) -> tuple[tuple[Any, ...], list[int]]:
+        """An index in the terms of the compiler, and the integers in it."""
+        items = index if isinstance(index, tuple) else (index,)
+        arrays = [self._item(item) for item in items]
+        integers: list[int] = []
+        return tuple(self._integer(item, integers) for item in arrays), integers
+
+    def _item(self, item: Any) -> Any:
+        if isinstance(item, (bool, np.bool_, list, np.ndarray)) or is_recorded(item):
+            array = np.asarray(plain(present(item)))
+            array = array.astype(np.intp) if array.size == 0 and isinstance(item, list) else array
+            if array.ndim or array.dtype.kind == "b":
+                return self._operand(array.copy())
+            item = array[()]
+        return item
+
+    def _integer(self, item: Any, integers: list[int]) -> Any:
+        if isinstance(item, slice):
+            start, stop = (self._integer(part, integers) for part in (item.start, item.stop))
+            return slice(start, stop, None if item.step is None else operator.index(item.step))
+        if item is None or item is Ellipsis or isinstance(item, Operand):
+            return item
+        integer = operator.index(item)
+        if integer < 0:
+            return integer
+        integers.append(integer)
+        return Operand(len(self.values) + len(integers) - 1)
+
+    def _operand(self, value: Any) -> Operand:
+        self.values.append(value)
+        return Operand(len(self.values) - 1)
+
+
+def value_of_array(array: Any) -> Any:
+    """The value of an array of the user's: a copy, or what the numbers of a run in it make."""
+    if array.dtype == object and any(map(is_recorded, array.flat)):
+        return packing.packed([present(item) for item in array.flat], array.shape)
+    return _snapshot(array)
+
+
+_snapshots: dict[int, tuple[Any, Any]] = {}
+
+
+def _snapshot(array: Any) -> Any:
+    """A copy of an array that the user may change later; the same one, as long as it is equal."""
+    known = _snapshots.get(id(array))
+    if known is not None and known[0]() is array and _are_same(known[1], array):
+        return known[1]
+    copy = np.array(array, order="K", subok=False)
+    if len(_snapshots) > 256:
+        _snapshots.clear()
+    _snapshots[id(array)] = ref(array), copy
+    return copy
+
+
+def _are_same(first: Any, second: Any) -> bool:
+    """Whether two arrays are the same to the last bit."""
+    if first.dtype != second.dtype or first.strides != second.strides:
+        return False
+    if first.flags.c_contiguous and second.flags.c_contiguous:
+        return first.shape == second.shape and np.array_equal(
+            first.reshape(-1).view(np.uint8), second.reshape(-1).view(np.uint8)
+        )
+    return False
+
+
+def substituted(tree: Any, values: list[Any]) -> Any:
+    """Arguments in which values stand for their operands."""
+    if isinstance(tree, Operand):
+        return values[tree.index]
+    if isinstance(tree, slice):
+        return slice(*(substituted(p, values) for p in (tree.start, tree.stop, tree.step)))
+    if isinstance(tree, (tuple, list)):
+        items = [substituted(item, values) for item in tree]
+        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
+    return tree
+
+
+def uncovered(value: Any) -> Any:
+    """Arguments with plain arrays, which cannot be changed, for what belongs to the run."""
+    if is_recorded(value):
+        array = plain(present(value))
+        if isinstance(array, np.ndarray):
+            array = array.view()
+            array.flags.writeable = False
+        return array
+    if isinstance(value, (tuple, list)):
+        items = list(map(uncovered, value))
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if isinstance(value, dict):
+        return {name: uncovered(item) for name, item in value.items()}
+    return value
+
+
+def map_values(function: Callable[[Any], Any], value: Any) -> Any:
+    """A result of NumPy's with each of its arrays and numbers replaced."""
+    if isinstance(value, (tuple, list)):
+        items = [map_values(function, item) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    return function(value)
+
+
+def _plainly(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+    """What a call gives that no derivative goes through."""
+    return map_values(shown, callee(*uncovered(args), **uncovered(dict(kwargs))))
+
+
+def _of_unknown(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+    """What a function gives that has no rule of its own. Integers and truth values have no
+    derivative; else the compiler may know what the function is made of."""
+    given = callee(*uncovered(args), **uncovered(dict(kwargs)))
+    found: list[Any] = []
+    map_values(found.append, given)
+    operands = Operands(numbers=False)
+    operands.add((args, list(kwargs.values())))
+    is_active = any(type(value) is Traced for value in operands.values)
+    if not is_active or not any(_may_be_differentiable(item) for item in found):
+        return map_values(shown, given)
+    try:
+        return _known(callee, None, args, kwargs)
+    except UnsupportedError as error:
+        raise without_rule(callee) from error
+
+
+def _may_be_differentiable(value: Any) -> bool:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype.kind not in "biuSUM"
+    return not isinstance(value, (bool, int, str, bytes, type(None), np.dtype, type))
+
+
+def without_rule(callee: Any) -> NoDerivativeError:
+    """The error for a function that is not known."""
+    module = getattr(callee, "__module__", None) or "numpy"
+    name = f"{module}.{getattr(callee, '__name__', callee)}"
+    return NoDerivativeError(
+        f"`{name}` has no derivative, and its result depends on what is differentiated",
+        "give it one by `gs.primitive`, or pass it `gs.stop_gradient(x)`",
+    )
+
+
+def _arranged(callee: Any, args: Any, kwargs: Mapping[str, Any], out: tuple[Any, ...]) -> Any:
+    """Results in the structure in which NumPy gives them."""
+    if len(out) == 1:
+        return shown(out[0])
+    results = iter(out)
+    given = callee(*uncovered(args), **uncovered(dict(kwargs)))
+    return map_values(lambda _: shown(next(results)), given)

@@ -1,0 +1,132 @@
+"""NumPy's calls on what belongs to a recorded run: `np.exp(x)`, `np.sum(x)`, `array * x`
+(NEP 13 and NEP 18)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.frontend.calls.array_changes import FUNCTIONS, change_each, change_each_alone
+from gradscribe.primitives.registry import PUBLIC
+from gradscribe.recording import operations, stores
+from gradscribe.recording.arrays import RecordedArray, is_active, is_recorded, shown
+from gradscribe.recording.levels import values_in
+from gradscribe.runtime.tensors.tensor import Tensor
+
+
+def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """`ufunc(*inputs)`, or a method of it."""
+    _refuse_tensors(inputs)
+    public = PUBLIC.get(ufunc, ufunc)
+    if method == "at":
+        return _change_at(public, *inputs)
+    callee = public if method == "__call__" else getattr(public, method)
+    out = kwargs.pop("out", None)
+    kwargs = {name: value for name, value in kwargs.items() if not _is_default(name, value)}
+    if out is None:
+        return operations.run(callee, inputs, kwargs)
+    where = kwargs.pop("where", True) if method == "__call__" else True
+    return into(operations.run(callee, inputs, kwargs), out, where)
+
+
+def array_function(
+    self: Any, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """`function(*args, **kwargs)`."""
+    _refuse_tensors((*args, *kwargs.values()))
+    if function in FUNCTIONS:
+        return _change(FUNCTIONS[function], function, args, kwargs)
+    if kwargs.get("like") is not None:
+        return _like(function, args, kwargs)
+    others = dict(kwargs)
+    out = others.pop("out", None)
+    found = operations.run(function, args, others)
+    return found if out is None else into(found, out if isinstance(out, tuple) else (out,), True)
+
+
+def _is_default(name: str, value: Any) -> bool:
+    return (name == "where" and value is True) or (name in ("dtype", "axes") and value is None)
+
+
+def _refuse_tensors(values: Any) -> None:
+    if any(isinstance(value, Tensor) for value in values_in(list(values))):
+        raise UnsupportedError(
+            "a Tensor meets an array of a function that runs as it is",
+            "pass an array: `tensor.numpy()`",
+        )
+
+
+def into(found: Any, out: tuple[Any, ...], where: Any) -> Any:
+    """A call with `out=`: each result is stored where it is wanted, where the mask says so."""
+    results = found if isinstance(found, tuple) else (found,)
+    stored = []
+    for result, target in zip(results, out, strict=True):
+        if target is not None and where is not True:
+            result = operations.run(np.where, (where, result, target))
+        stored.append(result if target is None else _stored(result, target))
+    return tuple(stored) if isinstance(found, tuple) else stored[0]
+
+
+def _stored(result: Any, target: Any) -> Any:
+    if type(target) is RecordedArray:
+        return stores.update(target, result)
+    if is_recorded(result) and is_active(result):
+        raise into_plain_array()
+    np.copyto(target, operations.uncovered(result), casting="same_kind")
+    return target
+
+
+def into_plain_array() -> UnsupportedError:
+    """The error for what is differentiated, in an array that does not record."""
+    return UnsupportedError(
+        "a value that is differentiated cannot be stored in an array that does not record",
+        "make the array of a recorded one, `np.zeros_like(x)` or `np.zeros(n, like=x)`",
+    )
+
+
+def _change(
+    change: Callable[..., None], function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> None:
+    """`np.copyto(x, …)` and its kind, in terms of stores."""
+    target = args[0] if args else next(iter(kwargs.values()))
+    if type(target) is not RecordedArray:
+        if _holds_active((args, dict(kwargs))):
+            raise into_plain_array()
+        function(*operations.uncovered(args), **operations.uncovered(dict(kwargs)))
+        return
+    change(*args, **kwargs)
+
+
+def _holds_active(tree: Any) -> bool:
+    return any(is_recorded(value) and is_active(value) for value in values_in(tree))
+
+
+def _change_at(ufunc: np.ufunc, x: Any, index: Any, *values: Any) -> None:
+    """`ufunc.at(x, index, values)`: item by item, for an index may come twice."""
+    if type(x) is not RecordedArray:
+        raise into_plain_array()
+    if values:
+        change_each(x, index, values[0], ufunc)
+    else:
+        change_each_alone(x, index, ufunc)
+
+
+def _like(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """`np.zeros(n, like=x)`, and `np.array([a, b], like=x)`."""
+    others = {name: value for name, value in kwargs.items() if name != "like"}
+    if function in (np.array, np.asarray, np.asanyarray) and args:
+        return _array_of(args[0], others.get("dtype"))
+    return operations.map_values(shown, function(*operations.uncovered(args), **others))
+
+
+def _array_of(value: Any, dtype: Any) -> Any:
+    """`np.array(value, like=x)`."""
+    if isinstance(value, (list, tuple)):
+        value = operations.run(np.stack, ([_array_of(item, None) for item in value],))
+    elif not isinstance(value, np.ndarray):
+        value = operations.run(np.reshape, (value, ()))
+    copied = operations.run(np.copy, (value,))
+    return copied if dtype is None else copied.astype(dtype)

@@ -1,0 +1,81 @@
+"""Stores to arrays of a recorded run: the memory of an array, and so of its views, gets a new
+value. The elements of a view have positions in its memory: the same view of all positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import UnsupportedError
+from gradscribe.ir.core import Operand
+from gradscribe.recording import calls, operations
+from gradscribe.recording.arrays import RecordedArray, present
+from gradscribe.recording.levels import Traced, plain
+from gradscribe.recording.prelude import stored
+
+
+def setitem(array: RecordedArray, index: Any, value: Any) -> None:
+    """`array[index] = value`."""
+    memory = array._memory
+    if not array._writeable:
+        raise ValueError("assignment destination is read-only")
+    if memory.refusal:
+        raise UnsupportedError(f"a store to an array that {memory.refusal}", "store to a copy")
+    if array._base is not None:
+        index = _place(array, index)
+    memory.value = _stored(memory.value, index, value)
+    memory.version += 1
+
+
+def _place(view: RecordedArray, index: Any) -> tuple[Any, ...]:
+    """Where an index of a view is in its memory."""
+    own = plain(view._memory.value)
+    if plain(view._present()).dtype != own.dtype:
+        raise UnsupportedError(
+            "a store to a part of complex numbers, or to what they are read as",
+            "make the complex array of new parts: `re + 1j * im`",
+        )
+    positions = np.empty_like(own, dtype=np.intp)
+    positions[...] = np.arange(own.size).reshape(own.shape)
+    for step in view._steps:
+        positions = step.plainly(positions)
+    return np.unravel_index(positions[operations.uncovered(index)], own.shape)
+
+
+def _stored(target: Any, index: Any, value: Any) -> Any:
+    """The value of an array after a store."""
+    if isinstance(value, (list, tuple)):
+        value = np.asarray(value)
+    operands = operations.Operands(numbers=True)
+    operands.values.append(target)
+    source = operands.add(value)
+    if not any(type(each) is Traced for each in operands.values):
+        changed = np.array(target, order="K")
+        changed[operations.uncovered(index)] = plain(operands.values[1])
+        return changed
+    items, integers = operands.add_index(index)
+    args = (Operand(0), source, items)
+    return calls.call(stored, args, {}, operands.values, integers)[0]
+
+
+def fill(array: RecordedArray, value: Any) -> None:
+    """All elements of an array replaced, by one value or by those of another array."""
+    setitem(array, Ellipsis, value)
+
+
+def update(array: RecordedArray, value: Any) -> RecordedArray:
+    """`array op= …` with this result."""
+    found, own = plain(present(value)), plain(array._present())
+    if not np.can_cast(np.asarray(found).dtype, own.dtype, "same_kind"):
+        raise TypeError(
+            f"Cannot cast ufunc output from dtype('{np.asarray(found).dtype}') to "
+            f"dtype('{own.dtype}') with casting rule 'same_kind'"
+        )
+    if np.broadcast_shapes(np.shape(found), own.shape) != own.shape:
+        raise ValueError(
+            f"non-broadcastable output operand with shape {own.shape} doesn't match the broadcast "
+            f"shape {np.broadcast_shapes(np.shape(found), own.shape)}"
+        )
+    fill(array, value)
+    return array

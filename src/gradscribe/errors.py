@@ -116,6 +116,11 @@ class ReadOnlyError(ArgumentError, ValueError):
     """An array that is stored to is read-only; plain Python raises a `ValueError`."""
 
 
+class RuleError(ArgumentError, ValueError, RuntimeError):
+    """A rule that a user gave, of a `gs.primitive` or a `Function`, returns what does not fit; the
+    place is that of the rule. PyTorch raises a `RuntimeError`."""
+
+
 class NonScalarError(ArgumentError):
     """A gradient was asked of a function whose result is not one real number."""
 

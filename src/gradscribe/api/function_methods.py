@@ -5,15 +5,20 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradscribe.api.function_prelude import check_same, check_sum
+from gradscribe.frontend.calls.derivative_prelude import check_same, check_sum
+from gradscribe.frontend.calls.given_derivatives import (
+    has_sum_of_shape,
+    is_same_shape,
+    sums_to,
+)
 from gradscribe.frontend.data.structure_parts import Structure
-from gradscribe.ir.affine import Affine
-from gradscribe.ir.lengths import Facts
 from gradscribe.runtime.graph.function import Function
+from gradscribe.runtime.graph.function_node import misfit
 
 _serial = itertools.count(1)
 
@@ -118,20 +123,8 @@ class Backward:
     def wanted(self) -> tuple[bool, ...]:
         return self.rules.inputs
 
-    def fits(self, facts: Facts, given: Lengths, wanted: Lengths) -> bool | None:
-        """Whether a gradient of one shape can be summed to the other; None if that is not known."""
-        if len(given) < len(wanted):
-            return False
-        known = [
-            length.known == 1 or facts.equal(found, length)
-            for found, length in zip(given[len(given) - len(wanted) :], wanted, strict=True)
-        ]
-        return False if False in known else None if None in known else True
-
-    def has_fitting(self, given: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-        """Whether a gradient of one shape can be summed to the other, at run time."""
-        ends = zip(given[::-1], wanted[::-1], strict=False)
-        return len(given) >= len(wanted) and all(n == to or to == 1 for n, to in ends)
+    fits = staticmethod(sums_to)
+    has_fitting = staticmethod(has_sum_of_shape)
 
     def misfit(self, position: int, given: str, wanted: str) -> str:
         """What is said of one of another shape."""
@@ -145,16 +138,18 @@ class Backward:
         which are None), or is one for what is no Tensor."""
         expected = len(self.wanted)
         if len(is_none) < expected or not all(is_none[expected:]):
-            raise RuntimeError(
+            raise misfit(
+                self.function,
                 f"function {self.rules.function.__name__}Backward returned an incorrect number of "
-                f"gradients (expected {expected}, got {len(is_none)})"
+                f"gradients (expected {expected}, got {len(is_none)})",
             )
         for position, foreign in enumerate(self.rules.foreign):
             if foreign and not is_none[position]:
-                raise RuntimeError(
+                raise misfit(
+                    self.function,
                     f"function {self.rules.function.__name__}Backward returned a gradient "
                     f"different than None at position {position + 1}, but the corresponding "
-                    "forward input was not a Variable"
+                    "forward input was not a Variable",
                 )
 
 
@@ -175,16 +170,8 @@ class Forward:
     def wanted(self) -> tuple[bool, ...]:
         return self.rules.outputs
 
-    def fits(self, facts: Facts, given: Lengths, wanted: Lengths) -> bool | None:
-        """Whether a tangent is of the shape of its result; None if that is not known."""
-        if len(given) != len(wanted):
-            return False
-        known = [facts.equal(*lengths) for lengths in zip(given, wanted, strict=True)]
-        return False if False in known else None if None in known else True
-
-    def has_fitting(self, given: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-        """Whether a tangent is of the shape of its result, at run time."""
-        return given == wanted
+    fits = staticmethod(is_same_shape)
+    has_fitting = staticmethod(operator.eq)
 
     def misfit(self, position: int, given: str, wanted: str) -> str:
         """What is said of one of another shape."""
@@ -197,11 +184,11 @@ class Forward:
     def check(self, is_none: Sequence[bool]) -> None:
         """Refuse what is returned if it is not one tangent for each result."""
         if len(is_none) != len(self.wanted):
-            raise RuntimeError(
+            raise misfit(
+                self.function,
                 "Function's jvp returned an invalid number of forward gradients (expected "
-                f"{len(self.wanted)} but got {len(is_none)})"
+                f"{len(self.wanted)} but got {len(is_none)})",
             )
 
 
-Lengths = tuple[Affine, ...]
 Method = Backward | Forward

@@ -18,11 +18,13 @@ from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers, inlining, opaque, own_rules, unpacking
 from gradscribe.frontend.calls import iteration_prelude as prelude
-from gradscribe.frontend.calls.own_rules import Conforming, conformed
+from gradscribe.frontend.calls.given_derivatives import conformed, place_of
+from gradscribe.frontend.calls.isolated import copied
 from gradscribe.frontend.data import instances
 from gradscribe.frontend.data.python_objects import python_object
 from gradscribe.frontend.data.structures import rebuilt
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.refusals import Refused
 from gradscribe.frontend.values import (
     DictRef,
     ListRef,
@@ -36,7 +38,7 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, Tuple
 from gradscribe.primitives.control import RAISE, RUN
 from gradscribe.runtime.graph.function import ONCE, Function
-from gradscribe.runtime.graph.function_node import check_is_tensor, check_kind
+from gradscribe.runtime.graph.function_node import check_is_tensor, check_kind, misfit
 from gradscribe.runtime.graph.grad_mode import no_grad
 from gradscribe.runtime.tensors.tensor import wrap
 
@@ -115,10 +117,23 @@ def _derived(
         return _compiled(lowering, node, method, leaves, likes, derivatives)
     except NoDerivativeError:
         raise
-    except UnsupportedError:
+    except UnsupportedError as error:
         del lowering.builder.operations[made:]
         lowering.contents, lowering.views = contents, views
-    return _called(lowering, method, leaves, likes, derivatives)
+        refusal = _refusal(method, error)
+    return _called(lowering, method, leaves, (likes, derivatives), refusal)
+
+
+def _refusal(method: Method, error: UnsupportedError) -> Refused:
+    """What is said to whom differentiates a method that is called at run time."""
+    if getattr(method.function, "is_once_differentiable", False):
+        return Refused(ONCE, "")
+    name = f"{method.rules.function.__name__}.{method.name}"
+    reason = "" if isinstance(error, _NotCompiledError) else f": {error.what}"
+    return Refused(
+        f"`{name}` would have to be differentiated, and cannot be compiled{reason}",
+        "write it with operations of gradscribe, on what `ctx` has saved",
+    )
 
 
 def _compiled(
@@ -170,24 +185,25 @@ def _check(
         lowering.value(i).type if isinstance(i, (Ref, Value)) else None for i in (item, like)
     )
     if type(item) in _CONTAINERS:
-        check_is_tensor(_CONTAINERS[type(item)])
+        check_is_tensor(method.function, _CONTAINERS[type(item)])
     is_number = isinstance(item, Static) and item.value is not None
     if is_number and isinstance(wanted, Array) and wanted.rank:
-        check_is_tensor(item.value)
+        check_is_tensor(method.function, item.value)
     if not isinstance(given, (Array, Scalar)) or not isinstance(wanted, (Array, Scalar)):
         return
-    check_kind(np.dtype(given.dtype), np.dtype(wanted.dtype))
+    check_kind(method.function, np.dtype(given.dtype), np.dtype(wanted.dtype))
     shapes = [type_.dims if isinstance(type_, Array) else () for type_ in (given, wanted)]
     facts = lowering.builder.facts
     fits = method.fits(facts, *shapes)
     if fits is None:
-        message = Static(method.misfit(position, "{0}", "{1}"))
-        inlining.inline(lowering, node, method.check_shape, (item, like, message))
+        what = method.misfit(position, "{0}", "{1}")
+        parts = map(Static, (what, "", place_of(method.function), list))
+        inlining.inline(lowering, node, method.check_shape, (item, like, *parts))
     if fits is False:
         if any(length.known is None for shape in shapes for length in shape):
             raise _NotCompiledError(method.name)  # the run has the numbers to be shown
         texts = [str([length.known for length in shape]) for shape in shapes]
-        raise RuntimeError(method.misfit(position, *texts))
+        raise misfit(method.function, method.misfit(position, *texts))
 
 
 _CONTAINERS: dict[type, Any] = {ListRef: [], DictRef: {}, TupleOf: ()}
@@ -206,37 +222,42 @@ def _called(
     lowering: Lowering,
     method: Method,
     leaves: list[Any],
-    likes: Sequence[Any],
-    derivatives: Sequence[Any | None],
+    given: tuple[Sequence[Any], Sequence[Any | None]],
+    refusal: Refused,
 ) -> TupleOf:
+    likes, derivatives = given
     types = tuple(lowering.value(item).type for item in likes)
     name = f"{method.rules.function.__name__}_{method.name}"
     is_given = [item is not None for item in derivatives]
-    given = [item for item in derivatives if item is not None]
+    tensors = [item for item in derivatives if item is not None]
     is_tensor = [getattr(lowering.value(leaf).type, "spelling", "") == "tensor" for leaf in leaves]
-    callee = _Checked(_OnTensors(method, is_tensor, is_given), name, len(likes))
-    if getattr(method.function, "is_once_differentiable", False):
-        callee.refusal = ONCE
-    made = opaque.emit(lowering, callee, (*likes, *leaves, *given), {}, Tuple(types), RUN)
+    callee = _Checked(_OnTensors(method, is_tensor, is_given), name, len(likes), refusal)
+    made = opaque.emit(lowering, callee, (*likes, *leaves, *tensors), {}, Tuple(types), RUN)
     return TupleOf(tuple(unpacking.unpacked(lowering, None, made)))
 
 
-class _Checked(Conforming):
-    """A method that is called at run time; what it returns must fit what it belongs to."""
+class _Checked:
+    """A method that is called at run time; what it returns must fit what it belongs to, the first
+    `likes` arguments."""
 
-    rule: _OnTensors
+    def __init__(self, rule: _OnTensors, name: str, likes: int, refusal: Refused) -> None:
+        self.rule, self.likes = rule, likes
+        self.refusal = refusal
+        self.__name__ = name
+        self.__module__ = rule.__module__
 
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+    def __call__(self, *arguments: Any) -> Any:
         method, likes = self.rule.method, arguments[: self.likes]
         results = self.rule(*arguments[self.likes :])
         positions = [i for i, known in enumerate(method.wanted) if known]
         for position, result, like in zip(positions, results, likes, strict=True):
             if result is not None:
-                check_kind(result.dtype, np.asarray(like).dtype)
+                check_kind(method.function, result.dtype, np.asarray(like).dtype)
                 shapes = result.shape, np.shape(like)
                 if not method.has_fitting(*shapes):
-                    raise RuntimeError(method.misfit(position, *map(str, map(list, shapes))))
-        return tuple(map(conformed, results, likes))
+                    texts = map(str, map(list, shapes))
+                    raise misfit(method.function, method.misfit(position, *texts))
+        return copied(tuple(map(conformed, results, likes)))
 
 
 class _OnTensors:
@@ -263,14 +284,13 @@ class _OnTensors:
             results = (results,)
         method.check([item is None for item in results])
         wanted = [r for r, known in zip(results, method.wanted, strict=False) if known]
-        return tuple(map(_as_array, wanted))
+        return tuple(self._as_array(item) for item in wanted)
 
-
-def _as_array(item: Any) -> Any:
-    if isinstance(item, (np.ndarray, np.generic)):  # what it may keep where it is given arrays
-        return np.asarray(item)
-    check_is_tensor(item)
-    return None if item is None else item.array
+    def _as_array(self, item: Any) -> Any:
+        if isinstance(item, (np.ndarray, np.generic)):  # what it may keep where it is given arrays
+            return np.asarray(item)
+        check_is_tensor(self.method.function, item)
+        return None if item is None else item.array
 
 
 def _as_tensor(item: Any) -> Any:

@@ -21,15 +21,14 @@ import linecache
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
-import numpy as np
-
 from gradscribe.api.copying import CopiedAsFunction
 from gradscribe.api.differentiable import differentiable, has_tensor
 from gradscribe.api.directional import vjp
 from gradscribe.compiler.eager_calls import function_of_call
 from gradscribe.errors import ArgumentError
 from gradscribe.frontend import dependencies
-from gradscribe.frontend.calls import application, handlers, opaque, own_rules
+from gradscribe.frontend.calls import application, handlers, isolated, opaque, own_rules
+from gradscribe.frontend.calls.given_derivatives import place_of
 from gradscribe.frontend.calls.own_rules import Adjoint, OwnRules, Tangent
 from gradscribe.frontend.calls.trials import type_by_trial
 from gradscribe.frontend.interface import Path
@@ -57,8 +56,8 @@ class OwnOperation(CopiedAsFunction):
         functools.update_wrapper(self, function)
         self.__gradscribe_contract__ = contract
         self._checked = checked
-        self._rules = OwnRules(function.__name__, function)
         signature = _signature(function)
+        self._rules = OwnRules(function.__name__, function, tuple(signature.parameters))
         variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         if any(p.kind in variadic for p in signature.parameters.values()):
             raise ArgumentError(
@@ -104,8 +103,17 @@ class OwnOperation(CopiedAsFunction):
             call = function_of_call(self, (), operands, count)
             return differentiable(call)(*bound.arguments.values())
         if self._checked:
-            return _unchanged(self._rules, args, keywords)
+            return isolated.apart(self._rules.function, args, keywords, self._has_written)
         return self._rules.function(*args, **keywords)
+
+    def _has_written(self) -> ArgumentError:
+        return ArgumentError(
+            f"the primitive `{self._rules.name}` wrote to an argument, which its derivatives do "
+            "not show",
+            "let it return a new array; or declare a function without derivative by "
+            "`gs.primitive(f, writes=('name',))`",
+            place_of(self._rules.function),
+        )
 
     def adjoint(self, rule: Rule) -> Rule:
         """Give the rule of reverse mode: `(out, *parameters, *, d_out)`, which returns a cotangent
@@ -183,30 +191,6 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
             f"the parameters of `{name}`, which is compiled, cannot be read",
             f"name them: `def call(x): return {name}(x)`, and make a primitive of that",
         ) from None
-
-
-def _unchanged(own: OwnRules, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """What the function returns: of memory of its own. An error if it wrote to its arguments."""
-    arrays = [item for item in (*args, *keywords.values()) if isinstance(item, np.ndarray)]
-    before = [array.tobytes() for array in arrays]
-    result = own.function(*args, **keywords)
-    if any(array.tobytes() != bytes_ for array, bytes_ in zip(arrays, before, strict=True)):
-        raise ArgumentError(
-            f"the primitive `{own.name}` wrote to an argument, which its derivatives do not show",
-            "let it return a new array; or declare a function without derivative by "
-            "`gs.primitive(f, writes=('name',))`",
-        )
-    return _of_its_own(result, arrays)
-
-
-def _of_its_own(result: Any, arrays: list[Any]) -> Any:
-    """A copy of an array that may share memory with these; other results as they are."""
-    if isinstance(result, tuple) and type(result) is tuple:
-        return tuple(_of_its_own(item, arrays) for item in result)
-    shares = isinstance(result, np.ndarray) and any(
-        np.may_share_memory(result, array) for array in arrays
-    )
-    return result.copy() if shares else result
 
 
 @overload

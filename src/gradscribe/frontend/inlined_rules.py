@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gradscribe.errors import GradscribeError, UnsupportedError
+from gradscribe.errors import GradscribeError, RuleError, UnsupportedError
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interruptions import AlwaysRaisesError, MisfitError
@@ -43,6 +43,8 @@ def inline(
             result = _leave(lowering, run_frame(lowering, None, frame))
         except (AlwaysRaisesError, MisfitError) as error:
             raise UnsupportedError(error.what, error.advice, location or error.location) from None
+        except RuleError:
+            raise  # it tells of the rule
         except GradscribeError as error:
             error.location = location or error.location
             raise

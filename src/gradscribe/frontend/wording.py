@@ -6,9 +6,11 @@ from __future__ import annotations
 import difflib
 import operator
 from collections.abc import Iterable, Mapping
+from collections.abc import Sequence as Items
 from typing import Any
 
 from gradscribe.frontend.values import DictRef, ListRef, Ref, Static, TupleOf
+from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Primitive, Value
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.probing import probe
@@ -110,13 +112,17 @@ def _described(facts: Facts, item: Any) -> str:
 
 def _type(facts: Facts, type_: Type) -> str:
     if isinstance(type_, Array):
-        lengths = ", ".join(map(facts.shown, type_.dims))
-        return f"{type_.dtype} of shape ({lengths}{',' if type_.rank == 1 else ''})"
+        return f"{type_.dtype} of shape {shape(facts, type_.dims)}"
     if isinstance(type_, Sequence):
         return f"a list of {_type(facts, type_.item)}"
     if isinstance(type_, Tuple):
         return f"a tuple of {_list_of([_type(facts, item) for item in type_.items])}"
     return repr(type_).partition("(")[0]
+
+
+def shape(facts: Facts, dims: Items[Affine]) -> str:
+    """Lengths as Python shows a shape."""
+    return f"({', '.join(map(facts.shown, dims))}{',' if len(dims) == 1 else ''})"
 
 
 _DESCRIPTIONS = {

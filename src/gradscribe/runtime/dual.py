@@ -304,11 +304,16 @@ def _checked_number(name: str, level: int | None) -> int:
 def check_size(tensor: Tensor, tangent: Tensor) -> None:
     """Raise the error for a tangent of another shape than the Tensor."""
     if tensor.shape != tangent.shape:
-        raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than that of the original "
-            f"Tensor, this is not supported. Tensor is of size {list(tensor.shape)} while the "
-            f"given forward gradient is of size {list(tangent.shape)}."
-        )
+        raise RuntimeError(other_size(tensor.shape, tangent.shape))
+
+
+def other_size(shape: Sequence[int], given: Sequence[int]) -> str:
+    """What is said of a tangent of another shape than the Tensor."""
+    return (
+        "Trying to set a forward gradient that has a different size than that of the original "
+        f"Tensor, this is not supported. Tensor is of size {list(shape)} while the given forward "
+        f"gradient is of size {list(given)}."
+    )
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:

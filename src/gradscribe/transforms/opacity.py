@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gradscribe.errors import NoDerivativeError
+from gradscribe.frontend.refusals import Refused
 from gradscribe.ir.core import Function, Method, Operand, Operation, Value, walk
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Opaque
@@ -71,7 +72,8 @@ def check_known(operation: Operation, partial: Any) -> None:
     if partial is UNKNOWN:
         raise NoDerivativeError(
             f"the derivative of `{operation.primitive.name}` by this argument is not known",
-            "hold the argument constant: `gs.stop_gradient(…)` around it, or not in `argnums`",
+            "differentiate by other arguments only, or give the call a rule for this one by "
+            "`gs.primitive`",
             operation.location,
         )
 
@@ -108,8 +110,8 @@ def _carries(value: Value) -> bool:
 def _refuse(call: Operation) -> None:
     callee = call.callee
     name = callee.name if isinstance(callee, Method) else probe(callee, "__name__", str(callee))
-    if refusal := probe(callee, "refusal", ""):
-        raise NoDerivativeError(refusal, "", call.location)
+    if isinstance(refusal := probe(callee, "refusal"), Refused):
+        raise NoDerivativeError(refusal.what, refusal.advice, call.location)
     advice = "give it one, or declare what it does with its arguments: `gs.primitive`"
     if name in _LOCATED:
         advice = f"move the parameters out of the draw: `loc + scale * rng.{name}(size=…)`"

@@ -6,7 +6,7 @@ is, at run time, and what it gives cannot be differentiated again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +14,17 @@ import numpy as np
 
 from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import handlers, inlining, opaque, unpacking
+from gradscribe.frontend.calls import handlers, inlining, isolated, opaque, unpacking
 from gradscribe.frontend.calls import iteration_prelude as prelude
+from gradscribe.frontend.calls.given_derivatives import GivenRule, conforming, is_due
+from gradscribe.frontend.calls.lowered_derivatives import NOTHING, Lowered, leaves_of, nested
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.refusals import Refused
 from gradscribe.frontend.values import PartialOf, Static, TupleOf
-from gradscribe.ir.types import Array, Scalar, Tuple, Type, is_differentiable
+from gradscribe.ir.types import Scalar, Tuple
 from gradscribe.primitives.control import RUN
+
+RESULT = "its result"
 
 PULLBACKS: list[Any] = []
 """`gs.vjp` (entered by the layer above)."""
@@ -31,7 +36,12 @@ class OwnRules:
 
     name: str
     function: Callable[..., Any]
+    parameters: tuple[str, ...]
     rules: dict[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def rule(self, kind: str) -> GivenRule:
+        """The adjoint, or the tangent."""
+        return GivenRule(self.name, kind, self.rules[kind], self.parameters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +53,14 @@ class Adjoint:
 
 
 @dataclass(frozen=True, eq=False)
+class Chosen:
+    """An adjoint that is called as `Adjoint` is, for the cotangents at some places."""
+
+    own: OwnRules
+    paths: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Tangent:
     """Called as `(out, *parameters, d_…=…)`, for the tangent of out."""
 
@@ -50,116 +68,115 @@ class Tangent:
     __gradscribe_primitive__ = True
 
 
-class Conforming:
-    """A rule that is called as it is; its results are given the types of what they belong to."""
+class CalledRule:
+    """A rule that is called as it is, at run time; it gives the derivatives that there are, one
+    after the other. Called as the rule is."""
 
-    def __init__(self, rule: Callable[..., Any], name: str, likes: int) -> None:
-        self.rule, self.likes = rule, likes
-        self.refusal = ""  # what is said to whom differentiates it, if anything is to be
-        self.__name__ = name
-        self.__module__ = rule.__module__
+    def __init__(self, rule: GivenRule, reason: str) -> None:
+        self.rule = rule
+        self.__name__ = f"{rule.operation}_{rule.kind}"
+        self.__module__ = rule.function.__module__
+        self.refusal = Refused(
+            f"{rule.title} would have to be differentiated, and cannot be compiled: {reason}",
+            "for second derivatives, make what it calls a primitive with a rule of its own"
+            + (f"; for forward mode, give `@{rule.operation}.tangent`" * (rule.kind == "adjoint")),
+        )
 
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        """The first `likes` arguments are what the results belong to; the rest is the rule's."""
-        likes, given = arguments[: self.likes], arguments[self.likes :]
-        results = self.rule(*given, **keywords)
-        if not isinstance(results, (tuple, list)):
-            results = (results,)
-        results = (*results, *[None] * (len(likes) - len(results)))
-        return tuple(map(conformed, results, likes))
+    def __call__(self, out: Any, *operands: Any, **derivatives: Any) -> tuple[Any, ...]:
+        rule = self.rule
+        found = isolated.apart(rule.function, (out, *operands), derivatives, rule.has_written)
+        rule.check_returned(found is not None)
+        if rule.kind == "tangent":
+            return tuple(_leaves(conforming(rule, RESULT, found, out)))
+        given = _entries(found, operands)
+        arranged = rule.arranged(
+            given, [item is None for item in given], list(map(is_due, operands))
+        )
+        names = [f"`{name}`" for name in rule.names]
+        made = [conforming(rule, *each) for each in zip(names, arranged, operands, strict=True)]
+        return tuple(_leaves(tuple(made)))
 
 
-def conformed(result: Any, like: Any) -> Any:
-    """A derivative of the type of what it belongs to: summed to its shape, zero for None."""
-    if result is None:
-        return np.zeros_like(like) if isinstance(like, np.ndarray) else type(like)(0)
-    if isinstance(like, np.ndarray):
-        result = np.asarray(result, like.dtype)
-        extra = tuple(range(result.ndim - like.ndim))
-        result = result.sum(extra) if extra else result
-        spread = tuple(i for i, n in enumerate(like.shape) if n == 1 and result.shape[i] != 1)
-        return result.sum(spread, keepdims=True) if spread else result
-    return type(like)(np.asarray(result).sum())
+def _entries(found: Any, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """One for each parameter. (For a single one, a rule need not return a tuple.)"""
+    if not isinstance(found, (tuple, list)):
+        return (found,)
+    if len(operands) != 1 or not isinstance(operands[0], (tuple, list)):
+        return tuple(found)
+    is_entry = len(found) == 1 and (found[0] is None or isinstance(found[0], (tuple, list)))
+    return tuple(found) if is_entry else (found,)
 
 
 def _apply_adjoint(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     rule, out, *given = arguments
     own: OwnRules = rule.value.own
-    function = own.rules.get("adjoint")
-    if function is None:
+    if "adjoint" not in own.rules:
         raise NoDerivativeError(
             f"`{own.name}` has no rule for its derivative",
             f"give it one by `@{own.name}.adjoint`",
             lowering.builder.location,
         )
-    compiled = _compiled(lowering, node, function, (out, *given), keywords)
-    return compiled or _called(lowering, f"{own.name}_adjoint", function, given, out, keywords)
+    parameters = tuple(given)
+
+    def check(rule: GivenRule, found: Any) -> Any:
+        return Lowered(lowering, node, rule).cotangents(found, parameters)
+
+    applied = _Applied(lowering, node, own.rule("adjoint"), (out, *given), keywords, check)
+    return applied.result(TupleOf(parameters))
 
 
-def _compiled(
-    lowering: Lowering, node: Any, function: Any, arguments: tuple[Any, ...], keywords: Any
-) -> Any:
-    """What a rule gives when it is lowered; None where that is not possible."""
-    contents, views = dict(lowering.contents), dict(lowering.views)
-    made = len(lowering.builder.operations)
-    try:
-        return calls.call(lowering, node, Static(function), arguments, keywords)
-    except NoDerivativeError:
-        raise
-    except UnsupportedError:
-        del lowering.builder.operations[made:]
-        lowering.contents, lowering.views = contents, views
-        return None
+@dataclass(frozen=True, eq=False)
+class _Applied:
+    """A rule, applied: lowered if that is possible, otherwise called at run time. check: makes of
+    what it gives what the operation wants."""
 
+    lowering: Lowering
+    node: Any
+    rule: GivenRule
+    arguments: tuple[Any, ...]
+    keywords: dict[str, Any]
+    check: Callable[[GivenRule, Any], Any]
 
-def _called(
-    lowering: Lowering, name: str, function: Any, operands: Any, out: Any, keywords: Any
-) -> Any:
-    """What a rule gives when it is called at run time: cotangents for all floating operands."""
-    types = [_floating(lowering, item) for item in operands]
-    likes = [item for item, type_ in zip(operands, types, strict=True) if type_ is not None]
-    callee = Conforming(_selecting(function, types), name, len(likes))
-    found = tuple(type_ for type_ in types if type_ is not None)
-    given = (*likes, out, *operands)
-    made = opaque.emit(lowering, callee, given, keywords, Tuple(found), RUN)
-    results = iter(unpacking.unpacked(lowering, None, made))
-    return TupleOf(tuple(Static(None) if t is None else next(results) for t in types))
+    def result(self, like: Any) -> Any:
+        """The derivatives, in the structure of what they belong to."""
+        lowering = self.lowering
+        contents, views = dict(lowering.contents), dict(lowering.views)
+        made = len(lowering.builder.operations)
+        try:
+            function = Static(self.rule.function)
+            found = calls.call(lowering, self.node, function, self.arguments, self.keywords)
+            return self.check(self.rule, found)
+        except NoDerivativeError:
+            raise
+        except UnsupportedError as error:
+            del lowering.builder.operations[made:]
+            lowering.contents, lowering.views = contents, views
+            return self._called(like, error.what)
 
-
-def _selecting(function: Callable[..., Any], types: list[Type | None]) -> Callable[..., Any]:
-    """The rule, giving only the cotangents of floating operands."""
-
-    def selected(*arguments: Any, **keywords: Any) -> Any:
-        results = function(*arguments, **keywords)
-        if not isinstance(results, (tuple, list)):
-            results = (results,)
-        results = (*results, *[None] * (len(types) - len(results)))
-        return tuple(r for r, t in zip(results, types, strict=True) if t is not None)
-
-    selected.__module__ = function.__module__
-    return selected
-
-
-def _floating(lowering: Lowering, item: Any) -> Type | None:
-    if isinstance(item, (Static, TupleOf)):
-        return None
-    type_ = lowering.value(item).type
-    return type_ if isinstance(type_, (Array, Scalar)) and is_differentiable(type_) else None
+    def _called(self, like: Any, reason: str) -> Any:
+        lowering = self.lowering
+        types = tuple(lowering.value(leaf).type for leaf in leaves_of(lowering, like))
+        callee = CalledRule(self.rule, reason)
+        made = opaque.emit(lowering, callee, self.arguments, self.keywords, Tuple(types), RUN)
+        return nested(lowering, like, iter(unpacking.unpacked(lowering, None, made)))
 
 
 def _apply_tangent(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     rule, out, *given = arguments
     own: OwnRules = rule.value.own
-    function = own.rules.get("tangent")
-    if function is not None:
-        compiled = _compiled(lowering, node, function, (out, *given), keywords)
-        if compiled is not None:
-            return compiled
-        type_ = lowering.value(out).type
-        callee = Conforming(function, f"{own.name}_tangent", 1)
-        items = (out, out, *given)
-        made = opaque.emit(lowering, callee, items, keywords, Tuple((type_,)), RUN)
-        return unpacking.unpacked(lowering, None, made)[0]
+    if "tangent" not in own.rules:
+        return _transposed(lowering, node, own, arguments, keywords)
+
+    def check(rule: GivenRule, found: Any) -> Any:
+        return Lowered(lowering, node, rule).derivative(RESULT, found, out)
+
+    arguments = (out, *given)
+    return _Applied(lowering, node, own.rule("tangent"), arguments, keywords, check).result(out)
+
+
+def _transposed(lowering: Lowering, node: Any, own: OwnRules, arguments: Any, keywords: Any) -> Any:
+    """The tangent that the adjoint implies, which is linear in the cotangent."""
+    _, out, *given = arguments
     if "adjoint" not in own.rules:
         raise NoDerivativeError(
             f"`{own.name}` has no rule for its derivative",
@@ -168,14 +185,52 @@ def _apply_tangent(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
         )
     zero = zero_of(lowering, node, out)
     pull = PartialOf(Static(Adjoint(own)), (out, *given), {})
-    active = [i for i, item in enumerate(given) if _floating(lowering, item) is not None]
-    tangents = tuple(list(keywords.values())[i] for i in active)
-    chosen = Static(tuple(active))
-    transposed = (Static(PULLBACKS[0]), pull, zero, chosen, TupleOf(tangents))
+    found = calls.call(lowering, node, pull, (), {"d_out": zero})
+    paths = tuple(_paths(found))
+    if not paths:
+        return zero
+    tangents = tuple(_at(TupleOf(tuple(keywords.values())), path) for path in paths)
+    chosen = PartialOf(Static(Chosen(own, paths)), (out, *given), {})
+    active = Static(tuple(range(len(paths))))
+    transposed = (Static(PULLBACKS[0]), chosen, zero, active, TupleOf(tangents))
     return inlining.inline(lowering, node, prelude.transposed, transposed)
 
 
+def _apply_chosen(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    rule, *given = arguments
+    adjoint = Static(Adjoint(rule.value.own))
+    found = _apply_adjoint(lowering, node, (adjoint, *given), keywords)
+    return TupleOf(tuple(_at(found, path) for path in rule.value.paths))
+
+
+def _paths(found: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    """Where in what an adjoint gives there are cotangents."""
+    if isinstance(found, TupleOf):
+        for position, item in enumerate(found.items):
+            yield from _paths(item, (*path, position))
+    elif found != NOTHING:
+        yield path
+
+
+def _at(item: Any, path: tuple[int, ...]) -> Any:
+    for position in path:
+        item = item.items[position]
+    return item
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """What stands in tuples within tuples, and is not None."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _leaves(item)
+    elif value is not None:
+        yield value
+
+
 def zero_of(lowering: Lowering, node: Any, out: Any) -> Any:
+    """A zero of the type of a value, in the structure of tuples of them."""
+    if isinstance(out, TupleOf):
+        return TupleOf(tuple(zero_of(lowering, node, item) for item in out.items))
     type_ = lowering.value(out).type
     if not isinstance(type_, Scalar):
         return calls.call(lowering, node, Static(np.zeros_like), (out,), {})
@@ -183,4 +238,4 @@ def zero_of(lowering: Lowering, node: Any, out: Any) -> Any:
     return lowering.constant(zero.item() if type_.weak else zero)
 
 
-handlers.OBJECTS.update({Adjoint: _apply_adjoint, Tangent: _apply_tangent})
+handlers.OBJECTS.update({Adjoint: _apply_adjoint, Chosen: _apply_chosen, Tangent: _apply_tangent})

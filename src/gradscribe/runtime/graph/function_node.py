@@ -9,6 +9,8 @@ from weakref import ref
 
 import numpy as np
 
+from gradscribe.errors import RuleError
+from gradscribe.frontend.calls.given_derivatives import place_of
 from gradscribe.runtime.graph.function_context import FunctionCtx, context_of
 from gradscribe.runtime.graph.grad_mode import enter_mode, leave_mode
 from gradscribe.runtime.graph.gradients import wanted_dtype
@@ -162,6 +164,10 @@ class FunctionNode(Node):
         self.forget_marks()
 
     @property
+    def _rule(self) -> Callable[..., Any]:
+        return self.function._backward_rule()
+
+    @property
     def public(self) -> FunctionCtx:
         """The `ctx`; made anew where nobody holds the one that there was."""
         context = None if self._context is None else self._context()
@@ -253,7 +259,7 @@ class FunctionNode(Node):
                     zip(gradients, self._output_types, strict=True)
                 )
             )
-        results = self.function._backward_rule()(self.public, *gradients)
+        results = self._rule(self.public, *gradients)
         return results if isinstance(results, tuple) else (results,)
 
     def completed(self, tangents: Sequence[Tensor | None]) -> list[Tensor | None]:
@@ -282,9 +288,10 @@ class FunctionNode(Node):
         if len(results) > expected and all(r is None for r in results[expected:]):
             results = results[:expected]
         if len(results) != expected:
-            raise RuntimeError(
+            raise misfit(
+                self._rule,
                 f"function {self.name()} returned an incorrect number of gradients "
-                f"(expected {expected}, got {len(results)})"
+                f"(expected {expected}, got {len(results)})",
             )
         return [self._fitted(position, result) for position, result in enumerate(results)]
 
@@ -293,17 +300,18 @@ class FunctionNode(Node):
         if result is None:
             return None
         if kind is None:
-            raise RuntimeError(
+            raise misfit(
+                self._rule,
                 f"function {self.name()} returned a gradient different than None at position "
-                f"{position + 1}, but the corresponding forward input was not a Variable"
+                f"{position + 1}, but the corresponding forward input was not a Variable",
             )
-        check_is_tensor(result)
+        check_is_tensor(self._rule, result)
         if self.next_edges[position][0] is None:
             return None
         shape, dtype = kind
         if result.array.shape != shape:
             result = self._summed(position, result, shape)
-        check_kind(result.array.dtype, dtype)
+        check_kind(self._rule, result.array.dtype, dtype)
         producer, _ = self.next_edges[position]
         if isinstance(producer, AccumulateGrad):
             dtype = wanted_dtype(producer.variable) or result.array.dtype
@@ -317,9 +325,10 @@ class FunctionNode(Node):
         except ValueError:
             fits = False
         if not fits:
-            raise RuntimeError(
+            raise misfit(
+                self._rule,
                 f"Function {self.name()} returned an invalid gradient at index {position} - got "
-                f"{list(given)} but expected shape compatible with {list(shape)}"
+                f"{list(given)} but expected shape compatible with {list(shape)}",
             )
         extra = len(given) - len(shape)
         spread = [i + extra for i, n in enumerate(shape) if n == 1 and given[i + extra] != 1]
@@ -343,20 +352,26 @@ class FunctionNode(Node):
             self._saved = None
 
 
-def check_is_tensor(result: Any) -> None:
+def misfit(rule: Callable[..., Any], what: str) -> RuleError:
+    """The error for what a rule returns that does not fit, in PyTorch's words."""
+    return RuleError(what, "", place_of(rule))
+
+
+def check_is_tensor(rule: Callable[..., Any], result: Any) -> None:
     """Raise the error for a gradient that is neither a Tensor nor None."""
     if result is not None and not isinstance(result, Tensor):
-        raise RuntimeError(f"expected Variable or None (got {type(result).__name__})")
+        raise misfit(rule, f"expected Variable or None (got {type(result).__name__})")
 
 
-def check_kind(given: dtypes.Dtype, wanted: dtypes.Dtype) -> None:
+def check_kind(rule: Callable[..., Any], given: dtypes.Dtype, wanted: dtypes.Dtype) -> None:
     """Raise the error for a gradient that is complex where its input is real (or is not, where the
     input is complex, unless it is floating)."""
     if given.kind != "f" and (given.kind == "c") != (wanted.kind == "c"):
-        raise RuntimeError(
+        raise misfit(
+            rule,
             "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) "
             "to be true, but got false.  (Could this error message be improved?  If so, please "
-            "report an enhancement request to PyTorch.)"
+            "report an enhancement request to PyTorch.)",
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradscribe.runtime import dual
-from gradscribe.runtime.graph.function_node import FunctionNode
+from gradscribe.runtime.graph.function_node import FunctionNode, misfit
 from gradscribe.runtime.tensors.tensor import Tensor
 
 
@@ -24,9 +24,10 @@ def attach_tangents(node: FunctionNode, inputs: Sequence[Any], outputs: Sequence
     with level.paused():
         results = node.run_jvp(given)
     if len(results) != len(outputs):
-        raise RuntimeError(
+        raise misfit(
+            node.function.jvp,
             "Function's jvp returned an invalid number of forward gradients (expected "
-            f"{len(outputs)} but got {len(results)})"
+            f"{len(outputs)} but got {len(results)})",
         )
     for position, (output, tangent) in enumerate(zip(outputs, results, strict=True)):
         if tangent is not None:
@@ -46,45 +47,55 @@ def _check(
     """Raise the error for a tangent that does not fit its output. versions: of the inputs'
     tangents, before `jvp` was run."""
     if not isinstance(tangent, Tensor):
-        raise RuntimeError(
-            f"expected Variable or None (got {type(tangent).__name__}) for grad output {position}."
+        raise misfit(
+            node.function.jvp,
+            f"expected Variable or None (got {type(tangent).__name__}) for grad output {position}.",
         )
     if not node.gives_gradient(position):
-        raise RuntimeError(
+        raise misfit(
+            node.function.jvp,
             f"Function's jvp returned a gradient at position {position}, but  the corresponding "
             "forward output is not a differentiable Tensor.You should return None at that position "
-            "instead."
+            "instead.",
         )
-    dual.check_size(output, tangent)
+    if output.shape != tangent.shape:
+        raise misfit(node.function.jvp, dual.other_size(output.shape, tangent.shape))
     for value, of_input, version in zip(inputs, given, versions, strict=True):
         if value is output:
             if tangent is not of_input or tangent._counter[0] == version:
-                raise RuntimeError(
+                raise misfit(
+                    node.function.jvp,
                     "An inplace custom Function is not modifying the forward mode gradients "
                     "inplace. If the forward is modifying an input inplace, then the jvp function "
-                    "must modify the corresponding gradient inplace."
+                    "must modify the corresponding gradient inplace.",
                 )
             return
     if output._view_of is not None:
-        _check_view(output, tangent, inputs, given)
+        _check_view(node, output, tangent, inputs, given)
 
 
 def _check_view(
-    output: Tensor, tangent: Tensor, inputs: Sequence[Any], given: Sequence[Tensor | None]
+    node: FunctionNode,
+    output: Tensor,
+    tangent: Tensor,
+    inputs: Sequence[Any],
+    given: Sequence[Tensor | None],
 ) -> None:
     """The tangent of a view of an input must be a view of the input's tangent."""
     for value, of_input in zip(inputs, given, strict=True):
         if of_input is None or _base(value) is not _base(output):
             continue
         if tangent._view_of is None:
-            raise RuntimeError(
+            raise misfit(
+                node.function.jvp,
                 "A custom Function's forward is returning a view (or an input as-is) but the jvp "
-                "is not returning a view."
+                "is not returning a view.",
             )
         if _base(tangent) is not _base(of_input):
-            raise RuntimeError(
+            raise misfit(
+                node.function.jvp,
                 "A custom Function is returning a view but the jvp is not returning a view of the "
-                + ("given grad input." if of_input._view_of is None else _SAME_BASE)
+                + ("given grad input." if of_input._view_of is None else _SAME_BASE),
             )
         return
 

@@ -36,7 +36,7 @@ TITLES = {
 _KINDS = (
     "UnsupportedError AliasingError NoDerivativeError TypeRuleError ArgumentError MisfitError "
     "UnsupportedDtypeError AlwaysRaisesError RunTimeKeyError SourceNotFoundError NonScalarError "
-    "ReadOnlyError NotSpecializedError Refused"
+    "ReadOnlyError NotSpecializedError RuleError Refused"
 )
 Calls = dict[str, tuple[int, tuple[str, ...]]]
 

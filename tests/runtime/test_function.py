@@ -279,7 +279,7 @@ def bad(result):
 def test_a_wrong_number_of_gradients():
     with pytest.raises(RuntimeError) as error:
         bad(lambda g: (g,)).backward(gs.ones(2))
-    assert str(error.value) == (
+    assert error.value.what == (
         "function BadBackward returned an incorrect number of gradients (expected 2, got 1)"
     )
 
@@ -287,7 +287,7 @@ def test_a_wrong_number_of_gradients():
 def test_a_gradient_for_what_is_no_tensor():
     with pytest.raises(RuntimeError) as error:
         bad(lambda g: (g, g)).backward(gs.ones(2))
-    assert str(error.value) == (
+    assert error.value.what == (
         "function BadBackward returned a gradient different than None at position 2, but the "
         "corresponding forward input was not a Variable"
     )
@@ -296,7 +296,7 @@ def test_a_gradient_for_what_is_no_tensor():
 def test_a_gradient_of_the_wrong_shape():
     with pytest.raises(RuntimeError) as error:
         bad(lambda g: (gs.ones(3), None)).backward(gs.ones(2))
-    assert str(error.value) == (
+    assert error.value.what == (
         "Function BadBackward returned an invalid gradient at index 0 - got [3] but expected "
         "shape compatible with [2]"
     )

@@ -128,12 +128,17 @@ def _refusal(method: Method, error: UnsupportedError) -> Refused:
     """What is said to whom differentiates a method that is called at run time."""
     if getattr(method.function, "is_once_differentiable", False):
         return Refused(ONCE, "")
-    name = f"{method.rules.function.__name__}.{method.name}"
-    reason = "" if isinstance(error, _NotCompiledError) else f": {error.what}"
     return Refused(
-        f"`{name}` would have to be differentiated, and cannot be compiled{reason}",
+        f"what `{method.rules.function.__name__}.{method.name}` computes would have to be "
+        f"differentiated here, and it cannot be compiled: {_reason(error)}",
         "write it with operations of gradscribe, on what `ctx` has saved",
     )
+
+
+def _reason(error: UnsupportedError) -> str:
+    if isinstance(error, _NotCompiledError):
+        return "it always raises, or reads what `ctx` has not saved"
+    return error.what
 
 
 def _compiled(

@@ -81,24 +81,19 @@ class GivenRule:
     names: tuple[str, ...]
 
     @property
-    def title(self) -> str:
-        """What the rule is called in errors."""
-        return f"the {self.kind} of `{self.operation}`"
-
-    @property
     def derivative(self) -> str:
         """What is called what it gives."""
         return "cotangent" if self.kind == "adjoint" else "tangent"
 
     def error(self, what: str, advice: str) -> RuleError:
         """What is said of a result that does not fit."""
-        return RuleError(f"{self.title} {what}", advice, place_of(self.function))
+        return RuleError(what, advice, place_of(self.function))
 
     def check_returned(self, anything: bool) -> None:
         """Raise the error for a rule without `return`, where it has returned nothing."""
         if not anything and _has_no_return(self.function):
             advice = f"return a {self.derivative}; `return None` says that it is zero"
-            raise self.error("has no `return`", advice)
+            raise self.error(f"the {self.kind} of `{self.operation}` has no `return`", advice)
 
     def arranged(self, given: Sequence[Any], is_none: Sequence[bool], due: Sequence[bool]) -> Any:
         """The cotangents, one for each parameter: None for one that is left out, at the end, and
@@ -106,19 +101,26 @@ class GivenRule:
         count = len(due)
         if not all(is_none[count:]) or any(due[len(given) :]):
             raise self.error(
-                f"gives {_number(len(given), 'cotangent')} for {_number(count, 'parameter')}",
+                f"the {self.kind} of `{self.operation}` gives "
+                f"{_number(len(given), 'cotangent')} for {_number(count, 'parameter')}",
                 f"return one for each of ({', '.join(self.names)}), and None for zero",
             )
         return [*given[:count], *[None] * (count - len(given))]
 
     def has_written(self) -> RuleError:
         """The error for a rule that wrote to its arguments."""
-        return self.error("wrote to an argument", "let it return new arrays")
+        return self.error(
+            f"the {self.kind} of `{self.operation}` wrote to an argument",
+            "let it return new arrays",
+        )
 
     def refuse_structure(self, name: str, given: str, wanted: str) -> RuleError:
         """The error for a result that is of another kind than its value."""
-        what = f"gives {given} as the {self.derivative} of {name}, which is {wanted}"
-        return self.error(what, f"return {wanted}, or None for zero")
+        return self.error(
+            f"the {self.kind} of `{self.operation}` gives {given} as the {self.derivative} of "
+            f"{name}, which is {wanted}",
+            f"return {wanted}, or None for zero",
+        )
 
     def check_dtype(self, name: str, given: np.dtype[Any], wanted: np.dtype[Any]) -> None:
         """Raise the error for numbers that cannot be a derivative of numbers of that dtype."""
@@ -127,13 +129,17 @@ class GivenRule:
         advice = "convert it, as in `.astype(float)`"
         if given.kind == "c":
             advice = "return its real part, `np.real(…)`"
-        what = f"gives numbers of {given} as the {self.derivative} of {name}, which is of {wanted}"
-        raise self.error(what, advice)
+        raise self.error(
+            f"the {self.kind} of `{self.operation}` gives numbers of {given} as the "
+            f"{self.derivative} of {name}, which is of {wanted}",
+            advice,
+        )
 
     def shape_error(self, name: str, given: str, wanted: str) -> RuleError:
         """The error for an array of a shape that does not fit."""
         return self.error(
-            f"gives a {self.derivative} of shape {given} for {name}, which has shape {wanted}",
+            f"the {self.kind} of `{self.operation}` gives a {self.derivative} of shape {given} for "
+            f"{name}, which has shape {wanted}",
             "return it in the shape of the value, or None for zero",
         )
 

@@ -68,6 +68,9 @@ class Tangent:
     __gradscribe_primitive__ = True
 
 
+_ADVICE = "for second derivatives, make what it calls a primitive with a rule of its own"
+
+
 class CalledRule:
     """A rule that is called as it is, at run time; it gives the derivatives that there are, one
     after the other. Called as the rule is."""
@@ -77,9 +80,11 @@ class CalledRule:
         self.__name__ = f"{rule.operation}_{rule.kind}"
         self.__module__ = rule.function.__module__
         self.refusal = Refused(
-            f"{rule.title} would have to be differentiated, and cannot be compiled: {reason}",
-            "for second derivatives, make what it calls a primitive with a rule of its own"
-            + (f"; for forward mode, give `@{rule.operation}.tangent`" * (rule.kind == "adjoint")),
+            f"the {rule.kind} of `{rule.operation}` would have to be differentiated, and cannot be "
+            f"compiled: {reason}",
+            _ADVICE + f"; for forward mode, give `@{rule.operation}.tangent`"
+            if rule.kind == "adjoint"
+            else _ADVICE,
         )
 
     def __call__(self, out: Any, *operands: Any, **derivatives: Any) -> tuple[Any, ...]:

@@ -79,9 +79,27 @@ def zipped_with_what_has_no_end(x):
     return total + sum(map(operator.mul, x, itertools.repeat(2.0)))
 
 
+def some_of_what_has_no_end(x):
+    total = sum(x[0] * i for i in itertools.islice(itertools.count(3), 2))
+    total += sum(itertools.islice(map(lambda i: x[1] * i, itertools.count(1, 2)), 1, 5, 2))
+    for i, (k, factor) in itertools.islice(
+        enumerate(zip(itertools.count(5), itertools.cycle([1.0, x[0]]))), len(x)
+    ):
+        total += x[i] * k * factor
+    return total + sum(x[0] * i for i in itertools.islice(range(10**12), 2, 4))
+
+
+def next_of_what_has_no_end(x):
+    numbers, factors = itertools.count(1), itertools.cycle([x[0], x[2]])
+    total = x[next(numbers)] * next(factors) * next(factors) * next(factors)
+    return total + sum(v * n for v, n in zip(x, numbers))
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        some_of_what_has_no_end,
+        next_of_what_has_no_end,
         rows_of_two,
         rows_of_three,
         all_orders,

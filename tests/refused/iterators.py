@@ -80,11 +80,9 @@ def zip_of_an_iterator_without_end(x):
     return sum(item * k for k, item in zip(range(3), Doubled(x)))
 
 
-@refused("this `zip` has no end", 2.0)
-def zip_without_end(x):
-    for i, factor in zip(itertools.count(), itertools.cycle([1.0, 2.0])):
-        if i > 3:
-            return x * factor
+@refused("this loop takes the items of what has no end", 2.0)
+def list_without_end(x):
+    return sum([x * i for i in itertools.count()])
 
 
 @refused("this object cannot be iterated over", 2.0)

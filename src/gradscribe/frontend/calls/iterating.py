@@ -69,7 +69,7 @@ def _map(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         given = (item,) if len(parts) == 1 else unpacking.unpacked(lowering, node, item)
         return calls.call(lowering, node, function, tuple(given), {})
 
-    if node is lowering.loops.iterable:
+    if node is lowering.loops.iterable or iterations.is_endless(over):
         return Iteration("map", (over, mapped))
     items = known_items(lowering, node, over)
     if items is not None:
@@ -215,6 +215,8 @@ def _few(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | None:
     """The items, if they are known, those of a range included."""
     iteration = iterations.over(lowering, node, item)
     is_range = iteration.kind == "range" and all(isinstance(p, Static) for p in iteration.parts)
+    if is_range and len(range(*(p.value for p in iteration.parts))) > _FEW:
+        return None
     if is_range or _is_known(iteration):
         return iterations.unrolled(lowering, node, iteration)
     return None
@@ -276,6 +278,11 @@ def _islice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
     iterable, *bounds = arguments
     parts = [None if isinstance(b, Static) and b.value is None else b for b in bounds]
     if isinstance(iterable, Iteration):
+        start, stop, step = [None, *parts, None][:3] if len(parts) == 1 else [*parts, None][:3]
+        part = (start or Static(0), stop, step or Static(1))
+        taken = iterations.part_of(lowering, node, iterable, part)
+        if taken is not None:
+            return taken
         iterable = reducing.listed(lowering, node, (iterable,), {})
     return read_item(lowering, node, iterable, slice(*parts))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import gast
@@ -186,7 +187,7 @@ def zipped(lowering: Lowering, node: Any, parts: tuple[Iteration, ...]) -> Itera
         return Iteration("zip", parts)
     finite = [part for part in parts if part.kind != "endless"]
     if not finite:
-        lowering.unsupported(node, "this `zip` has no end", "zip with a range or list")
+        return Iteration("endless", _rows_of_endless(parts))
 
     def row(pair: Any) -> TupleOf:
         number, items = pair.items
@@ -199,6 +200,58 @@ def zipped(lowering: Lowering, node: Any, parts: tuple[Iteration, ...]) -> Itera
 
     counted = Iteration("enumerate", (Iteration("zip", tuple(finite)), Static(0)))
     return Iteration("map", (counted, row))
+
+
+def _rows_of_endless(parts: tuple[Iteration, ...]) -> tuple[Any, Iteration]:
+    """What gives the row of a number, where no column ends, and what a `for` runs over."""
+
+    def row(number: Any) -> TupleOf:
+        return TupleOf(tuple(part.parts[0](number) for part in parts))
+
+    return row, Iteration("map", (Iteration("range", _EVERY), row))
+
+
+_EVERY = (Static(0), Static(sys.maxsize), Static(1))
+"""The range of all numbers."""
+
+
+def is_endless(iteration: Iteration) -> bool:
+    """Whether an iteration never comes to an end (after more trips than a machine makes)."""
+    if iteration.kind == "endless":
+        return True
+    if iteration.kind == "range":
+        return bool(iteration.parts[1] == Static(sys.maxsize))
+    if iteration.kind in ("map", "enumerate"):
+        return is_endless(iteration.parts[0])
+    return iteration.kind == "zip" and all(map(is_endless, iteration.parts))
+
+
+def part_of(
+    lowering: Lowering, node: Any, iteration: Iteration, part: tuple[Any, Any, Any]
+) -> Iteration | None:
+    """The items of an iteration from `start` to before `stop`, each `step`th, without making the
+    others; None where that cannot be said of its kind. stop: None for all."""
+    start, stop, step = part
+    inner: Iteration | None
+    if iteration.kind == "endless" and stop is not None:
+        return Iteration("map", (Iteration("range", part), iteration.parts[0]))
+    if iteration.kind == "range" and all(isinstance(p, Static) for p in (*iteration.parts, *part)):
+        stops = range(*(p.value for p in iteration.parts))
+        if iteration.reversed:
+            stops = stops[::-1]
+        chosen = stops[slice(*(None if p is None else p.value for p in part))]
+        return Iteration("range", tuple(map(Static, (chosen.start, chosen.stop, chosen.step))))
+    if iteration.parts == _EVERY and stop is not None:
+        return Iteration("range", part)
+    if iteration.kind == "map" and not iteration.reversed:
+        inner = part_of(lowering, node, iteration.parts[0], part)
+        return None if inner is None else Iteration("map", (inner, iteration.parts[1]))
+    if iteration.kind == "enumerate" and not iteration.reversed:
+        if start != Static(0) or step != Static(1):
+            return None
+        inner = part_of(lowering, node, iteration.parts[0], part)
+        return None if inner is None else Iteration("enumerate", (inner, iteration.parts[1]))
+    return None
 
 
 def enumerate_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

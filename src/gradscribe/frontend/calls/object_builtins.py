@@ -241,7 +241,8 @@ def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     count = first_and_rest.trips(lowering, iteration)
     if count is not None and count.known == 0:
         return default[0] if default else lowering.raises(node, StopIteration())
-    if count is None or iteration.reversed or not lowering.builder.facts.at_least(count, 1):
+    has_first = count is not None and lowering.builder.facts.at_least(count, 1)
+    if iteration.reversed or not (has_first or iterations.is_endless(iteration)):
         lowering.unsupported(node, "`next` of what may have no items", "use a loop, or index")
     first, rest = first_and_rest.divide(lowering, node, iteration)
     iterators.put_back(lowering, item, rest)

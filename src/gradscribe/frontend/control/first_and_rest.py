@@ -82,6 +82,13 @@ def divide(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, It
     if iteration.kind == "map":
         first, rest = divide(lowering, node, iteration.parts[0])
         return iteration.parts[1](first), Iteration("map", (rest, iteration.parts[1]))
+    if iteration.kind == "endless":
+        item, over = iteration.parts
+
+        def later(number: Any) -> Any:
+            return item(operate(lowering, node, operator.add, number, Static(1)))
+
+        return item(Static(0)), Iteration("endless", (later, divide(lowering, node, over)[1]))
     if iteration.kind == "items":
         place, rest = divide(lowering, node, iteration.parts[0])
         item = read_item(lowering, node, iteration.parts[1], place)

@@ -42,6 +42,12 @@ def for_loop(lowering: Lowering, node: Any) -> None:
         _run_rewritten(lowering, *by_next(lowering, node, over))
         return
     iteration, taken = _iteration(lowering, node, over)
+    if iterations.is_endless(iteration) and not _ends(node):
+        lowering.unsupported(
+            node.iter,
+            "this loop takes the items of what has no end",
+            "take as many as are needed: zip with a range, or `itertools.islice(…, n)`",
+        )
     if iteration.kind == "endless":
         iteration = iteration.parts[1]
     loops = lowering.loops
@@ -82,6 +88,13 @@ def _leaves(node: Any) -> bool:
     """Whether a loop may be left before its end."""
     below = (part for statement in node.body for part in gast.walk(statement))
     return any(isinstance(part, (gast.Break, gast.Return)) for part in below)
+
+
+def _ends(node: Any) -> bool:
+    """Whether the body of a loop has statements that may end it."""
+    below = (part for statement in node.body for part in gast.walk(statement))
+    ending = (gast.Break, gast.Return, gast.Raise, gast.Yield)
+    return any(isinstance(part, ending) for part in below)
 
 
 def _taking_back(lowering: Lowering) -> Callable[[], None]:

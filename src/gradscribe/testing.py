@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.api.directional import jvp, leaves_in, second_order, vjp
+from gradscribe.api.directional import jvp, second_order, vjp
+from gradscribe.compiler.given_leaves import leaves_in
 from gradscribe.compiler.leaves import unwrapped
 from gradscribe.errors import ArgumentError, CheckError
 from gradscribe.ir.trees import flatten, unflatten

@@ -26,12 +26,14 @@ from gradscribe.api.directional import hvp, jvp, vjp
 from gradscribe.api.functional import Argnums, Gradient
 from gradscribe.api.jacobians import hessian, jacfwd, jacobian, jacrev
 from gradscribe.api.own_operations import primitive
+from gradscribe.api.recorded_transforms import Compile, compiles
 from gradscribe.api.tracing import trace
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.frontend.dependencies import WRAPPERS
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.primitives.control import STOP_GRADIENT
 from gradscribe.primitives.registry import register
+from gradscribe.recording.arrays import constant
 from gradscribe.runtime.tensors.tensor import Tensor
 from gradscribe.tracebacks import shortened
 
@@ -55,7 +57,14 @@ __all__ = [
 
 
 @shortened
-def grad(function: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Gradient:
+def grad(
+    function: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    jit: bool = False,
+    compile: Compile = True,
+) -> Gradient:
     """The gradient of a scalar function, as a function of the same arguments.
 
     argnums: the argument, or (then the result is a tuple) the arguments, to differentiate.
@@ -66,22 +75,32 @@ def grad(function: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = Fal
 
     `.source` of the result is the generated code of its latest call. `grad(grad(f))` is
     compiled, too. Raises an `UnsupportedError` for what cannot be compiled, when called.
+
+    compile=False runs the function as it is, on arrays that record NumPy's calls: slower, and there
+    is no source, but any Python will do. All transforms take `compile`. jit: reserved.
     """
-    return Gradient(function, argnums, has_aux=has_aux)
+    chosen = compiles(function, compile, jit)
+    return Gradient(function, argnums, has_aux=has_aux, compiles=chosen)
 
 
 @shortened
 def value_and_grad(
-    function: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+    function: Callable[..., Any],
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    jit: bool = False,
+    compile: Compile = True,
 ) -> Gradient:
     """Like `grad`, returning (value, gradient); with has_aux, ((value, aux), gradient)."""
-    return Gradient(function, argnums, has_aux=has_aux, with_value=True)
+    chosen = compiles(function, compile, jit)
+    return Gradient(function, argnums, has_aux=has_aux, with_value=True, compiles=chosen)
 
 
 def stop_gradient(x: Any) -> Any:
     """x itself (numbers and arrays in any nesting), through which nothing is differentiated."""
     tree, leaves = flatten(x)
-    cut = [leaf.detach() if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+    cut = [leaf.detach() if isinstance(leaf, Tensor) else constant(leaf) for leaf in leaves]
     return unflatten(tree, iter(cut))
 
 

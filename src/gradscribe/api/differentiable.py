@@ -19,9 +19,11 @@ import numpy as np
 
 from gradscribe.api.copying import CopiedAsFunction, imported, not_importable
 from gradscribe.api.recorded_call import has_tangent, recorded_call
+from gradscribe.api.recorded_tensors import call_on_tensors
+from gradscribe.api.recorded_transforms import Compile, compiles, without_source
 from gradscribe.compiler import Target, argument_numbers, target_of, type_strings
 from gradscribe.compiler.specialization import Specialization
-from gradscribe.errors import ArgumentError, NotSpecializedError
+from gradscribe.errors import NotSpecializedError
 from gradscribe.ir.probing import probe
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.modes import MODES
@@ -39,11 +41,16 @@ _PLAIN = frozenset(_NUMBERS + _STATIC)
 class DifferentiableFunction(CopiedAsFunction):
     """A function with its derivatives; it keeps its name, docstring and signature.
 
-    argnums: the arguments that are differentiated (None: every floating leaf).
+    argnums: the arguments that are differentiated (None: every floating leaf). compiles: or it runs
+    as it is, recorded.
     """
 
-    def __init__(self, function: Callable[..., Any], argnums: Argnums = None) -> None:
-        self._target: Target = target_of(function)
+    def __init__(
+        self, function: Callable[..., Any], argnums: Argnums = None, compiles: bool = True
+    ) -> None:
+        self.compiles = compiles
+        if compiles:
+            self._target: Target = target_of(function)
         self._argnums = None if argnums is None else argument_numbers(argnums)
         self._specializations: list[Specialization] = []
         self.__gradscribe_function__ = function
@@ -51,6 +58,8 @@ class DifferentiableFunction(CopiedAsFunction):
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         try:
+            if not self.compiles:
+                return self._recorded(args, keywords)
             if (MODES or grad_enabled()) and self._meets_tensor(args, keywords):
                 target = self._target.of_call(len(args))
                 values = target.values(args, keywords)
@@ -68,8 +77,9 @@ class DifferentiableFunction(CopiedAsFunction):
             return self
         bound = object.__new__(type(self))
         bound.__dict__.update(self.__dict__)
-        target = self._target
-        bound._target = replace(target, first=(instance, *target.first), spread={})
+        if self.compiles:
+            target = self._target
+            bound._target = replace(target, first=(instance, *target.first), spread={})
         bound.__gradscribe_function__ = MethodType(self.__gradscribe_function__, instance)
         return bound
 
@@ -78,7 +88,7 @@ class DifferentiableFunction(CopiedAsFunction):
         function = deepcopy(self.__gradscribe_function__, memo)
         if function is self.__gradscribe_function__:
             return self
-        return type(self)(function, self._argnums)
+        return type(self)(function, self._argnums, self.compiles)
 
     def __reduce__(self) -> Any:
         """By its own name, or by what it is made of: a function that has one, or a method."""
@@ -91,7 +101,20 @@ class DifferentiableFunction(CopiedAsFunction):
             return super().__reduce__()
         if isinstance(function, FunctionType) and imported(function) is not function:
             raise not_importable(self)
-        return type(self), (function, self._argnums)
+        return type(self), (function, self._argnums, self.compiles)
+
+    def _recorded(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        function = self.__gradscribe_function__
+        if not (MODES or grad_enabled()) or not has_tensor((*args, *keywords.values())):
+            return function(*args, **keywords)
+        numbers = None if self._argnums is None else {n % len(args) for n in self._argnums}
+        return call_on_tensors(
+            function,
+            probe(function, "__name__", "function"),
+            args,
+            keywords,
+            lambda position: numbers is None or position in numbers,
+        )
 
     def _meets_tensor(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
         """Whether a Tensor that requires a gradient (or has a tangent) is in the arguments, or
@@ -118,6 +141,7 @@ class DifferentiableFunction(CopiedAsFunction):
         argnums: what to differentiate (default: as the function was decorated). What cannot be
         compiled is refused here, with an `UnsupportedError`.
         """
+        self._check_compiled()
         named = [isinstance(arg, str) and type_strings.is_type_string(arg) for arg in args]
         examples = tuple(
             type_strings.example(arg) if is_type else arg
@@ -170,8 +194,13 @@ class DifferentiableFunction(CopiedAsFunction):
         """The generated tangent of the latest specialization."""
         return self._latest.tangent_source
 
+    def _check_compiled(self) -> None:
+        if not self.compiles:
+            raise without_source(probe(self.__gradscribe_function__, "__name__", "function"))
+
     @property
     def _latest(self) -> Specialization:
+        self._check_compiled()
         if not self._specializations:
             name = self._target.function.__name__
             raise NotSpecializedError(
@@ -214,23 +243,32 @@ def _contents(cell: CellType) -> Any:
 
 @overload
 def differentiable(
-    function: Callable[..., Any], argnums: Argnums = None, jit: bool = False
+    function: Callable[..., Any],
+    argnums: Argnums = None,
+    jit: bool = False,
+    compile: Compile = True,
 ) -> DifferentiableFunction: ...
 @overload
 def differentiable(
-    function: None = None, argnums: Argnums = None, jit: bool = False
+    function: None = None,
+    argnums: Argnums = None,
+    jit: bool = False,
+    compile: Compile = True,
 ) -> Callable[[Callable[..., Any]], DifferentiableFunction]: ...
 @shortened
 def differentiable(
-    function: Callable[..., Any] | None = None, argnums: Argnums = None, jit: bool = False
+    function: Callable[..., Any] | None = None,
+    argnums: Argnums = None,
+    jit: bool = False,
+    compile: Compile = True,
 ) -> Any:
     """Make a function differentiable: `@gs.differentiable`, `@gs.differentiable(argnums=0)`.
 
     argnums: which arguments are differentiated (an int, a tuple, or None for every floating
-    leaf). jit: reserved.
+    leaf). jit: reserved. compile: False runs the function as it is, on arrays that record
+    NumPy's calls.
     """
-    if jit:
-        raise ArgumentError("`jit=True` is not available yet", "leave it out")
+    chosen = compiles(function, compile, jit)
     if function is None:
-        return functools.partial(differentiable, argnums=argnums)
-    return DifferentiableFunction(function, argnums)
+        return functools.partial(differentiable, argnums=argnums, compile=chosen)
+    return DifferentiableFunction(function, argnums, chosen)

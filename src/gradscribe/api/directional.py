@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from gradscribe.api.functional import Gradient, check_scalar
-from gradscribe.api.pointwise import OfFunction, OfGradient, Pointwise, zero_like
+from gradscribe.api.pointwise import OfFunction, OfGradient, Pointwise
+from gradscribe.api.recorded_transforms import Compile, RecordedPullback, compiles
 from gradscribe.compiler import Primal, Target, target_of
+from gradscribe.compiler.given_leaves import matched
 from gradscribe.compiler.leaves import copied, unwrapped
 from gradscribe.errors import ArgumentError
-from gradscribe.ir.trees import Constant, Leaf, Tree, count_leaves, node_of, unflatten
+from gradscribe.ir.trees import unflatten
 from gradscribe.ir.types import is_differentiable
+from gradscribe.recording import runs
+from gradscribe.recording.levels import is_running
 from gradscribe.tracebacks import shortened
 
 
@@ -92,7 +94,7 @@ class _Call:
 
     def seeds(self, cotangent: Any, out: Sequence[Any]) -> list[Any]:
         """The cotangents of the differentiable leaves, from one in the result's structure."""
-        leaves = _matched(cotangent, self.point.function.result, out, "cotangent")
+        leaves = matched(cotangent, self.point.function.result, out, "cotangent")
         return [leaves[seed] for seed in self.point.seeds]
 
     def by_argument(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
@@ -118,14 +120,19 @@ class _Call:
         for typed, tangent in zip(own, tangents, strict=True):
             stop = start + len(typed.types)
             likes = self.leaves[start:stop]
-            found.update(enumerate(_matched(tangent, typed.tree, likes, "tangent"), start))
+            found.update(enumerate(matched(tangent, typed.tree, likes, "tangent"), start))
             start = stop
         return [found[leaf] for leaf in self.point.active]
 
 
 @shortened
-def vjp(function: Callable[..., Any], *primals: Any) -> tuple[Any, Pullback]:
+def vjp(
+    function: Callable[..., Any], *primals: Any, jit: bool = False, compile: Compile = True
+) -> tuple[Any, Pullback | RecordedPullback]:
     """The result at `primals`, and the function from its cotangent to theirs."""
+    if not compiles(function, compile, jit) or is_running():
+        result, pullback = runs.vjp(function, primals)
+        return result, RecordedPullback(pullback)
     call = _Call(function, primals)
     out, record = call.run(_recorded)
     shared = call.point.record_outputs
@@ -147,10 +154,17 @@ def _recorded(call: _Call) -> tuple[tuple[Any, ...], Any]:
 
 @shortened
 def jvp(
-    function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
+    function: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    jit: bool = False,
+    compile: Compile = True,
 ) -> tuple[Any, Any]:
     """The result at `primals`, and its derivative along `tangents` (None, or anything, for an
     argument that has nothing to differentiate)."""
+    if not compiles(function, compile, jit) or is_running():
+        return runs.jvp(function, *_of_one_length(primals, tangents))
     call = _Call(function, primals)
     results = call.run(lambda call: call.point.tangent(call.leaves, call.directions(tangents)))
     yields = call.point.function.body.yields
@@ -160,17 +174,38 @@ def jvp(
 
 
 @shortened
-def hvp(function: Callable[..., Any], primals: Any, vector: Any) -> Any:
+def hvp(
+    function: Callable[..., Any],
+    primals: Any,
+    vector: Any,
+    *,
+    jit: bool = False,
+    compile: Compile = True,
+) -> Any:
     """The Hessian of a scalar function at `primals`, times `vector`.
 
     primals, vector: tuples with one entry for each argument; the result is such a tuple. Where
     they are no tuples, they are the only argument, and so is the result.
     """
     if not isinstance(primals, tuple):
-        return hvp(function, (primals,), (vector,))[0]
+        return hvp(function, (primals,), (vector,), jit=jit, compile=compile)[0]
+    if not compiles(function, compile, jit) or is_running():
+        argnums = tuple(range(len(primals)))
+        gradient = Gradient(function, argnums, compiles=False)
+        return runs.jvp(gradient, *_of_one_length(primals, vector))[1]
     call = _Call(function, primals)
     check_scalar(call.point.function, has_aux=False, location=call.primal.location)
     return call.run(lambda call: _of_scalar(call, vector))
+
+
+def _of_one_length(primals: Any, tangents: Any) -> tuple[Any, Any]:
+    """The primals and the tangents of a call, as many of these as of those."""
+    if not isinstance(primals, (tuple, list)):
+        raise primals_error(f"a {type(primals).__name__}")
+    given = len(tangents) if isinstance(tangents, (tuple, list)) else None
+    if given != len(primals):
+        raise count_error(len(primals), given)
+    return primals, tangents
 
 
 def _of_scalar(call: _Call, vector: Sequence[Any]) -> tuple[Any, ...]:
@@ -194,25 +229,6 @@ def _second_order(call: _Call, cotangent: Any, vector: Sequence[Any]) -> tuple[A
     return call.by_argument(call.point.second_order(call.leaves, seeds, call.directions(vector)))
 
 
-def _matched(value: Any, tree: Tree, likes: Sequence[Any], kind: str) -> list[Any]:
-    """The leaves of a (co)tangent, each with the type of what it belongs to."""
-    leaves = leaves_in(tree, value, kind)
-    return [_converted(leaf, like, kind) for leaf, like in zip(leaves, likes, strict=True)]
-
-
-def leaves_in(tree: Tree, value: Any, kind: str) -> list[Any]:
-    """The leaves of a value that has this structure, or None at some places (for zero)."""
-    if isinstance(tree, Leaf):
-        return [value]
-    if value is None or isinstance(tree, Constant):
-        return [None] * count_leaves(tree)
-    found = node_of(value)
-    if found is None or len(found[1]) != len(tree.children) or found[0].keys != tree.keys:
-        raise structure_error(kind)
-    pairs = zip(tree.children, found[1], strict=True)
-    return [leaf for child, item in pairs for leaf in leaves_in(child, item, kind)]
-
-
 def primals_error(given: str) -> ArgumentError:
     return ArgumentError(
         f"the primals are a tuple, and not {given}",
@@ -227,45 +243,3 @@ def count_error(primals: int, tangents: int | None) -> ArgumentError:
         f"{primals} primals, but {given} tangents were given",
         "give a tuple with one tangent for each primal",
     )
-
-
-def structure_error(kind: str) -> ArgumentError:
-    return ArgumentError(
-        f"a {kind} does not have the structure of the value that it belongs to",
-        "nest it in the same tuples, lists, dicts and classes",
-    )
-
-
-def shape_error(kind: str, shape: str, wanted: str = "") -> ArgumentError:
-    """wanted: the shape of the value ("": it is a number)."""
-    if not wanted:
-        return ArgumentError(f"a {kind} of shape {shape} for a single number", "give it a number")
-    return ArgumentError(
-        f"a {kind} of shape {shape} for a value of shape {wanted}",
-        f"give it the shape of the value: `np.broadcast_to({kind}, {wanted})`",
-    )
-
-
-def _converted(leaf: Any, like: Any, kind: str) -> Any:
-    """A leaf of a (co)tangent as the generated code expects it."""
-    if isinstance(like, (list, tuple)):
-        items = (None,) * len(like) if leaf is None else leaf
-        if not isinstance(items, (list, tuple)) or len(items) != len(like):
-            raise structure_error(kind)
-        return type(like)(_converted(x, y, kind) for x, y in zip(items, like, strict=True))
-    if leaf is None:
-        return zero_like(like)
-    leaf = unwrapped(leaf)
-    if isinstance(like, np.ndarray):
-        array = np.asarray(leaf)
-        if array.shape != like.shape:
-            raise shape_error(kind, str(array.shape), str(like.shape))
-        return array.astype(like.dtype, copy=False)
-    if np.ndim(leaf):
-        raise shape_error(kind, str(np.shape(leaf)))
-    try:
-        return leaf if isinstance(leaf, type(like)) else type(like)(leaf)
-    except (TypeError, ValueError):
-        raise ArgumentError(
-            f"{leaf!r} as a {kind}, where a number is expected", "give it a number"
-        ) from None

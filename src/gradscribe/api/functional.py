@@ -9,10 +9,12 @@ adjoint.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from gradscribe.api import recorded_transforms
 from gradscribe.api.transform import Plan, Run, Transform, prepared
 from gradscribe.compiler import Primal, Target, argument_numbers, target_of
 from gradscribe.compiler.generated import Generated
@@ -37,19 +39,27 @@ class Gradient(Transform):
         *,
         has_aux: bool = False,
         with_value: bool = False,
+        compiles: bool = True,
     ) -> None:
         numbers = argument_numbers(argnums)
         self.argnums: Argnums = numbers if isinstance(argnums, (tuple, list)) else numbers[0]
+        self.given = function
         self.function: Callable[..., Any] = function
         self.chain: tuple[Argnums, ...] = (self.argnums,)
         if isinstance(function, Gradient):
             function.check_differentiable()
             self.function = function.function
             self.chain = (*function.chain, self.argnums)
-        self.target: Target = target_of(self.function)
         self.has_aux = has_aux
         self.with_value = with_value
-        super().__init__(function, "grad", (Gradient, self.chain, has_aux, with_value))
+        super().__init__(function, "grad", (Gradient, self.chain, has_aux, with_value), compiles)
+        if compiles:
+            self.target  # noqa: B018  (refuse now what is no function)
+
+    @cached_property
+    def target(self) -> Target:
+        """What is compiled of the function."""
+        return target_of(self.function)
 
     @property
     def compiled(self) -> Target:
@@ -61,6 +71,14 @@ class Gradient(Transform):
             function = Gradient(function, self.target.unbound(argnums))
         argnums = self.target.unbound(self.argnums)
         return Gradient(function, argnums, has_aux=self.has_aux, with_value=self.with_value)
+
+    def recorded(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        out, found = recorded_transforms.gradient(
+            self.given, self.argnums, args, keywords, has_aux=self.has_aux
+        )
+        if self.with_value:
+            return out, found
+        return (found, out[1]) if self.has_aux else found
 
     def plan(self, target: Target, primal: Primal) -> Plan:
         if len(self.chain) > 1 and not _always_raises(primal.function):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from gradscribe.api.directional import shape_error, structure_error
+from gradscribe.compiler.given_leaves import shape_error, structure_error
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.ir.core import Value

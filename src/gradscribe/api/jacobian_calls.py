@@ -19,6 +19,7 @@ from gradscribe.api.transform_calls import (
     LocalPullback,
     argument_positions,
     by_argument,
+    compiled_with_the_rest,
     inline_with_one,
     of_function,
     static_value,
@@ -83,6 +84,7 @@ class _Push:
 def make(mode: Mode) -> handlers.Handler:
     """The handler of `gs.jacobian` and its kind."""
 
+    @compiled_with_the_rest
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         names = ("function", "argnums", "mode", "holomorphic")
         given = {**dict(zip(names, arguments, strict=False)), **keywords}

@@ -15,9 +15,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from gradscribe.api import jacobian_calls
+from gradscribe.api import jacobian_calls, recorded_transforms
 from gradscribe.api.functional import Argnums, Gradient
 from gradscribe.api.jacobian_calls import Derivative, Mode
+from gradscribe.api.recorded_transforms import Compile, compiles
 from gradscribe.api.transform import Plan, Transform, prepared
 from gradscribe.api.transform_calls import of_function
 from gradscribe.compiler import Primal, Target, argument_numbers, target_of
@@ -42,6 +43,7 @@ class Jacobian(Transform):
         mode: Mode,
         holomorphic: bool = False,
         prefix: str = "jacobian",
+        compiles: bool = True,
     ) -> None:
         numbers = argument_numbers(argnums)
         self.argnums: Argnums = numbers if isinstance(argnums, (tuple, list)) else numbers[0]
@@ -52,8 +54,14 @@ class Jacobian(Transform):
         self.function = function
         self.mode = mode
         self.holomorphic = holomorphic
-        self.target: Target = target_of(function)
-        super().__init__(function, prefix, (Jacobian,))
+        super().__init__(function, prefix, (Jacobian,), compiles)
+        if compiles:
+            self.target  # noqa: B018  (refuse now what is no function)
+
+    @cached_property
+    def target(self) -> Target:
+        """What is compiled of the function."""
+        return target_of(self.function)
 
     @cached_property
     def compiled(self) -> Target:
@@ -64,6 +72,16 @@ class Jacobian(Transform):
         made.holomorphic = self.holomorphic
         made.__name__ = self.__name__
         return made
+
+    def recorded(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        return recorded_transforms.jacobian(
+            self.function,
+            self.argnums,
+            args,
+            keywords,
+            is_forward=self.mode == "forward",
+            holomorphic=self.holomorphic,
+        )
 
     def plan(self, target: Target, primal: Primal) -> Plan:
         generated = Generated(lambda: simplify(primal.function))
@@ -76,6 +94,9 @@ def jacobian(
     argnums: Argnums = 0,
     mode: Mode = "auto",
     holomorphic: bool = False,
+    *,
+    jit: bool = False,
+    compile: Compile = True,
 ) -> Callable[..., Any]:
     """The derivative of every element of a function's result by every element of an argument.
 
@@ -94,28 +115,46 @@ def jacobian(
 
     `.source` of what this returns is the generated code of its latest call.
     """
-    return Jacobian(function, argnums, mode, holomorphic)
+    chosen = compiles(function, compile, jit)
+    return Jacobian(function, argnums, mode, holomorphic, compiles=chosen)
 
 
 @shortened
 def jacfwd(
-    function: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False
+    function: Callable[..., Any],
+    argnums: Argnums = 0,
+    holomorphic: bool = False,
+    *,
+    jit: bool = False,
+    compile: Compile = True,
 ) -> Callable[..., Any]:
     """`jacobian` in forward mode: one run for each element of the arguments."""
-    return Jacobian(function, argnums, "forward", holomorphic, "jacfwd")
+    chosen = compiles(function, compile, jit)
+    return Jacobian(function, argnums, "forward", holomorphic, "jacfwd", chosen)
 
 
 @shortened
 def jacrev(
-    function: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False
+    function: Callable[..., Any],
+    argnums: Argnums = 0,
+    holomorphic: bool = False,
+    *,
+    jit: bool = False,
+    compile: Compile = True,
 ) -> Callable[..., Any]:
     """`jacobian` in reverse mode: one run of the adjoint for each element of the result."""
-    return Jacobian(function, argnums, "reverse", holomorphic, "jacrev")
+    chosen = compiles(function, compile, jit)
+    return Jacobian(function, argnums, "reverse", holomorphic, "jacrev", chosen)
 
 
 @shortened
 def hessian(
-    function: Callable[..., Any], argnums: Argnums = 0, holomorphic: bool = False
+    function: Callable[..., Any],
+    argnums: Argnums = 0,
+    holomorphic: bool = False,
+    *,
+    jit: bool = False,
+    compile: Compile = True,
 ) -> Callable[..., Any]:
     """The second derivatives of a function: forward mode over reverse mode.
 
@@ -126,8 +165,9 @@ def hessian(
     Of nested arguments, and with several argnums, the derivative by the first one has in place of
     each leaf the structure of its own derivative.
     """
-    rows = jacrev(function, argnums, holomorphic)
-    made = Jacobian(rows, argnums, "forward", holomorphic, "hessian")
+    chosen = compiles(function, compile, jit)
+    rows = Jacobian(function, argnums, "reverse", holomorphic, "jacrev", chosen)
+    made = Jacobian(rows, argnums, "forward", holomorphic, "hessian", chosen)
     made.__name__ = f"hessian_{probe(function, '__name__', 'function')}"
     return made
 

@@ -38,6 +38,9 @@ from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Type
 from gradscribe.primitives.contracts import PURE, Contract
 from gradscribe.primitives.registry import register
+from gradscribe.recording import operations
+from gradscribe.recording.arrays import is_active, is_recorded
+from gradscribe.recording.levels import values_in
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.tracebacks import shortened
 
@@ -96,6 +99,8 @@ class OwnOperation(CopiedAsFunction):
     @shortened
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         keywords = self._as_given(keywords)
+        if any(map(is_recorded, values_in((args, keywords)))):
+            return self._recorded(self._signature.bind(*args, **keywords))
         if grad_enabled() and (has_tensor(args) or has_tensor(keywords)):
             bound = self._signature.bind(*args, **keywords)
             count = len(bound.arguments)
@@ -114,6 +119,18 @@ class OwnOperation(CopiedAsFunction):
             "`gs.primitive(f, writes=('name',))`",
             place_of(self._rules.function),
         )
+
+    def _recorded(self, bound: inspect.BoundArguments) -> Any:
+        """A call with values of a recorded run."""
+        if self.__gradscribe_contract__.is_pure:
+            own = {self._own_names[name]: value for name, value in bound.arguments.items()}
+            return operations.run(self, (), own)
+        if any(is_recorded(v) and is_active(v) for v in values_in((bound.args, bound.kwargs))):
+            raise ArgumentError(
+                f"`{self._rules.name}` writes to its arguments, and so has no derivative",
+                "give rules to a function that returns new arrays",
+            )
+        return self._rules.function(*bound.args, **bound.kwargs)
 
     def adjoint(self, rule: Rule) -> Rule:
         """Give the rule of reverse mode: `(out, *parameters, *, d_out)`, which returns a cotangent

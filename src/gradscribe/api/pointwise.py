@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
-import numpy as np
-
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.higher_order import Chain, nested_gradient, nested_pullback
+from gradscribe.compiler.leaves import zero_like
 from gradscribe.compiler.program import Primal
 from gradscribe.compiler.stages import flat, tangent_only
 from gradscribe.ir.core import Function
@@ -159,10 +158,3 @@ class OfGradient:
 
     def _picked(self, results: Leaves) -> tuple[Any, ...]:
         return tuple(results[self._all.index(leaf)] for leaf in self.active)
-
-
-def zero_like(value: Any) -> Any:
-    """Zeros in the structure of a leaf."""
-    if isinstance(value, (list, tuple)):
-        return type(value)(map(zero_like, value))
-    return np.zeros_like(value) if isinstance(value, np.ndarray) else type(value)(0)

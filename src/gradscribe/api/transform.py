@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from gradscribe.api import recorded_transforms
 from gradscribe.api.copying import CopiedAsFunction
 from gradscribe.compiler import Primal, Target
 from gradscribe.compiler.entry import Values
@@ -18,6 +19,7 @@ from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.leaves import unwrapped
 from gradscribe.errors import NotSpecializedError
 from gradscribe.ir.probing import probe
+from gradscribe.recording.levels import is_running
 from gradscribe.tracebacks import shorten, shortened
 
 Run = Callable[[Values], Any]
@@ -36,10 +38,13 @@ class Transform(CopiedAsFunction, ABC):
     __gradscribe_transform__ = True
     """Compiled code that calls one refers to this very object."""
 
-    def __init__(self, function: Callable[..., Any], prefix: str, key: tuple[Any, ...]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], prefix: str, key: tuple[Any, ...], compiles: bool = True
+    ) -> None:
         """prefix: begins its name, before that of the function. key: tells it from other
-        transforms of the function."""
+        transforms of the function. compiles: or runs the function as it is, recorded."""
         self._key = key
+        self.compiles = compiles
         self._latest: Plan | None = None
         functools.update_wrapper(self, function, updated=())
         self.__name__ = f"{prefix}_{probe(function, '__name__', 'function')}"
@@ -58,8 +63,14 @@ class Transform(CopiedAsFunction, ABC):
     def plan(self, target: Target, primal: Primal) -> Plan:
         """What a call of this kind does."""
 
+    @abstractmethod
+    def recorded(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """What a call gives where the function runs as it is."""
+
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         try:
+            if not self.compiles or is_running():
+                return self.recorded(args, keywords)
             target = self.compiled.of_call(len(args))
             values = target.values(args, keywords)
             primal, matched = target.program.find(values)
@@ -87,6 +98,8 @@ class Transform(CopiedAsFunction, ABC):
     @shortened
     def source(self) -> str:
         """The generated code of the latest call's types."""
+        if not self.compiles:
+            raise recorded_transforms.without_source(self.__name__)
         if self._latest is None:
             raise NotSpecializedError(
                 f"`{self.__name__}` was not called yet, so it is compiled for no types",

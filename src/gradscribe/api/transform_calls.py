@@ -7,17 +7,20 @@ use derivatives of its parts, and be differentiated itself.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gradscribe.api.directional import count_error, hvp, jvp, primals_error, structure_error, vjp
+from gradscribe.api.directional import count_error, hvp, jvp, primals_error, vjp
 from gradscribe.api.functional import Gradient, check_scalar
 from gradscribe.api.given_tangents import like, refuse
 from gradscribe.api.outlining import Outlined, Resumed, arranged, inline, outline, structured
+from gradscribe.api.recorded_transforms import compiles
 from gradscribe.compiler import argnums_error
+from gradscribe.compiler.given_leaves import structure_error
 from gradscribe.compiler.stages import Stages, bind_ones, gradient_tree
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend import wording
@@ -82,10 +85,31 @@ class LocalPullback:
         return dict(zip(self.active, map(lowering.wrap, gradients), strict=True))
 
 
+def compiled_with_the_rest(handler: handlers.Handler) -> handlers.Handler:
+    """A handler without the options that say how a function is run: within compiled code, what a
+    transform is applied to is compiled."""
+
+    @functools.wraps(handler)
+    def handle(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+        options = {name: keywords[name] for name in ("compile", "jit") if name in keywords}
+        for name, item in options.items():
+            if not isinstance(item, Static):
+                lowering.unsupported(node, f"`{name}` that is computed", "give it as a literal")
+        try:
+            compiles(None, **{name: item.value for name, item in options.items()})
+        except GradscribeError as error:
+            refuse(lowering, node, error)
+        rest = {name: item for name, item in keywords.items() if name not in options}
+        return handler(lowering, node, arguments, rest)
+
+    return handle
+
+
 # -- grad, value_and_grad ------------------------------------------------------------------------
 
 
 def _grad(with_value: bool) -> handlers.Handler:
+    @compiled_with_the_rest
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         names = ("function", "argnums", "has_aux")
         given = {**dict(zip(names, arguments, strict=False)), **keywords}
@@ -185,6 +209,7 @@ def _check_scalar(
 # -- jvp, vjp, hvp -------------------------------------------------------------------------------
 
 
+@compiled_with_the_rest
 def _jvp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     names = ("function", "primals", "tangents")
     given = {**dict(zip(names, arguments, strict=False)), **keywords}
@@ -222,6 +247,7 @@ def _directions(
     ]
 
 
+@compiled_with_the_rest
 def _vjp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     function, *primals = arguments
     call = outline(lowering, node, function, primals, keywords)
@@ -259,6 +285,7 @@ def by_argument(lowering: Lowering, call: Outlined, number: int, found: Mapping[
     return arrange(call.function.parameters[number].tree)
 
 
+@compiled_with_the_rest
 def _hvp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     names = ("function", "primals", "vector")
     given = {**dict(zip(names, arguments, strict=False)), **keywords}

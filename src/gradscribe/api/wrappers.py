@@ -18,6 +18,8 @@ def _differentiable(lowering: Lowering, node: Any, arguments: Any, keywords: Any
     """The decorator, or the function as it is, which is differentiated with the rest."""
     given = {**dict(zip(("function", "argnums", "jit"), arguments, strict=False)), **keywords}
     function = given.pop("function", Static(None))
+    if _is_static(given.get("compile"), True, False):
+        del given["compile"]
     if any(not _is_static(item, None, False) for item in given.values()):
         lowering.unsupported(
             node,

@@ -111,6 +111,13 @@ def copied(value: Any) -> Any:
     return value.copy(order="K") if isinstance(value, np.ndarray) else value
 
 
+def zero_like(value: Any) -> Any:
+    """Zeros in the structure of a leaf."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(zero_like, value))
+    return np.zeros_like(value) if isinstance(value, np.ndarray) else type(value)(0)
+
+
 class Layout:
     """How the values of a call correspond to the leaves of the IR function.
 

@@ -118,3 +118,11 @@ def shown(value: Any) -> Any:
     if isinstance(array, np.ndarray) and array.dtype.kind in "fc":
         return RecordedArray(Memory(value))
     return RecordedNumber(value) if type(value) is Traced else value
+
+
+def constant(value: Any) -> Any:
+    """A value of a run as a plain one, of its own; any other as it is."""
+    if type(value) not in RECORDED:
+        return value
+    array = plain(value._present())
+    return array.copy(order="K") if isinstance(array, np.ndarray) else array

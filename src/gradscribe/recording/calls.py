@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.compiler.leaves import zero_like
 from gradscribe.ir.core import Operand, SliceOf
-from gradscribe.recording.levels import Level, Traced, below, levels_of, plain, zero_like
+from gradscribe.primitives.registry import PRIMITIVES
+from gradscribe.recording.levels import Level, Traced, below, levels_of, plain
 from gradscribe.runtime.graph.kernel import Derivatives
 from gradscribe.runtime.graph.provider import derivatives_of
 
@@ -67,6 +69,7 @@ def call(
     active = tuple(i for i, value in enumerate(leaves) if type(value) is Traced)
     key = (
         callee,
+        PRIMITIVES.get(callee),
         hashable(args),
         hashable(kwargs) if kwargs else (),
         tuple(map(_signature, arrays)),

@@ -88,11 +88,6 @@ def is_differentiable(value: Any) -> bool:
     return isinstance(value, (float, complex))
 
 
-def zero_like(value: Any) -> Any:
-    """Zero, of the type of a plain value."""
-    return np.zeros_like(value) if isinstance(value, np.ndarray) else type(value)(0)
-
-
 _open: ContextVar[int] = ContextVar("gradscribe_recorded_runs", default=0)
 
 

@@ -73,7 +73,7 @@ def taken_out(
     """The error for a value that would leave the record."""
     return kind(
         f"{what} takes a value that is differentiated out of the record of the run",
-        advice or "use functions of NumPy on it; or cut the derivative, `gs.stop_gradient(x)`",
+        advice or "use functions of NumPy on it, or make what is done to it a `gs.primitive`",
     )
 
 
@@ -139,8 +139,8 @@ def _to_number(kind: type, name: str) -> Any:
                 self,
                 f"`{name}` (or a function that calls it, of `math`, of C, or a store to an array "
                 "that does not record)",
-                "use NumPy's function on it (`np.exp`, not `math.exp`), and arrays made by "
-                "`np.zeros_like(x)`; or cut the derivative, `gs.stop_gradient(x)`",
+                "use NumPy's function on it (`np.exp`, not `math.exp`), an array made by "
+                "`np.zeros_like(x)` to store it in, or make compiled code a `gs.primitive`",
             )
         return kind(plain(self._present()))
 
@@ -169,7 +169,7 @@ def _hash(self: RecordedNumber) -> int:
         raise NoDerivativeError(
             "a number that is differentiated cannot be the key of a dict, a set or a cache: an "
             "equal one would be taken for it",
-            "use `gs.stop_gradient(x)` as the key, or no cache",
+            "use no cache, or a key that is not differentiated",
         )
     return hash(plain(self._present()))
 
@@ -332,6 +332,7 @@ ARRAY_AND_NUMBER: dict[str, Any] = {
     "__array_function__": protocol.array_function,
     "__array_priority__": 1000.0,
     "__array_ufunc__": protocol.array_ufunc,
+    "__gradscribe_apply__": staticmethod(operations.run_known),
     "__bool__": _truth,
     "__int__": lambda self: int(plain(self._present())),
     "__float__": _to_number(float, "float(x)"),

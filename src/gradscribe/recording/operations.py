@@ -28,6 +28,8 @@ _VIEWS: frozenset[Any] = frozenset(
 )
 """Functions made of others that may give views."""
 
+_LIBRARIES = frozenset({"numpy", "scipy", "builtins"})
+
 _POWERS = (operator.pow, np.power, np.float_power)
 
 
@@ -41,11 +43,12 @@ def run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = N
             return _plainly(callee, args, kwargs)
     elif primitive is None and callee not in COMPOSITIONS and not _is_own(callee):
         return _of_unknown(callee, args, kwargs)
-    return _known(callee, primitive, args, kwargs)
+    return run_known(callee, args, kwargs)
 
 
-def _known(callee: Any, primitive: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """What a call gives that the compiler can differentiate."""
+    primitive = PRIMITIVES.get(callee)
     is_view = callee in _VIEWS or (primitive is not None and primitive.view)
     if is_view and not args:
         first, *others = kwargs
@@ -302,7 +305,7 @@ def _of_unknown(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     if not is_active or not any(_may_be_differentiable(item) for item in found):
         return map_values(shown, given)
     try:
-        return _known(callee, None, args, kwargs)
+        return run_known(callee, args, kwargs)
     except UnsupportedError as error:
         raise without_rule(callee) from error
 
@@ -319,7 +322,7 @@ def without_rule(callee: Any) -> NoDerivativeError:
     name = f"{module}.{getattr(callee, '__name__', callee)}"
     return NoDerivativeError(
         f"`{name}` has no derivative, and its result depends on what is differentiated",
-        "give it one by `gs.primitive`, or pass it `gs.stop_gradient(x)`",
+        "make it a `gs.primitive` and give it one",
     )
 
 
@@ -327,6 +330,8 @@ def _arranged(callee: Any, args: Any, kwargs: Mapping[str, Any], out: tuple[Any,
     """Results in the structure in which NumPy gives them."""
     if len(out) == 1:
         return shown(out[0])
+    if (getattr(callee, "__module__", None) or "numpy").partition(".")[0] not in _LIBRARIES:
+        return tuple(map(shown, out))
     results = iter(out)
     given = callee(*uncovered(args), **uncovered(dict(kwargs)))
     return map_values(lambda _: shown(next(results)), given)

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.compiler.leaves import zero_like
 from gradscribe.ir.core import Operand
 from gradscribe.recording.calls import Node, call, evaluate
-from gradscribe.recording.levels import Level, Traced, plain, zero_like
+from gradscribe.recording.levels import Level, Traced, plain
 
 
 def cotangents_of(

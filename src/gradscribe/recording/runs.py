@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.compiler.given_leaves import converted, leaves_in, shape_error
+from gradscribe.compiler.leaves import zero_like
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.recording import methods
 from gradscribe.recording.arrays import is_recorded, present, shown
@@ -26,7 +28,6 @@ from gradscribe.recording.levels import (
     is_differentiable,
     plain,
     running,
-    zero_like,
 )
 from gradscribe.recording.operations import value_of_array
 from gradscribe.recording.reverse import cotangents_of, fitted
@@ -75,15 +76,12 @@ class Point:
         remaining = iter(leaves)
         return [unflatten(tree, remaining) for tree in self._trees]
 
-    def flat(self, values: Sequence[Any]) -> list[Any]:
-        """The leaves of values in the structure of the arguments; None stands for any part."""
-        found: list[Any] = []
-        for value, tree, count in zip(values, self._trees, self._counts, strict=True):
-            given = flatten(value, is_recorded)
-            found += [None] * count if value is None else given[1]
-            if value is not None and given[0] != tree:
-                raise ValueError("the structure of a tangent is not that of its argument")
-        return found
+    def directions(self, tangents: Sequence[Any]) -> dict[int, Any]:
+        """The tangents of the active leaves, from tangents in the structure of the arguments."""
+        given: list[Any] = []
+        for tangent, tree in zip(tangents, self._trees, strict=True):
+            given += leaves_in(tree, tangent, "tangent")
+        return {i: _like(given[i], self.leaves[i], "tangent") for i in self.active}
 
 
 def _copied(leaf: Any, copies: dict[int, Any]) -> Any:
@@ -92,6 +90,39 @@ def _copied(leaf: Any, copies: dict[int, Any]) -> Any:
     if not isinstance(leaf, np.ndarray):
         return leaf
     return copies.setdefault(id(leaf), leaf.copy(order="K"))
+
+
+class Run:
+    """A run that is differentiated in reverse.
+
+    values: the leaves of the result, of which `tree` is the structure.
+    """
+
+    def __init__(self, function: Callable[..., Any], point: Point, kwargs: Any) -> None:
+        self.point = point
+        self._inputs = {i: Node() for i in point.active}
+        with running(is_forward=False) as self._level:
+            traced = {
+                i: Traced(point.leaves[i], self._level, (node, 0))
+                for i, node in self._inputs.items()
+            }
+            out = function(*point.values(traced), **(kwargs or {}))
+            self.tree, self.values = _flat(out)
+
+    def result(self) -> Any:
+        """What the function returns."""
+        values = [given(below(value, self._level.number)) for value in self.values]
+        return unflatten(self.tree, iter(values))
+
+    def pullback(self, seeds: Sequence[Any]) -> dict[int, Any]:
+        """The cotangents of the active leaves, from those of the leaves of the result."""
+        nodes = list(self._inputs.values())
+        found = cotangents_of(nodes, self._level, self.values, seeds)
+        gradients: dict[int, Any] = {}
+        for i, gradient in zip(self._inputs, found, strict=True):
+            own = plain(self.point.leaves[i])
+            gradients[i] = zero_like(own) if gradient is None else fitted(gradient, own)
+        return gradients
 
 
 def vjp(
@@ -104,24 +135,22 @@ def vjp(
     """The result of `function(*args, **kwargs)`, and the function from a cotangent of it to a tuple
     with one for each argument: zeros for active leaves that it does not depend on, None for
     leaves that are not active. It may be called any number of times."""
-    point = Point(args, active)
-    inputs = {i: Node(likes=(point.leaves[i],)) for i in point.active}
-    with running(is_forward=False) as level:
-        traced = {i: Traced(point.leaves[i], level, (node, 0)) for i, node in inputs.items()}
-        out = function(*point.values(traced), **(kwargs or {}))
-        tree, outputs = flatten(out, is_recorded)
-        values = [_value(leaf) for leaf in outputs]
+    run = Run(function, Point(args, active), kwargs)
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
-        seeds = _seeds(flatten(cotangent, is_recorded)[1], values)
-        found = cotangents_of(list(inputs.values()), level, values, seeds)
-        gradients: list[Any] = [None] * len(point.leaves)
-        for i, gradient in zip(inputs, found, strict=True):
-            own = plain(point.leaves[i])
-            gradients[i] = _given(zero_like(own) if gradient is None else fitted(gradient, own))
-        return tuple(point.nested(gradients))
+        found = run.pullback(seeds_of(run, cotangent))
+        count = range(len(run.point.leaves))
+        return tuple(run.point.nested([given(found[i]) if i in found else None for i in count]))
 
-    return unflatten(tree, iter([_given(below(value, level.number)) for value in values])), pullback
+    return run.result(), pullback
+
+
+def seeds_of(run: Run, cotangent: Any) -> list[Any]:
+    """The cotangents of the leaves of a result, from one in its structure."""
+    leaves = zip(leaves_in(run.tree, cotangent, "cotangent"), run.values, strict=True)
+    return [
+        _like(seed, value, "cotangent") if type(value) is Traced else None for seed, value in leaves
+    ]
 
 
 def jvp(
@@ -135,24 +164,36 @@ def jvp(
     """The result of `function(*args, **kwargs)` and its derivative along `tangents`, one for each
     argument, in which None stands for zero; None for leaves that have none."""
     point = Point(args, active)
-    given = point.flat(tangents)
+    tree, values, along = pushed(function, point, point.directions(tangents), kwargs)
+    out = unflatten(tree, iter(map(given, values)))
+    return out, unflatten(tree, iter(map(given, along)))
+
+
+def pushed(
+    function: Callable[..., Any], point: Point, directions: Mapping[int, Any], kwargs: Any
+) -> tuple[Any, list[Any], list[Any]]:
+    """The structure of a function's result, its leaves, and their tangents.
+
+    directions: the tangents of the active leaves.
+    """
     with running(is_forward=True) as level:
-        traced = {}
-        for i in point.active:
-            value, tangent = point.leaves[i], present(given[i])
-            own = plain(value)
-            tangent = zero_like(own) if tangent is None else _as_type(fitted(tangent, own), own)
-            traced[i] = Traced(value, level, tangent)
+        traced = {i: Traced(point.leaves[i], level, along) for i, along in directions.items()}
         out = function(*point.values(traced), **(kwargs or {}))
-        tree, outputs = flatten(out, is_recorded)
-        values = [_value(leaf) for leaf in outputs]
-    results = [_given(below(value, level.number)) for value in values]
-    along = [_given(_tangent(value, level)) for value in values]
-    return unflatten(tree, iter(results)), unflatten(tree, iter(along))
+        tree, values = _flat(out)
+    return (
+        tree,
+        [below(value, level.number) for value in values],
+        [_tangent(value, level) for value in values],
+    )
+
+
+def _flat(out: Any) -> tuple[Any, list[Any]]:
+    """The structure of a result, and its leaves as values."""
+    tree, leaves = flatten(out, is_recorded)
+    return tree, [_value(leaf) for leaf in leaves]
 
 
 def _value(leaf: Any) -> Any:
-    """A leaf of a function's result as a value."""
     if isinstance(leaf, np.ndarray) and not is_recorded(leaf) and leaf.dtype == object:
         return value_of_array(leaf)
     return present(leaf)
@@ -164,28 +205,18 @@ def _tangent(value: Any, level: Level) -> Any:
     return zero_like(plain(value)) if is_differentiable(plain(value)) else None
 
 
-def _seeds(cotangents: Sequence[Any], values: Sequence[Any]) -> list[Any]:
-    """Cotangents of the types of what they belong to."""
-    return [
-        _as_type(fitted(present(seed), plain(value)), plain(value))
-        if type(value) is Traced and seed is not None
-        else zero_like(plain(value))
-        if type(value) is Traced
-        else None
-        for seed, value in zip(cotangents, values, strict=True)
-    ]
+def _like(leaf: Any, value: Any, kind: str) -> Any:
+    """A (co)tangent in the type of what it belongs to."""
+    own, leaf = plain(value), present(leaf)
+    if type(leaf) is not Traced:
+        return converted(leaf, own, kind)
+    if np.shape(plain(leaf)) != np.shape(own):
+        wanted = str(np.shape(own)) if np.ndim(own) else ""
+        raise shape_error(kind, str(np.shape(plain(leaf))), wanted)
+    return fitted(leaf, own)
 
 
-def _as_type(value: Any, like: Any) -> Any:
-    """A plain (co)tangent of the dtype of what it belongs to."""
-    if type(value) is Traced:
-        return value
-    if isinstance(like, np.ndarray):
-        return np.asarray(value, like.dtype)
-    return type(like)(value)
-
-
-def _given(value: Any) -> Any:
+def given(value: Any) -> Any:
     """A value as the caller gets it: of a run around this one, or plain and its own."""
     if type(value) is Traced:
         return shown(value)

@@ -151,7 +151,12 @@ class Function(metaclass=FunctionMeta):
 
     @classmethod
     def apply(cls, *inputs: Any, **kwargs: Any) -> Any:
-        """Run forward, and record it if an input requires a gradient."""
+        """Run forward, and record it if an input requires a gradient. An input may know better what
+        to do: it has `__gradscribe_apply__(callee, inputs, kwargs)`."""
+        for value in inputs:
+            handler = getattr(type(value), "__gradscribe_apply__", None)
+            if handler is not None:
+                return handler(cls.apply, inputs, kwargs)
         if cls.setup_context is not Function.setup_context:
             inputs, kwargs = _with_defaults(cls.forward, inputs, kwargs)
         node = FunctionNode(cls, inputs)

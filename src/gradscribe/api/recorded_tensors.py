@@ -1,0 +1,114 @@
+"""Calls with Tensors of a function that runs as it is: one node in the graph of Tensors, whose
+backward is that of a recorded run. A backward that is recorded is such a call itself."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gradscribe.compiler.leaves import unwrapped
+from gradscribe.ir.trees import flatten, unflatten
+from gradscribe.recording import runs
+from gradscribe.recording.levels import is_differentiable
+from gradscribe.runtime.graph.function import Function
+from gradscribe.runtime.graph.grad_mode import grad_enabled
+from gradscribe.runtime.tensors.tensor import Tensor, wrap
+
+
+def call_on_tensors(
+    function: Callable[..., Any],
+    name: str,
+    args: tuple[Any, ...],
+    keywords: Mapping[str, Any],
+    is_chosen: Callable[[int], bool],
+) -> Any:
+    """The result of a call as Tensors that lead back to one node. is_chosen: whether the argument
+    at a position is differentiated."""
+    trees, leaves, chosen = [], [], []
+    for position, value in enumerate((*args, *keywords.values())):
+        tree, own = flatten(value)
+        trees.append(tree)
+        leaves += own
+        chosen += [isinstance(leaf, Tensor) and is_chosen(position) for leaf in own]
+    places = [i for i, flag in enumerate(chosen) if flag]
+
+    def on_arrays(*arrays: Any) -> Any:
+        values = list(map(unwrapped, leaves))
+        for place, array in zip(places, arrays, strict=True):
+            values[place] = array
+        remaining = iter(values)
+        given = [unflatten(tree, remaining) for tree in trees]
+        named = dict(zip(keywords, given[len(args) :], strict=True))
+        return function(*given[: len(args)], **named)
+
+    call = _Call(on_arrays)
+    results = _class_of(name).apply(call, *(leaves[place] for place in places))
+    return unflatten(call.tree, iter(results))
+
+
+class _Call:
+    """One call. tree: the structure of the result, once it has run."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.tree: Any = None
+
+    def gradient(self, count: int) -> Callable[..., Any]:
+        """From arguments and cotangents to the cotangents of the arguments."""
+
+        def gradient(*values: Any) -> Any:
+            pullback = runs.vjp(self.function, values[:count])[1]
+            return pullback(unflatten(self.tree, iter(values[count:])))
+
+        return gradient
+
+
+class _Recorded(Function):
+    """The node."""
+
+    @staticmethod
+    def forward(ctx: Any, call: _Call, *tensors: Tensor) -> tuple[Any, ...]:
+        ctx.call = call
+        ctx.save_for_backward(*tensors)
+        run = runs.Run(call.function, runs.Point(list(map(unwrapped, tensors))), {})
+        _, leaves = flatten(run.result())
+        ctx.run, call.tree = run, run.tree
+        outputs = [_output(leaf) for leaf in leaves]
+        fixed = [o for o in outputs if isinstance(o, Tensor) and o.array.dtype.kind not in "fc"]
+        ctx.mark_non_differentiable(*fixed)
+        return tuple(outputs)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
+        tensors = ctx.saved_tensors
+        seeds = [None if c is None else unwrapped(c) for c in cotangents]
+        if grad_enabled() and any(
+            t.requires_grad for t in (*tensors, *cotangents) if t is not None
+        ):
+            call = _Call(ctx.call.gradient(len(tensors)))
+            return (None, *type(ctx)._forward_cls.apply(call, *tensors, *cotangents))
+        found = ctx.run.pullback(runs.seeds_of(ctx.run, unflatten(ctx.run.tree, iter(seeds))))
+        gradients = iter(found.values())
+        return (None, *(wrap(np.asarray(g)) for g in gradients))
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> tuple[Any, ...]:
+        primals = list(map(unwrapped, ctx.saved_tensors))
+        along = [None if t is None else unwrapped(t) for t in tangents[1:]]
+        _, found = runs.jvp(ctx.call.function, primals, along)
+        return tuple(None if t is None else wrap(np.asarray(t)) for t in flatten(found)[1])
+
+
+@functools.cache
+def _class_of(name: str) -> Any:
+    stem = name.replace("_", " ").title().replace(" ", "") if name.isidentifier() else "Function"
+    return type(stem, (_Recorded,), {})
+
+
+def _output(leaf: Any) -> Any:
+    if isinstance(leaf, (np.ndarray, np.generic)) or is_differentiable(leaf):
+        return wrap(np.asarray(leaf))
+    return leaf

@@ -1,0 +1,163 @@
+"""`compile=False`: the transforms of functions that run as they are, recorded (`recording`)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from gradscribe.compiler import argnums_error
+from gradscribe.errors import ArgumentError, NonScalarError, NotSpecializedError
+from gradscribe.ir.probing import probe
+from gradscribe.ir.trees import node_of
+from gradscribe.recording import jacobians, runs
+from gradscribe.recording.arrays import present
+from gradscribe.recording.levels import is_differentiable, plain
+from gradscribe.tracebacks import shortened
+
+Compile = bool | Literal["auto"]
+Numbers = int | tuple[int, ...]
+
+
+def compiles(function: Any, compile: Compile = True, jit: bool = False) -> bool:
+    """Whether a transform of a function is compiled; raises errors for what makes no sense. A
+    transform of one that is recorded is recorded."""
+    if compile is not True and compile is not False and compile != "auto":
+        raise ArgumentError(f"compile={compile!r}", 'pass True, False or "auto"')
+    if jit and compile is not True:
+        raise ArgumentError(
+            f"`jit=True` runs generated code, and with `compile={compile!r}` there is none",
+            "leave one of them out",
+        )
+    if jit:
+        raise ArgumentError("`jit=True` is not available yet", "leave it out")
+    if compile == "auto":
+        raise ArgumentError('`compile="auto"` is not available yet', "pass True or False")
+    return compile and getattr(function, "compiles", True) is not False
+
+
+def without_source(name: str) -> NotSpecializedError:
+    """The error for generated code of what is not compiled."""
+    return NotSpecializedError(
+        f"`{name}` runs its function as it is, and so has no source", "leave out `compile=False`"
+    )
+
+
+def gradient(
+    function: Callable[..., Any],
+    argnums: Numbers,
+    args: tuple[Any, ...],
+    keywords: Mapping[str, Any],
+    *,
+    has_aux: bool,
+) -> tuple[Any, Any]:
+    """The result of a scalar function, and its gradient."""
+    numbers, args, keywords = positional(function, argnums, args, keywords)
+    active = chosen(function, numbers, args)
+    out, pullback = runs.vjp(function, args, keywords, active=active)
+    name = probe(function, "__name__", "function")
+    if has_aux and (type(out) is not tuple or len(out) != 2):
+        raise ArgumentError(
+            f"`{name}` does not return a pair", "with `has_aux`, return (value, aux)"
+        )
+    _check_scalar(name, out[0] if has_aux else out)
+    return out, picked(pullback((1.0, None) if has_aux else 1.0), argnums, numbers)
+
+
+def jacobian(
+    function: Callable[..., Any],
+    argnums: Numbers,
+    args: tuple[Any, ...],
+    keywords: Mapping[str, Any],
+    *,
+    is_forward: bool,
+    holomorphic: bool,
+) -> Any:
+    """The Jacobian of a function."""
+    numbers, args, keywords = positional(function, argnums, args, keywords)
+    active = chosen(function, numbers, args)
+    return jacobians.jacobian(
+        function,
+        args,
+        keywords,
+        active,
+        lambda parts: picked(parts, argnums, numbers),
+        is_forward=is_forward,
+        holomorphic=holomorphic,
+    )
+
+
+class RecordedPullback:
+    """The function that `gs.vjp(…, compile=False)` returns; see `directional.Pullback`."""
+
+    def __init__(self, pullback: runs.Pullback) -> None:
+        self._pullback = pullback
+
+    @shortened
+    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+        return self._pullback(cotangent)
+
+
+def picked(parts: Sequence[Any], argnums: Numbers, numbers: Sequence[int]) -> Any:
+    """Of something for each argument, what belongs to argnums."""
+    found = tuple(parts[number] for number in numbers)
+    return found if isinstance(argnums, tuple) else found[0]
+
+
+def positional(
+    function: Callable[..., Any],
+    argnums: Numbers,
+    args: tuple[Any, ...],
+    keywords: Mapping[str, Any],
+) -> tuple[tuple[int, ...], tuple[Any, ...], Mapping[str, Any]]:
+    """The numbers of argnums, counted from the first argument, and the arguments of a call, by
+    position as far as these numbers go."""
+    numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+    count = len(args)
+    if any(not 0 <= number < count for number in numbers):
+        try:
+            bound = inspect.signature(function).bind(*args, **keywords)
+        except ValueError:  # a function of C without a signature
+            pass
+        else:
+            bound.apply_defaults()
+            args, keywords, count = bound.args, bound.kwargs, len(bound.args)
+    name = f"`{probe(function, '__name__', 'function')}`"
+    for number in numbers:
+        if not -count <= number < count:
+            raise argnums_error(number, name, count)
+    return tuple(number % count for number in numbers), args, keywords
+
+
+def chosen(function: Callable[..., Any], numbers: Sequence[int], args: Sequence[Any]) -> list[bool]:
+    """For each argument whether it is differentiated, which it must have something for."""
+    for number in numbers:
+        if not any(is_differentiable(plain(leaf)) for leaf in runs.Point([args[number]]).leaves):
+            name = probe(function, "__name__", "function")
+            raise ArgumentError(
+                f"argument {number} of `{name}` has nothing to differentiate: it is of type "
+                f"{type(args[number]).__name__}",
+                "pass floating-point numbers or arrays (`3.0`, not `3`), or other argnums",
+            )
+    return [number in numbers for number in range(len(args))]
+
+
+def _check_scalar(name: str, value: Any) -> None:
+    """Refuse a result that is not one real number."""
+    own = plain(present(value))
+    found = ""
+    if node_of(value) is not None:
+        found = "a nested result"
+    elif isinstance(own, np.ndarray) and own.ndim:
+        found = f"an array of shape {own.shape}"
+    elif np.iscomplexobj(own):
+        found = "a complex number"
+    elif not is_differentiable(own):
+        found = f"a value of type {type(own).__name__}"
+    if found:
+        raise NonScalarError(
+            f"the gradient of `{name}` needs one real number as its result, not {found}",
+            "sum the result (`np.sum`), or use `gs.vjp` or `gs.jacobian`",
+        )

@@ -26,6 +26,7 @@ from gradscribe.runtime.graph.modes import MODES, tangent_of
 from gradscribe.runtime.graph.operation import Kernel
 from gradscribe.runtime.tensors.inplace import as_it_was
 from gradscribe.runtime.tensors.tensor import Tensor
+from gradscribe.transforms.opacity import reached_unknown, refuse_opaque
 
 
 def recorded_call(
@@ -56,6 +57,8 @@ def recorded_call(
         if has_tangents:
             moving = {leaf for leaf in chosen if has_tangent(leaves[leaf])}
             active = tuple(sorted({*active, *moving}))
+        if not active and primal.may_be_refused:
+            return plain()
         if not active:
             with no_grad():
                 return plain()
@@ -102,6 +105,8 @@ class _Call:
             for origin in primal.lowered.origins
         ]
         self._is_new = not any(self._existing)
+        self._active = active
+        self._unknown = tuple(reached_unknown(primal.lowered.effectful, active))
         self._stored = primal.lowered.stored
         self._distinct = primal.lowered.distinct
         self._write_back = WriteBack(primal) if primal.lowered.has_effects else None
@@ -136,6 +141,8 @@ class _Call:
             write_back.check(values)
             given = self._before_changes(leaves)
         new = self._record(given)
+        if not all(isinstance(new[position], _CONSTANT) for position in self._unknown):
+            refuse_opaque(self._primal.lowered.effectful, frozenset(self._active))
         every: Sequence[Any] = new
         if not self._is_new:
             rest = iter(new)
@@ -196,6 +203,10 @@ class _Call:
         """The array of a result that is none for the graph; the record may refer to it."""
         array = result.array
         return array.copy() if position in self._derivatives.record_outputs else array
+
+
+_CONSTANT = (str, bytes, int, type(None))
+"""Classes of results that have no derivative, be they made of what has."""
 
 
 def _refuse_logs(types: Sequence[Type], leaves: Sequence[Any]) -> None:

@@ -34,11 +34,12 @@ from gradscribe.frontend.interface import (
     RunTimeKeyError,
     RunTimeObject,
 )
-from gradscribe.ir.core import Function, Location
+from gradscribe.ir.core import Function, Location, walk
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import is_differentiable
-from gradscribe.transforms.opacity import reached_results
+from gradscribe.primitives.control import EFFECT
+from gradscribe.transforms.opacity import reached_results, reached_unknown
 
 _LIMIT = 1024
 """How many programs are kept that nobody holds any more."""
@@ -287,8 +288,18 @@ class Primal:
         function = self.lowered.effectful
         origins = [origin for origin in self.lowered.origins if origin is not None]
         returned = {origin.leaf for origin in origins if not origin.among_results}
-        used = (i for i in self.active_leaves(None) if reached_results(function, [i]))
+        used = (
+            i
+            for i in self.active_leaves(None)
+            if reached_results(function, [i]) or reached_unknown(function, [i])
+        )
         return frozenset(used) | returned
+
+    @cached_property
+    def may_be_refused(self) -> bool:
+        """Whether a path is refused when it is taken, so that nothing is known of its results."""
+        callees = (o.callee for o in walk(self.lowered.effectful.body) if o.primitive is EFFECT)
+        return any(isinstance(c, type) and issubclass(c, GradscribeError) for c in callees)
 
     def _find_active_leaves(self, argnums: tuple[int, ...] | None) -> tuple[int, ...]:
         leaves: list[int] = []

@@ -7,7 +7,7 @@ says what becomes of a value that has one type on one path and another on the ot
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import repeat
@@ -198,6 +198,29 @@ def is_differentiable(type_: Type) -> bool:
     if isinstance(type_, Record):
         return any(is_differentiable(t) for _, t in type_.fields)
     return isinstance(type_, RecordOf)
+
+
+def holds_opaque(type_: Type) -> bool:
+    """Whether values of this type are, or hold, objects that are passed along."""
+    return any(isinstance(below, Opaque) for below in _parts(type_))
+
+
+def is_unknown(type_: Type) -> bool:
+    """Whether values of this type are, or hold, objects of which not even the class is known."""
+    return any(below == Opaque() for below in _parts(type_))
+
+
+def _parts(type_: Type) -> Iterator[Type]:
+    """A type, and the types of the values that its values hold."""
+    yield type_
+    if isinstance(type_, (Sequence, Mapping, Collected)):
+        yield from _parts(type_.item)
+    elif isinstance(type_, Tuple):
+        for item in type_.items:
+            yield from _parts(item)
+    elif isinstance(type_, Record):
+        for _, field in type_.fields:
+            yield from _parts(field)
 
 
 def is_complex(type_: Type) -> TypeGuard[Scalar | Array]:

@@ -41,17 +41,28 @@ import numpy as np
 
 from gradscribe.ir.probing import probe
 
+CODE, FILES, RAISED = "code", "files", "raised"
+DOMAINS = (CODE, FILES, RAISED)
+"""What is not seen in a program's values: what unread code remembers from one call to the next;
+files and streams, the console among them; the exception that is being handled."""
+
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What a call may do to the arrays that it is given.
+    """What a call may do to what it is given.
 
-    writes: the arguments that it may write to, by name or position (None: all). keeps: whether it
-    may keep what it is given, and write to that when it, or another function, is called later.
+    writes: the arguments whose arrays it may write to, by name or position (None: all). keeps:
+    whether it may keep what it is given, and write to that when it, or another function, is called
+    later. connects: whether objects that it is given may come to hold what else it is given, and
+    its result may lead to them. reads, changes: the hidden states that its result may depend on,
+    and that may come to depend on what it is given.
     """
 
     writes: frozenset[str | int] | None = frozenset()
     keeps: bool = False
+    connects: bool = False
+    reads: frozenset[str] = frozenset()
+    changes: frozenset[str] = frozenset()
 
     @property
     def is_pure(self) -> bool:
@@ -85,19 +96,25 @@ def parameters(callee: Any) -> list[str]:
         return []
 
 
-UNKNOWN = Contract(writes=None, keeps=True)
+_HIDDEN = frozenset({CODE})
+UNKNOWN = Contract(None, True, True, _HIDDEN, _HIDDEN | {RAISED})
 PURE = Contract()
-HOLDS = Contract(keeps=True)
-TRANSIENT = Contract(writes=None)
+LEADS = Contract(connects=True)
+HOLDS = Contract(keeps=True, connects=True)
+TRANSIENT = Contract(writes=None, reads=_HIDDEN, changes=_HIDDEN | {RAISED})
+STREAM = Contract(connects=True, reads=frozenset({FILES}), changes=frozenset({FILES}))
 
 _WRITING: dict[Any, Contract] = {struct.pack_into: Contract(frozenset({1, "buffer"}))}
 """Functions of which it is known what they write to."""
 
 _MODULES: tuple[types.ModuleType, ...] = (
-    *(copy, datetime, decimal, fractions, json, logging, math, os, os.path, pickle, re, sys),
-    *(time, warnings, np.testing),
+    *(datetime, decimal, fractions, math, os.path, re, time, np.testing),
 )
 """Modules of which no function writes to an array that it is given."""
+
+_STREAMS: tuple[types.ModuleType, ...] = (copy, json, logging, os, pickle, sys, warnings)
+"""Modules of which no function writes to an array that it is given, but to files, or to what an
+object holds."""
 
 _WRITERS = frozenset(
     {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"}
@@ -115,18 +132,25 @@ _WRITERS = frozenset(
 """Functions of NumPy that write to what they are given, call functions, or return views."""
 
 _FUNCTIONS: tuple[Any, ...] = (
-    *(builtins.print, builtins.isinstance, builtins.issubclass, builtins.len, builtins.str),
+    *(builtins.isinstance, builtins.issubclass, builtins.len, builtins.str),
     *(repr, ascii, format, int, float, bool, complex, bytes, chr, ord, hex, oct, bin, abs, round),
-    *(divmod, pow, hash, id, type, range, slice, callable, hasattr, open, input, tuple, frozenset),
-    *(min, max, sum, all, any, sorted, list, set, dict, zip, enumerate, reversed, object, getattr),
-    *(np.save, np.savez, np.savez_compressed, np.savetxt, np.load, np.loadtxt, np.shares_memory),
-    *(np.array2string, np.array_repr, np.array_str, np.may_share_memory),
+    *(divmod, pow, hash, id, type, range, slice, callable, hasattr),
+    *(sum, all, any, object),
+    *(np.array2string, np.array_repr, np.array_str, np.may_share_memory, np.shares_memory),
+)
+_LEADING: tuple[Any, ...] = (
+    *(tuple, frozenset, list, set, dict, zip, enumerate, reversed, getattr, iter, next),
+    *(min, max, sorted, map, filter),
+)
+_SHOWING: tuple[Any, ...] = (
+    *(print, open, input),
+    *(np.save, np.savez, np.savez_compressed, np.savetxt, np.load, np.loadtxt),
 )
 
 _CLASSES: tuple[type, ...] = (
     *(str, bytes, int, float, complex, bool, tuple, frozenset, range, slice, type(None)),
     *(re.Pattern, re.Match, datetime.date, datetime.time, datetime.timedelta, decimal.Decimal),
-    *(fractions.Fraction, pathlib.PurePath, io.IOBase, logging.Logger, logging.Handler),
+    *(fractions.Fraction, pathlib.PurePath),
     *(
         np.generic,
         np.dtype,
@@ -138,6 +162,11 @@ _CLASSES: tuple[type, ...] = (
     *(warnings.catch_warnings, enum.Enum),
 )
 """Classes of which no method writes to an array that it is given."""
+
+_STREAM_CLASSES: tuple[type, ...] = (
+    *(io.IOBase, logging.Logger, logging.Handler, logging.LoggerAdapter, pathlib.Path),
+)
+"""Classes whose methods do the like to files."""
 
 _CONTAINERS: tuple[type, ...] = (list, dict, set)
 """Classes whose methods keep what they are given, and do not write to it."""
@@ -154,6 +183,18 @@ _TRANSIENT: frozenset[tuple[str, str]] = frozenset(
 """Classes of functions whose arguments live as long as the call: those of f2py, of Numba."""
 
 
+def is_immutable(cls: type | None) -> bool:
+    """Whether objects of a class (None: of any) are not changed by any call."""
+    return cls is not None and issubclass(cls, _IMMUTABLE)
+
+
+_IMMUTABLE = (
+    *(str, bytes, int, float, complex, frozenset, range, slice, type(None), re.Pattern, re.Match),
+    *(datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, fractions.Fraction),
+    *(pathlib.PurePath, np.generic, np.dtype, enum.Enum, types.ModuleType, type),
+)
+
+
 def contract_of(callee: Any, count: int = 0, keywords: Collection[str] = ()) -> Contract:
     """What a call of this function, method or class may do. count: of its positional arguments;
     keywords: of the call."""
@@ -161,7 +202,7 @@ def contract_of(callee: Any, count: int = 0, keywords: Collection[str] = ()) -> 
     if declared is not None:
         return declared
     if isinstance(callee, operator.methodcaller | operator.attrgetter | operator.itemgetter):
-        return PURE
+        return LEADS
     owner = probe(callee, "__self__")
     if isinstance(callee, types.BuiltinMethodType | types.MethodType | types.MethodWrapperType):
         if not isinstance(owner, types.ModuleType):
@@ -171,8 +212,14 @@ def contract_of(callee: Any, count: int = 0, keywords: Collection[str] = ()) -> 
         return contract_of_method(callee.__objclass__, callee.__name__)
     if _is_any(callee, _FUNCTIONS) or isinstance(callee, enum.EnumMeta):
         return PURE
-    if isinstance(callee, type) and issubclass(callee, (*_CLASSES, *_CONTAINERS)):
+    if _is_any(callee, _LEADING):
+        return LEADS
+    if _is_any(callee, _SHOWING):
+        return STREAM
+    if isinstance(callee, type) and issubclass(callee, (*_CLASSES, *_STREAM_CLASSES)):
         return PURE
+    if isinstance(callee, type) and issubclass(callee, _CONTAINERS):
+        return LEADS
     if isinstance(callee, np.ufunc):
         return UNKNOWN if "out" in keywords or count > callee.nin else PURE
     return _of_library(callee, keywords)
@@ -182,6 +229,8 @@ def contract_of_method(cls: type | None, name: str) -> Contract:
     """What a method of an object of this class may do (None: of an unknown class)."""
     if cls is None or name in _WRITERS:
         return UNKNOWN
+    if issubclass(cls, _STREAM_CLASSES):
+        return STREAM
     if issubclass(cls, _CLASSES):
         return PURE
     return HOLDS if issubclass(cls, _CONTAINERS) else UNKNOWN
@@ -196,6 +245,8 @@ def _of_library(callee: Any, keywords: Collection[str]) -> Contract:
             return UNKNOWN
         if callee in _KNOWN:
             return PURE
+        if callee in _KNOWN_STREAMS:
+            return STREAM
         if callee in _WRITING:
             return _WRITING[callee]
     except TypeError:  # it has no hash
@@ -224,6 +275,7 @@ def _methods(classes: Iterable[type]) -> Iterable[Any]:
         yield from (item for item in vars(cls).values() if isinstance(item, types.FunctionType))
 
 
+_KNOWN_STREAMS = frozenset((*_functions(_STREAMS), *_methods(_STREAM_CLASSES)))
 _KNOWN = frozenset((*_functions(_MODULES), *_methods(_CLASSES))) | (
     frozenset(_functions((operator,))) - _IN_PLACE
 )

@@ -1,22 +1,41 @@
 """Which derivatives would have to pass through what the compiler does not look into.
 
-Comes in: a function and its active leaves. Refused is a call of an opaque function that depends on
-an active argument, and whose result, or what it may have written, is read by a differentiable
-result, be it by way of opaque values.
+Comes in: a function and its active leaves. Refused is a call of an opaque function that an active
+value enters, if a differentiable result, or one that is only known when the program runs, depends
+on what may have come out of that call: by way of its result, of objects that it was given, of what
+it may keep between calls (its hidden state: see `contracts`), or of opaque values made of these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from gradscribe.errors import NoDerivativeError
 from gradscribe.frontend.refusals import Refused
-from gradscribe.ir.core import Function, Method, Operand, Operation, Value, walk
+from gradscribe.ir.core import (
+    CALL,
+    LOOP,
+    Block,
+    Function,
+    Method,
+    Operand,
+    Operation,
+    Value,
+)
 from gradscribe.ir.probing import probe
-from gradscribe.ir.types import Opaque
-from gradscribe.primitives.contracts import contract_of, contract_of_method
-from gradscribe.primitives.control import EFFECT, RUN
+from gradscribe.ir.types import Opaque, holds_opaque, is_unknown
+from gradscribe.primitives.contracts import (
+    DOMAINS,
+    FILES,
+    LEADS,
+    RAISED,
+    Contract,
+    contract_of,
+    contract_of_method,
+    is_immutable,
+)
+from gradscribe.primitives.control import CAUGHT, EFFECT, ENTER, RAISE, RUN
 from gradscribe.primitives.registry import UNKNOWN
 from gradscribe.transforms.activity import (
     has_zero_derivative,
@@ -25,46 +44,119 @@ from gradscribe.transforms.activity import (
     reachable,
 )
 
-_OPAQUE = frozenset({EFFECT, RUN})
+_OPAQUE = frozenset({EFFECT, RUN, ENTER})
 
 
 def refuse_opaque(function: Function, active_leaves: frozenset[int]) -> None:
     """Raise `NoDerivativeError` where a derivative through an opaque call is asked for."""
-    calls = [o for o in walk(function.body) if o.primitive in _OPAQUE]
-    if not any(call.operands for call in calls):
+    dependences = _Dependences(function)
+    if not dependences.calls:
         return
-    uses, sources = _edges(function)
     leaves = [function.body.parameters[leaf] for leaf in active_leaves]
-    varied = reachable(filter(passes_derivative, leaves), uses)
-    useful = reachable(filter(_may_be_number, function.body.yields), sources)
-    for call in calls:
-        if call.result in useful and not varied.isdisjoint(call.operands):
+    varied = reachable(filter(passes_derivative, leaves), dependences.uses)
+    useful = reachable(filter(_may_be_number, function.body.yields), dependences.sources)
+    for call, outcomes in dependences.calls.items():
+        if not useful.isdisjoint(outcomes) and not varied.isdisjoint(call.operands):
             _refuse(call)
 
 
 def reached_results(function: Function, leaves: Iterable[int]) -> frozenset[int]:
     """The leaves of the result that depend on these of the arguments, be it through opaque
     calls."""
-    uses, _ = _edges(function)
+    return _reached(function, leaves, passes_derivative)
+
+
+def reached_unknown(function: Function, leaves: Iterable[int]) -> frozenset[int]:
+    """Likewise, of the leaves whose type is only known when the program runs."""
+    return _reached(function, leaves, lambda value: is_unknown(value.type))
+
+
+def _reached(function: Function, leaves: Iterable[int], among: Any) -> frozenset[int]:
     active = [function.body.parameters[leaf] for leaf in leaves]
-    varied = reachable(filter(passes_derivative, active), uses)
-    return frozenset(
-        i
-        for i, value in enumerate(function.body.yields)
-        if value in varied and passes_derivative(value)
-    )
+    varied = reachable(filter(passes_derivative, active), _Dependences(function).uses)
+    results = enumerate(function.body.yields)
+    return frozenset(i for i, value in results if value in varied and among(value))
 
 
-def _edges(function: Function) -> tuple[dict[Value, list[Value]], dict[Value, list[Value]]]:
-    """What depends on each value, and what each depends on."""
-    uses: dict[Value, list[Value]] = {}
-    sources: dict[Value, list[Value]] = {}
-    for operation in walk(function.body):
-        for source, result in _pairs(operation):
+class _Dependences:
+    """What depends on each value, and what each depends on.
+
+    Beside the values, the hidden states are nodes: each call that may change one makes a new one of
+    it. What comes after a call depends on that; in a loop, what comes before it does, too.
+    calls: the opaque calls, each with what may depend on what it is given.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.uses: dict[Any, list[Any]] = {}
+        self.sources: dict[Any, list[Any]] = {}
+        self.calls: dict[Operation, list[Hashable]] = {}
+        self._states: dict[str, object] = {domain: object() for domain in DOMAINS}
+        self._managed: list[Value] = []
+        self._enter(function.body)
+
+    def _enter(self, block: Block) -> None:
+        for operation in block.operations:
+            if operation.primitive in _OPAQUE:
+                self._call(operation)
+            elif operation.primitive is RAISE:
+                self._change((RAISED,), operation.operands)
+            elif operation.primitive is CAUGHT:
+                self._depend(self._states[RAISED], operation.result)
+            elif operation.regions or not has_zero_derivative(operation.primitive):
+                self._compute(operation)
+            if operation.primitive is LOOP:
+                self._repeat(operation)
+            else:
+                for region in operation.regions:
+                    self._enter(region)
+
+    def _repeat(self, loop: Operation) -> None:
+        start = self._change(DOMAINS, ())
+        for region in loop.regions:
+            self._enter(region)
+        for domain, state in self._states.items():
+            self._depend(state, start[domain])
+
+    def _compute(self, operation: Operation) -> None:
+        for source, result in pairs_of(operation):
             if _carries(source) and _carries(result):
-                uses.setdefault(source, []).append(result)
-                sources.setdefault(result, []).append(source)
-    return uses, sources
+                self._depend(source, result)
+        if operation.primitive is CALL and operation.attributes["function"].effect:
+            self._depend_all(operation.operands, _changeable(operation.operands))
+
+    def _call(self, call: Operation) -> None:
+        contract = _contract(call)
+        given = list(filter(_carries, call.operands))
+        for domain in contract.reads:
+            self._depend(self._states[domain], call.result)
+        states = self._change(contract.changes, given).values()
+        is_linking = contract.connects or not contract.is_pure
+        objects = _changeable(call.operands) if is_linking else []
+        self._depend_all(given, [call.result, *objects])
+        if objects and _changeable([call.result]):  # it may lead to them
+            self._depend_all([call.result], objects)
+        if call.primitive is ENTER:  # it may show what is written to streams from now on
+            self._managed += _changeable([call.result, *call.operands])
+        self.calls[call] = [call.result, *objects, *states]
+
+    def _change(self, domains: Iterable[str], given: Sequence[Value]) -> dict[str, object]:
+        """The new states of what may have come to depend on these values."""
+        made: dict[str, object] = {}
+        for domain in domains:
+            made[domain] = object()
+            shown = self._managed if domain == FILES else []
+            self._depend_all([self._states[domain], *given], [made[domain], *shown])
+        self._states |= made
+        return made
+
+    def _depend_all(self, sources: Sequence[Hashable], results: Sequence[Hashable]) -> None:
+        for source in sources:
+            for result in results:
+                self._depend(source, result)
+
+    def _depend(self, source: Hashable, result: Hashable) -> None:
+        self.uses.setdefault(source, []).append(result)
+        self.sources.setdefault(result, []).append(source)
 
 
 def check_known(operation: Operation, partial: Any) -> None:
@@ -78,38 +170,36 @@ def check_known(operation: Operation, partial: Any) -> None:
         )
 
 
-def _pairs(operation: Operation) -> list[tuple[Value, Value]]:
-    if operation.primitive in _OPAQUE:
-        objects = [v for v in operation.operands if isinstance(v.type, Opaque)]
-        changed = objects if _may_write(operation) else []
-        return [(v, to) for v in operation.operands for to in (operation.result, *changed)]
-    if not operation.regions and has_zero_derivative(operation.primitive):
-        return []
-    return list(pairs_of(operation))
-
-
-def _may_write(operation: Operation) -> bool:
-    """Whether a call may change the objects that it is given."""
-    callee, given = operation.callee, operation.attributes["args"]
+def _contract(call: Operation) -> Contract:
+    callee, given = call.callee, call.attributes["args"]
+    if call.primitive is ENTER:  # what the manager hands out may lead to what it was given
+        return LEADS
     if not isinstance(callee, Method):
-        return not contract_of(callee, len(given), operation.attributes["keywords"]).is_pure
-    owner = operation.operands[given[0].index].type if isinstance(given[0], Operand) else None
-    cls = owner.cls if isinstance(owner, Opaque) else None
-    return not contract_of_method(cls, callee.name).is_pure
+        return contract_of(callee, len(given), call.attributes["keywords"])
+    owner = call.operands[given[0].index].type if isinstance(given[0], Operand) else None
+    return contract_of_method(owner.cls if isinstance(owner, Opaque) else None, callee.name)
+
+
+def _changeable(values: Iterable[Value]) -> list[Value]:
+    """The objects among these values that a call may change."""
+    return [v for v in values if isinstance(v.type, Opaque) and not is_immutable(v.type.cls)]
 
 
 def _may_be_number(value: Value) -> bool:
     """Whether a derivative of a result may be asked for; not of a text, say."""
-    return value.type == Opaque() or passes_derivative(value)
+    return is_unknown(value.type) or passes_derivative(value)
 
 
 def _carries(value: Value) -> bool:
-    return isinstance(value.type, Opaque) or passes_derivative(value)
+    return holds_opaque(value.type) or passes_derivative(value)
 
 
 def _refuse(call: Operation) -> None:
     callee = call.callee
-    name = callee.name if isinstance(callee, Method) else probe(callee, "__name__", str(callee))
+    if callee is None:
+        name = "__enter__"
+    else:
+        name = callee.name if isinstance(callee, Method) else probe(callee, "__name__", str(callee))
     if isinstance(refusal := probe(callee, "refusal"), Refused):
         raise NoDerivativeError(refusal.what, refusal.advice, call.location)
     advice = "give it one, or declare what it does with its arguments: `gs.primitive`"

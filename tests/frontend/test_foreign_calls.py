@@ -262,18 +262,43 @@ def test_a_primitive_that_returns_its_argument_returns_a_copy():
 LOG = bytearray()
 
 
-def test_what_a_call_may_have_kept_is_looked_at_after_the_next():
+def test_what_a_call_may_have_kept_is_read_anew_after_each_call():
     def f(x):
         y = np.ones(4)
         LOG.extend(y)
+        y[0] = 2.0
         LOG.clear()
         return np.sum(y * x**2)
 
     check(f)
-    assert "tobytes" in gs.differentiable(f).specialize(X).gradient_source
+    expected = """\
+    y = np.ones(4)
+    y_kept = y.copy()
+    LOG.extend(y_kept)
+    y = y_kept.copy()
+    y[0] = 2.0
+    np.copyto(y_kept, y)
+    LOG.clear()
+    y = y_kept.copy()
+"""
+    assert expected in gs.differentiable(f).specialize(X).gradient_source
 
 
-def test_a_loop_in_which_a_call_may_meet_what_was_kept_is_unrolled():
+def test_what_was_kept_in_the_iterations_before_is_read_anew():
+    def f(x):
+        total, y = 0.0, np.ones(4)
+        for k in range(100):
+            LOG.clear()
+            y[k % 4] += 0.01
+            total = total + np.sum(y * x**2)
+            LOG.extend(y)
+        return total
+
+    check(f)
+    assert "for " in gs.differentiable(f).specialize(X).forward_source
+
+
+def test_what_is_made_in_one_iteration_does_not_concern_the_next():
     def f(x):
         total = 0.0
         for k in range(len(x)):
@@ -284,7 +309,19 @@ def test_a_loop_in_which_a_call_may_meet_what_was_kept_is_unrolled():
         return total
 
     check(f)
-    assert "for " not in gs.differentiable(f).specialize(X).forward_source
+    assert "for " in gs.differentiable(f).specialize(X).forward_source
+
+
+def test_what_one_path_gives_away_is_read_anew_on_both():
+    def f(x):
+        y = np.ones(4)
+        if np.sum(x) > 1:
+            LOG.extend(y)
+        y[1] = 3.0
+        LOG.clear()
+        return np.sum(y * x**2)
+
+    check(f)
 
 
 def test_the_advice_is_a_primitive():

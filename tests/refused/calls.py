@@ -66,15 +66,16 @@ LOG = bytearray()
 
 
 @refused(
-    "`clear`, whose code cannot be read, may use `y`, which another call may have kept, and which "
-    "has changed since",
+    "`clear`, whose code cannot be read, may use `y`, which another call in a branch or loop may "
+    "have kept",
     X,
 )
-def stored_to_what_may_be_kept(x):
+def kept_in_an_earlier_iteration(x):
     y = np.ones(4)
-    LOG.extend(y)
-    y[0] = 2.0
-    LOG.clear()
+    for _ in range(100):
+        LOG.clear()
+        y = 0.5 * y
+        LOG.extend(y)
     return np.sum(y * x)
 
 

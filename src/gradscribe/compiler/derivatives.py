@@ -26,7 +26,7 @@ from gradscribe.ir.liveness import Liveness
 from gradscribe.ir.types import Array, Collected, Scalar
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives.contracts import contract_of
-from gradscribe.primitives.control import EFFECT, WRITTEN, ZEROS_LIKE
+from gradscribe.primitives.control import EFFECT, REREAD, WRITTEN, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.bufferize.aliasing import Aliasing, Copies
@@ -344,6 +344,8 @@ def _drawn(function: Function) -> Operation | None:
     seeded: set[Value] = set()
     unread = {o.result: o for o in walk(function.body) if o.primitive is EFFECT}
     for operation in walk(function.body):
+        if operation.primitive is REREAD:
+            return operation
         if operation.primitive is WRITTEN:
             call = unread.get(operation.operands[1])
             if call is None or contract_of(call.callee).keeps:

@@ -1,47 +1,181 @@
-"""Arrays that code which cannot be read may have kept: what later calls of such code may do.
+"""Memory that code which cannot be read may have kept: each call of such code may use it again.
 
-A call that keeps an array may be met by another one, which reads or writes that array without
-being given it. In the IR an array is a value, and a store may make a new one: what the other call
-reads is then not what plain Python would show it. Such calls are refused here.
+In the IR an array is a value, and a store makes a new one; unread code has pointers. So an array
+that such code is given, and may keep, gets a *handle*: an array of the running program which the
+code sees in its place, whichever call shows it. Before each further call of unread code the handle
+takes what the program holds, if that has changed; after the call the program reads it anew:
+
+    c_kept = c.copy()                    np.copyto(c_kept, c)
+    remember(c_kept)                     scale_remembered(0.5)
+    c = c_kept.copy()                    c = c_kept.copy()
+
+A handle stands in the block in which its array was made, so that all branches and trips in it use
+the same one. What a branch or loop has made, and leaves behind under another name, has no handle
+that could be seen after it (`Storage.kept`); calls that may use it are refused.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gradscribe.frontend import wording
-from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.lowering_state import KeepingCall
+from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import Storage
+from gradscribe.ir.core import Operation, Value
+from gradscribe.ir.types import Opaque
+from gradscribe.primitives.control import EFFECT, LENT, REREAD, WRITTEN
+from gradscribe.primitives.indexing import ACCUMULATE, STORE
+
+if TYPE_CHECKING:
+    from gradscribe.frontend.lowering import Lowering
+    from gradscribe.frontend.lowering_state import State
+
+_HANDING_ON = frozenset({STORE, ACCUMULATE, LENT, REREAD, WRITTEN})
+"""Operations whose result has the shape and dtype of their first operand."""
 
 
-def enter_call(lowering: Lowering, node: Any, name: str, given: frozenset[Storage]) -> None:
-    """Note a call of code that may keep what it is given; refuse it where another such call kept
-    what the program has stored to since."""
-    kept = lowering.kept
-    call = KeepingCall(node, name, given, frozenset(kept.arrays))
-    for storage in kept.stored - given:
-        _refuse_kept(lowering, call, storage)
-    kept.calls.append(call)
+@dataclass(eq=False, slots=True)
+class Handle:
+    """An array that unread code may have.
 
-
-def check_iteration(lowering: Lowering, before: int) -> None:
-    """Refuse a loop in which such a call may meet what another one kept in the iteration before.
-
-    before: how many such calls there were before the body of the loop.
+    array: what it is in the IR. block: where that is made. call: the number of the call that it was
+    made for. held: the value that it holds, as far as the program knows.
     """
-    calls = lowering.kept.calls[before:]
-    kept = frozenset[Storage]().union(*(call.given for call in calls))
-    for call in calls:
-        for storage in kept - call.given:
-            if storage in lowering.kept.stored or storage not in call.known:
-                _refuse_kept(lowering, call, storage)
+
+    array: Value
+    block: list[Operation]
+    call: int
+    held: Value | None
 
 
-def _refuse_kept(lowering: Lowering, call: KeepingCall, storage: Storage) -> None:
-    lowering.unsupported(
-        call.node,
-        f"`{call.name}`, whose code cannot be read, may use {wording.quoted(storage.name)}, which "
-        "another call may have kept, and which has changed since",
-        f"declare what these functions do, if they do not: `gs.primitive({call.name}, pure=True)`",
+def before_call(
+    lowering: Lowering, node: Any, name: str, given: Collection[Storage]
+) -> dict[Storage, Value]:
+    """The handles of all memory that a call of unread code may use, holding what the program
+    holds. given: the arrays that it is given, and may keep."""
+    lowering.kept.calls += 1
+    handles = handle(lowering, given)
+    _refuse_without_handle(lowering, node, name, handles)
+    for storage, kept in handles.items():
+        contents = lowering.contents[storage]
+        if kept.held is not contents:
+            tree = {"args": (kept.array, contents), "keywords": {}, "type": Opaque()}
+            lowering.plain(EFFECT, {**tree, "reached": (kept.array,)}, np.copyto)
+            kept.held = contents
+    return {storage: kept.array for storage, kept in handles.items()}
+
+
+def after_call(lowering: Lowering, storage: Storage, call: Value) -> Value:
+    """What the program holds in this memory after a call that may have written to it."""
+    kept = lowering.kept.handles[storage]
+    tree = {"x": kept.array, "call": call}
+    kept.held = lowering.plain(REREAD, tree, name=_name(lowering, storage))
+    return kept.held
+
+
+def returned(lowering: Lowering, array: Value, overlaps: frozenset[Storage]) -> Any:
+    """An array that unread code has returned, and may have: its handle is that array itself."""
+    contents = lowering.plain(REREAD, {"x": array, "call": array})
+    item = lowering.wrap(contents, overlaps | frozenset(lowering.kept.handles))
+    lowering.kept.handles[item.storage] = Handle(
+        array, lowering.builder.operations, lowering.kept.calls, contents
     )
+    return item
+
+
+def has_met(lowering: Lowering, before: State, calls: int) -> bool:
+    """Whether the body of a loop may use in its next iteration what it has given away in this one:
+    memory from before the loop, for which there was no handle then. calls: how many calls of unread
+    code there were before the body."""
+    given = (kept for storage, kept in lowering.kept.handles.items() if storage in before.contents)
+    return lowering.kept.calls > calls and any(kept.call > calls for kept in given)
+
+
+def handled(lowering: Lowering, state: State) -> list[Storage]:
+    """What there is in a state of the memory that has a handle."""
+    return [storage for storage in lowering.kept.handles if storage in state.contents]
+
+
+def handle(lowering: Lowering, given: Collection[Storage]) -> dict[Storage, Handle]:
+    """The handles that can be used here; also of memory that may be given away later."""
+    found = lowering.kept.handles
+    for storage in given:
+        if storage not in found or not _is_there(lowering, found[storage]):
+            found[storage] = _handle(lowering, storage)
+    return {
+        storage: kept
+        for storage, kept in found.items()
+        if storage in lowering.contents and _is_there(lowering, kept)
+    }
+
+
+def _is_there(lowering: Lowering, kept: Handle) -> bool:
+    """Whether the block is open, and the handle was not taken back with what made it."""
+    is_made = any(kept.array in operation.results for operation in kept.block)
+    return is_made and lowering.builder.is_open(kept.block)
+
+
+def _handle(lowering: Lowering, storage: Storage) -> Handle:
+    """A handle in the block in which the array was made."""
+    contents = lowering.contents[storage]
+    made, block = _origin(lowering, storage, contents)
+    name = _name(lowering, storage)
+    if block is lowering.builder.operations:
+        array = lowering.plain(LENT, {"x": contents}, name=f"{name}_kept" if name else "")
+        return Handle(array, block, lowering.kept.calls, contents)
+    with lowering.builder.resume(block):
+        array = lowering.plain(LENT, {"x": made}, name=f"{name}_kept" if name else "")
+    return Handle(array, block, lowering.kept.calls, None)
+
+
+def _origin(lowering: Lowering, storage: Storage, value: Value) -> tuple[Value, list[Operation]]:
+    """The value that an array was when it was made, and the block in which that was."""
+    builder, carried = lowering.builder, lowering.loops.carried
+    while True:
+        made = builder.definition(value)
+        if value in carried:
+            value = carried[value][2]
+        elif made is not None and made.primitive in _HANDING_ON:
+            value = made.operands[0]
+        elif made is not None:
+            return value, builder.block_of(value)
+        elif not lowering.loops.trips or _is_before(lowering, storage):
+            return value, builder.block_of(None)
+        else:  # an item of what a loop runs over
+            return value, builder.operations
+
+
+def _is_before(lowering: Lowering, storage: Storage) -> bool:
+    """Whether memory was there before all loops around."""
+    return storage in lowering.outside.entered or storage.serial < lowering.loops.trips[0]
+
+
+def _name(lowering: Lowering, storage: Storage) -> str:
+    return storage.name or lowering.contents[storage].name
+
+
+def _refuse_without_handle(
+    lowering: Lowering, node: Any, name: str, handles: Collection[Storage]
+) -> None:
+    """Refuse a call that may use memory of which the program could not see what became of it."""
+    for variable, storage in _live(lowering):
+        if storage.kept and storage not in handles:
+            lowering.unsupported(
+                node,
+                f"`{name}`, whose code cannot be read, may use {wording.quoted(variable)}, which "
+                "another call in a branch or loop may have kept",
+                "declare what these functions do, if they do not: "
+                f"`gs.primitive({name}, pure=True)`",
+            )
+
+
+def _live(lowering: Lowering) -> Iterator[tuple[str, Storage]]:
+    """The memory that names lead to which are read later, or in this statement."""
+    for frame in lowering.frames:
+        for variable, bound in frame.names.items():
+            if frame.is_read_later(variable, innermost=frame is lowering.frame):
+                yield from ((variable, storage) for storage in storages(lowering, bound))

@@ -16,6 +16,7 @@ from gradscribe.ir.types import Type
 
 if TYPE_CHECKING:
     from gradscribe.frontend.control.carried_entry import Entry
+    from gradscribe.frontend.kept_memory import Handle
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,22 +136,10 @@ class Sets:
     listed: dict[Value, Type | None] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class KeepingCall:
-    """A call of code that may keep what it is given. given: the arrays; known: what such calls had
-    kept before it."""
-
-    node: Any
-    name: str
-    given: frozenset[Storage]
-    known: frozenset[Storage]
-
-
 @dataclass(eq=False, slots=True)
 class Kept:
-    """The arrays that code which cannot be read was given, and may still have. stored: those of
-    them that the program has stored to since. calls: the calls of such code, in order."""
+    """The arrays that code which cannot be read was given, and may still have, with their handles
+    (see `kept_memory`). calls: how many calls of such code there were."""
 
-    arrays: set[Storage] = field(default_factory=set)
-    stored: set[Storage] = field(default_factory=set)
-    calls: list[KeepingCall] = field(default_factory=list)
+    handles: dict[Storage, Handle] = field(default_factory=dict)
+    calls: int = 0

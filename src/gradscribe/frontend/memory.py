@@ -70,6 +70,7 @@ def hold(lowering: Lowering, storage: Storage, items: Iterable[Any], before: boo
     start = 0 if before or not lowering.loops.trips else lowering.loops.trips[-1]
     for item in items:
         storage.read_only |= is_read_only(item)
+        storage.kept |= is_kept(lowering, item)
         held = {other for other in storages(lowering, item) if other is not storage}
         for other in held:
             oldest = min(one.serial for one in (other, *other.overlaps))
@@ -80,6 +81,12 @@ def hold(lowering: Lowering, storage: Storage, items: Iterable[Any], before: boo
             storage.levels = min(storage.levels, 1 + item.storage.levels)
         present |= held
     storage.holds |= {reached for one in present for reached in one.reached} - {storage}
+
+
+def is_kept(lowering: Lowering, item: Any) -> bool:
+    """Whether code that cannot be read may have some of the memory that a value reaches."""
+    handles = lowering.kept.handles
+    return any(storage.kept or storage in handles for storage in storages(lowering, item))
 
 
 def is_read_only(item: Any) -> bool:

@@ -64,6 +64,7 @@ class Storage:
     storages of one family (what a loop carries) are disjoint, unless they share a token.
     levels: of a list (of lists …), in how many levels of it no object is twice, for certain.
     read_only: whether it cannot be stored to; of a list, whether it may hold what cannot be.
+    kept: whether code that cannot be read may have kept it, under another name (see `kept_memory`).
     part_of: of a list that is a slice of another, that one and the slice. place: of a dict, where
     in the source it is made. serial: storages are numbered as they are made.
     """
@@ -75,6 +76,7 @@ class Storage:
     holds: frozenset[Storage] = frozenset()
     levels: int = 0
     read_only: bool = False
+    kept: bool = False
     place: tuple[str, int, int] | None = None
     part_of: tuple[ListRef, SliceOf] | None = None
     serial: int = field(default_factory=itertools.count().__next__)

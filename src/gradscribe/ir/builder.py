@@ -135,6 +135,19 @@ class Builder:
             )
         )
 
+    def is_open(self, block: list[Operation]) -> bool:
+        """Whether this block is still appended to, or will be."""
+        return any(block is one for one in self._open)
+
+    def block_of(self, value: Value | None) -> list[Operation]:
+        """The open block that a value is made in; the outermost one for None."""
+        if value is None:
+            return self._open[0]
+        for block in self._open:
+            if any(value in operation.results for operation in block):
+                return block
+        return self.operations
+
     @property
     def is_nested(self) -> bool:
         """Whether what is appended belongs to a branch or loop."""

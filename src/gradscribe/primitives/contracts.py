@@ -65,9 +65,14 @@ class Contract:
     changes: frozenset[str] = frozenset()
 
     @property
-    def is_pure(self) -> bool:
-        """Whether it writes to nothing."""
+    def only_reads(self) -> bool:
+        """Whether it writes to no array that it is given."""
         return self.writes == frozenset()
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it leaves no trace in, or of, what it is given."""
+        return self.only_reads and not self.keeps
 
     def named(self) -> frozenset[str]:
         """The names of the arguments that it writes to."""

@@ -199,20 +199,24 @@ def _effect_type(
     args: tuple[Any, ...],
     keywords: dict[str, Any],
     type: Type = Opaque(),  # noqa: B008
-    kept: tuple[Any, ...] = (),
+    reached: tuple[Any, ...] = (),
 ) -> Type:
     return type
 
 
 EFFECT = Primitive("effect", _effect_type, signature("args", "keywords", "type"), effect=True)
 """A call of `callee` for its side effect, or for a value that is never differentiated, of the
-type that the attribute `type` gives. kept: what it may read besides: an earlier call kept it."""
+type that the attribute `type` gives. reached: the arrays that it may write to."""
 
 LENT = Primitive("lent", _same_type, signature("x"))
-"""A copy of the array x, in the same order of memory, for a call that may write to it."""
+"""A copy of the array x, in the same order of memory, for calls that may write to it."""
 
 WRITTEN = Primitive("written", lambda facts, callee, x, call: x, signature("x", "call"), view=True)
 """The lent array x as the call whose result is `call` left it. Emitted code shows just x."""
+
+REREAD = Primitive("reread", lambda facts, callee, x, call: x, signature("x", "call"))
+"""A copy of what is in the array x after a call, which may have written to it: x is no value of
+the IR, but memory that such calls share."""
 
 RUN = Primitive("run", _effect_type, signature("args", "keywords", "type"))
 """Likewise, of a function without side effects."""

@@ -16,7 +16,7 @@ from dataclasses import replace
 from gradscribe.ir.core import CALL, LOOP, Block, Function, LoopShape, Operation, Value
 from gradscribe.ir.known import all_known
 from gradscribe.ir.types import Array, Scalar
-from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, LENT
+from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, LENT, REREAD
 from gradscribe.primitives.raising import may_raise
 from gradscribe.transforms.costs import effort_of
 from gradscribe.transforms.sink import has_effect
@@ -90,7 +90,11 @@ class _Hoisting:
         return found
 
     def _may_move(self, operation: Operation) -> bool:
-        if operation.primitive in (CALL, LENT) or operation.regions or has_effect(operation):
+        if (
+            operation.primitive in (CALL, LENT, REREAD)
+            or operation.regions
+            or has_effect(operation)
+        ):
             return False
         result = operation.result
         return isinstance(result.type, Scalar) or (

@@ -35,7 +35,7 @@ from gradscribe.primitives.contracts import (
     contract_of_method,
     is_immutable,
 )
-from gradscribe.primitives.control import CAUGHT, EFFECT, ENTER, RAISE, RUN
+from gradscribe.primitives.control import CAUGHT, EFFECT, ENTER, RAISE, REREAD, RUN, WRITTEN
 from gradscribe.primitives.registry import UNKNOWN
 from gradscribe.transforms.activity import (
     has_zero_derivative,
@@ -45,6 +45,8 @@ from gradscribe.transforms.activity import (
 )
 
 _OPAQUE = frozenset({EFFECT, RUN, ENTER})
+_READING = frozenset({REREAD, WRITTEN})
+"""What reads memory that a call may have written to, whatever the call returns."""
 
 
 def refuse_opaque(function: Function, active_leaves: frozenset[int]) -> None:
@@ -119,7 +121,8 @@ class _Dependences:
 
     def _compute(self, operation: Operation) -> None:
         for source, result in pairs_of(operation):
-            if _carries(source) and _carries(result):
+            carries = _carries(source) or operation.primitive in _READING
+            if carries and _carries(result):
                 self._depend(source, result)
         if operation.primitive is CALL and operation.attributes["function"].effect:
             self._depend_all(operation.operands, _changeable(operation.operands))
@@ -132,7 +135,7 @@ class _Dependences:
         states = self._change(contract.changes, given).values()
         is_linking = contract.connects or not contract.is_pure
         objects = _changeable(call.operands) if is_linking else []
-        self._depend_all(given, [call.result, *objects])
+        self._depend_all(given, [call.result, *objects, *_written(call, contract)])
         if objects and _changeable([call.result]):  # it may lead to them
             self._depend_all([call.result], objects)
         if call.primitive is ENTER:  # it may show what is written to streams from now on
@@ -178,6 +181,13 @@ def _contract(call: Operation) -> Contract:
         return contract_of(callee, len(given), call.attributes["keywords"])
     owner = call.operands[given[0].index].type if isinstance(given[0], Operand) else None
     return contract_of_method(owner.cls if isinstance(owner, Opaque) else None, callee.name)
+
+
+def _written(call: Operation, contract: Contract) -> list[Value]:
+    """The arrays that a call may write to."""
+    if contract.only_reads:
+        return []
+    return [call.operands[one.index] for one in call.attributes.get("reached", ())]
 
 
 def _changeable(values: Iterable[Value]) -> list[Value]:

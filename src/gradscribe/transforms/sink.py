@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from gradscribe.ir.core import CALL, IF, Block, Callee, Function, Operation, Value
-from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, UNDEF
+from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, REREAD, UNDEF
 from gradscribe.primitives.raising import is_attempt
 
 _CONTEXTS = frozenset({ENTER, EXIT})
-_LITERALS = frozenset({CONSTANT, UNDEF})
+_STAYING = frozenset({CONSTANT, UNDEF, REREAD})
 
 
 def sink(function: Function) -> Function:
@@ -91,7 +91,7 @@ class _Sinking:
 
 def _stays(operation: Operation) -> bool:
     """Whether an operation must run where it stands, or costs nothing there."""
-    return operation.primitive in _LITERALS or has_effect(operation)
+    return operation.primitive in _STAYING or has_effect(operation)
 
 
 def has_effect(operation: Operation) -> bool:

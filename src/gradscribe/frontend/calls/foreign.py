@@ -7,15 +7,15 @@ is what the array holds from there on. So all that follows from a store follows 
 derivatives through it are refused, records and undo keep what was there before, the caller's own
 arrays get the new contents where plain Python would have changed them.
 
-A call that may keep what it is given may write to that when another function of the kind is
-called. Whether it did is looked at in the running program: `assert` compares the bytes.
+A call that may keep what it is given may use that when another function of the kind is called:
+see `kept_memory`.
 """
 
 from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, TypeGuard
 
 from gradscribe.frontend import kept_memory, outside
@@ -52,36 +52,64 @@ def call(
     items = contract.written(callee, arguments, keywords)
     lists = _lists(lowering, node, items)
     _refuse_containers(lowering, node, callee, [item for item in items if item not in lists])
+    if contract.keeps:
+        items = [*arguments, *keywords.values()]
     reached = _arrays(lowering, items)
     for number, item in enumerate(items):
         is_receiver = number == 0 and isinstance(callee, Method)
         if isinstance(item, ObjectRef) and not (is_receiver and hasattr(item.target, "__dict__")):
             outside.expose(lowering, item)
-    if contract.keeps:
-        kept_memory.enter_call(lowering, node, _name(callee), frozenset(reached))
-    for storage in reached:
-        aliasing.check_store(lowering, node, storage)
-        _update(lowering, storage, LENT, {"x": lowering.contents[storage]})
-    watched = _watched(lowering, reached) if contract.keeps else {}
+    shown = _shown(lowering, node, callee, reached, contract)
     made = {item: _made(lowering, item) for item in lists}
+    held = {storage: lowering.contents[storage] for storage in reached}
+    lowering.contents.update((storage, shown[storage]) for storage in reached)
     tree = {
         "args": tuple(made[a][0] if a in made else argument_of(lowering, a) for a in arguments),
         "keywords": {key: argument_of(lowering, item) for key, item in keywords.items()},
         "type": type_,
+        "reached": tuple(shown.values()),
     }
-    kept = tuple(lowering.contents[storage] for storage in watched)
-    result = lowering.emit(EFFECT, {**tree, "kept": kept}, callee)
-    for storage in reached:
-        _update(lowering, storage, WRITTEN, {"x": lowering.contents[storage], "call": result}, True)
-    _compare(lowering, callee, watched)
+    lowering.contents.update(held)
+    result = lowering.emit(EFFECT, tree, callee)
+    if not contract.only_reads:
+        for storage, array in shown.items():
+            _write(lowering, storage, array, result, contract)
     for before in made.values():
         _compare_items(lowering, callee, *before)
-    if contract.keeps:
-        lowering.kept.arrays |= reached.keys()
-        lowering.kept.stored -= reached.keys()
+    if isinstance(type_, Array) and contract.keeps:
+        return kept_memory.returned(lowering, result, frozenset(reached))
     if isinstance(type_, Array):  # it may be a view of what was given
         result = lowering.emit(COPY, {"x": result})
     return lowering.wrap(result, frozenset(reached))
+
+
+def _shown(
+    lowering: Lowering, node: Any, callee: Any, reached: Collection[Storage], contract: Contract
+) -> dict[Storage, Value]:
+    """The memory that a call may use, as the arrays that it sees: of what it may keep, or another
+    call may have kept, their handles."""
+    if contract.keeps:
+        handled = kept_memory.before_call(lowering, node, _name(callee), reached)
+    else:
+        handled = {s: lowering.plain(LENT, {"x": lowering.contents[s]}) for s in reached}
+    if not contract.only_reads:
+        for storage in handled:
+            aliasing.check_store(lowering, node, storage, known=handled)
+    return handled
+
+
+def _write(
+    lowering: Lowering, storage: Storage, array: Value, call: Value, contract: Contract
+) -> None:
+    """Let a storage hold what a call has left in the array that it has seen."""
+    with places.changing(lowering, storage):
+        if contract.keeps:
+            lowering.contents[storage] = kept_memory.after_call(lowering, storage, call)
+        else:
+            name = storage.name or lowering.contents[storage].name
+            tree = {"x": array, "call": call}
+            lowering.contents[storage] = lowering.plain(WRITTEN, tree, name=name)
+    lowering.changes.stored.add(storage)
 
 
 def reaches(lowering: Lowering, items: Sequence[Any]) -> bool:
@@ -110,22 +138,6 @@ def _references(lowering: Lowering, item: Any) -> Iterator[Ref]:
         return
     for storage in storages(lowering, item):
         yield Ref(storage)
-
-
-def _update(
-    lowering: Lowering,
-    storage: Storage,
-    primitive: Any,
-    arguments: dict[str, Any],
-    is_store: bool = False,
-) -> None:
-    name = storage.name or lowering.contents[storage].name
-    if not is_store:
-        lowering.contents[storage] = lowering.plain(primitive, arguments, name=name)
-        return
-    with places.changing(lowering, storage):
-        lowering.contents[storage] = lowering.plain(primitive, arguments, name=name)
-    lowering.changes.stored.add(storage)
 
 
 def refuse_overwritten(
@@ -224,32 +236,6 @@ def _read_later(lowering: Lowering, node: Any, given: set[Storage]) -> str | Non
 
 def _is_array(contents: Any) -> TypeGuard[Value]:
     return isinstance(contents, Value) and isinstance(contents.type, Array)
-
-
-def _watched(lowering: Lowering, reached: dict[Storage, None]) -> dict[Storage, Value]:
-    """The arrays that earlier calls may have kept and that this one is not given, with their
-    bytes."""
-    found = {}
-    for storage in sorted(lowering.kept.arrays - reached.keys(), key=lambda one: one.serial):
-        contents = lowering.contents.get(storage)
-        if _is_array(contents):
-            found[storage] = _bytes(lowering, contents)
-    return found
-
-
-def _bytes(lowering: Lowering, array: Value) -> Value:
-    return _emit(lowering, Method("tobytes"), (array,), Opaque(bytes))
-
-
-def _compare(lowering: Lowering, callee: Any, watched: dict[Storage, Value]) -> None:
-    for storage, before in watched.items():
-        after = _bytes(lowering, lowering.contents[storage])
-        same = _emit(lowering, operator.eq, (after, before), BOOL)
-        message = (
-            f"{_name(callee)} changed {storage.name or 'an array'}, which another call had kept: "
-            "no derivative is right"
-        )
-        lowering.emit(ASSERT, {"condition": same, "message": message})
 
 
 def _name(callee: Any) -> str:

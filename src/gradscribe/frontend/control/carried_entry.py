@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Path = tuple[Any, ...]
 
 
-@dataclass(eq=False)
+@dataclass
 class Part:
     """What is known of the memory that one part of a carried value refers to (see `Storage`)."""
 
@@ -24,14 +24,15 @@ class Part:
     holds: set[Storage] = field(default_factory=set)
     levels: int = ALL
     read_only: bool = False
+    kept: bool = False
 
     def widen(self, other: Part) -> bool:
         """Take in what else it may be; whether that was known."""
         wide = self.joined(other)
-        known = (self.overlaps, self.holds) == (wide.overlaps, wide.holds)
-        known = known and (self.levels, self.read_only) == (wide.levels, wide.read_only)
-        self.overlaps, self.holds = wide.overlaps, wide.holds
-        self.levels, self.read_only = wide.levels, wide.read_only
+        wide.tokens = self.tokens  # they are shared with those of other entries
+        known = self == wide
+        self.overlaps, self.holds, self.levels = wide.overlaps, wide.holds, wide.levels
+        self.read_only, self.kept = wide.read_only, wide.kept
         return known
 
     def joined(self, other: Part) -> Part:
@@ -42,6 +43,7 @@ class Part:
             self.holds | other.holds,
             min(self.levels, other.levels),
             self.read_only or other.read_only,
+            self.kept or other.kept,
         )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from gradscribe.frontend.control.carried_entry import Entry, Part
 from gradscribe.frontend.control.carried_parts import reached
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.memory import is_read_only
-from gradscribe.frontend.values import Storage, may_hold, may_overlap
+from gradscribe.frontend.memory import is_kept, is_read_only
+from gradscribe.frontend.values import Ref, Storage, may_hold, may_overlap
 
 ItemOf = Callable[[Any], Any]
 """What a carried name, or piece of memory, holds in a state."""
@@ -31,8 +31,14 @@ class Overlaps:
                 storage = item.storage
                 holders = {other for other in known if may_hold(other, storage)}
                 overlaps = ({storage} | storage.overlaps) & known | holders
-                holds, read_only = {*storage.holds} & known, is_read_only(item)
-                found = Part(overlaps, set(), holds, storage.levels, read_only)
+                found = Part(
+                    overlaps,
+                    set(),
+                    {*storage.holds} & known,
+                    storage.levels,
+                    is_read_only(item),
+                    is_kept(self.lowering, Ref(storage)),
+                )
                 settled = entry.part(path).widen(found) and settled
         return settled
 

@@ -10,7 +10,7 @@ from gradscribe.frontend.control.carried_entry import Entry, Path, leaf_name
 from gradscribe.frontend.control.carried_parts import is_carried
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
-from gradscribe.frontend.memory import is_read_only
+from gradscribe.frontend.memory import is_kept, is_read_only
 from gradscribe.frontend.values import (
     Cell,
     DictRef,
@@ -55,8 +55,9 @@ class Rebuilding:
             return value
         found = self.lowering.wrap(value, *self._memory(like, entry, path))
         if isinstance(found, (Ref, ListRef)):
-            read_only = is_read_only(like) or entry.memory(path).read_only
-            found.storage.read_only = read_only
+            part = entry.memory(path)
+            found.storage.read_only = is_read_only(like) or part.read_only
+            found.storage.kept = part.kept or is_kept(self.lowering, like)
         return found
 
     def _memory(self, like: Any, entry: Entry, path: Path) -> tuple[Any, Any, Any]:
@@ -74,6 +75,7 @@ class Rebuilding:
         storage.holds = old.holds | part.holds
         storage.levels = min(old.levels, part.levels)
         storage.read_only = old.read_only or part.read_only
+        storage.kept = part.kept or old.kept
         below = lowering.contents.get(old)
         if below is None:
             below = self.after.contents[old]

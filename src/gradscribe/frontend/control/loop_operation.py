@@ -172,10 +172,12 @@ def _settled(lowering: Lowering, node: Any, columns: Columns | None, carried: Ca
         except NotYetKnownError:
             carried.refuse_probed()
             raise
+        kept = kept_memory.handled(lowering, carried.entry)
         lowering.restore(carried.entry)
         del lowering.builder.operations[made:]
         del lowering.frame.loops[depth:]
         carried.restart()
+        kept_memory.handle(lowering, kept)
         made = len(lowering.builder.operations)
 
 
@@ -211,12 +213,12 @@ class _Attempt:
         self.parameters = carried.bind()
         facts = lowering.builder.facts
         lowering.loops.trips.append(Storage().serial)
-        calls = len(lowering.kept.calls)
+        calls = lowering.kept.calls
         try:
             with facts.scope(self._bounds()), lowering.builder.block() as operations:
                 self._lower_body()
-            kept_memory.check_iteration(lowering, calls)
-            self.settled = carried.settle(operations)
+            again = kept_memory.has_met(lowering, at_entry, calls)
+            self.settled = carried.settle(operations) and not again
         finally:
             lowering.loops.trips.pop()
         self.operations: list[Operation] = operations

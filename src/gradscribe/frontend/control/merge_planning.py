@@ -60,7 +60,7 @@ class Planner:
         self._blocks = sides.blocks
         self._states = sides.states
         self.pairs: list[tuple[Any, Any, str]] = []
-        self.memories = Memories(sides.before)
+        self.memories = Memories(lowering, sides.before)
         self._nested = 0
 
     def plan(self, a: Any, b: Any, name: str) -> Any:

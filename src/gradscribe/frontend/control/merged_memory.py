@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
-from gradscribe.frontend.memory import is_read_only
+from gradscribe.frontend.memory import is_kept, is_read_only
 from gradscribe.frontend.values import DictRef, ListRef, Ref, Storage, may_overlap
 
 
@@ -18,17 +19,19 @@ from gradscribe.frontend.values import DictRef, ListRef, Ref, Storage, may_overl
 class Memory:
     """Of one merged value: the storages that it stands for on each path, and those of them from
     before the branch, which it may overlap afterwards. read_only: whether it cannot be stored to
-    on one of the paths."""
+    on one of the paths. kept: whether unread code may have kept it."""
 
     sides: tuple[frozenset[Storage], frozenset[Storage]]
     overlaps: frozenset[Storage]
     read_only: bool
+    kept: bool
 
 
 class Memories:
     """The memories of all values that one branch merges: a family of storages (see `Storage`)."""
 
-    def __init__(self, before: State) -> None:
+    def __init__(self, lowering: Lowering, before: State) -> None:
+        self._lowering = lowering
         self._before = before
         self._held: set[Storage] | None = None
         self._found: list[Memory] = []
@@ -39,7 +42,8 @@ class Memories:
         sides = _storage_of(a), _storage_of(b)
         reached = frozenset(r for side in sides for s in side for r in s.reached)
         read_only = is_read_only(a) or is_read_only(b)
-        memory = Memory(sides, frozenset(s for s in reached if self._remains(s)), read_only)
+        kept = any(is_kept(self._lowering, Ref(s)) for side in sides for s in side)
+        memory = Memory(sides, frozenset(s for s in reached if self._remains(s)), read_only, kept)
         if any(sides):
             self._found.append(memory)
         return memory

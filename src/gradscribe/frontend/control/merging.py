@@ -191,7 +191,7 @@ class Merge:
         if self._is_divided(plan.contents):
             return self.build(plan.contents)
         storage = Storage("", *self.planner.memories.storage(plan.memory), plan.holds)
-        storage.read_only = plan.memory.read_only
+        storage.read_only, storage.kept = plan.memory.read_only, plan.memory.kept
         self.lowering.contents[storage] = self._build_contents(plan.contents)
         return plan.make(storage)
 
@@ -216,6 +216,7 @@ class Merge:
         found = self.lowering.wrap(value, *memory)
         if isinstance(found, (Ref, ListRef)):
             found.storage.read_only = plan.memory.read_only
+            found.storage.kept = plan.memory.kept
         return found
 
     _BUILDING: ClassVar[dict[type, Callable[[Merge, Any], Any]]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import gast
@@ -25,11 +25,17 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.types import Never, Sequence
 
 
-def check_store(lowering: Lowering, node: Any, storage: Storage, memory: bool = True) -> None:
+def check_store(
+    lowering: Lowering,
+    node: Any,
+    storage: Storage,
+    memory: bool = True,
+    known: Collection[Storage] = (),
+) -> None:
     """Refuse a store to memory that another live value may share, if that cannot be known.
 
     memory: whether the elements of an array change; where a list gets another item, only that
-    list does, and those that may hold it.
+    list does, and those that may hold it. known: what will be read anew.
     """
     if storage in lowering.protected:
         what = "this changes what a function returned that remembers its results"
@@ -39,7 +45,7 @@ def check_store(lowering: Lowering, node: Any, storage: Storage, memory: bool = 
     depth = None if memory else _depth(lowering, storage)
     for name, bound in _live(lowering):
         for part in _parts(lowering, bound, ()):
-            if _is_ambiguous(lowering, storage, part.storage, depth):
+            if part.storage not in known and _is_ambiguous(lowering, storage, part.storage, depth):
                 refuse_store(lowering, node, _name_of(node) or storage.name, name)
 
 

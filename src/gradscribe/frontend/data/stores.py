@@ -168,8 +168,6 @@ def _change(lowering: Lowering, node: Any, primitive: Any, target: Ref, value: V
             name=storage.name or contents.name,
         )
     lowering.changes.stored.add(storage)
-    if storage in lowering.kept.arrays:
-        lowering.kept.stored.add(storage)
 
 
 def _as_element(lowering: Lowering, target: Ref, value: Value) -> Value:

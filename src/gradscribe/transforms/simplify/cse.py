@@ -27,6 +27,7 @@ _NEVER_SHARED = frozenset(
         control.ADD_ITEMS,
         control.RUN,
         control.LENT,
+        control.REREAD,
         control.STACK,
         indexing.STORE,
         indexing.ACCUMULATE,

@@ -12,12 +12,9 @@ NOT_YET = frozenset(
     {
         "scipy: solve_toeplitz",  # the last bit of its value
         "scipy: sums over labels",  # a dtype is taken for its class
-        "inactive: a keeper of scratch",
-        "inactive: a keeper of the module, of scratch",
         "inactive: a generator of constants",
         "inactive: a list of constants filled",
         "inactive: a total of constants of the module",
-        "inactive: a pointer kept to scratch",
         "inactive: ctypes.memmove to scratch",
         "inactive: statistics of constants",
         "inactive: a new array of constants, stored in scratch",

@@ -60,9 +60,9 @@ def call(
         if isinstance(item, ObjectRef) and not (is_receiver and hasattr(item.target, "__dict__")):
             outside.expose(lowering, item)
     shown = _shown(lowering, node, callee, reached, contract)
-    made = {item: _made(lowering, item) for item in lists}
     held = {storage: lowering.contents[storage] for storage in reached}
     lowering.contents.update((storage, shown[storage]) for storage in reached)
+    made = {item: _made(lowering, item) for item in lists}
     tree = {
         "args": tuple(made[a][0] if a in made else argument_of(lowering, a) for a in arguments),
         "keywords": {key: argument_of(lowering, item) for key, item in keywords.items()},

@@ -109,6 +109,7 @@ class Primitive:
     callee: the function that stands for it where the user named none.
     static: parameters of its own (besides `axis` and the like) that are no data: literals given
         for them stay static.
+    partial: of several results, the adjoint is given None for each that has no cotangent.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Primitive:
     masks: bool = False
     callee: Any = None
     static: frozenset[str] = frozenset()
+    partial: bool = False
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

@@ -143,6 +143,7 @@ def adjoint(
     pole: bool = False,
     masks: bool = False,
     static: tuple[str, ...] = (),
+    partial: bool = False,
     signature: Callable[..., Any] | None = None,
 ) -> Callable[[Rule], Rule]:
     """An operation whose rule `(out, *parameters, d_out)` gives the operands' cotangents.
@@ -164,6 +165,7 @@ def adjoint(
             cheap=cheap,
             pole=pole,
             masks=masks,
+            partial=partial,
         )
         register(primitive, callables, methods)
         return rule

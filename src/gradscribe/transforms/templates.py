@@ -19,7 +19,7 @@ from gradscribe.ir.core import Block, Location, Operand, Operation, Value, map_o
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Never, Scalar, Tuple, Type, map_lengths
 from gradscribe.ir.types import Sequence as ListType
-from gradscribe.primitives.control import LIST, TUPLE
+from gradscribe.primitives.control import ITEM, LIST, TUPLE
 from gradscribe.transforms.cotangents import constant
 from gradscribe.transforms.given_rules import is_given
 from gradscribe.transforms.storage import derived
@@ -42,7 +42,7 @@ class Template:
     lengths: Mapping[Symbol, Affine] | None = None
 
 
-Templates = dict[tuple[Operation, Type], Template]
+Templates = dict[tuple[Operation, Type, frozenset[int]], Template]
 
 _SHARED: dict[Hashable, Template | None] = {}
 """Templates by primitive and types; None: one that depends on what is known of lengths."""
@@ -71,26 +71,31 @@ class _Abstract(Facts):
 
 
 def template_of(
-    operation: Operation, numbers: Sequence[Any], d_out: Value, facts: Facts
+    operation: Operation,
+    numbers: Sequence[Any],
+    d_out: Value,
+    facts: Facts,
+    zeros: frozenset[int] = frozenset(),
 ) -> Template:
-    """The rule of an operation, some of whose operands are known numbers (None: not known)."""
+    """The rule of an operation, some of whose operands are known numbers (None: not known). zeros:
+    the numbers of its results that have no cotangent, where the rule is told so."""
     primitive = operation.primitive
     assert primitive.adjoint is not None, f"`{primitive.name}` has no adjoint"
     own = [value.type for value in (operation.result, *operation.operands, d_out)]
     if is_given(primitive):  # made with an operation of the user's, and not kept longer
-        return _inlined(operation, own, numbers, facts)
+        return _inlined(operation, own, numbers, facts, zeros)
     lengths = _Lengths(facts)
     types = [lengths.abstract(type_) for type_ in own]
     known = tuple((type(number), repr(number)) for number in numbers)
     arguments = tuple((name, repr(item)) for name, item in operation.attributes.items())
-    key = (primitive, arguments, known, *types)
+    key = (primitive, arguments, known, zeros, *types)
     if key not in _SHARED:
         abstract = _Abstract()
-        made = _inlined(operation, types, numbers, abstract)
+        made = _inlined(operation, types, numbers, abstract, zeros)
         _SHARED[key] = None if abstract.undecided else made
     shared = _SHARED[key]
     if shared is None:
-        return _inlined(operation, own, numbers, facts)
+        return _inlined(operation, own, numbers, facts, zeros)
     return replace(shared, lengths=lengths.actual)
 
 
@@ -128,7 +133,11 @@ def _symbol(number: int, minimum: int | None) -> Symbol:
 
 
 def _inlined(
-    operation: Operation, types: Sequence[Type], numbers: Sequence[Any], facts: Facts
+    operation: Operation,
+    types: Sequence[Type],
+    numbers: Sequence[Any],
+    facts: Facts,
+    zeros: frozenset[int],
 ) -> Template:
     """types: of the result, the operands and the cotangent of the result."""
     primitive = operation.primitive
@@ -148,10 +157,19 @@ def _inlined(
 
     arguments = {"out": out, **map_operands(dict(operation.attributes), argument)}
     if not primitive.elementwise:
-        arguments["d_out"] = d_placeholder
+        arguments["d_out"] = _given(builder, d_placeholder, zeros) if zeros else d_placeholder
     given = frontend_rules.inline(builder, primitive.adjoint, arguments, location)
     results = _by_operand(builder, operation, given)
     return Template(tuple(builder.operations), out, primals, d_placeholder, results)
+
+
+def _given(builder: Builder, d_out: Value, zeros: frozenset[int]) -> tuple[Value | None, ...]:
+    """The cotangents of several results; None for those that have none."""
+    assert isinstance(d_out.type, Tuple)
+    return tuple(
+        None if i in zeros else builder.call(ITEM, {"x": d_out, "position": i})
+        for i in range(len(d_out.type.items))
+    )
 
 
 def _by_operand(builder: Builder, operation: Operation, given: Any) -> tuple[Any, ...]:

@@ -16,8 +16,9 @@ import numpy as np
 
 from gradscribe.ir.builder import Builder
 from gradscribe.ir.core import Block, Operation, Value, map_operands, walk
+from gradscribe.ir.types import Tuple
 from gradscribe.primitives.choices import CHOICES
-from gradscribe.primitives.control import CONSTANT, ZEROS_LIKE
+from gradscribe.primitives.control import CONSTANT, ITEM, TUPLE, ZEROS_LIKE
 from gradscribe.primitives.indexing import LENGTH, SIZE
 from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms import conjugates
@@ -71,10 +72,12 @@ class Pulled:
         conjugates.check(operation)
         if scope.parent is not None and not operation.primitive.elementwise:
             _relearn(scope, operation)
-        key = (operation, d_out.type)
+        zeros = _zeros_among(scope.builder, d_out) if operation.primitive.partial else frozenset()
+        key = (operation, d_out.type, zeros)
         if key not in templates:
             numbers = [_known_number(scope, operand) for operand in operation.operands]
-            templates[key] = template_of(operation, numbers, d_out, scope.builder.facts)
+            facts = scope.builder.facts
+            templates[key] = template_of(operation, numbers, d_out, facts, zeros)
         wanted = sorted(i for where in self.positions.values() for i in where)
         for i in wanted:
             check_known(operation, templates[key].results[i])
@@ -103,6 +106,30 @@ class Pulled:
                     else add(self._scope.builder, total, cotangent, operand)
                 )
         return found
+
+
+def _zeros_among(builder: Builder, d_out: Value) -> frozenset[int]:
+    """Which of the cotangents of several results are zero, as far as the operations of this scope
+    tell."""
+    made = {result: o for o in builder.operations for result in o.results}
+
+    def is_zero(value: Value, position: int | None = None) -> bool:
+        operation = made.get(value)
+        if operation is None:
+            return False
+        if operation.primitive is ZEROS_LIKE:
+            return True
+        if operation.primitive is TUPLE and position is not None:
+            return is_zero(operation.operands[operation.attributes["items"][position].index])
+        if operation.primitive is ITEM:
+            return is_zero(operation.operands[0], operation.attributes["position"])
+        if operation.callee is operator.add:
+            return all(map(is_zero, operation.operands))
+        return False
+
+    if not isinstance(d_out.type, Tuple):
+        return frozenset()
+    return frozenset(i for i in range(len(d_out.type.items)) if is_zero(d_out, i))
 
 
 def _relearn(scope: Scope, operation: Operation) -> None:

@@ -62,6 +62,10 @@ class Gradient(Transform):
         return target_of(self.function)
 
     @property
+    def __gradscribe_gradient__(self) -> bool:
+        return not self.has_aux
+
+    @property
     def compiled(self) -> Target:
         return self.target
 

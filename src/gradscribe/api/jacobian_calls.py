@@ -8,7 +8,7 @@ call has the structure of its result, with that of the arguments in place of eac
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ from gradscribe.api.transform_calls import (
     by_argument,
     compiled_with_the_rest,
     inline_with_one,
+    is_gradient,
     of_function,
     static_value,
 )
@@ -31,7 +32,7 @@ from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static, TupleOf
 from gradscribe.ir.affine import Affine
-from gradscribe.ir.core import Block, Operation, Value, walk
+from gradscribe.ir.core import Block, Function, Operation, Value, walk
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar, is_complex, is_differentiable
@@ -47,6 +48,7 @@ from gradscribe.primitives.control import (
     attempted,
     finally_done,
 )
+from gradscribe.primitives.gauge import determined
 from gradscribe.primitives.typing import dims_of, product
 from gradscribe.transforms import tangent
 from gradscribe.transforms.simplify import simplify
@@ -65,6 +67,10 @@ class Derivative:
     argnums: int | tuple[int, ...] = 0
     mode: Mode = "auto"
     holomorphic: bool = False
+
+    @property
+    def __gradscribe_gradient__(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +116,17 @@ def call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: Any
     _check_leaves(lowering, node, arguments)
     if not spec.holomorphic:
         _check_real(lowering, node, arguments, [call.function.body.yields[i] for i in results])
-    mode = spec.mode
-    if mode == "auto":
-        mode = _cheaper(lowering, call, active, results)
-    make_blocks = _forward if mode == "forward" else _reverse
-    blocks = make_blocks(lowering, node, call, active, results)
+    mode = _cheaper(lowering, call, active, results) if spec.mode == "auto" else spec.mode
+    if mode == "forward" and _effect_of(call) is not None:
+        _refuse_effects(lowering, node)
+    checked = is_gradient(function)
+    tangents = {leaf: _along(call, leaf, results, checked) for leaf in active if mode == "forward"}
+    if spec.mode == "auto" and any(map(_meets_choices, tangents.values())):
+        mode = "reverse"
+    if mode == "forward":
+        blocks = _forward(lowering, node, call, tangents, results)
+    else:
+        blocks = _reverse(lowering, node, call, active, results)
 
     def of_result(leaf: int) -> Any:
         if leaf not in results:
@@ -277,20 +289,32 @@ def _pull(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return TupleOf(tuple(pullback.cotangents(lowering, [lowering.value(seed)]).values()))
 
 
+def _along(call: Outlined, leaf: int, results: Sequence[int], checked: bool) -> Function:
+    """The tangents of results along one leaf of the arguments. checked: of `is_gradient`."""
+    function = flat(only_results(call.function, results))
+    return simplify(tangent_only(tangent.differentiate(function, (leaf,), of_gradient=checked)))
+
+
+def _meets_choices(along: Function) -> bool:
+    """Whether tangents are of vectors of which there is a choice, as forward mode refuses."""
+    return any(operation.callee is determined for operation in walk(along.body))
+
+
 def _forward(
-    lowering: Lowering, node: Any, call: Outlined, active: Sequence[int], results: Sequence[int]
+    lowering: Lowering,
+    node: Any,
+    call: Outlined,
+    tangents: Mapping[int, Function],
+    results: Sequence[int],
 ) -> Blocks:
-    _refuse_effects(lowering, node, call)
     blocks: Blocks = {}
     only = replace(call, function=only_results(call.function, results))
     likes = TupleOf(tuple(map(lowering.wrap, inline(lowering, only.function, call.operands))))
-    for leaf in active:
-        along = tangent_only(tangent.differentiate(flat(only.function), (leaf,)))
+    for leaf, along in tangents.items():
         if _is_real_number(call.operands[leaf]):
-            tangents = inline_with_one(lowering, node, along, call.operands)
-            found = list(map(lowering.wrap, tangents))
+            found = list(map(lowering.wrap, inline_with_one(lowering, node, along, call.operands)))
         else:
-            push = _Push(Resumed.of(lowering, simplify(along), call.operands))
+            push = _Push(Resumed.of(lowering, along, call.operands))
             arguments = (Static(push), lowering.wrap(call.operands[leaf]), likes)
             columns = Static(jacobian_prelude.columns)
             found = calls.call(lowering, node, columns, arguments, {}).items
@@ -298,14 +322,13 @@ def _forward(
     return blocks
 
 
-def _refuse_effects(lowering: Lowering, node: Any, call: Outlined) -> None:
-    if _effect_of(call) is not None:
-        lowering.unsupported(
-            node,
-            "forward mode through a function that draws random numbers, or prints: it runs once "
-            "for each element of its arguments",
-            "use `gs.jacrev`, or draw and print outside of the function",
-        )
+def _refuse_effects(lowering: Lowering, node: Any) -> None:
+    lowering.unsupported(
+        node,
+        "forward mode through a function that draws random numbers, or prints: it runs once "
+        "for each element of its arguments",
+        "use `gs.jacrev`, or draw and print outside of the function",
+    )
 
 
 def _pushed(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -36,6 +36,8 @@ from gradscribe.transforms.simplify import simplify
 class Jacobian(Transform):
     """The function that `gs.jacobian` and its kind return."""
 
+    __gradscribe_gradient__ = True
+
     def __init__(
         self,
         function: Callable[..., Any],

@@ -31,6 +31,7 @@ from gradscribe.frontend.dependencies import WRAPPERS
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import PartialOf, Ref, Static, TupleOf, is_number
 from gradscribe.ir.core import Function, Value
+from gradscribe.ir.probing import probe
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar
 from gradscribe.transforms import tangent
@@ -46,6 +47,10 @@ class Derivative:
     argnums: int | tuple[int, ...] = 0
     has_aux: bool = False
     with_value: bool = False
+
+    @property
+    def __gradscribe_gradient__(self) -> bool:
+        return not self.has_aux
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +128,16 @@ def _grad(with_value: bool) -> handlers.Handler:
 def of_function(derivative: Any, function: Any) -> PartialOf:
     """The value that a derivative of a function is: it is called with that before the arguments."""
     return PartialOf(Static(derivative), (function,), {})
+
+
+def is_gradient(function: Any) -> bool:
+    """Whether a function of the program returns derivatives, by adjoints that check what they
+    depend on, and nothing else."""
+    if isinstance(function, PartialOf):
+        return is_gradient(function.function)
+    return isinstance(function, Static) and bool(
+        probe(function.value, "__gradscribe_gradient__", False)
+    )
 
 
 def static_value(lowering: Lowering, node: Any, item: Any) -> Any:
@@ -220,7 +235,8 @@ def _jvp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     call = outline(lowering, node, given["function"], primals, {})
     active = call.active(range(len(primals)))
     directions = _directions(lowering, node, call, active, given["tangents"])
-    function = simplify(tangent.differentiate(call.function, active))
+    checked = is_gradient(given["function"])
+    function = simplify(tangent.differentiate(call.function, active, of_gradient=checked))
     results = iter(inline(lowering, function, (*call.operands, *directions)))
     assert isinstance(function.result, Node)
     return TupleOf(tuple(structured(lowering, tree, results) for tree in function.result.children))

@@ -55,7 +55,8 @@ def nested_pullback(primal: Function, chain: Chain, active: tuple[int, ...]) -> 
         return Stages(flat(nested_gradient(primal, chain)), active).flat_gradient(name)
     whole = _whole_gradient(primal, chain, active)
     last = range(len(whole.body.yields) - len(active), len(whole.body.yields))
-    along = tangent.differentiate(simplify(only_results(whole, last)), chain[-1])
+    whole = simplify(only_results(whole, last))
+    along = tangent.differentiate(whole, chain[-1], of_gradient=True)
     return simplify(replace(flat(tangent_only(along)), name=name))
 
 
@@ -87,7 +88,8 @@ def _whole_gradient(primal: Function, chain: Chain, active: tuple[int, ...]) -> 
     function = bind_ones(function, joined.seeds)
     for (leaf,) in chain[:-1]:
         last = range(len(function.body.yields) - len(active), len(function.body.yields))
-        along = tangent.differentiate(simplify(only_results(function, last)), (leaf,))
+        function = simplify(only_results(function, last))
+        along = tangent.differentiate(function, (leaf,), of_gradient=True)
         function = bind_ones(along, along.parameters[-1:])
         function = only_results(function, range(2 * len(active)))
     return function

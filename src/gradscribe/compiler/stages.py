@@ -135,7 +135,7 @@ class Stages:
             last = self.orders[-1]
             inputs = len(self.primal.body.parameters)
             active = (*self.active, *range(inputs, inputs + len(self.seeds)))
-            along = tangent.differentiate(last, active)
+            along = tangent.differentiate(last, active, of_gradient=True)
             name = f"{self.primal.name}_order_{len(self.orders) + 1}"
             self.orders.append(simplify(replace(flat(tangent_only(along)), name=name)))
         return self.orders[n - 1]

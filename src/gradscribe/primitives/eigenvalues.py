@@ -3,11 +3,11 @@
 Formulas: Giles, "An extended collection of matrix derivative results" (2008), section 3.1; for
 general matrices Boeddeker et al., "On the computation of complex-valued gradients" (2017).
 
-Where eigenvalues coincide, eigenvectors have no derivative: the terms that divide by the
-difference of equal values are left out. Eigenvectors of complex Hermitian matrices are those up
-to a phase, which is taken not to change; eigenvectors of general matrices have length one, and
-their largest component is real, as LAPACK makes them. The eigenvalues of a general matrix are
-complex numbers, whatever they are in NumPy.
+Where eigenvalues coincide, eigenvectors have no derivative, nor have their phases, of complex
+Hermitian matrices: a result may not depend on these (`gauge.py`). Eigenvectors of general matrices
+have length one, and their largest component is real, as LAPACK makes them. The eigenvalues of a
+general matrix are complex numbers, whatever they are in NumPy. The derivative of one of several
+equal eigenvalues, which does not exist, is that along its vector, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -17,10 +17,17 @@ from dataclasses import replace
 import numpy as np
 
 from gradscribe.ir.types import Tuple
+from gradscribe.primitives.gauge import (
+    determined,
+    distinct,
+    gaps_of,
+    independent,
+    invariant,
+    phaseless,
+)
 from gradscribe.primitives.matrices import (
     conjugate_transposed,
     conjugated,
-    gaps_of,
     hermitian_of,
     identity_like,
     of_triangle,
@@ -43,18 +50,38 @@ def _eigh_type(facts, callee, a, UPLO="L"):
     return Tuple((values_type(facts, callee, a), square_type(facts, np.linalg.inv, a)))
 
 
-def _eigh_tangent(out, a, UPLO="L", *, d_a):
+def _eigh_tangent(out, a, UPLO="L", *, d_a, of_gradient):
     w, v = out
     inner = conjugate_transposed(v) @ hermitian_of(d_a, UPLO) @ v
     d_w = real_part(np.sum(inner * identity_like(inner), axis=-1))
-    return d_w, v @ (gaps_of(w) * inner)
+    return d_w, moved_vectors(w, v, v @ (gaps_of(w) * inner), of_gradient)
 
 
-@adjoint(np.linalg.eigh, type=_eigh_type, tangent=_eigh_tangent, static=("UPLO",))
+def moved_vectors(w, v, d_v, of_gradient):
+    """The tangent of eigenvectors, where they have one."""
+    d_v = distinct(d_v, w)
+    return determined(d_v, v) if v.dtype.kind == "c" and not of_gradient else d_v
+
+
+def eigenvectors_turn(w, v, d_w, d_v):
+    """What the cotangents of eigenvalues and eigenvectors are for the matrix in their basis."""
+    if d_v is None:
+        return d_w[..., None] * identity_like(v)
+    along = conjugate_transposed(v) @ d_v
+    if v.dtype.kind == "c":
+        along = phaseless(along, d_v)
+    inner = gaps_of(invariant(w, v, d_v, d_w)) * along
+    return inner if d_w is None else inner + d_w[..., None] * identity_like(v)
+
+
+@adjoint(np.linalg.eigh, type=_eigh_type, tangent=_eigh_tangent, static=("UPLO",), partial=True)
 def eigh(out, a, UPLO="L", *, d_out):
     (w, v), (d_w, d_v) = out, d_out
-    inner = gaps_of(w) * (conjugate_transposed(v) @ d_v) + d_w[..., None] * identity_like(v)
-    return of_triangle(v @ inner @ conjugate_transposed(v), UPLO)
+    if d_v is None:
+        d_a = (v * d_w[..., None, :]) @ conjugate_transposed(v)
+    else:
+        d_a = v @ eigenvectors_turn(w, v, d_w, d_v) @ conjugate_transposed(v)
+    return of_triangle(d_a, UPLO)
 
 
 def _eigvalsh_tangent(out, a, UPLO="L", *, d_a):
@@ -102,7 +129,7 @@ def _complex_matrix(a):
 def _eig_tangent(out, a, *, d_a):
     w, v = as_complex(out[0]), as_complex(out[1])
     inner = np.linalg.solve(v, d_a @ v)
-    change = v @ (gaps_of(w) * inner)
+    change = distinct(v @ (gaps_of(w) * inner), w)
     length = np.sum(np.real(np.conjugate(v) * change), axis=-2, keepdims=True)
     largest, part = _largest(v)
     turn = np.sum(np.imag(change) * largest, axis=-2, keepdims=True) / part
@@ -116,16 +143,21 @@ def _largest(v):
     return chosen, np.sum(np.real(v) * chosen, axis=-2, keepdims=True)
 
 
-@adjoint(np.linalg.eig, type=_eig_type, tangent=_eig_tangent)
+@adjoint(np.linalg.eig, type=_eig_type, tangent=_eig_tangent, partial=True)
 def eig(out, a, *, d_out):
     w, v = as_complex(out[0]), as_complex(out[1])
     d_w, d_v = d_out
+    dual = conjugate_transposed(v)
+    if d_v is None:
+        return np.linalg.solve(dual, d_w[..., None] * dual)
     along = np.sum(np.conjugate(v) * d_v, axis=-2, keepdims=True)
     largest, part = _largest(v)
     d_change = d_v - v * np.real(along) - largest * (1j * np.imag(along) / part)
-    inner = np.conjugate(gaps_of(w)) * (conjugate_transposed(v) @ d_change)
-    inner = inner + d_w[..., None] * identity_like(v)
-    return np.linalg.solve(conjugate_transposed(v), inner @ conjugate_transposed(v))
+    w = independent(w, v, d_v, d_change, d_w, a.dtype.kind == "c")
+    inner = np.conjugate(gaps_of(w)) * (dual @ d_change)
+    if d_w is not None:
+        inner = inner + d_w[..., None] * identity_like(v)
+    return np.linalg.solve(dual, inner @ dual)
 
 
 def _eigvals_tangent(out, a, *, d_a):

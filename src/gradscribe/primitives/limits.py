@@ -6,18 +6,21 @@
 from __future__ import annotations
 
 _TIES = "equal elements: the derivative of the first of them"
-_EIGEN = "where eigenvalues coincide, terms that divide by their difference are left out"
+_EIGEN = (
+    "where eigenvalues coincide, reverse mode takes what depends on the space of their vectors, "
+    "and refuses what depends on the vectors"
+)
 
 LIMITS: dict[str, str] = {
     "np.linalg.eig": f"the results are complex, whatever their values; {_EIGEN}; "
     "LAPACK's normalization of the vectors is differentiated, too",
     "np.linalg.eigvals": "the result is complex, whatever its values; eigenvectors have to be "
     "independent",
-    "np.linalg.eigh": f"{_EIGEN}; phases of complex vectors are taken not to change",
-    "np.linalg.svd": "equal singular values as in `eigh`; the vectors beyond them turn as little "
-    "as they can, as it makes no difference to what does not depend on which basis of their space "
-    "they are",
-    "np.linalg.qr": "not mode 'raw'; the columns beyond those of the matrix as in `svd`",
+    "np.linalg.eigh": f"{_EIGEN}, on their phases, or on values and vectors together; forward mode "
+    "refuses all of these",
+    "np.linalg.svd": "equal singular values, those that are zero, phases, and the vectors beyond "
+    "the singular values as in `eigh`",
+    "np.linalg.qr": "not mode 'raw'; of independent columns; those beyond them as in `svd`",
     "np.linalg.pinv": "of full rank",
     "np.linalg.lstsq": "of full rank",
     "np.linalg.det": "of singular matrices the first derivative is right, too",

@@ -2,9 +2,7 @@
 
 Formulas: Giles, "An extended collection of matrix derivative results" (2008), sections 2.2
 and 3; for the factorizations Seeger et al., "Auto-differentiating linear algebra" (2017).
-Where eigenvalues or singular values coincide, eigenvectors have no derivative: the terms that
-divide by the difference of equal values are left out. Of a symmetric matrix NumPy reads one
-triangle; that triangle gets the cotangent.
+Of a symmetric matrix NumPy reads one triangle; that triangle gets the cotangent.
 """
 
 from __future__ import annotations
@@ -165,12 +163,6 @@ def slogdet(out, a, *, d_out):
 
 def identity_like(a):
     return np.eye(a.shape[-1], dtype=a.dtype)
-
-
-def gaps_of(w):
-    """1 / (w_j - w_i), and 0 where the values are equal."""
-    gaps = w[..., None, :] - w[..., :, None]
-    return np.where(gaps == 0, 0, 1 / np.where(gaps == 0, 1, gaps))
 
 
 def _half(a, UPLO):

@@ -18,7 +18,7 @@ FAMILIES = {
         "sums",
         "several",
     ),
-    "scipy.linalg": ("linalg", "solving", "matrix_functions", "schur"),
+    "scipy.linalg": ("linalg", "solving", "matrix_functions", "polar", "schur"),
     "scipy.fft": ("fft",),
     "scipy.signal": ("signal",),
     "scipy.integrate": ("integrate",),

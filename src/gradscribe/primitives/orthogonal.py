@@ -1,10 +1,10 @@
 """Singular values and vectors, and orthogonal factors, of matrices and stacks of matrices.
 
 Formulas: Seeger et al., "Auto-differentiating linear algebra" (2017); of complex matrices Wan and
-Zhang, "Automatic differentiation for complex valued SVD" (2019). Vectors beyond the singular
-values, or beyond the columns, are any that complete a basis: their derivative is that of the
-completion that turns least. It is right for whatever does not depend on which basis of their space
-they are, such as the projection on it, and for a single vector.
+Zhang, "Automatic differentiation for complex valued SVD" (2019). Vectors of equal singular values,
+phases of complex ones, and columns that complete a basis are any of those that there are: a result
+may not depend on which (`gauge.py`). The tangent of a completion is that of the one that turns
+least.
 """
 
 from __future__ import annotations
@@ -12,10 +12,19 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.ir.types import Tuple
+from gradscribe.primitives.gauge import (
+    completion,
+    determined,
+    distinct,
+    full_rank,
+    gaps_of,
+    invariant_pairs,
+    phaseless,
+    reciprocal,
+)
 from gradscribe.primitives.matrices import (
     conjugate_transposed,
     conjugated,
-    gaps_of,
     identity_like,
     real_part,
     real_type,
@@ -57,37 +66,45 @@ def _is_completed(a, full_matrices):
     return full_matrices and a.shape[-2] != a.shape[-1]
 
 
-def _svd_tangent(out, a, full_matrices=True, compute_uv=True, *, d_a):
+def _svd_tangent(out, a, full_matrices=True, compute_uv=True, *, d_a, of_gradient=False):
     if not compute_uv:
         u, s, vh = np.linalg.svd(a, full_matrices=False)
         return real_part(np.sum(conjugated(u) * (d_a @ conjugate_transposed(vh)), axis=-2))
     if _is_completed(a, full_matrices):
         k = out[1].shape[-1]
         u, s, vh = out[0][..., :k], out[1], out[2][..., :k, :]
-        d_u, d_s, d_vh = _svd_tangent((u, s, vh), a, False, d_a=d_a)
-        d_more = _turned(d_u, u, out[0][..., k:])
+        d_u, d_s, d_vh = _svd_tangent((u, s, vh), a, False, d_a=d_a, of_gradient=of_gradient)
+        d_more = _completing(d_u, u, out[0][..., k:], of_gradient)
         v, others = conjugate_transposed(vh), conjugate_transposed(out[2][..., k:, :])
-        d_others = conjugate_transposed(_turned(conjugate_transposed(d_vh), v, others))
+        d_others = _completing(conjugate_transposed(d_vh), v, others, of_gradient)
         d_whole = np.concatenate((d_u, d_more), axis=-1)
-        return d_whole, d_s, np.concatenate((d_vh, d_others), axis=-2)
+        return d_whole, d_s, np.concatenate((d_vh, conjugate_transposed(d_others)), axis=-2)
     u, s, vh = out
     inner = conjugate_transposed(u) @ d_a @ conjugate_transposed(vh)
     mirrored = conjugate_transposed(inner)
-    gaps = gaps_of(s * s)
-    rows, columns = s[..., :, None], s[..., None, :]
-    turn_u, turn_v = (
-        gaps * (inner * columns + rows * mirrored),
-        gaps * (rows * inner + mirrored * columns),
-    )
-    if a.dtype.kind == "c":  # both vectors turn by half of what their product turns by
-        phases = (0.5j / columns) * np.imag(inner) * identity_like(inner)
-        turn_u, turn_v = turn_u + phases, turn_v - phases
-    d_u, d_vh = u @ turn_u, -turn_v @ vh
+    together, apart = 0.5 * gaps_of(s) * (inner + mirrored), _half_sums(s) * (inner - mirrored)
+    d_u, d_vh = u @ (together + apart), (apart - together) @ vh
+    d_u, d_vh = distinct(d_u, s, not of_gradient), distinct(d_vh, s, not of_gradient)
     if a.shape[-2] > a.shape[-1]:  # otherwise zero, and not to be divided by small values
-        d_u = d_u + (d_a @ conjugate_transposed(vh) - u @ inner) / columns
+        outside = d_a @ conjugate_transposed(vh) - u @ inner
+        d_u = distinct(d_u, s, True) + outside * reciprocal(s, s)[..., None, :]
     if a.shape[-2] < a.shape[-1]:
-        d_vh = d_vh + (conjugate_transposed(u) @ d_a - inner @ vh) / rows
+        outside = conjugate_transposed(u) @ d_a - inner @ vh
+        d_vh = distinct(d_vh, s, True) + reciprocal(s, s)[..., :, None] * outside
+    if a.dtype.kind == "c" and not of_gradient:
+        d_u, d_vh = determined(d_u, u), determined(d_vh, u)
     return d_u, real_part(np.sum(inner * identity_like(inner), axis=-1)), d_vh
+
+
+def _completing(d_first, first, others, of_gradient):
+    """The tangent of columns that complete a basis."""
+    d_others = _turned(d_first, first, others)
+    return d_others if of_gradient else determined(d_others, others)
+
+
+def _half_sums(s):
+    """1 / (s_i + s_j) / 2; 0 where both values are zero."""
+    return 0.5 * reciprocal(s[..., :, None] + s[..., None, :], s)
 
 
 @adjoint(
@@ -95,6 +112,7 @@ def _svd_tangent(out, a, full_matrices=True, compute_uv=True, *, d_a):
     type=_svd_type,
     tangent=_svd_tangent,
     static=("full_matrices", "compute_uv"),
+    partial=True,
 )
 def svd(out, a, full_matrices=True, compute_uv=True, *, d_out):
     if not compute_uv:
@@ -103,27 +121,46 @@ def svd(out, a, full_matrices=True, compute_uv=True, *, d_out):
     (u, s, vh), (d_u, d_s, d_vh) = out, d_out
     if _is_completed(a, full_matrices):
         k = s.shape[-1]
-        u, more, d_u, d_more = u[..., :k], u[..., k:], d_u[..., :k], d_u[..., k:]
-        v, d_v = conjugate_transposed(vh), conjugate_transposed(d_vh)
-        v, others, d_v, d_others = v[..., :k], v[..., k:], d_v[..., :k], d_v[..., k:]
-        d_u = d_u + _turning(d_more, u, more)
-        vh, d_vh = (
-            conjugate_transposed(v),
-            conjugate_transposed(d_v + _turning(d_others, v, others)),
-        )
-    gaps = gaps_of(s * s)
-    rows, columns = s[..., :, None], s[..., None, :]
-    left, right = conjugate_transposed(u) @ d_u, vh @ conjugate_transposed(d_vh)
-    inner = gaps * (left - conjugate_transposed(left)) * columns
-    inner = inner + rows * (gaps * (right - conjugate_transposed(right)))
-    inner = inner + d_s[..., None] * identity_like(inner)
+        if d_u is not None:
+            d_u = _of_first(u, d_u, k)
+        if d_vh is not None:
+            v, d_v = conjugate_transposed(vh), conjugate_transposed(d_vh)
+            d_vh = conjugate_transposed(_of_first(v, d_v, k))
+        u, vh = u[..., :k], vh[..., :k, :]
+    return _svd_cotangent(a, u, s, vh, d_u, d_s, d_vh)
+
+
+def _of_first(q, d_q, k):
+    """The cotangent of the first k columns, which those that complete a basis turn with."""
+    first, others = q[..., :k], q[..., k:]
+    d_others = completion(d_q[..., k:], others, d_q[..., :k])
+    return d_q[..., :k] + _turning(d_others, first, others)
+
+
+def _svd_cotangent(a, u, s, vh, d_u, d_s, d_vh):
+    """Of u, s and vh without further vectors. Turns of u and v together divide by differences of
+    singular values, turns of one against the other by sums."""
+    if d_u is None and d_vh is None:
+        return (u * d_s[..., None, :]) @ vh
+    s = invariant_pairs(s, u, d_u, vh, d_vh, d_s)
+    left, right = 0.0, 0.0
+    if d_u is not None:
+        left = conjugate_transposed(u) @ d_u
+    if d_vh is not None:
+        right = vh @ conjugate_transposed(d_vh)
+    together, apart = left + right, left - right
     if a.dtype.kind == "c":
-        inner = inner + (0.5j / columns) * np.imag(left - right) * identity_like(inner)
+        together = phaseless(together, d_u, d_vh)
+    inner = 0.5 * gaps_of(s) * (together - conjugate_transposed(together))
+    inner = inner + _half_sums(s) * (apart - conjugate_transposed(apart))
+    if d_s is not None:
+        inner = inner + d_s[..., None] * identity_like(inner)
     d_a = u @ inner @ vh
-    if a.shape[-2] > a.shape[-1]:
-        d_a = d_a + ((d_u - u @ left) / columns) @ vh
-    if a.shape[-2] < a.shape[-1]:
-        d_a = d_a + u @ ((d_vh - conjugate_transposed(right) @ vh) / rows)
+    if d_u is not None and a.shape[-2] > a.shape[-1]:
+        d_a = d_a + ((d_u - u @ left) * reciprocal(s, s)[..., None, :]) @ vh
+    if d_vh is not None and a.shape[-2] < a.shape[-1]:
+        outside = d_vh - conjugate_transposed(right) @ vh
+        d_a = d_a + u @ (reciprocal(s, s)[..., :, None] * outside)
     return d_a
 
 
@@ -179,6 +216,7 @@ def _strictly_lower(a):
 
 
 def _factors_tangent(q, r, d_a):
+    r = full_rank(r)
     change = conjugate_transposed(
         np.linalg.solve(conjugate_transposed(r), conjugate_transposed(d_a))
     )
@@ -190,7 +228,7 @@ def _factors_tangent(q, r, d_a):
     return change + q @ (turn - inner), (inner - turn) @ r
 
 
-def _qr_tangent(out, a, mode="reduced", *, d_a):
+def _qr_tangent(out, a, mode="reduced", *, d_a, of_gradient):
     if mode == "r":
         return _factors_tangent(a @ np.linalg.inv(out), out, d_a)[1]
     if not _is_completed(a, mode == "complete"):
@@ -198,7 +236,7 @@ def _qr_tangent(out, a, mode="reduced", *, d_a):
     n = a.shape[-1]
     q, others, r = out[0][..., :n], out[0][..., n:], out[1][..., :n, :]
     d_q, d_r = _factors_tangent(q, r, d_a)
-    d_whole = np.concatenate((d_q, _turned(d_q, q, others)), axis=-1)
+    d_whole = np.concatenate((d_q, _completing(d_q, q, others, of_gradient)), axis=-1)
     return d_whole, np.concatenate((d_r, np.zeros_like(out[1][..., n:, :])), axis=-2)
 
 
@@ -209,13 +247,13 @@ def qr(out, a, mode="reduced", *, d_out):
     (q, r), (d_q, d_r) = out, d_out
     if _is_completed(a, mode == "complete"):
         n = a.shape[-1]
-        q, others, d_q, d_others = q[..., :n], q[..., n:], d_q[..., :n], d_q[..., n:]
+        q, d_q = q[..., :n], _of_first(q, d_q, n)
         r, d_r = r[..., :n, :], d_r[..., :n, :]
-        d_q = d_q + _turning(d_others, q, others)
     return _factors_cotangent(q, r, d_q, d_r)
 
 
 def _factors_cotangent(q, r, d_q, d_r):
+    r = full_rank(r)
     inner = r @ conjugate_transposed(d_r) - conjugate_transposed(d_q) @ q
     lower = _strictly_lower(inner)
     symmetric = lower + conjugate_transposed(lower) + real_part(inner) * identity_like(inner)

@@ -10,10 +10,10 @@ import numpy as np
 from scipy import linalg as sl
 
 from gradscribe.ir.types import Tuple
-from gradscribe.primitives.eigenvalues import values_type
+from gradscribe.primitives.eigenvalues import eigenvectors_turn, moved_vectors, values_type
+from gradscribe.primitives.gauge import gaps_of
 from gradscribe.primitives.matrices import (
     conjugate_transposed,
-    gaps_of,
     hermitian_of,
     identity_like,
     of_triangle,
@@ -173,14 +173,6 @@ def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_fini
     return q, r
 
 
-@composition(sl.polar)
-def polar(a, side="right"):
-    w, s, vh = sl.svd(a, full_matrices=False)
-    if side == "right":
-        return w @ vh, (conjugate_transposed(vh) * s) @ vh
-    return w @ vh, (w * s) @ conjugate_transposed(w)
-
-
 @composition(sl.eig)
 def eig(a, *, overwrite_a=False, overwrite_b=False, check_finite=True):
     w, v = np.linalg.eig(a)
@@ -207,7 +199,9 @@ def _with_vectors(out, a, b, lower, eigvals_only):
     return sl.eigh(a, b, lower=lower) if eigvals_only else out
 
 
-def _eigh_tangent(out, a, b=None, lower=True, eigvals_only=False, *, d_a, d_b=None):
+def _eigh_tangent(
+    out, a, b=None, lower=True, eigvals_only=False, *, d_a, d_b=None, of_gradient=False
+):
     """With v.T @ b @ v = 1: the parts of the change along the vectors."""
     half = "L" if lower else "U"
     w, v = _with_vectors(out, a, b, lower, eigvals_only)
@@ -219,18 +213,25 @@ def _eigh_tangent(out, a, b=None, lower=True, eigvals_only=False, *, d_a, d_b=No
         change = change - scaled * w
         turn = -0.5 * scaled * identity_like(scaled)
     d_w = np.real(np.sum(change * identity_like(change), axis=-1))
-    return d_w if eigvals_only else (d_w, v @ (gaps_of(w) * change + turn))
+    if eigvals_only:
+        return d_w
+    return d_w, moved_vectors(w, v, v @ (gaps_of(w) * change + turn), of_gradient)
 
 
-@adjoint(sl.eigh, type=_eigh_type, tangent=_eigh_tangent, static=("lower", "eigvals_only"))
+@adjoint(
+    sl.eigh,
+    type=_eigh_type,
+    tangent=_eigh_tangent,
+    static=("lower", "eigvals_only"),
+    partial=True,
+)
 def eigh(out, a, b=None, lower=True, eigvals_only=False, *, d_out):
     half = "L" if lower else "U"
     w, v = _with_vectors(out, a, b, lower, eigvals_only)
-    inner, lengths = d_out * identity_like(v) if eigvals_only else 0.0, 0.0
-    if not eigvals_only:
-        along = conjugate_transposed(v) @ d_out[1]
-        inner = gaps_of(w) * along + d_out[0] * identity_like(v)
-        lengths = 0.5 * along * identity_like(v)
+    d_w, d_v = (d_out, None) if eigvals_only else d_out
+    inner, lengths = eigenvectors_turn(w, v, d_w, d_v), 0.0
+    if d_v is not None:
+        lengths = 0.5 * (conjugate_transposed(v) @ d_v) * identity_like(v)
     d_a = of_triangle(v @ inner @ conjugate_transposed(v), half)
     if b is None:
         return d_a

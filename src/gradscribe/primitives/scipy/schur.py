@@ -1,8 +1,8 @@
 """Schur's factorization of a matrix, a = z @ t @ z^H with a triangular t.
 
 With the turn w = z^H d_z, which is skew-Hermitian, z^H d_a z = d_t + w t - t w. What is below the
-diagonal there has no part of d_t, and gives w column by column. Phases of complex vectors, which
-are free, are taken not to turn. Equal eigenvalues have no such w.
+diagonal there has no part of d_t, and gives w column by column. A result may not depend on the
+phases of complex vectors, which are free (`gauge.py`). Equal eigenvalues have no such w.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from scipy import linalg as sl
 
 from gradscribe.ir.types import Tuple
+from gradscribe.primitives.gauge import determined, phaseless, separate
 from gradscribe.primitives.matrices import (
     conjugate_transposed,
     conjugated,
@@ -36,7 +37,7 @@ def _schur_type(facts, callee, a, output="real"):
 def _triangular(t):
     if np.any(np.diagonal(t, -1) != 0):
         raise ValueError("of complex eigenvalues the real form has no derivative: output='complex'")
-    return t
+    return separate(t)
 
 
 def _column(system, right, j):
@@ -66,11 +67,13 @@ def _turn_of_cotangent(t, d_w):
     return d_change
 
 
-def _schur_tangent(out, a, output="real", *, d_a):
+def _schur_tangent(out, a, output="real", *, d_a, of_gradient):
     t, z = _triangular(out[0]), out[1]
     change = conjugate_transposed(z) @ d_a @ z
     lower = _turn(t, change)
     turn = lower - conjugate_transposed(lower)
+    if t.dtype.kind == "c" and not of_gradient:
+        turn = determined(turn, z)
     return np.triu(change - turn @ t + t @ turn), z @ turn
 
 
@@ -80,7 +83,10 @@ def schur(out, a, output="real", *, d_out):
     d_t = np.triu(d_out[0])
     adjoint_of_t = conjugate_transposed(t)
     d_turn = conjugate_transposed(z) @ d_out[1] - d_t @ adjoint_of_t + adjoint_of_t @ d_t
-    d_change = d_t + _turn_of_cotangent(t, d_turn - conjugate_transposed(d_turn))
+    d_turn = d_turn - conjugate_transposed(d_turn)
+    if t.dtype.kind == "c":
+        d_turn = phaseless(d_turn, np.concatenate((d_out[0], d_out[1]), axis=-1))
+    d_change = d_t + _turn_of_cotangent(t, d_turn)
     return z @ d_change @ conjugate_transposed(z)
 
 

@@ -72,6 +72,8 @@ def differentiate(
     function: Function,
     active: tuple[int, ...],
     tangent_type: Callable[[Type], Type] = cotangent_type,
+    *,
+    of_gradient: bool = False,
 ) -> Function:
     """The tangent of a function along its active leaves (numbers of parameter leaves).
 
@@ -79,9 +81,11 @@ def differentiate(
     tangent `d_<name>` (numbered where that is taken) of the same structure, with None at other
     leaves. It returns (result, d_result), where d_result has the structure of the result, with
     None for what is not differentiable. tangent_type: the type of the tangent of a parameter.
+    of_gradient: the function is a gradient, which checks that it depends on no choice of vectors
+    (`primitives.gauge`), and so may read tangents of such.
     """
     refuse_opaque(function, frozenset(active))
-    tangent = Tangent(function, active)
+    tangent = Tangent(function, active, of_gradient)
     parameters = tuple(tangent.parameters(frozenset(active), tangent_type))
     undefined = {tangent.required(leaf) for leaf in function.undefined.intersection(tangent.known)}
     body = function.body
@@ -110,8 +114,11 @@ class Tangent:
     active: the values that have, or need, a tangent. builder: where operations are appended.
     """
 
-    def __init__(self, function: Function, active: tuple[int, ...]) -> None:
+    def __init__(
+        self, function: Function, active: tuple[int, ...], of_gradient: bool = False
+    ) -> None:
         self.builder = Builder(function.facts)
+        self._of_gradient = of_gradient
         self.active = active_values(function, frozenset(active))
         self.active |= set(recorded_values(function))
         self._function = function
@@ -326,6 +333,7 @@ class Tangent:
         for name, attribute in operation.attributes.items():
             if f"d_{name}" in accepted:
                 arguments[f"d_{name}"] = self._tangents_in(attribute, operation.operands)
+        arguments["of_gradient"] = self._of_gradient
         arguments = {name: value for name, value in arguments.items() if name in accepted}
         tangent = self._inline(rule, arguments)
         tangent = as_one_value(self.builder, operation.result.type, tangent)

@@ -258,15 +258,9 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 
 
 def svd_factors(input: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """The three factors; vectors beyond the singular values have no derivative."""
-    rows, columns = input.array.shape[-2:]
-    u, s, vh = _linalg.svd(input, full_matrices=False)
-    if not full_matrices or rows == columns:
-        return u, s, vh
-    left, _, right = np.linalg.svd(input.array)
-    count = min(rows, columns)
-    u = shaping.cat((u, wrap(left[..., :, count:])), -1)
-    return u, s, shaping.cat((vh, wrap(right[..., count:, :])), -2)
+    """The three factors."""
+    u, s, vh = _linalg.svd(input, full_matrices=full_matrices)
+    return u, s, vh
 
 
 def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:

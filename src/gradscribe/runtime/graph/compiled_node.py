@@ -11,11 +11,8 @@ from weakref import ref
 import numpy as np
 
 from gradscribe.ir.generators import RandomGenerator
-from gradscribe.runtime.graph.derivative_node import derivative, recorded
 from gradscribe.runtime.graph.drawing import States, drawn_again
-from gradscribe.runtime.graph.kernel import Derivatives
 from gradscribe.runtime.graph.operation import Freed, OperationNode
-from gradscribe.runtime.graph.point import Point, converted
 from gradscribe.runtime.graph.saved import unpacked
 from gradscribe.runtime.graph.trace import Graph, traced
 
@@ -51,27 +48,11 @@ class CompiledNode(OperationNode):
         if part is None or isinstance(self.record, Freed):
             results = super().backward(cotangents, create_graph)
         else:
-            results = self._backward_of(part, given, cotangents, create_graph)
+            results = self.backward_of(part, given, cotangents, create_graph)
         return [
             None if outputs.isdisjoint(given) else result
             for result, outputs in zip(results, derivatives.reached, strict=True)
         ]
-
-    def _backward_of(
-        self, part: Derivatives, given: Sequence[int], cotangents: list[Any], create_graph: bool
-    ) -> Sequence[Any]:
-        """The backward from some of the results alone: rules of the user for the others do not
-        run. (What was recorded is for all of them.)"""
-        types = [self.output_types[number] for number in given]
-        converters = [self.kernel.converters[number] for number in given]
-        seeds = [cotangents[number] for number in given]
-        told = Point.of(seeds if create_graph else [None] * len(seeds))
-        values = converted(seeds, converters, types)
-        point = self.point(unpacked(list(self.leaves), {}))
-        whole = point + Point(values, told.edges, told.counters, told.expected)
-        whole.check_versions(part.gradient.reads)
-        results = derivative(part.gradient, whole)
-        return recorded(part.gradient, whole, results) if create_graph else results
 
     def release(self) -> None:
         """Free the record; of the arguments, `run` still finds what is small, or in use

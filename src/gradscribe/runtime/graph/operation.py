@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradscribe.runtime.graph.derivative_node import recorded
+from gradscribe.errors import NoDerivativeError
+from gradscribe.runtime.graph.derivative_node import derivative, recorded
 from gradscribe.runtime.graph.higher_node import HigherNode
 from gradscribe.runtime.graph.kernel import Derivatives as Derivatives
 from gradscribe.runtime.graph.kernel import Kernel as Kernel
@@ -103,6 +104,20 @@ class OperationNode(Node):
         return tuple(active.get(position, NO_EDGE) for position in self.kernel.inputs)
 
     def backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
+        try:
+            return self._backward(cotangents, create_graph)
+        except NoDerivativeError:
+            given = tuple([number for number, c in enumerate(cotangents) if c is not None])
+            part = None
+            if len(given) < len(
+                cotangents
+            ):  # zeros for the others say less than that there are none
+                part = self.kernel.derivatives.of_outputs(given)
+            if part is None:
+                raise
+        return self.backward_of(part, given, cotangents, create_graph)
+
+    def _backward(self, cotangents: list[Any], create_graph: bool) -> Sequence[Any]:
         record = self.record
         kernel = self.kernel
         if create_graph and kernel.by_operations is not None:
@@ -117,6 +132,22 @@ class OperationNode(Node):
         if len(cotangents) == 1:
             return kernel.adjoint(record, kernel.converters[0](cotangents[0]))
         return kernel.adjoint(record, *converted(cotangents, kernel.converters, self.shapes))
+
+    def backward_of(
+        self, part: Derivatives, given: Sequence[int], cotangents: list[Any], create_graph: bool
+    ) -> Sequence[Any]:
+        """The backward from some of the results alone, by their derivatives: rules of the user for
+        the others do not run. (What was recorded is for all of them.)"""
+        types = [self.output_types[number] for number in given]
+        converters = [self.kernel.converters[number] for number in given]
+        seeds = [cotangents[number] for number in given]
+        told = Point.of(seeds if create_graph else [None] * len(seeds))
+        values = converted(seeds, converters, types)
+        point = self.point(unpacked(list(self.leaves), {}))
+        whole = point + Point(values, told.edges, told.counters, told.expected)
+        whole.check_versions(part.gradient.reads)
+        results = derivative(part.gradient, whole)
+        return recorded(part.gradient, whole, results) if create_graph else results
 
     def generated_run(self, cotangents: Sequence[Any]) -> tuple[Itemized, Sequence[Any]] | None:
         if self.kernel.call is not None:

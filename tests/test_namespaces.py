@@ -129,13 +129,21 @@ def test_gradients_of_hermitian_matrices_are_hermitian():
         np.testing.assert_allclose(gradient.numpy(), gradient.numpy().T)
 
 
-def test_vectors_beyond_the_singular_values_have_no_derivative():
+def test_of_vectors_beyond_the_singular_values_the_space_has_a_derivative():
     x = gs.tensor(WIDE, requires_grad=True)
     u, s, vh = L.svd(x)
     assert (u.shape, s.shape, vh.shape) == ((2, 2), (2,), (4, 4))
     np.testing.assert_allclose((u @ gs.diag(s) @ vh[:2]).detach().numpy(), WIDE)
     np.testing.assert_allclose((vh @ vh.mH).detach().numpy(), np.eye(4), atol=1e-12)
-    np.testing.assert_allclose(gs.autograd.grad(vh[2:].sum(), x)[0].numpy(), 0, atol=1e-12)
+    projection = vh[2:].mT @ vh[2:]
+    of_others = gs.eye(4) - vh[:2].mT @ vh[:2]
+    seed = gs.arange(16.0).reshape(4, 4)
+    one, other = (
+        gs.autograd.grad(p, x, seed, retain_graph=True)[0].numpy() for p in (projection, of_others)
+    )
+    np.testing.assert_allclose(one, other, atol=1e-12)
+    with pytest.raises(RuntimeError, match="depends on which columns complete a basis"):
+        gs.autograd.grad(vh[2:].sum(), x)
 
 
 def test_ranks_and_thresholds():

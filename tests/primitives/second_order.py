@@ -23,6 +23,7 @@ from tests.primitives.test_forms import (
     expected_of,
     function_of,
     function_of_text,
+    modes_of,
 )
 
 
@@ -39,7 +40,7 @@ def check(text: str) -> None:
     function, names = function_of(text)
     arguments = copies([SAMPLES[name] for name in names])
     value = expected_of(function, arguments)
-    gs.testing.check_grad(function, *copies(arguments), order=2)
+    gs.testing.check_grad(function, *copies(arguments), modes=modes_of(FORMS[text]), order=2)
     real = all(np.asarray(x).dtype.kind != "c" for x in arguments)
     moved = next((name for name in names if np.asarray(SAMPLES[name]).dtype.kind == "f"), None)
     real = real and not any(name in text for name in COMPLEX)

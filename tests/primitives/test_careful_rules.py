@@ -106,7 +106,12 @@ def test_no_nan_where_the_derivative_exists(text: str, x: Any, gradient: Any) ->
     function = function_of_text(f"np.sum({text})", ["x"])
     np.testing.assert_allclose(gs.grad(function)(x), gradient, atol=1e-12)
     np.testing.assert_allclose(gs.jacfwd(function)(x), gradient, atol=1e-12)
-    assert np.all(np.isfinite(gs.hvp(function, (x,), (np.ones_like(x),))))
+    try:
+        second = gs.hvp(function, (x,), (np.ones_like(x),))
+    except gs.errors.NoDerivativeError:
+        assert "eigvals" in text, "of equal eigenvalues, second derivatives are refused"
+    else:
+        assert np.all(np.isfinite(second))
 
 
 @pytest.mark.parametrize("size", [1e-170, 1e170, np.float32(1e-25), np.float32(1e20)])

@@ -69,6 +69,7 @@ def marked_forms(folder: str = "forms") -> dict[str, set[str]]:
     double: what it makes or is given is float64, whatever the arguments are.
     compiled: NumPy makes an array of its arguments, Tensors or not, or there is no gradient.
     first: there is no second derivative.
+    reverse: forward mode refuses it: vectors of which there is a choice have no tangents.
     """
     forms = {}
     for file in sorted((Path(__file__).parent / folder).glob("*.txt")):
@@ -149,7 +150,15 @@ def check_value_and_modes(function: Any, names: list[str], marks: set[str], orde
         else:
             assert result.dtype == wanted.dtype
             np.testing.assert_array_equal(result, wanted)
-    gs.testing.check_grad(function, *copies(arguments), order=order)
+    gs.testing.check_grad(function, *copies(arguments), modes=modes_of(marks), order=order)
+    if "reverse" in marks:
+        with pytest.raises(gs.errors.NoDerivativeError, match="as forward mode needs it"):
+            gs.jvp(function, tuple(copies(arguments)), tuple(copies(arguments)))
+
+
+def modes_of(marks: set[str]) -> tuple[str, ...]:
+    """The modes in which a form with these marks is differentiated."""
+    return ("reverse",) if "reverse" in marks else ("reverse", "forward")
 
 
 @pytest.mark.parametrize("text", [t for t in SAMPLE if "double" not in FORMS[t]])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gradscribe.primitives.eigenvalues import as_complex
+from gradscribe.primitives.gauge import CHECKS, reciprocal
 from gradscribe.primitives.orthogonal import wide_qr
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
 from gradscribe.primitives.samples import FUNCTIONS as SAMPLES
@@ -102,9 +103,10 @@ def check_that_single_precision_stays_single(case: Case) -> None:
 
 
 def test_every_rule_is_tested() -> None:
-    """Those of SciPy's functions, which are there once it is imported, in `test_scipy_special`."""
+    """Those of SciPy's functions, which are there once it is imported, in `test_scipy_special`;
+    checks of what factorizations leave open in `test_gauge`."""
     tested = {case.primitive for case in ALL} | test_factorizations.TESTED
-    others = (*TRANSFORMS, *SAMPLES, *FORMS, complex, as_complex, wide_qr)
+    others = (*TRANSFORMS, *SAMPLES, *FORMS, *CHECKS, complex, as_complex, wide_qr, reciprocal)
     tested |= {PRIMITIVES.get(callee) for callee in others}
     missing = [
         primitive.name

@@ -136,6 +136,8 @@ def test_values_and_derivatives_are_of_the_precision_that_scipy_gives(text: str)
     assert [x.dtype for x in leaves(value)] == [x.dtype for x in expected]
     for x, cotangent in zip(arguments, pullback(value), strict=True):
         assert not is_floating(x) or np.asarray(cotangent).dtype == x.dtype
+    if "reverse" in FORMS[text]:
+        return
     _, tangent = gs.jvp(function, tuple(copies(arguments)), tuple(copies(arguments)))
     pairs = zip(leaves(tangent), expected, strict=True)
     assert all(d.dtype == x.dtype for d, x in pairs if is_floating(x))
@@ -324,7 +326,9 @@ def test_the_real_form_of_complex_eigenvalues_has_no_wrong_derivative() -> None:
     for differentiated in (gs.jacrev, gs.jacfwd):
         with pytest.raises(ValueError, match="output='complex'"):
             differentiated(lambda x: linalg.schur(x)[0])(rotation)
-    gs.testing.check_grad(lambda x: np.abs(linalg.schur(x, "complex")[0]), rotation)
+    gs.testing.check_grad(
+        lambda x: np.abs(linalg.schur(x, "complex")[0]), rotation, modes=("reverse",)
+    )
 
 
 HELD = {

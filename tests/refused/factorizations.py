@@ -1,0 +1,118 @@
+"""What depends on a choice that a factorization leaves open."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import gradscribe as gs
+from gradscribe.errors import NoDerivativeError
+from tests.refused import refused_when_run
+
+TALL = np.array([[1.0, 0.2], [0.3, 1.0], [0.5, -0.4], [0.1, 0.6]])
+WEIGHTS = np.arange(4.0)
+HERMITIAN = np.array([[2.0, 1j], [-1j, 3.0]])
+AXES = np.diag([1.0, 2.0, 1.0])
+
+
+@refused_when_run("the result depends on which columns complete a basis", NoDerivativeError)
+def columns_beyond_the_singular_values():
+    gs.grad(lambda a: WEIGHTS @ np.linalg.svd(a)[0][:, 2])(TALL)
+
+
+@refused_when_run(
+    "columns that complete a basis, and phases of complex vectors, have no derivative of their "
+    "own, as forward mode needs it",
+    NoDerivativeError,
+)
+def columns_in_forward_mode():
+    gs.jvp(lambda a: np.linalg.qr(a, "complete")[0][:, 2:], (TALL,), (TALL,))
+
+
+@refused_when_run(
+    "the result depends on the phases of complex vectors, which are arbitrary", NoDerivativeError
+)
+def real_part_of_an_eigenvector():
+    gs.grad(lambda a: np.linalg.eigh(a)[1][0, 0].imag)(HERMITIAN)
+
+
+@refused_when_run(
+    "the second derivative depends on phases of complex vectors, or on which columns complete a "
+    "basis, as far as this part of the program tells",
+    NoDerivativeError,
+)
+def second_derivative_by_operations():
+    x = gs.tensor(TALL, requires_grad=True)
+    others = gs.linalg.svd(x)[0][:, 2:]
+    (slope,) = gs.autograd.grad(gs.exp(others @ others.mT)[0, 1], x, create_graph=True)
+    slope.sum().backward()
+
+
+@refused_when_run(
+    "the result depends on which vectors of equal values are taken: the values number 0 and 1 "
+    "are 1",
+    NoDerivativeError,
+)
+def vectors_along_the_axes():
+    gs.grad(lambda a: np.sum(np.linalg.eigh(a)[1] ** 4))(AXES)
+
+
+@refused_when_run(
+    "the derivative of what depends on equal values and on their vectors is not known: the values "
+    "number 0 and 1 of matrix 1 are 1",
+    NoDerivativeError,
+)
+def logarithm_of_a_matrix():
+    def entry(a):
+        w, v = np.linalg.eigh(a)
+        return np.sum((v * np.log(w)[:, None] @ np.swapaxes(v, -1, -2))[:, 0, 2])
+
+    gs.grad(entry)(np.stack([np.diag(WEIGHTS[1:]), AXES]))
+
+
+@refused_when_run(
+    "the result depends on which vectors of singular values that are zero are taken, or on more "
+    "than the ones of one side",
+    NoDerivativeError,
+)
+def all_singular_vectors_of_a_matrix_of_low_rank():
+    def turned(a):
+        u, _, vh = np.linalg.svd(a, full_matrices=False)
+        return np.sum((u @ vh)[0])
+
+    gs.grad(turned)(np.outer(WEIGHTS, [1.0, 2.0]))
+
+
+@refused_when_run(
+    "vectors of equal values, and of singular values that are zero, have no derivative of their "
+    "own, as forward mode needs it",
+    NoDerivativeError,
+)
+def equal_eigenvalues_in_forward_mode():
+    gs.jvp(lambda a: np.linalg.eigh(a)[1] ** 2, (AXES,), (AXES,))
+
+
+@refused_when_run(
+    "of a matrix whose columns depend on each other, `qr` has no derivative", NoDerivativeError
+)
+def columns_that_depend_on_each_other():
+    gs.grad(lambda a: np.sum(np.linalg.qr(a)[0] ** 3))(np.outer(WEIGHTS, [1.0, 2.0]))
+
+
+@refused_when_run(
+    "the polar factors of a matrix that is not of full rank have no derivative", NoDerivativeError
+)
+def polar_factors_of_a_singular_matrix():
+    from scipy import linalg
+
+    gs.grad(lambda a: linalg.polar(a)[0][0, 0])(np.outer(WEIGHTS, [1.0, 2.0]))
+
+
+@refused_when_run(
+    "Schur's factors of a matrix with equal eigenvalues have no derivative: the values number 0 "
+    "and 2 are 1",
+    NoDerivativeError,
+)
+def schur_factors_of_equal_eigenvalues():
+    from scipy import linalg
+
+    gs.grad(lambda a: np.sum(linalg.schur(a)[0] ** 2))(AXES)

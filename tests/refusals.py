@@ -36,7 +36,7 @@ TITLES = {
 _KINDS = (
     "UnsupportedError AliasingError NoDerivativeError TypeRuleError ArgumentError MisfitError "
     "UnsupportedDtypeError AlwaysRaisesError RunTimeKeyError SourceNotFoundError NonScalarError "
-    "ReadOnlyError NotSpecializedError RuleError Refused"
+    "ReadOnlyError NotSpecializedError RuleError ShapeError Refused"
 )
 Calls = dict[str, tuple[int, tuple[str, ...]]]
 

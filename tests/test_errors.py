@@ -257,3 +257,97 @@ def test_a_division_by_zero_raises_when_it_runs_and_not_before():
         gradient(5.0)
     with np.errstate(divide="ignore"):
         assert gs.grad(lambda x: np.sum(x / 0))(np.ones(2)).tolist() == [np.inf, np.inf]
+
+
+def always(x):
+    raise KeyError("mine")
+
+
+class Holder:
+    @property
+    def broken(self):
+        raise AttributeError("inner")
+
+
+HOLDER = Holder()
+
+
+@pytest.mark.parametrize(
+    ("program", "python"),
+    [
+        (lambda x: always(x) * x[0], KeyError),
+        (lambda x: HOLDER.broken * x[0], AttributeError),
+        (lambda x: [1, 2].index(5) * x[0], ValueError),
+        (lambda x: sum(a * b for a, b in zip(x, x[:2], strict=True)), ValueError),
+        (lambda x: sum(a * b for a, b in zip([x[0]], [1.0, 2.0], strict=True)), ValueError),
+        (lambda x: np.sum(np.sin(x, x, x, x)), TypeError),
+        (lambda x: np.sum(np.zeros(3, dtype="foo") * x), TypeError),
+        (lambda x: {(1, (x, 2)): x}, TypeError),
+        (lambda x: {x: 1}, TypeError),
+        (lambda x: range(x[0]), TypeError),
+        (lambda x: x[0].nosuch, AttributeError),
+        (lambda x: setattr(x, "nosuch", 1), AttributeError),
+        (lambda x: isinstance(x, 3), TypeError),
+        (lambda x: getattr(x, 3), TypeError),
+        (lambda x: [1, 2][::0], ValueError),
+        (lambda x: [1].append(1, 2), TypeError),
+        (lambda x: [1].remove(2), ValueError),
+        (lambda x: np.linalg.norm(x, "foo"), ValueError),
+    ],
+)
+def test_what_python_raises_is_caught_in_gradients_too(program, python):
+    with pytest.raises(python):
+        program(np.ones(3))
+    with pytest.raises(python) as caught:
+        gs.vjp(program, np.ones(3))
+    assert not isinstance(caught.value, errors.InternalError)
+
+
+def test_a_call_that_always_raises_ends_its_statement_and_no_other_path():
+    def f(x, n):
+        y = x * 2 if n > 0 else always(x)
+        return y.sum() if n > 1 else always(y) * 3
+
+    assert gs.grad(f)(np.ones(2), 2).tolist() == [2, 2]
+    for n in (0, 1):
+        with pytest.raises(KeyError, match="mine"):
+            gs.grad(f)(np.ones(2), n)
+
+    def caught(x):
+        try:
+            return always(x) * x[0]
+        except KeyError:
+            return x[0] * 5
+
+    assert gs.grad(caught)(np.ones(2)).tolist() == [5, 0]
+
+
+def test_items_of_the_same_number_are_zipped_strictly():
+    def f(x, n):
+        rows = [x * k for k in range(n)]
+        return sum(np.sum(row) * v for row, v in zip(rows, x, strict=True))
+
+    x = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(gs.grad(f)(x, 3), [8, 14, 20])
+    with pytest.raises(ValueError, match=r"zip\(\) argument 2 is shorter or longer"):
+        gs.grad(f)(x, 4)
+
+
+def test_a_function_of_another_package_is_refused_where_the_user_calls_it(tmp_path, monkeypatch):
+    package = tmp_path / "site-packages" / "other_package"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "def outer(x):\n    return inner(x)\n\ndef inner(x):\n    return x * hash(x)\n"
+    )
+    monkeypatch.syspath_prepend(str(package.parent))
+    import other_package
+
+    def f(x):
+        return other_package.outer(x)
+
+    text = message_of(errors.UnsupportedError, lambda: gs.grad(f)(2.0))
+    what, place, *source, advice = text.splitlines()
+    assert what.startswith("`outer` of other_package cannot be compiled: `hash` is not supported")
+    assert __file__ in place
+    assert source == ["    return other_package.outer(x)", "           ^^^^^^^^^^^^^^^^^^^^^^"]
+    assert advice.endswith("or call it outside and pass the result in")

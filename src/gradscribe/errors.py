@@ -112,6 +112,10 @@ class ArgumentError(GradscribeError, TypeError):
     """Arguments that do not fit: argnums out of range, a mismatched structure, a wrong type."""
 
 
+class ShapeError(ArgumentError, ValueError):
+    """An argument of another shape than it must have."""
+
+
 class ReadOnlyError(ArgumentError, ValueError):
     """An array that is stored to is read-only; plain Python raises a `ValueError`."""
 

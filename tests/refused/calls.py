@@ -11,6 +11,7 @@ import numpy as np
 from tests.refused import refused
 
 X = np.linspace(0.5, 2.0, 4)
+COS = ctypes.CDLL(None).cos
 MATRIX = np.arange(4.0).reshape(2, 2) + 1
 
 
@@ -39,9 +40,54 @@ def computed_axis(m, x):
     return np.sum(np.sum(m, axis=int(x[0])))
 
 
-@refused("the method `frobnicate` is not supported on this value", X)
+@refused("`list` has no attribute `frobnicate`", X)
 def method_of_no_value(x):
     return [x].frobnicate()
+
+
+@refused("the method `__sizeof__` is not supported on this value", X)
+def size_of_a_list(x):
+    return np.sum(x) * [x].__sizeof__()
+
+
+@refused("`strict=True` for an iterator whose items are not counted", X)
+def strict_zip_of_a_zip(x):
+    return sum(a[0] * b for a, b in zip(zip(x, x), x, strict=True))
+
+
+@refused("`cos`, which is compiled code, cannot be differentiated", X)
+def function_of_ctypes(x):
+    return COS(x[0])
+
+
+@refused("`frompyfunc`, which is not compiled, is given a function that is made here", X)
+def function_made_for_compiled_code(x):
+    return np.sum(np.frompyfunc(lambda v: v * 2, 1, 1)(x))
+
+
+@refused("which function is called here is not known when the function is compiled", X)
+def function_chosen_by_the_run(x):
+    return [np.sin, np.cos][int(x[1])](x[0])
+
+
+@refused("`sum` cannot be compiled here: it is given None", X)
+def function_that_forgets_to_return(x):
+    def doubled(v):
+        v * 2
+
+    return np.sum(doubled(x))
+
+
+@refused("this store cannot be compiled here: an array is stored in a smaller one", X)
+def larger_array_added_in_place(x):
+    y = x * 1
+    y += np.ones((2, 4))
+    return np.sum(y)
+
+
+@refused("`norm` cannot be compiled here: 'fro' is the order of no norm here", X)
+def norm_of_a_vector_as_of_a_matrix(x):
+    return np.linalg.norm(x, "fro")
 
 
 @refused("this value has no length", 2.0)

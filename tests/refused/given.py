@@ -10,8 +10,10 @@ import gradscribe as gs
 from gradscribe.errors import (
     AliasingError,
     ArgumentError,
+    NonScalarError,
     NotSpecializedError,
     ReadOnlyError,
+    ShapeError,
     SourceNotFoundError,
     UnsupportedDtypeError,
 )
@@ -240,22 +242,40 @@ def inner_tangent_of_a_pair(x):
     return gs.jvp(lambda pair: pair[0], ((x, x),), (x,))[1]
 
 
-@refused_when_run("a cotangent of shape () for a value of shape (2,)", ArgumentError)
+@refused_when_run("a cotangent of shape () for a value of shape (2,)", ShapeError)
 def one_number_as_cotangent():
     gs.vjp(square, VECTOR)[1](1.0)
 
 
-@refused("a tangent of shape (1,) for a value of shape (2,)", VECTOR, kind=ArgumentError)
+@refused_when_run("a cotangent of complex numbers for a real value", ArgumentError)
+def complex_cotangent_of_real_numbers():
+    gs.vjp(square, VECTOR)[1](VECTOR * 1j)
+
+
+@refused("a tangent of complex numbers for a real value", VECTOR, kind=ArgumentError)
+def complex_tangent_of_real_numbers(x):
+    return gs.jvp(square, (x,), (x * 1j,))[1]
+
+
+@refused_when_run("`nothing` returns nothing, and so has no gradient", NonScalarError)
+def gradient_of_nothing():
+    def nothing(x):
+        x * 2
+
+    gs.grad(nothing)(2.0)
+
+
+@refused("a tangent of shape (1,) for a value of shape (2,)", VECTOR, kind=ShapeError)
 def shorter_tangent(x):
     return gs.jvp(square, (x,), (x[:1],))[1]
 
 
-@refused_when_run("a tangent of shape (2,) for a single number", ArgumentError)
+@refused_when_run("a tangent of shape (2,) for a single number", ShapeError)
 def array_as_tangent_of_a_number():
     gs.jvp(square, (2.0,), (VECTOR,))
 
 
-@refused("a cotangent of shape (2,) for a single number", VECTOR, kind=ArgumentError)
+@refused("a cotangent of shape (2,) for a single number", VECTOR, kind=ShapeError)
 def array_as_cotangent_of_a_number(x):
     return gs.vjp(square, x[0])[1](x)[0]
 

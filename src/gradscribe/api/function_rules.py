@@ -23,6 +23,7 @@ from gradscribe.frontend.calls.isolated import copied
 from gradscribe.frontend.data import instances
 from gradscribe.frontend.data.python_objects import python_object
 from gradscribe.frontend.data.structures import rebuilt
+from gradscribe.frontend.interruptions import HasRaisedError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.refusals import Refused
 from gradscribe.frontend.values import (
@@ -170,6 +171,8 @@ def _compiled(
         for position, item, like in zip(positions, wanted, likes, strict=True):
             _check(lowering, node, method, position, item, like)
         return TupleOf(tuple(spelled(lowering, node, item, "numpy") for item in wanted))
+    except HasRaisedError:
+        raise _NotCompiledError(method.name) from None
     finally:
         lowering.capture = capture
 

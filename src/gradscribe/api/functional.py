@@ -22,7 +22,7 @@ from gradscribe.compiler.higher_order import nested_gradient
 from gradscribe.compiler.signatures import leaf_text, parameter_location
 from gradscribe.errors import ArgumentError, NonScalarError
 from gradscribe.ir.core import Function, Location
-from gradscribe.ir.trees import Leaf, Node, Tree
+from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar, is_differentiable
 from gradscribe.primitives.control import RAISE
 
@@ -186,8 +186,14 @@ def check_scalar(
                 location,
             )
         tree = tree.children[0]
+    if tree == Constant(None):
+        raise NonScalarError(
+            f"`{function.name}` returns nothing, and so has no gradient",
+            "`return` what is to be differentiated",
+            location,
+        )
     if not isinstance(tree, Leaf):
-        raise _not_scalar(function, "a nested result", location)
+        raise _not_scalar(function, _shown(tree), location)
     type_ = function.body.yields[0].type
     has_axes = isinstance(type_, Array) and bool(type_.dims)
     if has_axes or not isinstance(type_, (Scalar, Array)) or not is_differentiable(type_):
@@ -195,6 +201,13 @@ def check_scalar(
     if np.dtype(type_.dtype).kind == "c":
         raise _not_scalar(function, "a complex number", location)
     return (0,) if has_aux else None
+
+
+def _shown(tree: Constant | Node) -> str:
+    """What a result that is no single number is called in errors."""
+    if isinstance(tree, Constant):
+        return repr(tree.value)
+    return f"a {tree.cls.__name__} of {len(tree.children)}"
 
 
 def _not_scalar(function: Function, found: str, location: Location | None) -> NonScalarError:

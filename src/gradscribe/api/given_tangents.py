@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from gradscribe.compiler.given_leaves import shape_error, structure_error
+from gradscribe.compiler.given_leaves import complex_error, shape_error, structure_error
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.ir.core import Value
 from gradscribe.ir.lengths import Facts
-from gradscribe.ir.types import Array, Scalar, Type
+from gradscribe.ir.types import Array, Scalar, Type, is_complex
 from gradscribe.primitives.typing import dims_of
 
 
@@ -29,6 +29,8 @@ def like(lowering: Lowering, node: Any, given: Value, primal: Value, kind: str) 
     if of_numbers and not _has_shape(lowering.builder.facts, given.type, primal.type):
         wanted = _shape(lowering, primal) if isinstance(primal.type, Array) else ""
         refuse(lowering, node, shape_error(kind, _shape(lowering, given), wanted))
+    if of_numbers and is_complex(given.type) and not is_complex(primal.type):
+        refuse(lowering, node, complex_error(kind))
     return given
 
 

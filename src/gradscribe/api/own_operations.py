@@ -153,6 +153,8 @@ class OwnOperation(CopiedAsFunction):
                 f"`{self._rules.name}` writes to its arguments, and so has no derivative",
                 "give rules to a function that returns new arrays",
             )
+        if not callable(rule):
+            raise ArgumentError(f"{rule!r} is not callable", "pass a function")
         self._rules.rules[kind] = rule
         self._register()
         return rule

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.compiler.leaves import unwrapped, zero_like
-from gradscribe.errors import ArgumentError
+from gradscribe.errors import ArgumentError, ShapeError
 from gradscribe.ir.trees import Constant, Leaf, Tree, count_leaves, node_of
 
 
@@ -41,10 +41,16 @@ def structure_error(kind: str) -> ArgumentError:
 def shape_error(kind: str, shape: str, wanted: str = "") -> ArgumentError:
     """wanted: the shape of the value ("": it is a number)."""
     if not wanted:
-        return ArgumentError(f"a {kind} of shape {shape} for a single number", "give it a number")
-    return ArgumentError(
+        return ShapeError(f"a {kind} of shape {shape} for a single number", "give it a number")
+    return ShapeError(
         f"a {kind} of shape {shape} for a value of shape {wanted}",
         f"give it the shape of the value: `np.broadcast_to({kind}, {wanted})`",
+    )
+
+
+def complex_error(kind: str) -> ArgumentError:
+    return ArgumentError(
+        f"a {kind} of complex numbers for a real value", "give it a real one: `np.real(…)`"
     )
 
 
@@ -62,6 +68,8 @@ def converted(leaf: Any, like: Any, kind: str) -> Any:
         array = np.asarray(leaf)
         if array.shape != like.shape:
             raise shape_error(kind, str(array.shape), str(like.shape))
+        if array.dtype.kind == "c" and like.dtype.kind != "c":
+            raise complex_error(kind)
         return array.astype(like.dtype, copy=False)
     if np.ndim(leaf):
         raise shape_error(kind, str(np.shape(leaf)))

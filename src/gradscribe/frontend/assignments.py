@@ -215,4 +215,5 @@ def delete_statement(lowering: Lowering, node: Any) -> None:
                 target,
                 "only names and items of lists and dicts can be deleted",
                 "make a new value without it",
+                python=ValueError if isinstance(owner, Ref) else None,
             )

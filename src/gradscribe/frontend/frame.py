@@ -34,7 +34,8 @@ class Frame:
     body. loops: the first lines of the loops around it. called_at: for functions of this package,
     where the user's program calls them. outer: the frame that a nested function closes over.
     opened: the arguments, where the function is known to call itself. cls: the class that a method
-    belongs to, if a function defines that.
+    belongs to, if a function defines that. depth: how many regions there are
+    around the current statement, or side of a branch; None in an expression.
     """
 
     source: Source
@@ -47,6 +48,7 @@ class Frame:
     called_at: Location | None = None
     opened: Opened | None = None
     cls: type | None = None
+    depth: int | None = None
 
     def is_only_grown(self, name: str) -> bool:
         """Whether a container from outside is read only to have items added."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from gradscribe.errors import GradscribeError, RuleError, UnsupportedError
 from gradscribe.frontend.calls.frames import run_frame
-from gradscribe.frontend.frame import Frame
+from gradscribe.frontend.frame import RAISED, Frame
 from gradscribe.frontend.interruptions import AlwaysRaisesError, MisfitError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import source_of
@@ -41,6 +41,7 @@ def inline(
     with builder.block() as operations:  # a block of its own: what was made before keeps its name
         try:
             result = _leave(lowering, run_frame(lowering, None, frame))
+            assert RAISED not in frame.names, "what a rule refuses is refused by its type rule"
         except (AlwaysRaisesError, MisfitError) as error:
             raise UnsupportedError(error.what, error.advice, location or error.location) from None
         except RuleError:

@@ -31,6 +31,11 @@ class AlwaysRaisesError(UnsupportedError):
         self.value = value
 
 
+class HasRaisedError(Exception):
+    """A function that was called, and inlined, raises on each path: control does not come to what
+    is left of the statement that calls it."""
+
+
 class EverOtherTypesError(UnsupportedError):
     """A function calls itself with ever other types of arguments, or results. To lower what is
     around it in another way would but find the same again, at each level of the recursion."""

@@ -153,6 +153,8 @@ class Lowering:
 
     def location(self, node: Any) -> Location:
         """The place of `node`; inside of this package's functions, of the user's call of them."""
+        if node is None and self.builder.location is not None:
+            return self.builder.location
         return self.frame.called_at or self.frame.source.location(node)
 
     def raises(

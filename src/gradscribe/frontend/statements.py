@@ -31,8 +31,8 @@ from gradscribe.frontend.control.exits import always_leaves, ended, guarded, pen
 from gradscribe.frontend.control.loops import for_loop, while_loop
 from gradscribe.frontend.control.raising import assert_statement, raise_known, raise_statement
 from gradscribe.frontend.expressions import condition, expression
-from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, NOT_RETURNED, RETURN_VALUE
-from gradscribe.frontend.interruptions import AlwaysRaisesError
+from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, NOT_RETURNED, RAISED, RETURN_VALUE
+from gradscribe.frontend.interruptions import AlwaysRaisesError, HasRaisedError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import truth
 from gradscribe.frontend.refusals import refused
@@ -66,9 +66,20 @@ def _statement(lowering: Lowering, nodes: Sequence[Any]) -> int:
     lowering.builder.begin_statement()
     if lowering.frame.called_at is None:
         lowering.builder.location = lowering.frame.source.location(node)
-    if isinstance(node, (gast.If, gast.Match)):
-        lower = _if if isinstance(node, gast.If) else _match
-        return len(nodes) if lower(lowering, node, nodes[1:]) else 1
+    outer, lowering.frame.depth = lowering.frame.depth, lowering.builder.depth
+    try:
+        if isinstance(node, (gast.If, gast.Match)):
+            lower = _if if isinstance(node, gast.If) else _match
+            return len(nodes) if lower(lowering, node, nodes[1:]) else 1
+        _handled(lowering, node)
+    except HasRaisedError:
+        lowering.frame.names[RAISED] = Static(True)
+    finally:
+        lowering.frame.depth = outer
+    return 1
+
+
+def _handled(lowering: Lowering, node: Any) -> None:
     handler = STATEMENTS.get(type(node))
     if handler is None:
         what, advice = refused(node, "statements")
@@ -77,7 +88,6 @@ def _statement(lowering: Lowering, nodes: Sequence[Any]) -> int:
         handler(lowering, node)
     except AlwaysRaisesError as error:
         raise_known(lowering, error)
-    return 1
 
 
 def _end_of_header(node: Any) -> tuple[int, int]:

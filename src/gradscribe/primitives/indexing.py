@@ -153,8 +153,18 @@ def _store_type(facts: Facts, callee: Any, x: Type, value: Type, path: tuple[Any
     if isinstance(value, Array) and not isinstance(target, Array):
         raise TypeRuleError("one element of an array holds no array", "store in a slice of it")
     if isinstance(value, Array) and isinstance(target, Array):
-        facts.broadcast([target.dims, value.dims[-target.rank :] if target.rank else ()])
+        extra = max(0, value.rank - target.rank)
+        facts.broadcast([target.dims, value.dims[extra:]])
+        ones = (*value.dims[:extra], *_unspread(target.dims, value.dims[extra:]))
+        if any(length.known not in (1, None) or facts.is_many(length) for length in ones):
+            raise TypeRuleError("an array is stored in a smaller one", "store in one of its shape")
     return x
+
+
+def _unspread(target: tuple[Affine, ...], value: tuple[Affine, ...]) -> list[Affine]:
+    """The lengths of a stored array along axes of length one, to which it does not broadcast."""
+    pairs = zip(target[len(target) - len(value) :], value, strict=True)
+    return [length for of_target, length in pairs if of_target.known == 1]
 
 
 def _signature(*names: str) -> Signature:

@@ -19,6 +19,10 @@ _LARGEST, _SMALLEST = np.inf, -np.inf
 def _norm_type(facts, callee, x, ord=None, axis=None, keepdims=False):
     x = number_type(x)
     rank = x.rank if isinstance(x, Array) else 0
+    if isinstance(ord, str):
+        of_matrices = len(normalize_axes(axis, rank)) == 2
+        if ord not in ("fro", "nuc") or not of_matrices:
+            raise TypeRuleError(f"{ord!r} is the order of no norm here", "give a number, or 'fro'")
     if keepdims and axis is None:
         axis = tuple(range(rank))
     if len(normalize_axes(axis, rank)) > 2 and (ord is not None or axis is not None):

@@ -335,4 +335,6 @@ def type_of(value: Any) -> Type:
     for cls, name in ((bool, "bool"), (int, "int64"), (float, "float64"), (complex, "complex128")):
         if isinstance(value, cls):
             return Scalar(name)
+    if value is None:
+        raise TypeRuleError("it is given None", "give a number or an array: is a `return` missing?")
     raise TypeRuleError("expected a number or an array")

@@ -94,8 +94,10 @@ def destination(
     where = keywords.pop("where", None) if isinstance(callee, np.ufunc) else None
     position = _position_of_out(callee)
     if position is not None and len(arguments) > position:
-        later = zip(_positional(callee)[position + 1 :], arguments[position + 1 :], strict=False)
-        keywords.update(later)
+        names, later = _positional(callee)[position + 1 :], arguments[position + 1 :]
+        if len(later) > len(names):
+            return None, None, arguments, keywords  # too many: the call tells what is wrong
+        keywords.update(zip(names, later, strict=False))
         arguments, out = arguments[:position], arguments[position]
     if isinstance(out, TupleOf) and len(out.items) == 1:
         out = out.items[0]

@@ -90,6 +90,12 @@ def call(
         return methods.call_method(lowering, node, method, arguments, keywords)
     if isinstance(callee, ObjectRef) and callable(callee.target):  # of ctypes, of Numba, …
         return opaque.method(lowering, node, callee, "__call__", arguments, keywords)
+    if opaque.is_opaque(callee):
+        return lowering.unsupported(
+            node,
+            "which function is called here is not known when the function is compiled",
+            "choose it by `if` and `elif`, or pass it to the function",
+        )
     return lowering.unsupported(
         node,
         "this value cannot be called",
@@ -229,7 +235,10 @@ def _call_unknown(
     """A callable without entry: computed now if pure and static, else refused."""
     fields = getattr(callee, "_fields", None)
     if isinstance(callee, type) and issubclass(callee, tuple) and fields is not None:
-        bound = inspect.signature(callee).bind(*arguments, **keywords)
+        try:
+            bound = inspect.signature(callee).bind(*arguments, **keywords)
+        except TypeError as error:
+            lowering.raises(node, TypeError(f"{callee.__name__}: {error}"))
         bound.apply_defaults()
         items = [bound.arguments[f] for f in fields]
         return TupleOf(tuple(i if _is_frontend(i) else Static(i) for i in items), callee)

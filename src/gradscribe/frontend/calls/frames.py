@@ -15,10 +15,12 @@ from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls import generators, recursion
 from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.dependencies import is_library
-from gradscribe.frontend.frame import NOT_RETURNED, RETURN_VALUE, Frame
-from gradscribe.frontend.interruptions import FoundOnStackError
+from gradscribe.frontend.frame import NOT_RETURNED, RAISED, RETURN_VALUE, Frame
+from gradscribe.frontend.interruptions import FoundOnStackError, HasRaisedError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static, Unbound
+from gradscribe.ir.core import Location
+from gradscribe.primitives.control import RAISE
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 _DEPTH = 100
@@ -70,7 +72,6 @@ def _refuse_repetition(lowering: Lowering, node: Any, frame: Frame) -> None:
 
 def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
     """Lower the body of a function in a new frame; its return value."""
-    from gradscribe.frontend.expressions import expression
     from gradscribe.frontend.statements import statements
 
     location = lowering.builder.location
@@ -81,33 +82,90 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
         if not isinstance(frame.source.node.body, list):
             if location is None:
                 lowering.builder.location = frame.source.location(frame.source.node.body)
-            return expression(lowering, frame.source.node.body)
+            return _value_of_lambda(lowering, frame)
         frame.names[NOT_RETURNED] = Static(True)
         statements(lowering, frame.source.node.body)
+        if RAISED in frame.names and _is_unconditional(lowering):
+            if frame.source.whole:
+                _refuse_raising(lowering, node)
+            raise HasRaisedError
         return _returned(lowering, frame)
     except UnsupportedError as error:
-        if node and len(lowering.frames) > 1 and _is_inside_library(error, frame):
-            _show_call(lowering, node, frame, error)
+        if len(lowering.frames) > 1 and _is_inside_library(lowering, error, frame):
+            place = lowering.frames[-2].source.location(node) if node else location
+            _show_call(lowering, place, frame, error)
         raise
     finally:
         lowering.frames.pop()
         lowering.builder.location = location
 
 
-def _is_inside_library(error: UnsupportedError, frame: Frame) -> bool:
-    """Whether an error is in the source of a function of Python's or NumPy's own."""
+def _value_of_lambda(lowering: Lowering, frame: Frame) -> Any:
+    from gradscribe.frontend.expressions import expression
+
+    if len(lowering.frames) > 1:
+        return expression(lowering, frame.source.node.body)
+    frame.depth = lowering.builder.depth
+    try:
+        return expression(lowering, frame.source.node.body)
+    except HasRaisedError:
+        return Static(None)
+
+
+def _refuse_raising(lowering: Lowering, node: Any) -> None:
+    """Say what a function of our own, which stands for an operation, raises where it is called."""
+    last = lowering.builder.operations[-1]
+    made = lowering.builder.definition(last.operands[0]) if last.operands else None
+    if last.primitive is not RAISE or made is None or made.operands:
+        return
+    error = made.callee(*made.attributes["args"])
+    if isinstance(error, NotImplementedError):
+        lowering.unsupported(node, str(error), "write it with other functions")
+    lowering.raises(node, error)
+
+
+def _is_unconditional(lowering: Lowering) -> bool:
+    """Whether the call that is being lowered is made whenever control comes to its statement."""
+    depths = [frame.depth for frame in lowering.frames[:-1] if frame.depth is not None]
+    return depths[-1:] == [lowering.builder.depth]
+
+
+def _is_inside_library(lowering: Lowering, error: UnsupportedError, frame: Frame) -> bool:
+    """Whether an error is in the source of a function of a library."""
     location = error.location
     in_file = location is not None and location.filename == frame.source.filename
-    return in_file and is_library(frame.function)
+    return in_file and _is_of_library(lowering, frame)
 
 
-def _show_call(lowering: Lowering, node: Any, frame: Frame, error: UnsupportedError) -> None:
+def _is_of_library(lowering: Lowering, frame: Frame) -> bool:
+    """Whether a function is Python's or NumPy's own, or of another installed package than the one
+    that is differentiated."""
+    if is_library(frame.function):
+        return True
+    is_installed = any(part in frame.source.filename for part in _INSTALLED)
+    first = (*lowering.below, *lowering.frames)[0]
+    return is_installed and _package(frame) != _package(first)
+
+
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
+def _package(frame: Frame) -> str:
+    return str(frame.function.__module__).partition(".")[0]
+
+
+def _show_call(
+    lowering: Lowering, place: Location | None, frame: Frame, error: UnsupportedError
+) -> None:
     """Let an error say that a library's function is not compiled, at the call of it."""
     caller = lowering.frames[-2]
-    error.location = caller.called_at or caller.source.location(node)
-    if is_library(caller.function):
+    error.location = caller.called_at or place
+    if _is_of_library(lowering, caller):
         return
-    error.what = f"`{frame.source.name}` cannot be compiled: {error.what}"
+    name = f"`{frame.source.name}`"
+    if not is_library(frame.function):
+        name = f"`{frame.function.__qualname__}` of {_package(frame)}"
+    error.what = f"{name} cannot be compiled: {error.what}"
     error.advice = "write it with NumPy functions, or call it outside and pass the result in"
 
 

@@ -38,3 +38,6 @@ def _module(lowering: Lowering, node: Any, name: str) -> Any:
         return importlib.import_module(name, package)
     except ImportError as error:
         return lowering.raises(node, error)
+    except TypeError:  # a relative name, where there is no package
+        what = "attempted relative import with no known parent package"
+        return lowering.raises(node, ImportError(what))

@@ -132,6 +132,9 @@ def _getattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
     from gradscribe.frontend.data.attributes import attribute
 
     name = object_of(lowering, node, arguments[1])
+    if not isinstance(name, str):
+        what = f"attribute name must be string, not '{type(name).__name__}'"
+        lowering.raises(node, TypeError(what))
     if len(arguments) == 3 and not has_attribute(lowering, node, arguments[0], name):
         return arguments[2]
     return attribute(lowering, node, arguments[0], name)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import Any
 
 import gast
+import numpy as np
 
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import inlining, iterators, opaque, positions, texts, unpacking
@@ -34,7 +36,7 @@ from gradscribe.frontend.values import (
     is_number,
 )
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import Array, Sequence
+from gradscribe.ir.types import Array, Scalar, Sequence
 from gradscribe.primitives.control import RUN
 
 
@@ -174,11 +176,62 @@ def range_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
         parts = [Static(0), parts[0]]
     if len(parts) == 2:
         parts.append(Static(1))
+    for part in parts:
+        _refuse_as_whole_number(lowering, node, part)
     return Iteration("range", tuple(parts))
 
 
+def _refuse_as_whole_number(lowering: Lowering, node: Any, part: Any) -> None:
+    """Raise what `range` raises for a number that is no whole one, and for texts and None."""
+    cls = type(part.value) if isinstance(part, Static) else None
+    if isinstance(part, Value) and isinstance(part.type, Scalar):
+        cls = np.dtype(part.type.dtype).type
+    if cls is not None and issubclass(cls, (float, np.inexact, str, type(None))):
+        what = f"'{cls.__name__}' object cannot be interpreted as an integer"
+        lowering.raises(node, TypeError(what))
+
+
 def zip_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return zipped(lowering, node, tuple(over(lowering, node, a) for a in arguments))
+    parts = tuple(over(lowering, node, item) for item in arguments)
+    if _is_strict(lowering, keywords) and parts:
+        first, *others = (_count(lowering, node, part) for part in parts)
+        for position, other in enumerate(others, 2):
+            _compare_counts(lowering, node, first, other, position)
+    return zipped(lowering, node, parts)
+
+
+def _is_strict(lowering: Lowering, keywords: Any) -> bool:
+    """Whether `zip` is told to. (Functions of the prelude zip what is as long as each other.)"""
+    is_prelude = bool(lowering.frames) and lowering.frame.source.whole
+    return not is_prelude and keywords.get("strict", Static(False)) != Static(False)
+
+
+def _count(lowering: Lowering, node: Any, part: Iteration) -> Any:
+    """How many items there are."""
+    if part.kind == "static":
+        return Static(len(part.parts))
+    if part.kind in ("map", "enumerate"):
+        return _count(lowering, node, part.parts[0])
+    if part.kind not in ("array", "sequence", "range"):
+        lowering.unsupported(
+            node,
+            "`strict=True` for an iterator whose items are not counted",
+            "make a list of it first, as in `zip(list(a), b, strict=True)`",
+        )
+    return unpacking.length(lowering, part if part.kind == "range" else part.parts[0])
+
+
+def _compare_counts(lowering: Lowering, node: Any, first: Any, other: Any, position: int) -> None:
+    """Raise what `zip(…, strict=True)` raises for what is not as long as the first."""
+    what = f"zip() argument {position} is shorter or longer than argument 1"
+    one, two = (getattr(lowering.value(item).type, "value", None) for item in (first, other))
+    equal = None if one is None or two is None else lowering.builder.facts.equal(one, two)
+    if isinstance(first, Static) and isinstance(other, Static):
+        equal = first == other
+    if equal is False:
+        lowering.raises(node, ValueError(what))
+    if equal is None:
+        unpacking.raise_where(lowering, node, operator.ne, (first, other), what)
 
 
 def zipped(lowering: Lowering, node: Any, parts: tuple[Iteration, ...]) -> Iteration:

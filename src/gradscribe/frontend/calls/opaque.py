@@ -12,7 +12,8 @@ from __future__ import annotations
 import operator
 import sys
 import time
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -20,10 +21,13 @@ from gradscribe.frontend.calls import folding, foreign, texts
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
+    BoundMethod,
     DictRef,
     Iteration,
     ListRef,
+    LocalFunction,
     ObjectRef,
+    PartialOf,
     Ref,
     Static,
     TupleOf,
@@ -88,8 +92,9 @@ def call(
     lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Any:
     """A call of a function without rule and source, at run time."""
-    name = probe(callee, "__qualname__", repr(callee))
+    name = probe(callee, "__qualname__") or probe(callee, "__name__", repr(callee))
     given = (*arguments, *keywords.values())
+    _refuse_functions(lowering, node, name, given)
     text = probe(callee, "__self__")
     if isinstance(text, str):
         return _in_text(lowering, Method(callee.__name__), (Static(text), *arguments), keywords)
@@ -116,6 +121,17 @@ def call(
     if not contract.is_pure:
         return foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
     return emit(lowering, callee, arguments, keywords, type_)
+
+
+def _refuse_functions(lowering: Lowering, node: Any, name: str, given: Sequence[Any]) -> None:
+    """Refuse a function that the program makes, and code that is not compiled would call."""
+    if any(isinstance(item, (LocalFunction, PartialOf, BoundMethod)) for item in given):
+        lowering.unsupported(
+            node,
+            f"`{name}`, which is not compiled, is given a function that is made here",
+            "make a primitive of a function that holds the call, with a rule: `gs.primitive`; or, "
+            "if nothing differentiated is in the function, define it outside",
+        )
 
 
 def _refuse_by_name(lowering: Lowering, node: Any, callee: Any, name: str) -> None:
@@ -188,6 +204,16 @@ def _value_may_vary(lowering: Lowering, value: Value) -> bool:
     return False
 
 
+def _refuse_compiled(lowering: Lowering, node: Any, target: Any) -> NoReturn:
+    """Refuse the call of an object of compiled code: of ctypes, of Numba, …"""
+    name = probe(target, "__name__", "")
+    lowering.unsupported(
+        node,
+        f"`{name or type(target).__name__}`, which is compiled code, cannot be differentiated",
+        "make a primitive of a function that calls it, with a rule: `gs.primitive`",
+    )
+
+
 def method_of_number(
     lowering: Lowering, receiver: Any, name: str, arguments: tuple[Any, ...]
 ) -> Any:
@@ -214,7 +240,10 @@ def method(
 ) -> Any:
     """`receiver.name(…)` of an object that is only known at run time."""
     given = (*arguments, *keywords.values())
+    _refuse_functions(lowering, node, name, given)
     if node is not lowering.discarded and any(may_vary(lowering, item) for item in given):
+        if name == "__call__" and isinstance(receiver, ObjectRef):
+            _refuse_compiled(lowering, node, receiver.target)
         lowering.unsupported(
             node,
             f"the method `{name}` of an object without known type cannot be differentiated",

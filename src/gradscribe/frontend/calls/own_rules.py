@@ -18,6 +18,7 @@ from gradscribe.frontend.calls import handlers, inlining, isolated, opaque, unpa
 from gradscribe.frontend.calls import iteration_prelude as prelude
 from gradscribe.frontend.calls.given_derivatives import GivenRule, conforming, is_due
 from gradscribe.frontend.calls.lowered_derivatives import NOTHING, Lowered, leaves_of, nested
+from gradscribe.frontend.interruptions import HasRaisedError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.refusals import Refused
 from gradscribe.frontend.values import PartialOf, Static, TupleOf
@@ -153,10 +154,10 @@ class _Applied:
             return self.check(self.rule, found)
         except NoDerivativeError:
             raise
-        except UnsupportedError as error:
+        except (UnsupportedError, HasRaisedError) as error:
             del lowering.builder.operations[made:]
             lowering.contents, lowering.views = contents, views
-            return self._called(like, error.what)
+            return self._called(like, getattr(error, "what", "it always raises"))
 
     def _called(self, like: Any, reason: str) -> Any:
         lowering = self.lowering

@@ -42,7 +42,21 @@ Call = Callable[[], Any]
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, np.generic)
 _HARMLESS = frozenset(
-    {abs, bool, complex, dict, divmod, enumerate, float, frozenset, int, iter, len, list, max, min}
+    {
+        abs,
+        bool,
+        complex,
+        dict,
+        divmod,
+        enumerate,
+        float,
+        frozenset,
+        int,
+        isinstance,
+        issubclass,
+        iter,
+    }
+    | {len, list, max, min}
     | {next, pow, range, reversed, round, set, sorted, sum, tuple, zip}
 )
 """Built-in functions that do nothing but compute."""
@@ -53,10 +67,10 @@ class _UnknownError(Exception):
 
 
 class _RaisedError(Exception):
-    """Python raises an exception of class `cls`."""
+    """Python raises this."""
 
-    def __init__(self, cls: type[Exception]) -> None:
-        self.cls = cls
+    def __init__(self, error: Exception) -> None:
+        self.error = error
 
 
 def as_python(action: Callable[..., Any]) -> Callable[[F], F]:
@@ -66,10 +80,13 @@ def as_python(action: Callable[..., Any]) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         @functools.wraps(function)
         def lower(lowering: Lowering, node: Any, *items: Any) -> Any:
+            call = functools.partial(_of, action, items)
             try:
                 return function(lowering, node, *items)
             except UnsupportedError as error:
-                refused = _refused(lowering, node, error, functools.partial(_of, action, items))
+                refused = _refused(lowering, node, error, call)
+            except _MISTAKES as error:
+                refused = _raise_as_python(lowering, node, error, call)
             raise refused from None
 
         return lower  # type: ignore[return-value]
@@ -87,6 +104,9 @@ def call_as_python(function: F) -> F:
         except UnsupportedError as error:
             called = functools.partial(_called, callee, arguments, keywords)
             refused = _refused(lowering, node, error, called)
+        except _MISTAKES as error:
+            called = functools.partial(_called, callee, arguments, keywords)
+            refused = _raise_as_python(lowering, node, error, called)
         raise refused from None
 
     return lower  # type: ignore[return-value]
@@ -149,6 +169,23 @@ def _refused(
     return made
 
 
+_MISTAKES = (TypeError, ValueError, LookupError, AttributeError)
+"""What mistakes of the program may have led to."""
+
+
+def _raise_as_python(
+    lowering: Lowering, node: Any, error: Exception, call: Callable[[Lowering], Call]
+) -> UnsupportedError:
+    """Say that Python raises here, too, for what has made the compiler raise an exception of
+    Python's; that exception itself, which is a defect, if Python does not."""
+    python = None
+    if not isinstance(error, errors.GradscribeError) and node is not None and lowering.frames:
+        python = _exception(lowering, call)
+    if python is None:
+        raise error
+    lowering.raises(node, python)
+
+
 def _is_at(lowering: Lowering, node: Any, place: SourceLocation | None) -> bool:
     here = lowering.location(node)
     return place is not None and (here.filename, here.line) == (place.filename, place.line)
@@ -156,12 +193,18 @@ def _is_at(lowering: Lowering, node: Any, place: SourceLocation | None) -> bool:
 
 def _raised(lowering: Lowering, call: Callable[[Lowering], Call]) -> type[Exception] | None:
     """The class of what a call on examples, which are no Tensors, raises. call: makes it."""
+    error = _exception(lowering, call)
+    return None if error is None else type(error)
+
+
+def _exception(lowering: Lowering, call: Callable[[Lowering], Call]) -> Exception | None:
+    """What a call on examples, which are no Tensors, raises. call: makes it."""
     if lowering.has_tensors:
         return None
     try:
         made = call(lowering)
     except _RaisedError as error:
-        return error.cls
+        return error.error
     except (_UnknownError, errors.GradscribeError):
         return None
     try:
@@ -171,7 +214,7 @@ def _raised(lowering: Lowering, call: Callable[[Lowering], Call]) -> type[Except
     except StopIteration:
         return None
     except Exception as error:
-        return type(error)
+        return error
     return None
 
 
@@ -255,8 +298,8 @@ def _other_example(lowering: Lowering, item: Any) -> Any:
 def _attribute(owner: Any, name: str) -> Any:
     try:
         return getattr(owner, name)
-    except AttributeError:
-        raise _RaisedError(AttributeError) from None
+    except AttributeError as error:
+        raise _RaisedError(error) from None
 
 
 def _plain(value: Any) -> Any:

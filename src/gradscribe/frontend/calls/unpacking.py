@@ -170,9 +170,15 @@ def raise_for_length(
     lowering: Lowering, node: Any, item: Ref | ListRef, compare: Any, number: int, what: str
 ) -> None:
     """Raise a ValueError where the number of items compares to `number` in this way."""
+    raise_where(lowering, node, compare, (length(lowering, item), Static(number)), what)
+
+
+def raise_where(
+    lowering: Lowering, node: Any, compare: Any, numbers: tuple[Any, Any], what: str
+) -> None:
+    """Raise a ValueError where two numbers compare in this way."""
     from gradscribe.frontend.control.branches import branch, raise_here
 
-    numbers = length(lowering, item), Static(number)
     wrong = application.apply_primitive(lowering, node, PRIMITIVES[compare], compare, numbers, {})
     branch(lowering, wrong, lambda: raise_here(lowering, ValueError, what), lambda: None)
 

@@ -14,7 +14,11 @@ from gradscribe.frontend.control.merge_plans import Sides
 from gradscribe.frontend.control.merging import Merge
 from gradscribe.frontend.frame import RAISED
 from gradscribe.frontend.interface import RunTimeKeyError
-from gradscribe.frontend.interruptions import EverOtherTypesError, NotYetKnownError
+from gradscribe.frontend.interruptions import (
+    EverOtherTypesError,
+    HasRaisedError,
+    NotYetKnownError,
+)
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.values import Static, Unbound
@@ -196,12 +200,15 @@ def _lower_side(lowering: Lowering, side: Callable[[], None]) -> None:
     """Lower a side. One that needs what a recursive call gives, when that is not known yet, takes
     no part, as one that raises."""
     frame = lowering.frame
-    depth = len(frame.loops)
+    depth, around = len(frame.loops), frame.depth
+    frame.depth = lowering.builder.depth
     try:
         side()
-    except NotYetKnownError:
+    except (NotYetKnownError, HasRaisedError):
         del frame.loops[depth:]
         frame.names[RAISED] = Static(True)
+    finally:
+        frame.depth = around
 
 
 def raise_here(lowering: Lowering, cls: type, *args: Any) -> None:

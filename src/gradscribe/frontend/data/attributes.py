@@ -23,6 +23,7 @@ from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     BoundMethod,
+    ListRef,
     ObjectRef,
     Ref,
     Static,
@@ -59,6 +60,8 @@ def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
         return carried_by_exceptions.attribute(lowering, node, owner, name)
     if opaque.is_opaque(owner):
         return opaque.attribute(lowering, owner, name)
+    if isinstance(owner, (TupleOf, ListRef)):
+        _refuse_missing(lowering, node, getattr(owner, "cls", list), name)
     return BoundMethod(owner, name)
 
 
@@ -176,4 +179,13 @@ def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
         return owner
     if name in ("real", "imag"):
         return application.apply_method(lowering, node, owner, name, (), {})
+    cls = np.dtype(type_.dtype).type
+    _refuse_missing(lowering, node, type(cls(0).item()) if type_.weak else cls, name)
     return _tensor_attribute(lowering, node, owner, name)
+
+
+def _refuse_missing(lowering: Lowering, node: Any, cls: type, name: str) -> None:
+    """Say that neither values of a class nor Tensors have such an attribute."""
+    if not any(hasattr(each, name) for each in (cls, *tensors.CLASSES)):
+        what = f"`{cls.__name__}` has no attribute `{name}`"
+        lowering.raises(node, AttributeError(what), what, wording.near(name, dir(cls)))

@@ -16,7 +16,16 @@ from gradscribe.frontend.data import sequences
 from gradscribe.frontend.data.instances import new_instance
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import DictRef, InstanceRef, Static, Storage, TupleOf, is_number
+from gradscribe.frontend.values import (
+    DictRef,
+    InstanceRef,
+    ListRef,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+    is_number,
+)
 
 
 class KeyedItems:
@@ -147,8 +156,17 @@ def known_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> Any:
     return refuse_key(lowering, node, owner, key)
 
 
+def refuse_unhashable(lowering: Lowering, node: Any, key: Any) -> None:
+    """Raise what Python raises for a key that has no hash."""
+    kinds = {ListRef: "list", DictRef: "dict", Ref: "numpy.ndarray"}
+    for part in key.items if isinstance(key, TupleOf) else (key,):
+        if type(part) in kinds and not lowering.has_tensors:
+            lowering.raises(node, TypeError(f"unhashable type: '{kinds[type(part)]}'"))
+
+
 def refuse_key(lowering: Lowering, node: Any, owner: Any, key: Any) -> NoReturn:
     """A dict of known keys is given one that is not known."""
+    refuse_unhashable(lowering, node, key)
     is_plain = _is_plain(key) or (isinstance(key, TupleOf) and all(map(_is_plain, key.items)))
     error = RunTimeKeyError(
         "a dict key must be known when the function is compiled",

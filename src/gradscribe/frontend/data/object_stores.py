@@ -11,6 +11,7 @@ import types
 from typing import Any
 
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls.raised import as_python
 from gradscribe.frontend.data import aliasing
 from gradscribe.frontend.data.class_attributes import (
     call_descriptor,
@@ -27,6 +28,7 @@ from gradscribe.frontend.values import Cell, ObjectRef, Static, Unbound
 from gradscribe.ir.probing import probe
 
 
+@as_python(setattr)
 def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> None:
     """`owner.name = item`."""
     if isinstance(owner, Static) and isinstance(owner.value, types.FunctionType):

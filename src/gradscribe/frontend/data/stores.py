@@ -97,6 +97,12 @@ def store(lowering: Lowering, node: Any, target: Ref, item: Any) -> None:
     _change(lowering, node, STORE, target, lowering.value(item))
 
 
+def _augmented(target: Any, callee: Any, item: Any) -> None:
+    """What Python does for `target op= item`, to an example."""
+    target[...] = callee(target, item)
+
+
+@as_python(_augmented)
 def augment(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) -> None:
     """`target op= item` for a view of an array, in place as NumPy does it; for one element, or
     gathered ones, by reading, computing and storing."""

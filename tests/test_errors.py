@@ -351,3 +351,12 @@ def test_a_function_of_another_package_is_refused_where_the_user_calls_it(tmp_pa
     assert __file__ in place
     assert source == ["    return other_package.outer(x)", "           ^^^^^^^^^^^^^^^^^^^^^^"]
     assert advice.endswith("or call it outside and pass the result in")
+
+
+def test_advice_names_the_functions_of_this_package():
+    x = gs.tensor([1.0], requires_grad=True)
+    y = x * 1
+    z = y * y
+    y.mul_(2)
+    with pytest.raises(RuntimeError, match=r"with gs.autograd.set_detect_anomaly\(True\)"):
+        z.backward()

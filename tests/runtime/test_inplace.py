@@ -122,7 +122,7 @@ def test_a_saved_input_that_was_changed_is_noticed():
         "one of the variables needed for gradient computation has been modified by an inplace "
         "operation: [torch.DoubleTensor [2]], which is output 0 of MulBackward0, is at version 1; "
         "expected version 0 instead. Hint: enable anomaly detection to find the operation that "
-        "failed to compute its gradient, with torch.autograd.set_detect_anomaly(True)."
+        "failed to compute its gradient, with gs.autograd.set_detect_anomaly(True)."
     )
 
 

@@ -91,7 +91,7 @@ def checkpoint(
 
 
 _PASS_IT = (
-    "torch.utils.checkpoint{}: the use_reentrant parameter should be passed explicitly. {} "
+    "gs.utils.checkpoint{}: the use_reentrant parameter should be passed explicitly. {} "
     "use_reentrant=False is recommended, but if you need to preserve the current default "
     "behavior, you can pass use_reentrant=True. Refer to docs for more details on the differences "
     "between the two variants."
@@ -172,7 +172,7 @@ class CheckpointFunction(Function):
         run = current_run()
         if run is None or run.is_partial:
             raise RuntimeError(
-                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
+                "When use_reentrant=True, gs.utils.checkpoint is incompatible with .grad() or "
                 "passing an `inputs` parameter to .backward(). To resolve this error, you can "
                 "either set use_reentrant=False, or call .backward() without passing the `inputs` "
                 "argument."

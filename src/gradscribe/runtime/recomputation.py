@@ -162,7 +162,7 @@ class Recomputation:
             values = self._values[of_backward] = self._run()
         if number not in values:
             raise CheckpointError(
-                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already "
+                "gs.utils.checkpoint: Unpack is being triggered for a tensor that was already "
                 "unpacked once. "
                 + ("" if _group.get() is None else _OVERLAP)
                 + "If you are calling ctx.saved_tensors in backward, make sure to do so only once. "
@@ -179,7 +179,7 @@ class Recomputation:
                 if not self._is_complete:
                     return tensor.detach()
                 raise CheckpointError(
-                    "torch.utils.checkpoint: trying to save more tensors during recomputation "
+                    "gs.utils.checkpoint: trying to save more tensors during recomputation "
                     f"than during the original forward pass.{_TIP}"
                 )
             values.append(tensor.detach() if tensor.requires_grad else tensor)
@@ -208,13 +208,13 @@ class Recomputation:
 
 _OVERLAP = (
     "Performing two backward calls that overlap (i.e. require the same saved activation in order "
-    "to compute gradients) is not allowed while under the torch.utils.checkpoint.GraphExecGroup "
+    "to compute gradients) is not allowed while under the gs.utils.checkpoint.GraphExecGroup "
     "context. "
 )
 _TIP = (
     "\n\nTip: To see a more detailed error message, either pass `debug=True` to\n"
-    "`torch.utils.checkpoint.checkpoint(...)` or wrap the code block\n"
-    "with `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):`."
+    "`gs.utils.checkpoint.checkpoint(...)` or wrap the code block\n"
+    "with `with gs.utils.checkpoint.set_checkpoint_debug_enabled(True):`."
 )
 
 
@@ -246,7 +246,7 @@ def _mismatch(types: Sequence[Any], values: Sequence[Tensor], compares_types: bo
     """How the values of the second run differ from those of the first; "" where they do not."""
     if len(types) != len(values):
         return (
-            "torch.utils.checkpoint: A different number of tensors was saved during the original "
+            "gs.utils.checkpoint: A different number of tensors was saved during the original "
             "forward and recomputation.\n"
             f"Number of tensors saved during forward: {len(types)}\n"
             f"Number of tensors saved during recomputation: {len(values)}."
@@ -262,7 +262,7 @@ def _mismatch(types: Sequence[Any], values: Sequence[Tensor], compares_types: bo
 
 
 _DIFFERENT = (
-    "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata "
+    "gs.utils.checkpoint: Recomputed values for the following tensors have different metadata "
     "than during the forward pass."
 )
 

@@ -108,7 +108,7 @@ def grad(
     if not only_inputs:
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To "
-            "accumulate gradient for other parts of the graph, please use torch.autograd.backward.",
+            "accumulate gradient for other parts of the graph, please use gs.autograd.backward.",
             FutureWarning,
             stacklevel=3,
         )

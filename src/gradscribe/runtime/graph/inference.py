@@ -22,8 +22,8 @@ __all__ = [
 SAVED = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
     "inference mode in computation tracked by autograd. To work around this, you can make a clone "
-    "to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
-    "`torch.inference_mode()`."
+    "to get a normal tensor and use it in autograd, or use `gs.no_grad()` instead of "
+    "`gs.inference_mode()`."
 )
 _STORED = (
     "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone "

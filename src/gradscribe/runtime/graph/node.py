@@ -308,7 +308,7 @@ _HINT_IN_ANOMALY_MODE = (
 )
 _HINT = (
     " Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
-    "with torch.autograd.set_detect_anomaly(True)."
+    "with gs.autograd.set_detect_anomaly(True)."
 )
 
 

@@ -71,7 +71,7 @@ def tensor(
             "To copy construct from a tensor, it is recommended to use "
             "sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), "
-            "rather than torch.tensor(sourceTensor).",
+            "rather than gs.tensor(sourceTensor).",
             UserWarning,
             stacklevel=2,
         )

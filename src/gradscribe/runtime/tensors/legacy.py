@@ -45,7 +45,7 @@ class LegacyAttributes:
     @volatile.setter
     def volatile(self, value: bool) -> None:
         warnings.warn(
-            "volatile was removed, and setting it has no effect: use `with torch.no_grad():`",
+            "volatile was removed, and setting it has no effect: use `with gs.no_grad():`",
             stacklevel=2,
         )
 

@@ -42,7 +42,7 @@ class Variable(metaclass=_VariableType):
     ) -> Tensor:
         if volatile is not None:
             warnings.warn(
-                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+                "volatile was removed and now has no effect. Use `with gs.no_grad():` instead.",
                 DeprecationWarning,
                 stacklevel=2,
             )

@@ -26,15 +26,18 @@ class Step(Protocol):
 
 
 class Memory:
-    """What the views of one array share. value: its present value, of which nobody changes the
-    array. version: how often it was stored to. refusal: why it cannot be stored to, or ""."""
+    """What the views of one array share.
 
-    __slots__ = ("refusal", "value", "version")
+    value: its present value, of which nobody changes the array. is_shared: but that it is an array
+    that code which does not record has been given. version: how often the value was replaced.
+    """
+
+    __slots__ = ("is_shared", "value", "version")
 
     def __init__(self, value: Any) -> None:
         self.value = value
         self.version = 0
-        self.refusal = ""
+        self.is_shared = False
 
 
 class RecordedArray:
@@ -65,7 +68,20 @@ class RecordedArray:
         return np.ndarray
 
     def _present(self) -> Any:
-        """Its value now."""
+        """Its value now, of which nobody changes the array."""
+        value = self._current()
+        return value.copy(order="K") if self._memory.is_shared else value
+
+    def _shared(self) -> Any:
+        """Its array, which code that does not record may change from now on."""
+        memory = self._memory
+        if not memory.is_shared:
+            memory.value = np.array(opened(memory.value), order="K")
+            memory.is_shared = True
+            memory.version += 1
+        return self._current()
+
+    def _current(self) -> Any:
         memory = self._memory
         if self._version != memory.version:
             value = memory.value

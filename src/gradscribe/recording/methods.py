@@ -68,7 +68,7 @@ _NO_ATTRIBUTE = raised_as(NoDerivativeError, AttributeError)
 
 
 def taken_out(
-    value: Recorded, what: str, advice: str = "", kind: type[GradscribeError] = NoDerivativeError
+    what: str, advice: str = "", kind: type[GradscribeError] = NoDerivativeError
 ) -> GradscribeError:
     """The error for a value that would leave the record."""
     return kind(
@@ -136,7 +136,6 @@ def _to_number(kind: type, name: str) -> Any:
     def method(self: Recorded) -> Any:
         if is_active(self):
             raise taken_out(
-                self,
                 f"`{name}` (or a function that calls it, of `math`, of C, or a store to an array "
                 "that does not record)",
                 "use NumPy's function on it (`np.exp`, not `math.exp`), an array made by "
@@ -148,20 +147,40 @@ def _to_number(kind: type, name: str) -> Any:
 
 
 def _array_protocol(self: Array, dtype: Any = None, copy: bool | None = None) -> Any:
-    """`np.asarray(x)`: of what is differentiated, an array of the numbers of the run."""
-    value = self._present()
-    if not is_active(self):
-        array = np.array(plain(value), dtype)
-    elif dtype is not None and np.dtype(dtype) != object:
-        raise taken_out(self, f"`np.asarray(x, {np.dtype(dtype)})`, or code in C,")
-    else:
-        array = np.empty(plain(value).size, object)
-        array[:] = [shown(item) for item in packing.unpacked(value)]
-        array = array.reshape(plain(value).shape)
-    if copy is not True:
-        array.flags.writeable = False
-        self._memory.refusal = "`np.asarray` has given to code that does not record"
+    """`np.asarray(x)`, and what code in C asks for."""
+    if dtype is not None and np.dtype(dtype) == object:
+        return _objects(self)
+    if is_active(self):
+        raise taken_out("`np.array` or `np.asarray` (or code in C)", _NO_ARRAY)
+    array = self._shared()
+    if copy or (dtype is not None and array.dtype != np.dtype(dtype)):
+        return np.array(array, dtype)
+    array = array.view()
+    array.flags.writeable = self._writeable and array.flags.writeable
     return array
+
+
+_NO_ARRAY = (
+    "for `np.array([a, b])` write `np.stack([a, b])` or `np.array([a, b], like=x)`, leave out "
+    "`np.asarray`; make compiled code a `gs.primitive`"
+)
+
+
+def _array_of_number(self: Recorded, dtype: Any = None, copy: bool | None = None) -> Any:
+    """`np.array([x, …])`, and what code in C asks for."""
+    if is_active(self) and (dtype is None or np.dtype(dtype) != object):
+        raise taken_out("`np.array` or `np.asarray` (or code in C)", _NO_ARRAY)
+    array = np.empty((), object)
+    array[()] = self
+    return array if is_active(self) else np.asarray(plain(self._present()), dtype)
+
+
+def _objects(self: Array) -> Any:
+    """An array of the numbers that an array has."""
+    value = self._present()
+    array = np.empty(plain(value).size, object)
+    array[:] = [shown(item) for item in packing.unpacked(value)]
+    return array.reshape(plain(value).shape)
 
 
 def _hash(self: RecordedNumber) -> int:
@@ -176,7 +195,7 @@ def _hash(self: RecordedNumber) -> int:
 
 def _reduce(self: Recorded, protocol: Any = None) -> Any:
     if is_active(self):
-        raise taken_out(self, "pickling")
+        raise taken_out("pickling")
     return copy.copy, (plain(self._present()),)
 
 
@@ -281,7 +300,7 @@ def _set_flags(self: Array, write: Any = None, align: Any = None, uic: Any = Non
 
 def _view(self: Array, *dtype: Any) -> Any:
     if dtype and dtype[0] not in (np.ndarray, plain(self._present()).dtype):
-        raise taken_out(self, "`x.view(dtype)`")
+        raise taken_out("`x.view(dtype)`")
     return self[...]
 
 
@@ -291,7 +310,7 @@ def _refused(name: str) -> property:
         if not hasattr(value, name):
             raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'")
         if is_active(self):
-            raise taken_out(self, f"`{name}`", kind=_NO_ATTRIBUTE)
+            raise taken_out(f"`{name}`", kind=_NO_ATTRIBUTE)
         return getattr(np.array(value) if isinstance(value, np.ndarray) else value, name)
 
     return property(get)
@@ -376,6 +395,7 @@ OF_ARRAYS: dict[str, Any] = {
     "view": _view,
 }
 OF_NUMBERS: dict[str, Any] = {
+    "__array__": _array_of_number,
     "__copy__": lambda self: self,
     "__deepcopy__": lambda self, memo: self,
     "__floor__": lambda self: int(np.floor(plain(self._present()))),
@@ -383,7 +403,6 @@ OF_NUMBERS: dict[str, Any] = {
     "__trunc__": lambda self: int(plain(self._present())),
     "__round__": _rounded,
     "__hash__": _hash,
-    "__getitem__": operations.getitem,
     "is_integer": lambda self: plain(self._present()).is_integer(),
 }
 

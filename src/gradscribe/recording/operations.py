@@ -25,6 +25,7 @@ _VIEWS: frozenset[Any] = frozenset(
     {np.flipud, np.fliplr, np.rot90, np.rollaxis, np.atleast_1d, np.atleast_2d, np.atleast_3d}
     | {np.matrix_transpose, np.linalg.matrix_transpose, np.linalg.diagonal, np.broadcast_arrays}
     | {np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.unstack, np.meshgrid}
+    | {np.einsum}
 )
 """Functions made of others that may give views."""
 
@@ -59,8 +60,10 @@ def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
     else:
         tree = tuple(map(operands.add, args))
     named = {name: operands.add_array(value) for name, value in kwargs.items()}
-    if is_view and type(args[0]) is RecordedArray and tree[0] == Operand(0):
-        return viewed(args[0], _Call(callee, tree, named, operands.values, ()))
+    viewed_array = next((arg for arg in args if is_recorded(arg)), None)
+    is_view = is_view and (callee is not np.einsum or len(operands.values) == 1)
+    if is_view and type(viewed_array) is RecordedArray and Operand(0) in tree:
+        return viewed(viewed_array, _Call(callee, tree, named, operands.values, ()))
     if not any(type(value) is Traced for value in operands.values):
         return _plainly(callee, args, kwargs)
     return _arranged(callee, args, kwargs, calls.call(callee, tree, named, operands.values))
@@ -194,9 +197,10 @@ class Operands:
         return tuple(self._integer(item, integers) for item in arrays), integers
 
     def _item(self, item: Any) -> Any:
-        if isinstance(item, (bool, np.bool_, list, np.ndarray)) or is_recorded(item):
+        if isinstance(item, (bool, np.bool_, list, range, np.ndarray)) or is_recorded(item):
             array = np.asarray(plain(present(item)))
-            array = array.astype(np.intp) if array.size == 0 and isinstance(item, list) else array
+            if array.size == 0 and not isinstance(item, np.ndarray):
+                array = array.astype(np.intp)
             if array.ndim or array.dtype.kind == "b":
                 return self._operand(array.copy())
             item = array[()]

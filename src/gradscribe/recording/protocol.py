@@ -97,7 +97,12 @@ def _change(
             raise into_plain_array()
         function(*operations.uncovered(args), **operations.uncovered(dict(kwargs)))
         return
-    change(*args, **kwargs)
+    change(*map(_of_list, args), **{name: _of_list(value) for name, value in kwargs.items()})
+
+
+def _of_list(value: Any) -> Any:
+    """A list as an array."""
+    return shown(operations.value_of_array(np.array(value))) if isinstance(value, list) else value
 
 
 def _holds_active(tree: Any) -> bool:

@@ -20,12 +20,24 @@ def setitem(array: RecordedArray, index: Any, value: Any) -> None:
     memory = array._memory
     if not array._writeable:
         raise ValueError("assignment destination is read-only")
-    if memory.refusal:
-        raise UnsupportedError(f"a store to an array that {memory.refusal}", "store to a copy")
+    if memory.is_shared:
+        _store_plainly(array, index, value)
+        return
     if array._base is not None:
         index = _place(array, index)
     memory.value = _stored(memory.value, index, value)
     memory.version += 1
+
+
+def _store_plainly(array: RecordedArray, index: Any, value: Any) -> None:
+    """A store that code which does not record sees."""
+    if type(present(value)) is Traced:
+        raise UnsupportedError(
+            "a value that is differentiated cannot be stored in an array that code which does not "
+            "record has been given, as `np.asarray(x)`",
+            "store it in a copy: `x.copy()`",
+        )
+    array._shared()[operations.uncovered(index)] = operations.uncovered(value)
 
 
 def _place(view: RecordedArray, index: Any) -> tuple[Any, ...]:

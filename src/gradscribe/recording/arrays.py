@@ -9,10 +9,11 @@ its present value, and a view knows the steps that lead to it, and is taken agai
 from __future__ import annotations
 
 from typing import Any, Protocol
+from weakref import ref
 
 import numpy as np
 
-from gradscribe.recording.levels import Traced, opened, plain
+from gradscribe.recording.levels import CREATED, Traced, is_running, opened, plain
 
 
 class Step(Protocol):
@@ -62,6 +63,7 @@ class RecordedArray:
         self._value = memory.value if base is None else value
         self._version = memory.version
         self._writeable = writeable
+        _note(self)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -99,6 +101,7 @@ class RecordedNumber:
 
     def __init__(self, value: Any) -> None:
         self._value = value
+        _note(self)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -108,6 +111,12 @@ class RecordedNumber:
         """Its value."""
         self._value = opened(self._value)
         return self._value
+
+
+def _note(value: RecordedArray | RecordedNumber) -> None:
+    created = CREATED.get()
+    if created is not None:
+        created.append(ref(value))
 
 
 RECORDED = (RecordedArray, RecordedNumber)
@@ -132,7 +141,9 @@ def shown(value: Any) -> Any:
     """What the user's function gets for a traced or plain value."""
     array = plain(value)
     if isinstance(array, np.ndarray) and array.dtype.kind in "fc":
-        return RecordedArray(Memory(value))
+        if type(value) is Traced or is_running():
+            return RecordedArray(Memory(value))
+        return array if array.flags.owndata else array.copy(order="K")
     return RecordedNumber(value) if type(value) is Traced else value
 
 

@@ -7,6 +7,7 @@ operation on Tensors. Those of the first order run the operation itself and its 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -34,7 +35,7 @@ class Node:
 
     __slots__ = ("derivatives", "leaves", "likes", "number", "parents", "record")
 
-    _count = 0
+    _count = itertools.count(1)
 
     def __init__(
         self,
@@ -49,7 +50,7 @@ class Node:
         self.parents = parents
         self.record = record
         self.likes = likes
-        Node._count = self.number = Node._count + 1
+        self.number = next(Node._count)
 
 
 def call(

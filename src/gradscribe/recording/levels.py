@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -88,27 +89,15 @@ def is_differentiable(value: Any) -> bool:
     return isinstance(value, (float, complex))
 
 
-_open: ContextVar[int] = ContextVar("gradscribe_recorded_runs", default=0)
+open_runs: ContextVar[int] = ContextVar("gradscribe_recorded_runs", default=0)
 
-
-class running:
-    """Within the block, a level is open, and functions run recorded."""
-
-    def __init__(self, is_forward: bool) -> None:
-        self.level = Level(is_forward)
-
-    def __enter__(self) -> Level:
-        self._token = _open.set(_open.get() + 1)
-        return self.level
-
-    def __exit__(self, *_: object) -> None:
-        _open.reset(self._token)
-        self.level.closed = True
+CREATED: ContextVar[list[ref[Any]] | None] = ContextVar("gradscribe_recorded_values", default=None)
+"""What has been made for the function that runs recorded, and all that it calls so."""
 
 
 def is_running() -> bool:
     """Whether a function runs recorded here."""
-    return _open.get() > 0
+    return open_runs.get() > 0
 
 
 def values_in(tree: Any) -> Iterator[Any]:

@@ -17,6 +17,7 @@ from gradscribe.errors import GradscribeError, NoDerivativeError, raised_as
 from gradscribe.frontend.calls import array_changes
 from gradscribe.recording import operations, packing, prelude, protocol, stores
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
+from gradscribe.recording.flags import Flags
 from gradscribe.recording.flat import Flat
 from gradscribe.recording.levels import plain
 from gradscribe.recording.operations import run
@@ -287,12 +288,6 @@ def _attribute(name: str) -> property:
     return property(lambda self: getattr(plain(self._present()), name))
 
 
-def _flags(self: Array) -> Any:
-    array = plain(self._present()).view()
-    array.flags.writeable = self._writeable and array.flags.writeable
-    return array.flags
-
-
 def _set_flags(self: Array, write: Any = None, align: Any = None, uic: Any = None) -> None:
     if write is not None:
         self._writeable = bool(write)
@@ -385,7 +380,7 @@ OF_ARRAYS: dict[str, Any] = {
     "__len__": _length,
     "__setitem__": stores.setitem,
     "base": property(lambda self: self._base),
-    "flags": property(_flags),
+    "flags": property(Flags),
     "flat": property(Flat, lambda self, value: Flat(self).__setitem__(slice(None), value)),
     "imag": property(ARRAY_AND_NUMBER["imag"].fget, _set_part("imag")),
     "mT": property(lambda self: run(np.matrix_transpose, (self,))),

@@ -17,17 +17,18 @@ import numpy as np
 
 from gradscribe.compiler.given_leaves import converted, leaves_in, shape_error
 from gradscribe.compiler.leaves import zero_like
+from gradscribe.errors import GradscribeError
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.recording import methods
 from gradscribe.recording.arrays import is_recorded, present, shown
 from gradscribe.recording.calls import Node
+from gradscribe.recording.leaving import running
 from gradscribe.recording.levels import (
     Level,
     Traced,
     below,
     is_differentiable,
     plain,
-    running,
 )
 from gradscribe.recording.operations import value_of_array
 from gradscribe.recording.reverse import cotangents_of, fitted
@@ -106,8 +107,9 @@ class Run:
                 i: Traced(point.leaves[i], self._level, (node, 0))
                 for i, node in self._inputs.items()
             }
-            out = function(*point.values(traced), **(kwargs or {}))
+            out = _called(function, point.values(traced), kwargs or {})
             self.tree, self.values = _flat(out)
+            del out
 
     def result(self) -> Any:
         """What the function returns."""
@@ -178,13 +180,26 @@ def pushed(
     """
     with running(is_forward=True) as level:
         traced = {i: Traced(point.leaves[i], level, along) for i, along in directions.items()}
-        out = function(*point.values(traced), **(kwargs or {}))
+        out = _called(function, point.values(traced), kwargs or {})
         tree, values = _flat(out)
+        del out
     return (
         tree,
         [below(value, level.number) for value in values],
         [_tangent(value, level) for value in values],
     )
+
+
+def _called(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What a function returns; a refusal that code in C has taken for an error of its own is
+    raised as what it is."""
+    try:
+        return function(*args, **kwargs)
+    except (SystemError, TypeError, ValueError) as error:
+        cause = error.__cause__ or (error.__context__ if isinstance(error, SystemError) else None)
+        if isinstance(error, GradscribeError) or not isinstance(cause, GradscribeError):
+            raise
+        raise cause from None
 
 
 def _flat(out: Any) -> tuple[Any, list[Any]]:

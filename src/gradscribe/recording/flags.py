@@ -1,0 +1,36 @@
+"""`x.flags` of an array of a recorded run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradscribe.recording.arrays import RecordedArray
+from gradscribe.recording.levels import plain
+
+
+class Flags:
+    """The flags of the array; whether it is writeable can be set."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: RecordedArray) -> None:
+        object.__setattr__(self, "_array", array)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "writeable":
+            return self._array._writeable
+        return getattr(plain(self._array._present()).flags, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "writeable":
+            raise AttributeError(f"`flags.{name}` cannot be set here")
+        self._array._writeable = bool(value)
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name.lower())
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        setattr(self, name.lower(), value)
+
+    def __repr__(self) -> str:
+        return repr(plain(self._array._present()).flags)

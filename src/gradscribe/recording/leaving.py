@@ -1,0 +1,114 @@
+"""What a function has stored outside in a recorded run is plain when the run is over: in lists,
+dicts, attributes and variables, arrays and numbers take the place of those that recorded.
+
+Where they cannot be replaced, in a tuple or a suspended generator, they stay, and are without
+derivative from then on.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import deque
+from collections.abc import Callable, Sequence
+from types import CellType
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from gradscribe.recording.arrays import RecordedArray, RecordedNumber
+from gradscribe.recording.levels import CREATED, Level, open_runs, plain
+
+
+class running:
+    """Within the block, a level is open, and functions run recorded."""
+
+    def __init__(self, is_forward: bool) -> None:
+        self.level = Level(is_forward)
+
+    def __enter__(self) -> Level:
+        self._opened = open_runs.set(open_runs.get() + 1)
+        self._created = None if CREATED.get() is not None else CREATED.set([])
+        return self.level
+
+    def __exit__(self, *_: object) -> None:
+        self.level.closed = True
+        open_runs.reset(self._opened)
+        if self._created is not None:
+            created = CREATED.get()
+            CREATED.reset(self._created)
+            assert created is not None
+            unwrap(created)
+
+
+def unwrap(created: Sequence[ref[Any]]) -> None:
+    """Put plain values in place of what a run has made and is still held somewhere."""
+    left = [value for weak in created if (value := weak()) is not None]
+    if not left:
+        return
+    plain_values = {id(value): _unwrapped(value) for value in left}
+    for holder in gc.get_referrers(*left):
+        if holder is not left:
+            _replace(holder, plain_values)
+
+
+def _unwrapped(value: RecordedArray | RecordedNumber) -> Any:
+    """A plain value; views of one array are views of one array."""
+    if type(value) is RecordedArray:
+        array = value._shared()
+        return array if value._writeable else np.array(array)
+    return plain(value._present())
+
+
+def _replace(holder: Any, known: dict[int, Any]) -> None:
+    """Replace what an object holds."""
+    replace = _REPLACING.get(type(holder))
+    if replace is not None:
+        replace(holder, known)
+    elif isinstance(holder, (list, deque)):
+        _in_sequence(holder, known)
+    elif isinstance(holder, dict):
+        _in_dict(holder, known)
+    elif type(holder) not in (RecordedArray, RecordedNumber):
+        _in_attributes(holder, known)
+
+
+def _in_sequence(holder: Any, known: dict[int, Any]) -> None:
+    for position, item in enumerate(holder):
+        if id(item) in known:
+            holder[position] = known[id(item)]
+
+
+def _in_dict(holder: Any, known: dict[int, Any]) -> None:
+    for key, item in list(holder.items()):
+        if id(item) in known:
+            holder[key] = known[id(item)]
+
+
+def _in_cell(holder: CellType, known: dict[int, Any]) -> None:
+    if id(holder.cell_contents) in known:
+        holder.cell_contents = known[id(holder.cell_contents)]
+
+
+def _in_attributes(holder: Any, known: dict[int, Any]) -> None:
+    names = list(getattr(holder, "__dict__", ()))
+    names += [name for cls in type(holder).__mro__ for name in _slots(cls)]
+    for name in names:
+        try:
+            value = object.__getattribute__(holder, name)
+            if id(value) in known:
+                object.__setattr__(holder, name, known[id(value)])
+        except (AttributeError, TypeError):
+            continue
+
+
+def _slots(cls: type) -> tuple[str, ...]:
+    slots = cls.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+_REPLACING: dict[type, Callable[[Any, dict[int, Any]], None]] = {
+    list: _in_sequence,
+    dict: _in_dict,
+    CellType: _in_cell,
+}

@@ -8,8 +8,6 @@ import pytest
 import gradscribe as gs
 from gradscribe.recording.arrays import is_recorded
 
-LOG = []
-
 
 class Slots:
     __slots__ = ("kept",)
@@ -20,7 +18,7 @@ class Owner:
 
 
 def test_plain_values_take_the_place_of_recorded_ones():
-    LOG.clear()
+    log = []
     owner, slots, queue, table = Owner(), Slots(), deque(), {}
     state = None
 
@@ -28,44 +26,44 @@ def test_plain_values_take_the_place_of_recorded_ones():
         nonlocal state
         y = 2 * x
         state = slots.kept = owner.kept = y
-        LOG.append(y)
-        LOG.append(y[1:])
+        log.append(y)
+        log.append(y[1:])
         queue.append(y[0])
         table["a"] = [y]
         return np.sum(y**2)
 
     assert gs.grad(loss, compile=False)(np.arange(3.0)).tolist() == [0.0, 8.0, 16.0]
-    kept = [state, slots.kept, owner.kept, LOG[0], table["a"][0]]
+    kept = [state, slots.kept, owner.kept, log[0], table["a"][0]]
     assert all(type(value) is np.ndarray and value.tolist() == [0.0, 2.0, 4.0] for value in kept)
     assert type(queue[0]) is np.float64 and queue[0] == 0.0
-    LOG[0][2] = 7.0
-    assert LOG[1].tolist() == [2.0, 7.0], "a view is a view"
+    log[0][2] = 7.0
+    assert log[1].tolist() == [2.0, 7.0], "a view is a view"
 
 
 def test_what_cannot_be_replaced_has_no_derivative_any_more():
-    LOG.clear()
+    log = []
 
     def loss(x):
-        LOG.append((x * 2, x[0]))
+        log.append((x * 2, x[0]))
         return np.sum(x)
 
     gs.grad(loss, compile=False)(np.arange(3.0))
-    array, number = LOG[0]
+    array, number = log[0]
     assert is_recorded(array) and type(array + 1) is np.ndarray
     assert float(number) == 0.0 and np.asarray(array).tolist() == [0.0, 2.0, 4.0]
     assert gs.grad(lambda x: np.sum(x * array), compile=False)(np.ones(3)).tolist() == [0, 2, 4]
 
 
 def test_an_error_leaves_plain_values():
-    LOG.clear()
+    log = []
 
     def loss(x):
-        LOG.append(3 * x)
+        log.append(3 * x)
         raise KeyError("of the program")
 
     with pytest.raises(KeyError, match="of the program"):
         gs.grad(loss, compile=False)(np.ones(2))
-    assert type(LOG[0]) is np.ndarray
+    assert type(log[0]) is np.ndarray
 
 
 def test_what_an_inner_run_leaves_is_a_value_of_the_outer_one():

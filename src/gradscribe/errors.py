@@ -65,6 +65,8 @@ class GradscribeError(Exception):
         self.what = what
         self.advice = advice
         self.location = location
+        self.calls: list[object] = []
+        """The calls in whose compilation it was met, the innermost first, where they are noted."""
 
     def __str__(self) -> str:
         lines = [self.what]

@@ -18,13 +18,23 @@ from typing import Any, overload
 import numpy as np
 
 from gradscribe.api.copying import CopiedAsFunction, imported, not_importable
-from gradscribe.api.recorded_call import has_tangent, recorded_call
+from gradscribe.api.partly_compiled import REFUSALS, PartialCall
+from gradscribe.api.recorded_call import compiled_call, has_tangent, recorded_call
 from gradscribe.api.recorded_tensors import call_on_tensors
 from gradscribe.api.recorded_transforms import Compile, compiles, without_source
-from gradscribe.compiler import Target, argument_numbers, target_of, type_strings
+from gradscribe.compiler import (
+    Primal,
+    Target,
+    argument_numbers,
+    partial_target,
+    target_of,
+    type_strings,
+)
+from gradscribe.compiler.entry import Values
 from gradscribe.compiler.specialization import Specialization
-from gradscribe.errors import NotSpecializedError
+from gradscribe.errors import ArgumentError, NotSpecializedError
 from gradscribe.ir.probing import probe
+from gradscribe.recording import runs
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.modes import MODES
 from gradscribe.runtime.tensors.tensor import Tensor
@@ -42,15 +52,16 @@ class DifferentiableFunction(CopiedAsFunction):
     """A function with its derivatives; it keeps its name, docstring and signature.
 
     argnums: the arguments that are differentiated (None: every floating leaf). compiles: or it runs
-    as it is, recorded.
+    as it is, recorded; "auto": where it cannot be compiled.
     """
 
     def __init__(
-        self, function: Callable[..., Any], argnums: Argnums = None, compiles: bool = True
+        self, function: Callable[..., Any], argnums: Argnums = None, compiles: Compile = True
     ) -> None:
-        self.compiles = compiles
+        self.compiles: Compile = compiles
         if compiles:
-            self._target: Target = target_of(function)
+            target = target_of(function)
+            self._target: Target = partial_target(target) if compiles == "auto" else target
         self._argnums = None if argnums is None else argument_numbers(argnums)
         self._specializations: list[Specialization] = []
         self.__gradscribe_function__ = function
@@ -58,8 +69,8 @@ class DifferentiableFunction(CopiedAsFunction):
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         try:
-            if not self.compiles:
-                return self._recorded(args, keywords)
+            if self.compiles is not True:
+                return self._recorded_or_compiled(args, keywords)
             if (MODES or grad_enabled()) and self._meets_tensor(args, keywords):
                 target = self._target.of_call(len(args))
                 values = target.values(args, keywords)
@@ -103,6 +114,26 @@ class DifferentiableFunction(CopiedAsFunction):
             raise not_importable(self)
         return type(self), (function, self._argnums, self.compiles)
 
+    def _recorded_or_compiled(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        if not self.compiles:
+            return self._recorded(args, keywords)
+        plain = functools.partial(self.__gradscribe_function__, *args, **keywords)
+        if not (MODES or grad_enabled()) or not self._meets_tensor(args, keywords):
+            return plain()
+        target = self._target.of_call(len(args))
+        values = target.values(args, keywords)
+        whole = target.program.partly(values).whole
+        numbers = _numbers(target, self._argnums)
+        key = (DifferentiableFunction, numbers)
+        if key not in whole:
+            try:
+                run = compiled_call(target, values, numbers, plain, self._note)
+            except REFUSALS as error:
+                whole[key] = error.what
+            else:
+                return run()
+        return self._recorded(args, keywords)
+
     def _recorded(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         function = self.__gradscribe_function__
         if not (MODES or grad_enabled()) or not has_tensor((*args, *keywords.values())):
@@ -139,7 +170,8 @@ class DifferentiableFunction(CopiedAsFunction):
         """Compile for the types of these arguments, values or type strings.
 
         argnums: what to differentiate (default: as the function was decorated). What cannot be
-        compiled is refused here, with an `UnsupportedError`.
+        compiled is refused here, with an `UnsupportedError`. With `compile="auto"`, that needs
+        values: the function runs with them once, to see what the calls return that are recorded.
         """
         self._check_compiled()
         named = [isinstance(arg, str) and type_strings.is_type_string(arg) for arg in args]
@@ -153,11 +185,41 @@ class DifferentiableFunction(CopiedAsFunction):
         sampled = [True] * first + [not is_type for is_type in named]
         sampled += [True] * (len(values) - 1 - len(sampled))
         numbers = _numbers(target, self._argnums if argnums is None else argnums)
-        primal, _ = target.program.find(values, sampled)
-        found = primal.specialization(primal.chosen_leaves(numbers))
-        found.generated_gradient.ir, found.generated_adjoint.ir  # noqa: B018  (refuse now)
+
+        def make() -> tuple[Primal, Callable[[], Specialization]]:
+            primal, _ = target.program.find(values, sampled)
+            found = primal.specialization(primal.chosen_leaves(numbers))
+            found.generated_gradient.ir, found.generated_adjoint.ir  # noqa: B018  (refuse now)
+            return primal, lambda: found
+
+        if self.compiles == "auto":
+            make = self._partly(make, target, values, None if any(named) else args)
+        found = make()[1]()
         self._note(found)
         return found
+
+    def _partly(
+        self,
+        make: Callable[[], tuple[Primal, Callable[[], Specialization]]],
+        target: Target,
+        values: Values,
+        args: tuple[Any, ...] | None,
+    ) -> Callable[[], tuple[Primal, Callable[[], Specialization]]]:
+        """What makes a specialization, some calls of which are recorded. args: None where there are
+        types alone."""
+
+        def record() -> Any:
+            if args is None:
+                name = target.function.__name__
+                raise ArgumentError(
+                    f"`{name}` has calls that are recorded, and their types are seen when they run",
+                    f"call `{name}.specialize(…)` with values, not with types",
+                )
+            return runs.vjp(self.__gradscribe_function__, args)
+
+        key = (DifferentiableFunction.specialize, len(values))
+        found = PartialCall(target, values, key, make, record, record).specialize()
+        return lambda: found
 
     def _note(self, found: Specialization) -> None:
         """Make a specialization the latest one."""

@@ -6,16 +6,21 @@ shapes and dtypes of what they belong to.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradscribe.api.functional import Gradient, check_scalar
+from gradscribe.api.partly_compiled import PartialCall
 from gradscribe.api.pointwise import OfFunction, OfGradient, Pointwise
 from gradscribe.api.recorded_transforms import Compile, RecordedPullback, compiles
-from gradscribe.compiler import Primal, Target, target_of
+from gradscribe.api.transform import Transform
+from gradscribe.compiler import Primal, Target, partial_target, target_of
+from gradscribe.compiler.entry import Values
 from gradscribe.compiler.given_leaves import matched
 from gradscribe.compiler.leaves import copied, unwrapped
-from gradscribe.errors import ArgumentError
+from gradscribe.errors import ArgumentError, SourceNotFoundError
 from gradscribe.ir.trees import unflatten
 from gradscribe.ir.types import is_differentiable
 from gradscribe.recording import runs
@@ -47,15 +52,15 @@ class Pullback:
 class _Call:
     """One call of a function or gradient: its lowering, and its leaves."""
 
-    def __init__(self, function: Callable[..., Any], primals: Sequence[Any]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], primals: Sequence[Any], partial: bool = False
+    ) -> None:
+        """partial: calls that cannot be compiled are recorded."""
         self._gradient = function if isinstance(function, Gradient) else None
         if self._gradient is not None:
             self._gradient.check_differentiable()
-        target = self._gradient.target if self._gradient else target_of(function)
-        if not isinstance(primals, (tuple, list)):
-            raise primals_error(f"a {type(primals).__name__}")
-        self._target: Target = target.of_call(len(primals))
-        self._values = self._target.values(tuple(primals), {})
+        target, self._values = _target(function, primals, partial)
+        self._target: Target = target
         self._first = len(self._target.first)
         self._count = len(primals)
         self._find()
@@ -78,6 +83,18 @@ class _Call:
                 found = OfGradient(primal, self._gradient.leaf_chain(self._target, primal), active)
             primal.plans[key] = found
         return found
+
+    @classmethod
+    def made(
+        cls,
+        function: Callable[..., Any],
+        primals: Sequence[Any],
+        compile: Callable[[Pointwise], Any],
+    ) -> _Call:
+        """A call for which all is compiled, in part, that `compile` asks for."""
+        call = cls(function, primals, partial=True)
+        call.run(lambda call: compile(call.point))
+        return call
 
     def run(self, compute: Callable[[_Call], Any]) -> Any:
         """The result of `compute`; once more where compiling for it has assumed what does not
@@ -125,15 +142,73 @@ class _Call:
         return [found[leaf] for leaf in self.point.active]
 
 
+def _target(
+    function: Callable[..., Any], primals: Sequence[Any], partial: bool
+) -> tuple[Target, Values]:
+    """What is compiled for a call of a function, or of what a gradient is made of, with what."""
+    target = target_of(function.function if isinstance(function, Gradient) else function)
+    if partial:
+        target = partial_target(target)
+    if not isinstance(primals, (tuple, list)):
+        raise primals_error(f"a {type(primals).__name__}")
+    target = target.of_call(len(primals))
+    return target, target.values(tuple(primals), {})
+
+
+def _compiled_partly(
+    function: Callable[..., Any],
+    primals: Sequence[Any],
+    compile: Callable[[Pointwise], Any],
+    run: Callable[[_Call], Any],
+    record: Callable[[], Any],
+    order: int,
+) -> Any:
+    """The result of `run`, for a call that is compiled in part; of `record`, where it is not.
+
+    compile: asks for all that `run` needs. order: of the derivative of `function`."""
+    try:
+        target, values = _target(function, primals, True)
+    except SourceNotFoundError:
+        return record()
+
+    def make() -> tuple[Primal, Callable[[], Any]]:
+        call = _Call.made(function, primals, compile)
+        return call.primal, functools.partial(run, call)
+
+    chain = function.chain if isinstance(function, Gradient) else ()
+    key = (_compiled_partly, chain, compile, len(primals))
+    plain = functools.partial(function, *copied(tuple(primals)))
+    is_first_order = order == 1 and not isinstance(function, Transform)
+    return PartialCall(target, values, key, make, record, plain, is_first_order).run()
+
+
 @shortened
 def vjp(
     function: Callable[..., Any], *primals: Any, jit: bool = False, compile: Compile = True
 ) -> tuple[Any, Pullback | RecordedPullback]:
     """The result at `primals`, and the function from its cotangent to theirs."""
-    if not compiles(function, compile, jit) or is_running():
+    chosen = compiles(function, compile, jit)
+    if chosen is True and not is_running():
+        return _vjp(_Call(function, primals))
+
+    def record() -> tuple[Any, RecordedPullback]:
         result, pullback = runs.vjp(function, primals)
         return result, RecordedPullback(pullback)
-    call = _Call(function, primals)
+
+    if not chosen or is_running():
+        return record()
+    found: tuple[Any, Pullback | RecordedPullback] = _compiled_partly(
+        function, primals, _FOR_PULLBACK, _vjp, record, 1
+    )
+    return found
+
+
+_FOR_PULLBACK = operator.methodcaller("compile_pullback")
+_FOR_TANGENT = operator.methodcaller("compile_tangent")
+_FOR_SECOND_ORDER = operator.methodcaller("compile_second_order")
+
+
+def _vjp(call: _Call) -> tuple[Any, Pullback]:
     out, record = call.run(_recorded)
     shared = call.point.record_outputs
     own = [
@@ -163,9 +238,24 @@ def jvp(
 ) -> tuple[Any, Any]:
     """The result at `primals`, and its derivative along `tangents` (None, or anything, for an
     argument that has nothing to differentiate)."""
-    if not compiles(function, compile, jit) or is_running():
+    chosen = compiles(function, compile, jit)
+    if chosen is True and not is_running():
+        return _jvp(_Call(function, primals), tangents)
+
+    def record() -> tuple[Any, Any]:
         return runs.jvp(function, *_of_one_length(primals, tangents))
-    call = _Call(function, primals)
+
+    if not chosen or is_running():
+        return record()
+
+    def run(call: _Call) -> Any:
+        return _jvp(call, tangents)
+
+    found: tuple[Any, Any] = _compiled_partly(function, primals, _FOR_TANGENT, run, record, 1)
+    return found
+
+
+def _jvp(call: _Call, tangents: Sequence[Any]) -> tuple[Any, Any]:
     results = call.run(lambda call: call.point.tangent(call.leaves, call.directions(tangents)))
     yields = call.point.function.body.yields
     out, d_out = results[: len(yields)], iter(results[len(yields) :])
@@ -189,11 +279,24 @@ def hvp(
     """
     if not isinstance(primals, tuple):
         return hvp(function, (primals,), (vector,), jit=jit, compile=compile)[0]
-    if not compiles(function, compile, jit) or is_running():
-        argnums = tuple(range(len(primals)))
-        gradient = Gradient(function, argnums, compiles=False)
+    chosen = compiles(function, compile, jit)
+    if chosen is True and not is_running():
+        return _hvp(_Call(function, primals), vector)
+
+    def record() -> Any:
+        gradient = Gradient(function, tuple(range(len(primals))), compiles=False)
         return runs.jvp(gradient, *_of_one_length(primals, vector))[1]
-    call = _Call(function, primals)
+
+    if not chosen or is_running():
+        return record()
+
+    def run(call: _Call) -> Any:
+        return _hvp(call, vector)
+
+    return _compiled_partly(function, primals, _FOR_SECOND_ORDER, run, record, 2)
+
+
+def _hvp(call: _Call, vector: Sequence[Any]) -> Any:
     check_scalar(call.point.function, has_aux=False, location=call.primal.location)
     return call.run(lambda call: _of_scalar(call, vector))
 

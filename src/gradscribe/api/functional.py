@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from gradscribe.api import recorded_transforms
+from gradscribe.api.recorded_transforms import Compile
 from gradscribe.api.transform import Plan, Run, Transform, prepared
-from gradscribe.compiler import Primal, Target, argument_numbers, target_of
+from gradscribe.compiler import Primal, Target, argument_numbers, partial_target, target_of
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.higher_order import nested_gradient
 from gradscribe.compiler.signatures import leaf_text, parameter_location
@@ -39,7 +40,7 @@ class Gradient(Transform):
         *,
         has_aux: bool = False,
         with_value: bool = False,
-        compiles: bool = True,
+        compiles: Compile = True,
     ) -> None:
         numbers = argument_numbers(argnums)
         self.argnums: Argnums = numbers if isinstance(argnums, (tuple, list)) else numbers[0]
@@ -53,13 +54,18 @@ class Gradient(Transform):
         self.has_aux = has_aux
         self.with_value = with_value
         super().__init__(function, "grad", (Gradient, self.chain, has_aux, with_value), compiles)
-        if compiles:
+        if compiles is True:
             self.target  # noqa: B018  (refuse now what is no function)
 
     @cached_property
     def target(self) -> Target:
         """What is compiled of the function."""
-        return target_of(self.function)
+        found = target_of(self.function)
+        return partial_target(found) if self.compiles == "auto" else found
+
+    @property
+    def is_first_order(self) -> bool:
+        return not isinstance(self.given, Transform)
 
     @property
     def __gradscribe_gradient__(self) -> bool:

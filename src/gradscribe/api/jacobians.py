@@ -21,7 +21,7 @@ from gradscribe.api.jacobian_calls import Derivative, Mode
 from gradscribe.api.recorded_transforms import Compile, compiles
 from gradscribe.api.transform import Plan, Transform, prepared
 from gradscribe.api.transform_calls import of_function
-from gradscribe.compiler import Primal, Target, argument_numbers, target_of
+from gradscribe.compiler import Primal, Target, argument_numbers, partial_target, target_of
 from gradscribe.compiler.generated import Generated
 from gradscribe.errors import ArgumentError
 from gradscribe.frontend.calls import handlers
@@ -45,7 +45,7 @@ class Jacobian(Transform):
         mode: Mode,
         holomorphic: bool = False,
         prefix: str = "jacobian",
-        compiles: bool = True,
+        compiles: Compile = True,
     ) -> None:
         numbers = argument_numbers(argnums)
         self.argnums: Argnums = numbers if isinstance(argnums, (tuple, list)) else numbers[0]
@@ -56,8 +56,10 @@ class Jacobian(Transform):
         self.function = function
         self.mode = mode
         self.holomorphic = holomorphic
-        super().__init__(function, prefix, (Jacobian,), compiles)
-        if compiles:
+        self.given = function
+        key = (Jacobian, self.argnums, mode, holomorphic)
+        super().__init__(function, prefix, key, compiles)
+        if compiles is True:
             self.target  # noqa: B018  (refuse now what is no function)
 
     @cached_property
@@ -65,9 +67,14 @@ class Jacobian(Transform):
         """What is compiled of the function."""
         return target_of(self.function)
 
+    @property
+    def is_first_order(self) -> bool:
+        return not isinstance(self.function, Transform)
+
     @cached_property
     def compiled(self) -> Target:
-        return target_of(self)
+        found = target_of(self)
+        return partial_target(found) if self.compiles == "auto" else found
 
     def unbound(self) -> Jacobian:
         made = Jacobian(self.target.function, self.target.unbound(self.argnums), self.mode)

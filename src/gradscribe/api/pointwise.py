@@ -41,6 +41,15 @@ class Pointwise(Protocol):
     @property
     def pullback_source(self) -> str: ...
 
+    def compile_pullback(self) -> None:
+        """Make what `forward` and `pullback` run."""
+
+    def compile_tangent(self) -> None:
+        """Make what `tangent` runs."""
+
+    def compile_second_order(self) -> None:
+        """Make what `second_order` runs."""
+
     def forward(self, leaves: Leaves) -> tuple[tuple[Any, ...], Any]:
         """(result leaves, record)"""
 
@@ -74,6 +83,16 @@ class OfFunction:
     @property
     def pullback_source(self) -> str:
         return self._special.adjoint_source
+
+    def compile_pullback(self) -> None:
+        derivatives = self._special.derivatives
+        derivatives.adjoint, derivatives.forward  # noqa: B018
+
+    def compile_tangent(self) -> None:
+        self._special.flat_tangent.callable  # noqa: B018
+
+    def compile_second_order(self) -> None:
+        self._special.derivatives.second_order  # noqa: B018
 
     def forward(self, leaves: Leaves) -> tuple[tuple[Any, ...], Any]:
         derivatives = self._special.derivatives
@@ -141,6 +160,15 @@ class OfGradient:
     @property
     def pullback_source(self) -> str:
         return self._pullback_code.source
+
+    def compile_pullback(self) -> None:
+        self._pullback_code.callable, self._value_code.callable  # noqa: B018
+
+    def compile_tangent(self) -> None:
+        self._tangent_code.callable  # noqa: B018
+
+    def compile_second_order(self) -> None:
+        self._second_order_code.callable  # noqa: B018
 
     def forward(self, leaves: Leaves) -> tuple[tuple[Any, ...], Any]:
         self._pullback_code.callable  # noqa: B018  (made now, while more may still be assumed)

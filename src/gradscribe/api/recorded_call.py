@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -36,39 +37,51 @@ def recorded_call(
     plain: Callable[[], Any],
     note: Callable[[Specialization], None],
 ) -> Any:
-    """The result of a call as Tensors that lead back to one node.
+    """The result of a call as Tensors that lead back to one node."""
+    return compiled_call(target, values, argnums, plain, note)()
+
+
+def compiled_call(
+    target: Target,
+    values: Values,
+    argnums: tuple[int, ...] | None,
+    plain: Callable[[], Any],
+    note: Callable[[Specialization], None],
+) -> Callable[[], Any]:
+    """What runs a call, as Tensors that lead back to one node.
 
     argnums: the parameters that are differentiated (None: all; captured Tensors among them).
     plain: runs the user's own function, for calls in which none of these requires a gradient.
     note: is told of the specialization that a call makes.
     """
     if not (grad_enabled() or MODES):
-        return plain()
+        return plain
     while True:
         primal, matched = target.program.find(values)
         leaves = primal.layout.leaves(matched)
         has_tangents = bool(MODES) and any(map(has_tangent, leaves))
         if not (grad_enabled() or has_tangents):
-            return plain()
+            return plain
         if has_tangents and _is_run_eagerly(primal):
-            return plain()
+            return plain
         chosen = [leaf for leaf in primal.active_leaves(argnums) if leaf in primal.used_leaves]
         active = tuple([leaf for leaf in chosen if _requires_grad(leaves[leaf])])
         if has_tangents:
             moving = {leaf for leaf in chosen if has_tangent(leaves[leaf])}
             active = tuple(sorted({*active, *moving}))
         if not active and primal.may_be_refused:
-            return plain()
+            return plain
         if not active:
-            with no_grad():
-                return plain()
+            without: Callable[[], Any] = no_grad()(plain)
+            return without
         call: _Call | None = primal.plans.get((recorded_call, active))
         if call is None:
             call = primal.plans[recorded_call, active] = _Call(primal, active, leaves)
             note(primal.specialization(active))
             if primal.match(values) is None:
                 continue  # compiling has assumed what does not hold for this call
-        return call.with_tangents(matched, leaves) if has_tangents else call(matched, leaves)
+        run = call.with_tangents if has_tangents else call
+        return functools.partial(run, matched, leaves)
 
 
 def _is_run_eagerly(primal: Primal) -> bool:

@@ -21,21 +21,27 @@ Compile = bool | Literal["auto"]
 Numbers = int | tuple[int, ...]
 
 
-def compiles(function: Any, compile: Compile = True, jit: bool = False) -> bool:
-    """Whether a transform of a function is compiled; raises errors for what makes no sense. A
-    transform of one that is recorded is recorded."""
+def compiles(function: Any, compile: Compile = True, jit: bool = False) -> Compile:
+    """Whether a transform of a function is compiled ("auto": in part); raises errors for what makes
+    no sense. A transform of one that is recorded, or compiled in part, is that, too."""
     if compile is not True and compile is not False and compile != "auto":
         raise ArgumentError(f"compile={compile!r}", 'pass True, False or "auto"')
-    if jit and compile is not True:
+    if jit and compile == "auto":
         raise ArgumentError(
-            f"`jit=True` runs generated code, and with `compile={compile!r}` there is none",
+            "`jit=True` runs generated code, and with `compile='auto'` some calls are recorded",
+            "leave one of them out",
+        )
+    if jit and not compile:
+        raise ArgumentError(
+            "`jit=True` runs generated code, and with `compile=False` there is none",
             "leave one of them out",
         )
     if jit:
         raise ArgumentError("`jit=True` is not available yet", "leave it out")
-    if compile == "auto":
-        raise ArgumentError('`compile="auto"` is not available yet', "pass True or False")
-    return compile and getattr(function, "compiles", True) is not False
+    chosen = (compile, getattr(function, "compiles", True))
+    if False in chosen:
+        return False
+    return "auto" if "auto" in chosen else True
 
 
 def without_source(name: str) -> NotSpecializedError:

@@ -13,11 +13,15 @@ from typing import Any, NamedTuple
 
 from gradscribe.api import recorded_transforms
 from gradscribe.api.copying import CopiedAsFunction
+from gradscribe.api.partly_compiled import PartialCall
+from gradscribe.api.recorded_transforms import Compile
 from gradscribe.compiler import Primal, Target
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.leaves import unwrapped
-from gradscribe.errors import NotSpecializedError
+from gradscribe.compiler.partly import compiled_as_a_whole
+from gradscribe.errors import NotSpecializedError, SourceNotFoundError
+from gradscribe.frontend.calls.recorded_functions import copied
 from gradscribe.ir.probing import probe
 from gradscribe.recording.levels import is_running
 from gradscribe.tracebacks import shorten, shortened
@@ -39,15 +43,29 @@ class Transform(CopiedAsFunction, ABC):
     """Compiled code that calls one refers to this very object."""
 
     def __init__(
-        self, function: Callable[..., Any], prefix: str, key: tuple[Any, ...], compiles: bool = True
+        self,
+        function: Callable[..., Any],
+        prefix: str,
+        key: tuple[Any, ...],
+        compiles: Compile = True,
     ) -> None:
         """prefix: begins its name, before that of the function. key: tells it from other
-        transforms of the function. compiles: or runs the function as it is, recorded."""
+        transforms of the function. compiles: or runs the function as it is, recorded; "auto":
+        compiles what can be compiled."""
         self._key = key
-        self.compiles = compiles
+        self.compiles: Compile = compiles
         self._latest: Plan | None = None
+        self._latest_call: PartialCall | None = None
         functools.update_wrapper(self, function, updated=())
         self.__name__ = f"{prefix}_{probe(function, '__name__', 'function')}"
+
+    given: Callable[..., Any]
+    """The function that it is made of."""
+
+    @property
+    @abstractmethod
+    def is_first_order(self) -> bool:
+        """Whether it is a first derivative, and not one of a derivative."""
 
     @property
     @abstractmethod
@@ -69,8 +87,8 @@ class Transform(CopiedAsFunction, ABC):
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         try:
-            if not self.compiles or is_running():
-                return self.recorded(args, keywords)
+            if self.compiles is not True or is_running():
+                return self._recorded_or_partly(args, keywords)
             target = self.compiled.of_call(len(args))
             values = target.values(args, keywords)
             primal, matched = target.program.find(values)
@@ -82,6 +100,32 @@ class Transform(CopiedAsFunction, ABC):
         except Exception as error:
             shorten(error)
             raise
+
+    def _recorded_or_partly(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        if not self.compiles or is_running():
+            return self.recorded(args, keywords)
+        try:
+            target = self.compiled.of_call(len(args))
+        except SourceNotFoundError:
+            return self.recorded(args, keywords)
+        values = target.values(args, keywords)
+        self._latest_call = PartialCall(
+            target,
+            values,
+            self._key,
+            lambda: self._compiled_for(target, values),
+            lambda: self.recorded(args, keywords),
+            lambda: self.given(*copied(args), **copied(keywords)),
+            self.is_first_order,
+        )
+        return self._latest_call.run()
+
+    def _compiled_for(self, target: Target, values: Values) -> tuple[Primal, Callable[[], Any]]:
+        """The lowering for a call, and what runs the code that was made of it."""
+        plan, matched = self._make_plan(target, values)
+        self._latest = plan
+        primal, matched = target.program.find(values)
+        return primal, functools.partial(plan.run, matched)
 
     def _make_plan(self, target: Target, values: Values) -> tuple[Plan, Values]:
         """Compile for this call; compiling may assume more of the arguments than before."""
@@ -96,10 +140,27 @@ class Transform(CopiedAsFunction, ABC):
 
     @property
     @shortened
+    def report(self) -> str:
+        """What of the latest call's program is recorded, and why."""
+        if self.compiles is True:
+            return compiled_as_a_whole(self.__name__)
+        if not self.compiles:
+            return f"`{self.__name__}` is recorded as a whole: `compile=False`"
+        if self._latest_call is None:
+            raise NotSpecializedError(
+                f"`{self.__name__}` was not called yet, so nothing is known of its calls",
+                "call it once",
+            )
+        return self._latest_call.report
+
+    @property
+    @shortened
     def source(self) -> str:
         """The generated code of the latest call's types."""
         if not self.compiles:
             raise recorded_transforms.without_source(self.__name__)
+        if self._latest_call is not None and self._latest_call.is_whole:
+            raise NotSpecializedError(f"{self.report}; so it has no source")
         if self._latest is None:
             raise NotSpecializedError(
                 f"`{self.__name__}` was not called yet, so it is compiled for no types",

@@ -34,7 +34,15 @@ from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 
-__all__ = ["Derivatives", "Primal", "Target", "argument_numbers", "derivatives", "target_of"]
+__all__ = [
+    "Derivatives",
+    "Primal",
+    "Target",
+    "argument_numbers",
+    "derivatives",
+    "partial_target",
+    "target_of",
+]
 
 
 @dataclass(slots=True)
@@ -64,7 +72,7 @@ class Target:
         found = self.spread.get(key)
         if found is None:
             function = spread(self.function, count + len(self.first))
-            made = replace(target_of(function), first=self.first, keywords=self.keywords)
+            made = replace(self._like(function), first=self.first, keywords=self.keywords)
             found = self.spread[key] = made
         return found
 
@@ -86,8 +94,13 @@ class Target:
     def _follow(self) -> None:
         """The function, or the class of the object, was changed in place since the last call."""
         changed: Any = type(self.first[0]).__call__ if self.special else self.function
-        found = target_of(changed)
+        found = self._like(changed)
         self.function, self.program, self.bind = found.function, found.program, found.bind
+
+    def _like(self, function: Any) -> Target:
+        """What is compiled of another function, in part if this is."""
+        found = target_of(function)
+        return partial_target(found) if self.program.is_partial else found
 
     def unbound(self, argnums: int | tuple[int, ...]) -> int | tuple[int, ...]:
         """Argnums of a call as those of the function, which takes `first` before."""
@@ -106,6 +119,11 @@ class Target:
         if not -count <= argnum < count:
             raise argnums_error(argnum, f"`{self.function.__name__}`", count)
         return argnum % count + len(self.first)
+
+
+def partial_target(target: Target) -> Target:
+    """The same, where calls that cannot be compiled are recorded."""
+    return replace(target, program=program_of(target.function, is_partial=True), spread={})
 
 
 def argnums_error(argnum: int, callee: str, count: int) -> ArgumentError:

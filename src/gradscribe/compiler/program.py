@@ -19,6 +19,7 @@ from gradscribe.compiler.derivatives import Derivatives, of_flat
 from gradscribe.compiler.entry import Entry, Values, argument
 from gradscribe.compiler.keys import KEYS, Key, key_of
 from gradscribe.compiler.leaves import Layout, builder, container_expressions, flattener, is_wrapped
+from gradscribe.compiler.partly import Partly, compiled_as_a_whole
 from gradscribe.compiler.signatures import ArgumentTypes, Binder, bound, parameter_location
 from gradscribe.compiler.specialization import Specialization
 from gradscribe.compiler.stored import refuse_overlap, refuse_read_only
@@ -31,6 +32,7 @@ from gradscribe.frontend.interface import (
     Lowered,
     Path,
     Place,
+    Recording,
     RunTimeKeyError,
     RunTimeObject,
 )
@@ -48,15 +50,15 @@ _MOST_PASSING = 8
 """For how many sets of classes and operations that a function has made the lowerings of one kind
 are kept: each of its calls makes others, and what these capture is kept with them."""
 
-_programs: OrderedDict[tuple[int, int], Program] = OrderedDict()
+_programs: OrderedDict[tuple[int, int, bool], Program] = OrderedDict()
 
 
-def program_of(function: FunctionType) -> Program:
-    """The program of a function's code (in its module)."""
-    key = (id(function.__code__), id(function.__globals__))
+def program_of(function: FunctionType, is_partial: bool = False) -> Program:
+    """The program of a function's code (in its module). is_partial: see `Program`."""
+    key = (id(function.__code__), id(function.__globals__), is_partial)
     program = _programs.get(key)
     if program is None:
-        program = _programs[key] = Program(function)
+        program = _programs[key] = Program(function, is_partial)
         if len(_programs) > _LIMIT:
             _programs.popitem(last=False)
     else:
@@ -65,14 +67,29 @@ def program_of(function: FunctionType) -> Program:
 
 
 class Program:
-    """All lowerings of one function. code and namespace are kept, so that their ids stay."""
+    """All lowerings of one function. code and namespace are kept, so that their ids stay.
 
-    def __init__(self, function: FunctionType) -> None:
+    is_partial: whether calls that cannot be compiled are recorded; parts: which, by the types of
+    the arguments.
+    """
+
+    def __init__(self, function: FunctionType, is_partial: bool = False) -> None:
         self.code: CodeType = function.__code__
         self.namespace = function.__globals__
         self.binder = Binder(self.code)
         self.variadic = is_variadic(function)
         self.primals: dict[Key, list[Primal]] = {}
+        self.is_partial = is_partial
+        self.parts: dict[Key, Partly] = {}
+
+    def partly(self, values: Values) -> Partly:
+        """Which calls are recorded in calls of this kind."""
+        return self.parts.setdefault(_key(values), Partly())
+
+    def forget(self, primal: Primal) -> None:
+        """Forget a lowering: from now on, others are made in its place."""
+        for key, known in self.primals.items():
+            self.primals[key] = [other for other in known if other is not primal]
 
     def find(self, values: Values, sampled: Sequence[bool] | None = None) -> tuple[Primal, Values]:
         """The lowering for a call, and the call's values with the captured ones. The lowering is
@@ -80,7 +97,7 @@ class Program:
 
         sampled: for each argument, whether its lengths may be assumed of later calls.
         """
-        key = tuple([KEYS[value.__class__](value) for value in values[1:]])
+        key = _key(values)
         known = self.primals.get(key, [])
         for position, primal in enumerate(known):
             matched = primal.match(values)
@@ -93,7 +110,8 @@ class Program:
     @compiling
     def _lower(self, values: Values, key: Key, sampled: Sequence[bool]) -> tuple[Primal, Values]:
         try:
-            primal = self._primal(values, sampled)
+            make = self._partial if self.is_partial else self._primal
+            primal = make(values, sampled)
         except GradscribeError as error:
             made = called_by(values[0]) is not values[0]
             if made and error.location and error.location.filename == self.code.co_filename:
@@ -104,6 +122,20 @@ class Program:
         self.primals[key] = _remembered([primal, *self.primals.get(key, ())])
         return primal, matched
 
+    def _partial(self, values: Values, sampled: Sequence[bool]) -> Primal:
+        """A new lowering, some calls in which are recorded."""
+        partly = self.partly(values)
+        while True:
+            try:
+                primal = self._primal(values, sampled, recording=partly.recording())
+                if primal.has_recorded:
+                    partly.refuse_outer_changes(primal.name, primal.lowered, primal.own_arguments)
+                primal.report = partly.report(primal.name, None, primal.recording)
+                return primal
+            except GradscribeError as error:
+                if not partly.records(error):
+                    raise
+
     def _primal(
         self,
         values: Values,
@@ -111,22 +143,24 @@ class Program:
         keyed: frozenset[Place] = frozenset(),
         known: frozenset[str] = frozenset(),
         numbers: frozenset[tuple[Any, ...]] = frozenset(),
+        recording: Recording | None = None,
     ) -> Primal:
         """A new lowering; once more, where a dict is found to have computed keys, or the integers
         in a list, or a number from outside, have to be known."""
         types = ArgumentTypes(known)
         try:
-            return Primal(self, values, sampled, types, keyed, numbers)
+            again = recording and Recording(recording.forms, recording.seen)
+            return Primal(self, values, sampled, types, keyed, numbers, again)
         except KnownListError as error:
             leaf = types.leaves[error.leaf]
-            return self._primal(values, sampled, keyed, known | {leaf}, numbers)
+            return self._primal(values, sampled, keyed, known | {leaf}, numbers, recording)
         except KnownNumberError as error:
-            return self._primal(values, sampled, keyed, known, numbers | {error.place})
+            return self._primal(values, sampled, keyed, known, numbers | {error.place}, recording)
         except RunTimeKeyError as error:
             if error.place is None or error.place in keyed:
                 raise UnsupportedError(error.what, error.advice, error.location) from None
             found = error.place
-        return self._primal(values, sampled, keyed | {found}, known, numbers)
+        return self._primal(values, sampled, keyed | {found}, known, numbers, recording)
 
 
 class Primal:
@@ -140,8 +174,11 @@ class Primal:
         types: ArgumentTypes,
         keyed: frozenset[Place],
         numbers: frozenset[tuple[Any, ...]],
+        recording: Recording | None = None,
     ) -> None:
         function, *arguments = values
+        self.recording = recording
+        self.report = compiled_as_a_whole(function.__name__)
         self.program = program
         self.user_function: FunctionType = function
         self._key = tuple(map(key_of, arguments))
@@ -152,13 +189,14 @@ class Primal:
         self._bind = program.binder.of(function)
         self._active_leaves: dict[tuple[int, ...] | None, tuple[int, ...]] = {}
         self.name: str = function.__name__ if function.__name__ != "<lambda>" else "function"
+        self.own_arguments = len(arguments)
         self.arguments = [
             self._type(function, name, value, number, use)
             for number, (name, value, use) in enumerate(zip(names, arguments, sampled, strict=True))
         ]
         self.facts = Facts(self._types.samples)
         self.lowered: Lowered = frontend.lower(
-            function, self.arguments, self.facts, self._capture, keyed, numbers
+            function, self.arguments, self.facts, self._capture, keyed, numbers, recording
         )
         self._entry = self._new_entry(len(arguments))
         self._guards = -1
@@ -240,6 +278,11 @@ class Primal:
         """What users call the leaves of the arguments."""
         return self._types.names
 
+    @property
+    def has_recorded(self) -> bool:
+        """Whether some of its calls are recorded."""
+        return self.recording is not None and bool(self.recording.made)
+
     def check_stored(self, leaves: Sequence[Any]) -> None:
         """Refuse a call whose stored-to arguments are read-only, or share memory with others."""
         try:
@@ -318,7 +361,7 @@ class Primal:
         and of captured Tensors."""
         if argnums is not None:
             return self.active_leaves(argnums)
-        own = len(self.program.binder.names)
+        own = self.own_arguments
         tensors = [
             i for i, a in enumerate(self.arguments) if i < own or any(map(is_wrapped, a.types))
         ]
@@ -363,6 +406,11 @@ def _remembered(primals: list[Primal]) -> list[Primal]:
     latest = list(dict.fromkeys(primal.passing for primal in primals if primal.passing))
     forgotten = latest[_MOST_PASSING:]
     return [primal for primal in primals if primal.passing not in forgotten]
+
+
+def _key(values: Values) -> Key:
+    """What tells the kinds of calls apart."""
+    return tuple([KEYS[value.__class__](value) for value in values[1:]])
 
 
 def _definition(function: FunctionType) -> Location | None:

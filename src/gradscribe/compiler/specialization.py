@@ -209,6 +209,11 @@ class Specialization:
         return f"{self._primal.name}({', '.join(parts)})"
 
     @property
+    def report(self) -> str:
+        """Which calls of the function are recorded, and why (see `compile="auto"`)."""
+        return self._primal.report
+
+    @property
     def ir(self) -> str:
         """The IR of the function, and of its gradient, each before what it calls."""
         primal, gradient = self._primal.function, self.generated_gradient

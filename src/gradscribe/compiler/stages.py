@@ -25,6 +25,7 @@ from gradscribe.transforms import adjoint, tangent
 from gradscribe.transforms.activity import active_values
 from gradscribe.transforms.adjoint.split import cut, simplify_joined
 from gradscribe.transforms.hoist import hoist
+from gradscribe.transforms.recorded import with_pullbacks
 from gradscribe.transforms.records.absent_records import with_empty_records
 from gradscribe.transforms.shape_sources import choose_shape_sources
 from gradscribe.transforms.simplify import simplify
@@ -49,7 +50,8 @@ class Stages:
     @compiling
     def joined(self) -> adjoint.Joined:
         """Primal and adjoint in one. What is not seeded is returned, and not differentiated."""
-        primal = with_empty_records(hoist(simplify(self.primal)))
+        primal = with_pullbacks(self.primal, self.active)
+        primal = with_empty_records(hoist(simplify(primal)))
         _refuse_records(primal, frozenset(self.active))
         if self.seeded is None:
             return adjoint.differentiate(primal, self.active)
@@ -89,7 +91,8 @@ class Stages:
     @cached_property
     def tangent(self) -> Function:
         """(arguments, tangents) -> (result, its tangent)"""
-        return simplify(tangent.differentiate(self.primal, self.active))
+        primal = with_pullbacks(self.primal, self.active)
+        return simplify(tangent.differentiate(primal, self.active))
 
     @cached_property
     def seeds(self) -> tuple[int, ...]:

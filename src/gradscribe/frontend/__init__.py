@@ -21,13 +21,21 @@ from gradscribe.frontend.calls import (
     iterator_tools,
     object_builtins,
     own_rules,
+    recorded_rules,
     remembering,
 )
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.control import contexts
 from gradscribe.frontend.effects import attributes_of, given_by
 from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.interface import Argument, CaptureCallback, Lowered, Path, Place
+from gradscribe.frontend.interface import (
+    Argument,
+    CaptureCallback,
+    Lowered,
+    Path,
+    Place,
+    Recording,
+)
 from gradscribe.frontend.interruptions import (
     AlwaysRaisesError,
     EverOtherTypesError,
@@ -52,6 +60,7 @@ del (
     iterator_tools,
     object_builtins,
     own_rules,
+    recorded_rules,
     remembering,
 )  # they have entered what they know
 
@@ -63,6 +72,7 @@ def lower(
     capture: CaptureCallback,
     keyed: frozenset[Place] = frozenset(),
     known: frozenset[tuple[Any, ...]] = frozenset(),
+    recording: Recording | None = None,
 ) -> Lowered:
     """The IR of a function for arguments of these types.
 
@@ -70,11 +80,12 @@ def lower(
     call, and receives the guards. capture: types an implicit input (see `interface`). keyed: the
     places of the dicts whose keys were found to be known at run time only (`RunTimeKeyError`).
     known: the places of the numbers from outside that it is lowered for (`KnownNumberError`).
+    recording: which calls are recorded when the program runs.
 
     Raises `UnsupportedError` (or one of its kinds) for what cannot be compiled, and
     `SourceNotFoundError` where there is no source.
     """
-    lowering = Lowering(Builder(facts), capture, keyed)
+    lowering = Lowering(Builder(facts), capture, keyed, recording)
     lowering.outside.known = known
     arguments = tuple(arguments)  # captures are added to the caller's list
     lowering.parameters = tuple(argument.name for argument in arguments)

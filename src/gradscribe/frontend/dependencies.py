@@ -31,6 +31,11 @@ def is_library(owner: Any) -> bool:
     if isinstance(owner, type) and owner in LOCAL_CLASSES:
         return all(map(is_library, owner.__mro__[1:]))
     name = owner.__name__ if isinstance(owner, types.ModuleType) else owner.__module__
+    return is_library_module(name)
+
+
+def is_library_module(name: Any) -> bool:
+    """Whether a module of this name is part of those."""
     top = name.partition(".")[0] if isinstance(name, str) else ""
     return top in _LIBRARIES or (top in sys.stdlib_module_names and top != "__main__")
 

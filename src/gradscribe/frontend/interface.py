@@ -8,14 +8,18 @@ arguments that it depends on, said as `Path`s that the driver reads again at eve
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import Function
 from gradscribe.ir.trees import Tree, count_leaves
 from gradscribe.ir.types import Type
+
+if TYPE_CHECKING:
+    from gradscribe.frontend.calls.observed import Form
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +275,48 @@ class Lowered:
         leaves += [None] * (len(self.origins) - len(leaves))
         new = [leaf for leaf, o in zip(leaves, self.origins, strict=True) if o is None]
         return {position: leaf for position, leaf in enumerate(new) if leaf is not None}
+
+
+class Site(NamedTuple):
+    """A place where a Python function is called. code: the identity of the function's code."""
+
+    code: int
+    filename: str
+    line: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Call:
+    """A call of a Python function that is, or was to be, compiled with its caller.
+
+    caller: the call in which it stands (None: the function that is compiled). from_library: whether
+    its caller belongs to Python or an installed numerical library. lines: the file of the function
+    that is called, and the first and last line of it.
+    """
+
+    function: FunctionType
+    site: Site
+    caller: Call | None
+    from_library: bool
+    lines: tuple[str, int, int]
+
+
+@dataclass(eq=False, slots=True)
+class Recording:
+    """Which calls are recorded when the program runs, and not compiled; see `recorded_calls`.
+
+    forms: what those return, by where they stand; seen: what any call returned in a recorded run,
+    if it was one thing. compiled: the other calls, in the order in which
+    they are met. around: those that are being compiled now, the innermost last. made: the recorded
+    ones. kept: the memory that those may have kept, and what was in it then.
+    """
+
+    forms: Mapping[Site, Form]
+    seen: Callable[[Site], Form | None] = lambda site: None
+    compiled: list[Call] = field(default_factory=list)
+    around: list[Call] = field(default_factory=list)
+    made: list[Call] = field(default_factory=list)
+    kept: dict[Any, Any] = field(default_factory=dict)
 
 
 CaptureCallback = Callable[[str, Any], Argument]

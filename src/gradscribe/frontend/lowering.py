@@ -18,7 +18,7 @@ from gradscribe.frontend.calls import raised
 from gradscribe.frontend.calls.definitions import Recursion
 from gradscribe.frontend.data.places import Place
 from gradscribe.frontend.frame import Frame
-from gradscribe.frontend.interface import CaptureCallback
+from gradscribe.frontend.interface import CaptureCallback, Recording
 from gradscribe.frontend.interface import Place as DictPlace
 from gradscribe.frontend.interruptions import AlwaysRaisesError
 from gradscribe.frontend.lowering_state import (
@@ -91,6 +91,7 @@ class Lowering:
     discarded: the expression whose value nobody uses, for it is a statement.
     attempts: of each `try` around, in how many blocks it stands, and what it catches. handled: the
     exception that is being handled.
+    recording: which calls are recorded at run time (None: none may be).
     remembered: the contents of what local functions read that remember their results, by function
     and name. protected: the lists that such functions returned.
     """
@@ -100,8 +101,10 @@ class Lowering:
         builder: Builder,
         capture: CaptureCallback | None = None,
         keyed: frozenset[DictPlace] = frozenset(),
+        recording: Recording | None = None,
     ) -> None:
         self.builder = builder
+        self.recording = recording
         self.keyed = keyed
         self.capture = capture
         self.parameters: tuple[str, ...] = ()

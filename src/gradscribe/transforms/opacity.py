@@ -51,12 +51,12 @@ _READING = frozenset({REREAD, WRITTEN})
 
 def refuse_opaque(function: Function, active_leaves: frozenset[int]) -> None:
     """Raise `NoDerivativeError` where a derivative through an opaque call is asked for."""
-    dependences = _Dependences(function)
+    dependences = Dependences(function)
     if not dependences.calls:
         return
     leaves = [function.body.parameters[leaf] for leaf in active_leaves]
     varied = reachable(filter(passes_derivative, leaves), dependences.uses)
-    useful = reachable(filter(_may_be_number, function.body.yields), dependences.sources)
+    useful = reachable(filter(may_be_number, function.body.yields), dependences.sources)
     for call, outcomes in dependences.calls.items():
         if not useful.isdisjoint(outcomes) and not varied.isdisjoint(call.operands):
             _refuse(call)
@@ -75,12 +75,12 @@ def reached_unknown(function: Function, leaves: Iterable[int]) -> frozenset[int]
 
 def _reached(function: Function, leaves: Iterable[int], among: Any) -> frozenset[int]:
     active = [function.body.parameters[leaf] for leaf in leaves]
-    varied = reachable(filter(passes_derivative, active), _Dependences(function).uses)
+    varied = reachable(filter(passes_derivative, active), Dependences(function).uses)
     results = enumerate(function.body.yields)
     return frozenset(i for i, value in results if value in varied and among(value))
 
 
-class _Dependences:
+class Dependences:
     """What depends on each value, and what each depends on.
 
     Beside the values, the hidden states are nodes: each call that may change one makes a new one of
@@ -195,7 +195,7 @@ def _changeable(values: Iterable[Value]) -> list[Value]:
     return [v for v in values if isinstance(v.type, Opaque) and not is_immutable(v.type.cls)]
 
 
-def _may_be_number(value: Value) -> bool:
+def may_be_number(value: Value) -> bool:
     """Whether a derivative of a result may be asked for; not of a text, say."""
     return is_unknown(value.type) or passes_derivative(value)
 

@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from gradscribe.ir.core import CALL, IF, Block, Callee, Function, Operation, Value
-from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, REREAD, UNDEF
+from gradscribe.primitives.control import CONSTANT, ENTER, EXIT, ITEM, REREAD, UNDEF
 from gradscribe.primitives.raising import is_attempt
 
 _CONTEXTS = frozenset({ENTER, EXIT})
-_STAYING = frozenset({CONSTANT, UNDEF, REREAD})
+_STAYING = frozenset({CONSTANT, UNDEF, ITEM, REREAD})
 
 
 def sink(function: Function) -> Function:

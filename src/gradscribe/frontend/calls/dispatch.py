@@ -23,6 +23,7 @@ from gradscribe.frontend.calls import (
     methods,
     opaque,
     randomness,
+    recorded_calls,
     static_values,
 )
 from gradscribe.frontend.calls.raised import call_as_python
@@ -180,6 +181,9 @@ def _call_unregistered(
         return call(lowering, node, Static(chosen), arguments, keywords)
     function = plain_function(callee)
     if function is not None and _is_opaque_function(lowering, node, function, arguments, keywords):
+        found = recorded_calls.typed(lowering, node, function, arguments, keywords)
+        if found is not None:
+            return found
         return opaque.call(lowering, node, callee, arguments, keywords)
     if function is not None:
         return inlining.call_function(lowering, node, function, arguments, keywords)

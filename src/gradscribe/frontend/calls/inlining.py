@@ -11,7 +11,14 @@ from typing import Any
 
 from gradscribe.errors import SourceNotFoundError
 from gradscribe.frontend import dependencies, outside, wording
-from gradscribe.frontend.calls import destinations, options, positions, static_values, tensors
+from gradscribe.frontend.calls import (
+    destinations,
+    options,
+    positions,
+    recorded_calls,
+    static_values,
+    tensors,
+)
 from gradscribe.frontend.calls.frames import run_frame
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import DependencyKind, Path
@@ -101,6 +108,18 @@ def compose(
 
 
 def call_function(
+    lowering: Lowering,
+    node: Any,
+    function: types.FunctionType,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    if lowering.recording is None:
+        return _inlined(lowering, node, function, arguments, keywords)
+    return recorded_calls.call(lowering, node, function, arguments, keywords, _inlined)
+
+
+def _inlined(
     lowering: Lowering,
     node: Any,
     function: types.FunctionType,

@@ -1,0 +1,287 @@
+"""Programs that are compiled in part: what is known of the calls that are recorded instead.
+
+A call of a Python function that cannot be compiled is recorded when the program runs. Its type is
+that of what it returned in a run of the whole program, recorded, with the values of a real call:
+`Observer` notes what each function of the user's returned there. `Partly` chooses, from the errors
+that compiling raises, which calls are recorded.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import sys
+import traceback
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from inspect import (
+    CO_ASYNC_GENERATOR,
+    CO_COROUTINE,
+    CO_GENERATOR,
+    CO_VARARGS,
+    CO_VARKEYWORDS,
+)
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import GradscribeError
+from gradscribe.frontend.calls.observed import Form, OtherForm, form_of, has_derivative, joined
+from gradscribe.frontend.calls.recorded_functions import MACHINES, is_same, plain_tree
+from gradscribe.frontend.dependencies import is_library_module
+from gradscribe.frontend.interface import Call, Lowered, Recording, Site
+from gradscribe.frontend.interruptions import NotRecordedError
+
+_GENERATOR = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
+_TOOLS = frozenset({"gradscribe", "numpy", "gast", "astunparse"})
+
+_INNER = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"})
+"""Frames that belong to the function that they stand in."""
+
+_MOST_SURPRISES = 4
+"""So often a call may return another type than it was compiled for."""
+
+
+class Partly:
+    """The calls of one kind of a program: which of its calls are recorded.
+
+    seen: what calls returned in recorded runs. recorded: those that are recorded, and why. whole:
+    for what is done with the program (by a key of the caller's), why it is recorded as a whole.
+    ran: the user's functions that ran, compiled or not.
+    surprises: how often one returned something else. is_observed: whether the latest run was.
+    """
+
+    def __init__(self) -> None:
+        self.seen: dict[Site, set[Form]] = {}
+        self.codes: dict[int, CodeType] = {}
+        self.recorded: dict[Site, str] = {}
+        self.whole: dict[Hashable, str] = {}
+        self._refused: set[Site] = set()
+        self._unrecordable: set[int] = set()
+        self._doubtful: set[Site] = set()
+        self.ran: set[CodeType] = set()
+        self.surprises = 0
+        self.is_observed = False
+
+    def recording(self) -> Recording:
+        """What a lowering is told."""
+        forms = {site: self._form(site) for site in self.recorded}
+        known = {site: form for site, form in forms.items() if form is not None}
+        return Recording(known, self._form)
+
+    def records(self, error: GradscribeError) -> bool:
+        """Whether one more call is recorded from now on, so that this error may not come again: of
+        those that it came about by, the innermost that stands in the user's own code, or, within a
+        library, has a result without derivative."""
+        for call in error.calls:
+            assert isinstance(call, Call)
+            if self.recorded.pop(call.site, None) is not None:
+                self._refused.add(call.site)
+            form = self._form(call.site)
+            if form is None or call.site in self._refused:
+                continue
+            has_limits = call.from_library or call.site.code in self._unrecordable
+            if has_limits and has_derivative(form):
+                continue
+            self.recorded[call.site] = error.what
+            return True
+        return False
+
+    def failed(self, error: BaseException) -> None:
+        """Note that the functions which an error has left cannot run recorded."""
+        frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+        codes = {id(frame.f_code): frame.f_code for frame in frames}
+        self.codes.update(codes)
+        self._unrecordable.update(codes)
+
+    def learn(self, site: Site, form: Form | None) -> None:
+        """Note that a recorded call returned this (None: that it changed what it was given). What
+        those around it return has to be seen anew."""
+        self.surprises += 1
+        if form is None or self.surprises > _MOST_SURPRISES:
+            self._refused.add(site)
+            self.recorded.pop(site, None)
+        elif site in self.seen:
+            self.seen[site].add(form)
+        else:
+            self.seen[site] = {*self._seen_at(site), form}
+        self._doubtful = set(self.seen) - {site}
+
+    def report(self, name: str, key: Hashable, recording: Recording | None) -> str:
+        """What is recorded of the function of this name, and why."""
+        if key in self.whole:
+            return f"`{name}` is recorded as a whole: {self.whole[key]}"
+        made = {call.site: call for call in (recording.made if recording else ())}
+        if not made:
+            return compiled_as_a_whole(name)
+        lines = [f"`{name}` is compiled, but for calls that are recorded:"]
+        for site, call in made.items():
+            place = f'File "{site.filename}", line {site.line}'
+            reason = self.recorded.get(site, "it is a library's, and given constants")
+            lines.append(f"  {place}: `{call.function.__name__}`, for {reason}")
+        return "\n".join(lines)
+
+    def _form(self, site: Site) -> Form | None:
+        forms = set() if site in self._doubtful else self._seen_at(site)
+        return joined(forms) if forms else None
+
+    def _seen_at(self, site: Site) -> set[Form]:
+        """What a call returned; where Python and the compiler count its lines in different ways,
+        what all calls of the function in that file did."""
+        if site in self.seen:
+            return self.seen[site]
+        others = (self.seen[s] for s in self.seen if s[:2] == site[:2])
+        return {form for forms in others for form in forms}
+
+    @contextmanager
+    def observing(self) -> Iterator[None]:
+        """Note what the functions return that run in the block."""
+        self.is_observed = sys.getprofile() is None  # not taken away from whom that is for
+        if not self.is_observed:
+            yield
+            return
+        before = {site: set(forms) for site, forms in self.seen.items()}
+        sys.setprofile(_Observer(self))
+        try:
+            yield
+        except BaseException:
+            self.seen = before  # what was left by the exception has returned nothing
+            raise
+        finally:
+            sys.setprofile(None)
+
+    def note(self, frame: FrameType, site: Site, form: Form) -> None:
+        """Note what a call returned."""
+        self.codes[site.code] = frame.f_code
+        self._doubtful.discard(site)
+        self.seen.setdefault(site, set()).add(form)
+        if not _is_library(frame):
+            self.ran.add(frame.f_code)
+
+    def refuse_outer_changes(self, name: str, lowered: Lowered, own: int) -> None:
+        """Refuse a function that changes outside what its recorded calls may read, or reads what
+        they may change: what is compiled reads all that first, and changes it last. own: how many
+        arguments it has."""
+        changes = any(change.argument >= own for change in lowered.changes)
+        what = ""
+        if changes or lowered.attributes or lowered.containers:
+            what = f"`{name}` changes what it finds outside, beside calls that are recorded"
+        stored = frozenset[str]().union(*map(_stored_names, self.ran))
+        steps = (step for capture in lowered.captures for _, step in capture.path.steps)
+        for step in steps:
+            if isinstance(step, str) and step in stored:
+                what = f"`{step}`, which `{name}` reads, may be changed by a call that is recorded"
+        if what:
+            raise NotRecordedError(what)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether no function that ran seems to have changed anything that others see."""
+        return all(map(_is_quiet, self.ran))
+
+
+def compiled_as_a_whole(name: str) -> str:
+    """The report of a function with no recorded calls."""
+    return f"`{name}` is compiled as a whole"
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A call that runs: its arguments, each with what it held before, and where it began."""
+
+    arguments: list[tuple[Any, Any]]
+    start: Any
+
+
+class _Observer:
+    """Notes what is returned to functions of the user's, and of libraries."""
+
+    def __init__(self, partly: Partly) -> None:
+        self._partly = partly
+        self._machine = MACHINES[0]
+        self._begun: dict[FrameType, _Begun] = {}
+
+    def __call__(self, frame: FrameType, event: str, value: Any) -> None:
+        if event not in ("call", "return") or not _has_result(frame.f_code):
+            return
+        caller = frame.f_back
+        while caller is not None and caller.f_code.co_name in _INNER:
+            caller = caller.f_back
+        if caller is None or _is_tool(caller):
+            return
+        if event == "call":
+            given = list(map(frame.f_locals.get, _parameters(frame.f_code)))
+            contents = [(item, self._content(item)) for item in given]
+            self._begun[frame] = _Begun(contents, self._machine.start_of(given))
+            return
+        site = Site(id(frame.f_code), caller.f_code.co_filename, caller.f_lineno)
+        self._partly.note(frame, site, self._form(self._begun.pop(frame, None), value, caller))
+
+    def _form(self, begun: _Begun | None, value: Any, caller: FrameType) -> Form:
+        """The form of a result, if a call like this can be recorded by itself."""
+        if begun is None:
+            return OtherForm("unknown call")
+        if not all(is_same(self._content(item), before) for item, before in begun.arguments):
+            return OtherForm("changed argument")
+        is_known = self._machine.is_function_of(value, begun.start)
+        if is_known is False or (is_known is None and not self._partly.is_quiet):
+            return OtherForm("function of more than its arguments")
+        return form_of(value, self._machine.plain, known=_is_library(caller))
+
+    def _content(self, item: Any) -> Any:
+        """What an argument holds now; a recorded array gets another value with each store."""
+        found = plain_tree(item, self._machine.plain)
+        if type(found) in (list, dict):
+            return tuple(found.items()) if type(found) is dict else tuple(found)
+        return found.copy() if type(item) is np.ndarray else found
+
+
+def _parameters(code: CodeType) -> tuple[str, ...]:
+    flags = (code.co_flags & CO_VARARGS, code.co_flags & CO_VARKEYWORDS)
+    count = code.co_argcount + code.co_kwonlyargcount + sum(map(bool, flags))
+    return code.co_varnames[:count]
+
+
+@functools.lru_cache(maxsize=4096)
+def _has_result(code: CodeType) -> bool:
+    """Whether what a frame returns is what its caller gets: not of a generator."""
+    return not code.co_flags & _GENERATOR and code.co_name not in _INNER
+
+
+def _is_library(frame: FrameType) -> bool:
+    """Whether a frame runs code of Python or of an installed numerical library."""
+    return is_library_module(frame.f_globals.get("__name__"))
+
+
+def _is_tool(frame: FrameType) -> bool:
+    """Whether what a frame calls is none of the program's: in code of this package, of what it is
+    made of, or of Python."""
+    top = str(frame.f_globals.get("__name__")).partition(".")[0]
+    return top in _TOOLS or (top in sys.stdlib_module_names and top != "__main__")
+
+
+_NAMED_STORES = frozenset(
+    {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "STORE_DEREF", "DELETE_DEREF"}
+)
+_STORES = _NAMED_STORES | {"STORE_SUBSCR", "DELETE_SUBSCR", "IMPORT_NAME"}
+_CHANGES = frozenset(
+    {"print", "input", "open", "write", "next", "send", "setattr", "append", "extend", "insert"}
+    | {"add", "update", "pop", "popitem", "remove", "clear", "setdefault", "sort", "reverse"}
+    | {"put", "random", "normal", "uniform", "integers", "warn", "info", "debug", "warning", "log"}
+)
+"""Names by which something is changed, or told, outside of the function that says them."""
+
+
+@functools.lru_cache(maxsize=4096)
+def _stored_names(code: CodeType) -> frozenset[str]:
+    stores = (i for i in dis.get_instructions(code) if i.opname in _NAMED_STORES)
+    return frozenset(str(i.argval) for i in stores)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_quiet(code: CodeType) -> bool:
+    if not _CHANGES.isdisjoint(code.co_names):
+        return False
+    return all(i.opname not in _STORES for i in dis.get_instructions(code))

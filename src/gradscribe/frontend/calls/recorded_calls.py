@@ -1,0 +1,213 @@
+"""Calls of Python functions that are recorded at run time, where they cannot be compiled.
+
+Comes in: for such a call (a `Site`), the form of what it returned in a recorded run. Goes out: the
+operation `effect`, whose callee is a `Recorded` function; `transforms.recorded` makes it one that
+is differentiated. The other calls are compiled as always, and noted: an error that leaves them
+tells by which calls it came about (`GradscribeError.calls`), so that one of these is recorded when
+the program is compiled again.
+
+What a recorded call is given may be kept by it; what it returns may be memory that others have,
+too: it is not stored to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+from gradscribe.errors import GradscribeError
+from gradscribe.frontend.calls import observed
+from gradscribe.frontend.calls.recorded_functions import Recorded, leaves_of
+from gradscribe.frontend.calls.run_time_arguments import argument_of
+from gradscribe.frontend.dependencies import is_library
+from gradscribe.frontend.frame import Frame
+from gradscribe.frontend.interface import Call, Recording, Site
+from gradscribe.frontend.interruptions import NotRecordedError
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.memory import storages
+from gradscribe.frontend.values import DictRef, ListRef, Ref, Static, Storage, TupleOf
+from gradscribe.ir.affine import Affine
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import Array, Opaque
+from gradscribe.primitives.contracts import is_immutable
+from gradscribe.primitives.control import EFFECT
+from gradscribe.primitives.typing import TypeRuleError
+
+Compile = Callable[[Lowering, Any, FunctionType, tuple[Any, ...], dict[str, Any]], Any]
+
+
+def call(
+    lowering: Lowering,
+    node: Any,
+    function: FunctionType,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+    compile: Compile,
+) -> Any:
+    """A call that is recorded, if it is one of those; otherwise compiled, and noted."""
+    recording = lowering.recording
+    assert recording is not None
+    noted = _noted(lowering, node, function, recording)
+    form = recording.forms.get(noted.site)
+    try:
+        if form is not None:
+            return _record(lowering, node, noted, form, arguments, keywords)
+        recording.compiled.append(noted)
+        recording.around.append(noted)
+        try:
+            return compile(lowering, node, function, arguments, keywords)
+        finally:
+            recording.around.pop()
+    except GradscribeError as error:
+        error.calls.append(noted)
+        raise
+
+
+def typed(
+    lowering: Lowering,
+    node: Any,
+    function: FunctionType,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """A call of a library's function that is not compiled, and that nothing differentiated goes
+    into: typed by what it returned in a recorded run. None where that is not known."""
+    recording = lowering.recording
+    if recording is None:
+        return None
+    noted = _noted(lowering, node, function, recording)
+    form = recording.seen(noted.site)
+    if form is None:
+        return None
+    return _record(lowering, node, noted, form, arguments, keywords)
+
+
+def _noted(lowering: Lowering, node: Any, function: FunctionType, recording: Recording) -> Call:
+    place = lowering.location(node) if node is not None else lowering.builder.location
+    filename, line = (place.filename, place.line) if place is not None else ("", 0)
+    code = function.__code__
+    last = max((line for *_, line in code.co_lines() if line), default=code.co_firstlineno)
+    return Call(
+        function,
+        Site(id(code), filename, line),
+        recording.around[-1] if recording.around else None,
+        is_library(_caller(lowering).function),
+        (code.co_filename, code.co_firstlineno, last),
+    )
+
+
+def _caller(lowering: Lowering) -> Frame:
+    """The frame of the program that a call stands in, not one of our own."""
+    return next((f for f in reversed(lowering.frames) if f.called_at is None), lowering.frame)
+
+
+def _record(
+    lowering: Lowering,
+    node: Any,
+    noted: Call,
+    form: observed.Form,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    given = (*arguments, *keywords.values())
+    for item in given:
+        _refuse_unlike(lowering, node, item)
+    tree = (
+        tuple(argument_of(lowering, item) for item in arguments),
+        {key: argument_of(lowering, item) for key, item in keywords.items()},
+    )
+    try:
+        type_, axes = observed.type_for(form, list(_known(lowering, tree)))
+    except TypeRuleError as error:
+        raise _refusal(lowering, node, f"it returned {form}: {error}") from None
+    name = noted.function.__name__.replace("<lambda>", "function")
+    callee = Recorded(noted.function, name, noted.site, form, axes)
+    reached = _keep(lowering, node, given)
+    value = lowering.emit(EFFECT, {"args": tree[0], "keywords": tree[1], "type": type_}, callee)
+    assert lowering.recording is not None
+    lowering.recording.made.append(noted)
+    return _returned(lowering, lowering.wrap(value, reached), form)
+
+
+def _returned(lowering: Lowering, item: Any, form: observed.Form) -> Any:
+    """What a call returns whose value is this one: nobody may change it."""
+    if isinstance(form, observed.StaticForm):
+        return Static(form.value)
+    if isinstance(item, Ref):
+        item.storage.read_only = True
+    if not isinstance(form, observed.TupleForm):
+        return item
+    items = tuple(
+        _returned(lowering, below, part) for below, part in zip(item.items, form.items, strict=True)
+    )
+    if form.cls is tuple:
+        return TupleOf(items)
+    storage = Storage()
+    lowering.contents[storage] = items
+    lowering.protected.add(storage)
+    return ListRef(storage)
+
+
+def _known(lowering: Lowering, tree: Any) -> Iterator[tuple[Affine, int, observed.Axis]]:
+    """The lengths of the arrays that a call is given."""
+    samples = lowering.builder.facts.samples
+    for steps, leaf in leaves_of(tree, lambda item: isinstance(item, Value)):
+        if isinstance(leaf, Value) and isinstance(leaf.type, Array):
+            for number, length in enumerate(leaf.type.dims):
+                terms = [samples.get(symbol) for symbol, _ in length.terms]
+                if all(term is not None for term in terms):
+                    pairs = zip(terms, length.terms, strict=True)
+                    sample = length.constant + sum((n or 0) * c for n, (_, c) in pairs)
+                    yield length, sample, (steps, number)
+
+
+def _keep(lowering: Lowering, node: Any, given: tuple[Any, ...]) -> frozenset[Storage]:
+    """Note that a call may keep the arrays that it is given; refuse it where another one may have
+    kept what has changed since."""
+    assert lowering.recording is not None
+    kept: dict[Any, Any] = lowering.recording.kept
+    reached = {
+        storage: lowering.contents[storage]
+        for item in given
+        for storage in storages(lowering, item)
+        if isinstance(lowering.contents.get(storage), Value)
+    }
+    for storage, contents in kept.items():
+        if storage not in reached and lowering.contents.get(storage, contents) is not contents:
+            raise _refusal(
+                lowering, node, "an array changes that was given to such a call before it"
+            )
+    kept.update(reached)
+    return frozenset(reached)
+
+
+def _refuse_unlike(lowering: Lowering, node: Any, item: Any) -> None:
+    """Refuse to hand over what the called function would find to be another object."""
+    if lowering.has_tensors:
+        raise _refusal(lowering, node, "it is given a Tensor")
+    if isinstance(item, TupleOf):
+        if item.cls is not tuple:
+            raise _refusal(lowering, node, f"it is given a {item.cls.__name__}")
+        for below in item.items:
+            _refuse_unlike(lowering, node, below)
+    elif isinstance(item, (ListRef, DictRef)):
+        contents = lowering.contents[item.storage]
+        if not isinstance(contents, Value):
+            for below in contents.values() if isinstance(contents, dict) else contents:
+                _refuse_unlike(lowering, node, below)
+    elif isinstance(item, Ref):
+        type_ = lowering.value(item).type
+        if isinstance(type_, Array) and (type_.spelling, type_.module) != ("numpy", "numpy"):
+            raise _refusal(lowering, node, "it is given a Tensor")
+    elif isinstance(item, Value) and _may_hold_anything(item):
+        raise _refusal(lowering, node, "it is given an object of the running program")
+
+
+def _may_hold_anything(value: Value) -> bool:
+    return isinstance(value.type, Opaque) and not is_immutable(value.type.cls)
+
+
+def _refusal(lowering: Lowering, node: Any, why: str) -> NotRecordedError:
+    what = f"a call that cannot be compiled cannot be recorded by itself: {why}"
+    return NotRecordedError(what, "", lowering.location(node) if node is not None else None)

@@ -1,0 +1,239 @@
+"""Functions that emitted code calls, and that run recorded: operation by operation.
+
+They are given the arguments of the user's call, and give what the user's function returns, of the
+type that the program was compiled for, in memory of its own. A `Recorded` runs the function as it
+is; a `Differentiated` records it, and gives a `Pullback` besides.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from gradscribe.frontend.calls import observed
+from gradscribe.frontend.calls.observed import Axes, Axis, Form, Steps
+from gradscribe.frontend.interface import Site
+from gradscribe.primitives.contracts import PURE
+
+Vjp = Callable[..., tuple[Any, Callable[[Any], Sequence[Any]]]]
+
+
+class Machine(Protocol):
+    """What runs functions recorded (`gradscribe.recording`, entered by the layers above)."""
+
+    def vjp(self, function: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, Any]:
+        """The result, and the function from its cotangent to those of the arguments."""
+
+    def plain(self, value: Any) -> Any:
+        """The value itself, for one of a recorded run."""
+
+    def start_of(self, arguments: Sequence[Any]) -> Any:
+        """The beginning, now, of a call with these arguments in a recorded run."""
+
+    def is_function_of(self, result: Any, start: Any) -> bool | None:
+        """Whether what a call returned is computed from its arguments alone (None: not known)."""
+
+
+_IMMUTABLE = (int, float, complex, str, bytes, np.generic)
+
+MACHINES: list[Machine] = []
+
+
+class UnexpectedError(BaseException):
+    """A recorded call did what the program around it was not compiled for. (It passes by what the
+    program catches: the run is given up.) form: that of what it returned; None if it changed what
+    it was given."""
+
+    def __init__(self, site: Site, form: Form | None) -> None:
+        self.site = site
+        self.form = form
+
+
+class Recorded:
+    """A function as emitted code calls it. form, axes: what its result must be."""
+
+    __gradscribe_contract__ = PURE
+    __module__ = "recorded"
+
+    def __init__(
+        self, function: Callable[..., Any], name: str, site: Site, form: Form, axes: Axes
+    ) -> None:
+        self.function = function
+        self.site = site
+        self.form = form
+        self._axes = axes
+        self.__name__ = name
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        tree = (args, keywords)
+        given = copied(tree)
+        result = self.function(*given[0], **given[1])
+        self.check_unchanged(tree, given)
+        return owned(self.checked(result, tree))
+
+    def checked(self, result: Any, tree: Any) -> Any:
+        """A (plain) result, if it is what it must be."""
+        if observed.fits(self.form, self._axes, result, functools.partial(_length_in, tree)):
+            return result
+        raise UnexpectedError(self.site, observed.form_of(result))
+
+    def check_unchanged(self, before: Any, after: Any) -> None:
+        if not is_same(before, after):
+            raise UnexpectedError(self.site, None)
+
+
+class Differentiated:
+    """A function as emitted code calls it where a derivative passes through. active: where the
+    arguments stand that it is differentiated by; results: where the results do that have one."""
+
+    __gradscribe_contract__ = PURE
+    __module__ = "recorded"
+
+    def __init__(self, call: Recorded, active: Sequence[Steps], results: Sequence[Steps]) -> None:
+        self._call = call
+        self._active = active
+        self._results = results
+        self.__name__ = f"{call.__name__}_vjp"
+
+    def __call__(self, *args: Any, **keywords: Any) -> tuple[Any, Pullback]:
+        call, (machine,) = self._call, MACHINES
+        tree = (args, keywords)
+        given = copied(tree)
+        found: list[Any] = []
+
+        def of_active(*leaves: Any) -> tuple[Any, ...]:
+            pairs = dict(zip(self._active, leaves, strict=True))
+            own_args, own_keywords = replaced(given, pairs)
+            out = call.function(*own_args, **own_keywords)
+            after = [plain_tree(leaf, machine.plain) for leaf in leaves]
+            call.check_unchanged([at(tree, steps) for steps in self._active], after)
+            result = plain_tree(out, machine.plain)
+            found.append(call.checked(result, tree))
+            return tuple(at(out, steps) for steps in self._results)
+
+        leaves = [at(given, steps) for steps in self._active]
+        _, pullback = machine.vjp(of_active, leaves)
+        call.check_unchanged(tree, given)
+        likes = [at(tree, steps) for steps in self._active]
+        result = owned(found[0])
+        outs = [at(result, steps) for steps in self._results]
+        return result, Pullback(pullback, likes, outs)
+
+
+class Pullback:
+    """From the cotangents of a recorded call's results to those of its arguments."""
+
+    def __init__(
+        self, pullback: Callable[[Any], Any], likes: Sequence[Any], outs: Sequence[Any]
+    ) -> None:
+        """likes: the arguments; outs: the results."""
+        self._pullback = pullback
+        self._likes = list(map(_like, likes))
+        self._outs = list(map(_like, outs))
+
+    def __call__(self, *cotangents: Any) -> Any:
+        return _conformed(self._pullback(tuple(map(copied, cotangents))), self._likes)
+
+    def tangent(self, *tangents: Any) -> Any:
+        """The tangents of the results, from those of the arguments: what this does is linear, and
+        that is its transpose."""
+        (machine,) = MACHINES
+        _, transposed = machine.vjp(lambda *given: self._pullback(given), self._outs)
+        return _conformed(transposed(tuple(map(copied, tangents))), self._outs)
+
+
+# -- trees of arguments and results ----------------------------------------------------------------
+
+
+def leaves_of(tree: Any, is_leaf: Callable[[Any], bool]) -> Iterator[tuple[Steps, Any]]:
+    """The leaves of nested tuples, lists and dicts, and where they stand."""
+    if is_leaf(tree):
+        yield (), tree
+    elif isinstance(tree, (tuple, list)):
+        for number, item in enumerate(tree):
+            for steps, leaf in leaves_of(item, is_leaf):
+                yield (number, *steps), leaf
+    elif isinstance(tree, dict):
+        for key, item in tree.items():
+            for steps, leaf in leaves_of(item, is_leaf):
+                yield (key, *steps), leaf
+
+
+def at(tree: Any, steps: Steps) -> Any:
+    """What stands at a place of a tree."""
+    return functools.reduce(operator.getitem, steps, tree)
+
+
+def replaced(tree: Any, leaves: dict[Steps, Any], here: Steps = ()) -> Any:
+    """The tree with other leaves at some places."""
+    if here in leaves:
+        return leaves[here]
+    if type(tree) in (tuple, list):
+        return type(tree)(replaced(item, leaves, (*here, i)) for i, item in enumerate(tree))
+    if type(tree) is dict:
+        return {key: replaced(item, leaves, (*here, key)) for key, item in tree.items()}
+    return tree
+
+
+def copied(tree: Any) -> Any:
+    """The tree with memory of its own."""
+    if type(tree) is np.ndarray:
+        return tree.copy(order="K")
+    if type(tree) in (tuple, list):
+        return type(tree)(map(copied, tree))
+    return {key: copied(item) for key, item in tree.items()} if type(tree) is dict else tree
+
+
+def plain_tree(tree: Any, plain: Callable[[Any], Any]) -> Any:
+    """The values themselves, of a result of a recorded run."""
+    tree = plain(tree)
+    if type(tree) in (tuple, list):
+        return type(tree)(plain_tree(item, plain) for item in tree)
+    return tree
+
+
+def owned(result: Any) -> Any:
+    """A result in memory of its own: nobody knows who else has it."""
+    return copied(result)
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Whether two trees of arguments are the same, the bytes of arrays compared."""
+    if type(a) is not type(b):
+        return False
+    if type(a) is np.ndarray:
+        like = a.dtype == b.dtype and a.shape == b.shape
+        return like and bool(a.tobytes() == b.tobytes())
+    if type(a) in (tuple, list):
+        return len(a) == len(b) and all(map(is_same, a, b))
+    if type(a) is dict:
+        return list(a) == list(b) and all(is_same(a[key], b[key]) for key in a)
+    return a is b or (isinstance(a, _IMMUTABLE) and bool(a == b or (a != a and b != b)))
+
+
+def _like(value: Any) -> Any:
+    """Zero, of the type of a number or an array."""
+    return np.zeros(value.shape, value.dtype) if type(value) is np.ndarray else type(value)(0)
+
+
+def _conformed(found: Sequence[Any], likes: Sequence[Any]) -> Any:
+    """(Co)tangents of the types of what they belong to, in memory of their own."""
+    own = tuple(map(_as_type, found, likes))
+    return own[0] if len(own) == 1 else own
+
+
+def _as_type(item: Any, like: Any) -> Any:
+    if item is None:
+        return like.copy() if type(like) is np.ndarray else like
+    if type(like) is np.ndarray:
+        return np.array(item, like.dtype)
+    return item if type(item) is type(like) else type(like)(item)
+
+
+def _length_in(tree: Any, axis: Axis) -> int:
+    steps, number = axis
+    return int(at(tree, steps).shape[number])

@@ -1,0 +1,634 @@
+"""`compile="auto"`: what can be compiled is, and the calls that cannot are recorded."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.errors import ArgumentError, GradscribeError, NotSpecializedError, UnsupportedError
+
+
+def told(error: GradscribeError) -> tuple[str, str]:
+    return error.what, error.advice
+
+
+X = np.array([0.5, 1.5, 2.5])
+W = np.array([1.0, -2.0, 0.5])
+
+
+# -- helpers that cannot be compiled, one of each class --------------------------------------------
+
+
+def validated(function: Any) -> Any:
+    @functools.wraps(function)
+    def checked(*args: Any, **keywords: Any) -> Any:
+        bound = inspect.signature(function).bind(*args, **keywords)
+        bound.apply_defaults()
+        return function(*bound.args, **bound.kwargs)
+
+    return checked
+
+
+@validated
+def of_a_checked_signature(x, scale=2.0):
+    return np.sin(x) * scale
+
+
+@functools.lru_cache
+def nodes(count):
+    found = []
+    found.append(count)
+    exec("", {})
+    return np.linspace(0.0, 1.0, count)
+
+
+def with_remembered_nodes(x):
+    return x * nodes(len(x))
+
+
+calls = 0
+
+
+def counting(x):
+    global calls
+    calls += 1
+    return x * x
+
+
+def reshaped(x):
+    y = x * 2
+    y.shape = (3, 1)
+    return y
+
+
+def by_a_program_in_a_string(x):
+    return eval("np.cos(x) * x", {"np": np, "x": x})
+
+
+def of_two_results(x, k=2):
+    eval("0")
+    return x * k, (np.sum(x), 3, None)
+
+
+def in_a_list(x):
+    eval("0")
+    return [np.sin(x), np.cos(x)]
+
+
+def handed_a_list(items, more):
+    eval("0")
+    return items[0] * items[1] + more["k"]
+
+
+class Layer:
+    def __init__(self):
+        self.weights = W
+        self.seen = 0
+
+    def apply(self, x):
+        self.seen += 1
+        eval("0")
+        return np.tanh(self.weights * x)
+
+
+LAYER = Layer()
+
+FUNCTIONS = {
+    "a checked signature": lambda x: np.sum(of_a_checked_signature(x) * x),
+    "a keyword": lambda x: np.sum(of_a_checked_signature(x, scale=3.0) ** 2),
+    "remembered results": lambda x: np.sum(with_remembered_nodes(x) * x),
+    "a global that is set": lambda x: np.sum(counting(x) * x),
+    "a shape that is set": lambda x: np.sum(reshaped(x) @ np.ones((1, 2)) * np.sum(x)),
+    "a program in a string": lambda x: np.sum(by_a_program_in_a_string(x * 2)),
+    "a method": lambda x: np.sum(LAYER.apply(x) * x),
+    "an argument in a list": lambda x: np.sum(handed_a_list([x, x * 2], {"k": x})),
+    "a number": lambda x: by_a_program_in_a_string(x[0]) * x[1],
+}
+
+
+def of_tuple(x):
+    a, (b, n, none) = of_two_results(x, k=3)
+    assert none is None
+    return np.sum(a) * b * n
+
+
+def of_list(x):
+    a, b = in_a_list(x)
+    return np.sum(a * b * x)
+
+
+def in_loops_and_branches(x):
+    y = x
+    for i in range(4):
+        if np.sum(y) > 1.0 or i == 0:
+            y = by_a_program_in_a_string(y) + x
+    return np.sum(y)
+
+
+def in_a_comprehension(x):
+    return sum([by_a_program_in_a_string(v) for v in x])
+
+
+def in_a_nested_function(x):
+    def inner(t):
+        return by_a_program_in_a_string(t) * x
+
+    return np.sum(inner(x) * inner(x * 2))
+
+
+FUNCTIONS |= {
+    f.__name__.replace("_", " "): f
+    for f in (of_tuple, of_list, in_loops_and_branches, in_a_comprehension, in_a_nested_function)
+}
+
+
+def differences(function, x, step=1e-6):
+    found = np.zeros_like(x)
+    for i in range(len(x)):
+        d = np.zeros_like(x)
+        d[i] = step
+        found[i] = (function(x + d) - function(x - d)) / (2 * step)
+    return found
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_helpers_are_recorded_and_the_rest_is_compiled(name):
+    function = FUNCTIONS[name]
+    gradient = gs.value_and_grad(function, compile="auto")
+    expected = function(X), differences(function, X)
+    recorded = gs.value_and_grad(function, compile=False)(X)
+    for _ in range(3):  # recorded as a whole, then compiled
+        value, d_x = gradient(X)
+        assert value == pytest.approx(expected[0], rel=1e-14)
+        np.testing.assert_allclose(d_x, expected[1], rtol=1e-7, atol=1e-7)
+        np.testing.assert_allclose(d_x, recorded[1], rtol=1e-12)
+    assert "is compiled, but for calls that are recorded" in gradient.report
+    assert "_vjp(" in gradient.source
+    value, d_x = gradient(X * 1.5)  # of the same types
+    np.testing.assert_allclose(d_x, differences(function, X * 1.5), rtol=1e-7, atol=1e-7)
+
+
+def test_what_is_compiled_as_a_whole_is_not_recorded(monkeypatch):
+    gradient = gs.grad(lambda x: np.sum(x * x), compile="auto")
+    monkeypatch.setattr(gradient, "recorded", None)
+    np.testing.assert_array_equal(gradient(X), 2 * X)
+    assert gradient.report.endswith("is compiled as a whole")
+
+
+# -- what is generated, and said -------------------------------------------------------------------
+
+
+def loss(x, w):
+    y = by_a_program_in_a_string(x)
+    total = 0.0
+    for i in range(2):
+        total += np.sum(y * w) * i
+    return total
+
+
+LOSS = """\
+def loss_gradient(x, w, d_total=1.0):
+    _, by_a_program_in_a_string_pullback = by_a_program_in_a_string_vjp(x)
+
+    d_t = 0.0  # for i in range(2):
+    branch = False
+    for i in reversed(range(2)):
+        d_t += d_total * i  # total += np.sum(y * w) * i
+        branch = True  # for i in range(2):
+    if branch:  # y = by_a_program_in_a_string(x)
+        d_y = d_t * w  # total += np.sum(y * w) * i
+        d_x = by_a_program_in_a_string_pullback(d_y)  # y = by_a_program_in_a_string(x)
+    else:
+        d_x = np.zeros_like(x)
+    return d_x
+"""
+
+
+def test_generated_code_shows_the_call_by_its_name():
+    gradient = gs.grad(loss, compile="auto")
+    gradient(X, W)
+    assert gradient.source == LOSS
+
+
+def test_a_pullback_is_kept_for_each_iteration():
+    gradient = gs.grad(in_loops_and_branches, compile="auto")
+    gradient(X)
+    assert "steps.append((True, by_a_program_in_a_string_pullback))" in gradient.source
+    assert "in reversed(steps)" in gradient.source
+
+
+def test_the_report_says_which_calls_are_recorded_and_why():
+    gradient = gs.grad(loss, compile="auto")
+    with pytest.raises(NotSpecializedError, match="was not called yet"):
+        gradient.report
+    gradient(X, W)
+    line = loss.__code__.co_firstlineno + 1
+    assert gradient.report == (
+        "`loss` is compiled, but for calls that are recorded:\n"
+        f'  File "{__file__}", line {line}: `by_a_program_in_a_string`, for `eval` is not '
+        "supported: a program in a string has no source to compile"
+    )
+
+
+def of_namedtuple(x):
+    eval("0")
+    return namedtuple("Pair", "a b")(x, x)
+
+
+def test_what_cannot_be_compiled_around_a_call_is_recorded_as_a_whole():
+    def function(x):
+        pair = of_namedtuple(x)
+        return np.sum(pair.a * pair.b)
+
+    gradient = gs.grad(function, compile="auto")
+    for _ in range(2):
+        np.testing.assert_array_equal(gradient(X), 2 * X)
+    assert gradient.report.startswith("`function` is recorded as a whole: `eval` is not supported")
+    with pytest.raises(NotSpecializedError, match="so it has no source"):
+        gradient.source
+
+
+def test_of_the_outermost_function_itself_all_calls_are_recorded():
+    def function(x):
+        return eval("np.sum(x * x)", {"np": np, "x": x})
+
+    gradient = gs.grad(function, compile="auto")
+    for _ in range(2):
+        np.testing.assert_array_equal(gradient(X), 2 * X)
+    assert "recorded as a whole" in gradient.report
+
+
+# -- types are what was seen, and are checked ------------------------------------------------------
+
+returned = "the argument"
+
+
+def of_changing_type(x):
+    results = {
+        "the argument": x * 2,
+        "more": np.concatenate([x, x]),
+        "a number": np.sum(x),
+        "single": (x * 3).astype(np.float32),
+    }
+    return eval("results[returned]", {"results": results, "returned": returned})
+
+
+@pytest.mark.parametrize("kind", ["more", "a number", "single"])
+def test_another_type_at_a_later_call_needs_another_specialization(kind, monkeypatch):
+    def function(x):
+        y = of_changing_type(x)
+        return np.sum(y * y)
+
+    module = sys.modules[__name__]
+    gradient = gs.value_and_grad(function, compile="auto")
+    for now in ("the argument", "the argument", kind, kind, "the argument", kind):
+        monkeypatch.setattr(module, "returned", now)
+        value, d_x = gradient(X)
+        assert value == pytest.approx(function(X), rel=1e-6)
+        expected = gs.grad(function, compile=False)(X)
+        np.testing.assert_allclose(d_x, expected, rtol=1e-6)
+
+
+def test_lengths_that_follow_those_of_the_arguments_need_no_other_specialization():
+    gradient = gs.grad(FUNCTIONS["a checked signature"], compile="auto")
+    gradient(X), gradient(X)
+    source = gradient.source
+    runs = []
+    gradient.recorded = lambda args, keywords: runs.append(args)
+    for count in (2, 5):
+        x = np.linspace(0.0, 1.0, count)
+        np.testing.assert_allclose(
+            gradient(x), differences(FUNCTIONS["a checked signature"], x), atol=1e-7
+        )
+    assert runs == []
+    assert gradient.source is source
+
+
+def telling(x):
+    print("called")
+    return of_changing_type(x)
+
+
+def test_what_was_told_is_not_told_twice(capsys, monkeypatch):
+    def function(x):
+        return np.sum(telling(x) * 2)
+
+    gradient = gs.grad(function, compile="auto")
+    for _ in range(3):
+        gradient(X)
+        assert capsys.readouterr().out == "called\n"
+    monkeypatch.setattr(sys.modules[__name__], "returned", "a number")
+    with pytest.raises(UnsupportedError) as refusal:
+        gradient(X)
+    assert told(refusal.value) == (
+        "a recorded call returned float64, not float64[3], as it was compiled for, and what ran "
+        "before it must not run twice",
+        "call the function again: it is compiled anew for that",
+    )
+    assert capsys.readouterr().out == "called\n"
+    np.testing.assert_array_equal(gradient(X), np.full(3, 2.0))
+    assert capsys.readouterr().out == "called\n"
+
+
+def test_counters_count_each_call_once():
+    before = calls
+    gradient = gs.grad(FUNCTIONS["a global that is set"], compile="auto")
+    for count in range(1, 4):
+        gradient(X)
+        assert calls == before + count
+
+
+# -- memory, and what is found outside -------------------------------------------------------------
+
+
+def writing(x):
+    eval("0")
+    x[0] = 5.0
+    return x * 2
+
+
+def view_of(x):
+    eval("0")
+    return x.reshape(3, 1)
+
+
+def writes_to_its_argument(x):
+    z = x * 1
+    y = writing(z)
+    return np.sum(y * z)
+
+
+def stores_under_a_view(x):
+    z = x * 1
+    y = view_of(z)
+    z[0] = 7.0
+    return np.sum(y) * z[1]
+
+
+def stores_to_a_view(x):
+    z = x * 1
+    y = view_of(z)
+    y += 1
+    return np.sum(y) * z[1]
+
+
+TABLE = np.ones(3)
+
+
+def shared(x):
+    eval("0")
+    return TABLE
+
+
+def stores_to_what_others_have(x):
+    t = shared(x)
+    t *= 2.0
+    return np.sum(t * x) * np.sum(TABLE)
+
+
+scale = 2.0
+
+
+def sets_the_scale(x):
+    global scale
+    scale = 3.0
+    return x * 1
+
+
+def reads_what_a_call_sets(x):
+    global scale
+    scale = 2.0
+    return np.sum(sets_the_scale(x)) * scale
+
+
+def read_after_a_call(x):
+    return np.sum(sets_the_scale(x)) * scale
+
+
+@pytest.mark.parametrize(
+    "function",
+    [writes_to_its_argument, stores_under_a_view, stores_to_a_view, read_after_a_call],
+    ids=lambda f: f.__name__,
+)
+def test_memory_that_a_recorded_call_may_share_is_as_in_python(function):
+    gradient = gs.value_and_grad(function, compile="auto")
+    for _ in range(3):
+        value, d_x = gradient(X)
+        assert value == function(X)
+        np.testing.assert_allclose(d_x, differences(function, X), atol=1e-7)
+
+
+def test_memory_of_others_is_not_used_again():
+    def function(x):
+        return np.sum(shared(x) * x + x)
+
+    gradient = gs.grad(function, compile="auto")
+    for _ in range(3):
+        np.testing.assert_array_equal(gradient(X), np.full(3, 2.0))
+    np.testing.assert_array_equal(TABLE, np.ones(3))
+
+
+def test_arguments_that_no_derivative_passes_by_are_no_matter():
+    def weighted(x, w):
+        eval("0")
+        assert isinstance(w, np.ndarray)
+        return x * w.tobytes().count(b"@")  # of a plain array alone
+
+    def function(x):
+        return np.sum(weighted(x, W))
+
+    gradient = gs.grad(function, compile="auto")
+    for _ in range(2):
+        np.testing.assert_array_equal(gradient(X), np.full(3, float(W.tobytes().count(b"@"))))
+
+
+def test_what_the_helper_raises_is_the_users():
+    def failing(x):
+        eval("0")
+        if x[0] > 0:
+            raise KeyError("no such node")
+        return x
+
+    gradient = gs.grad(lambda x: np.sum(failing(x) ** 2), compile="auto")
+    gradient(-X), gradient(-X)
+    for x in (X, -X, X):
+        if x[0] > 0:
+            with pytest.raises(KeyError, match="no such node"):
+                gradient(x)
+        else:
+            np.testing.assert_array_equal(gradient(x), 2 * x)
+
+
+memory: dict[str, Any] = {}
+
+
+def remember(x):
+    memory["x"] = x
+    eval("0")
+    return np.sum(x)
+
+
+def remembered(y):
+    eval("0")
+    return y * memory["x"]
+
+
+def recall():
+    eval("0")
+    return memory["x"]
+
+
+class Cell:
+    def put(self, x):
+        self.x = x
+        eval("0")
+
+    def get(self):
+        eval("0")
+        return self.x * 2
+
+
+CELL = Cell()
+
+
+def through_a_global(x):
+    remember(x * 3)
+    return np.sum(remembered(x))
+
+
+def through_a_global_without_arguments(x):
+    total = remember(x * x)
+    return np.sum(recall()) * total
+
+
+def through_an_object(x):
+    CELL.put(np.sin(x))
+    return np.sum(CELL.get() * x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [through_a_global, through_a_global_without_arguments, through_an_object],
+    ids=lambda f: f.__name__,
+)
+def test_derivatives_that_pass_by_other_ways_than_arguments_are_not_lost(function):
+    gradient = gs.grad(function, compile="auto")
+    for _ in range(3):
+        np.testing.assert_allclose(gradient(X), differences(function, X), atol=1e-7)
+    expected = gs.jvp(function, (X,), (W,), compile=False)[1]
+    for _ in range(3):
+        assert gs.jvp(function, (X,), (W,), compile="auto")[1] == pytest.approx(expected)
+
+
+# -- other transforms ------------------------------------------------------------------------------
+
+
+def vector(x):
+    return of_a_checked_signature(x) * x * np.sum(x)
+
+
+def plain_vector(x):
+    return np.sin(x) * 2.0 * x * np.sum(x)
+
+
+def test_vjp_and_jvp():
+    expected = gs.vjp(plain_vector, X)[1](W)[0]
+    for _ in range(2):
+        out, pullback = gs.vjp(vector, X, compile="auto")
+        np.testing.assert_allclose(out, plain_vector(X))
+        np.testing.assert_allclose(pullback(W)[0], expected)
+        np.testing.assert_allclose(pullback(W)[0], expected)
+    assert "of_a_checked_signature_pullback(" in pullback.source
+    expected = gs.jvp(plain_vector, (X,), (W,))[1]
+    for _ in range(2):
+        out, tangent = gs.jvp(vector, (X,), (W,), compile="auto")
+        np.testing.assert_allclose(out, plain_vector(X))
+        np.testing.assert_allclose(tangent, expected)
+
+
+@pytest.mark.parametrize("transform", [gs.jacobian, gs.jacrev, gs.jacfwd])
+def test_jacobians(transform):
+    jacobian = transform(vector, compile="auto")
+    for _ in range(2):
+        np.testing.assert_allclose(jacobian(X), gs.jacobian(plain_vector)(X))
+
+
+def scalar(x):
+    return np.sum(vector(x) ** 2)
+
+
+def plain_scalar(x):
+    return np.sum(plain_vector(x) ** 2)
+
+
+def test_second_derivatives():
+    expected = gs.hessian(plain_scalar)(X)
+    hessian = gs.hessian(scalar, compile="auto")
+    for _ in range(2):
+        np.testing.assert_allclose(hessian(X), expected)
+        np.testing.assert_allclose(gs.hvp(scalar, X, W, compile="auto"), expected @ W)
+    along = gs.grad(gs.grad(lambda t: by_a_program_in_a_string(t) * t, compile="auto"))
+    for _ in range(2):
+        t = 0.7  # of t² cos t
+        assert along(t) == pytest.approx((2 - t * t) * np.cos(t) - 4 * t * np.sin(t))
+
+
+def test_several_arguments_and_auxiliary_results():
+    def function(x, w):
+        y = of_a_checked_signature(x)
+        return np.sum(y * w), y
+
+    gradient = gs.value_and_grad(function, argnums=(1, 0), has_aux=True, compile="auto")
+    for _ in range(2):
+        (value, aux), (d_w, d_x) = gradient(X, W)
+        np.testing.assert_allclose(aux, 2 * np.sin(X))
+        np.testing.assert_allclose(d_w, aux)
+        np.testing.assert_allclose(d_x, 2 * np.cos(X) * W)
+        assert value == pytest.approx(np.sum(aux * W))
+
+
+def test_a_specialization_needs_values():
+    def loss(x, w):
+        return np.sum(by_a_program_in_a_string(x) * w)
+
+    function = gs.differentiable(loss, compile="auto")
+    with pytest.raises(ArgumentError) as refusal:
+        function.specialize("float64[:]", "float64[:]")
+    assert told(refusal.value) == (
+        "`loss` has calls that are recorded, and their types are seen when they run",
+        "call `loss.specialize(…)` with values, not with types",
+    )
+    special = function.specialize(X, W)
+    np.testing.assert_allclose(special.gradient(X, W)[0], differences(lambda x: loss(x, W), X))
+    assert "`by_a_program_in_a_string`, for" in special.report
+    assert "by_a_program_in_a_string_pullback(" in function.gradient_source
+
+
+def test_tensors_pass_through_functions_that_cannot_be_compiled():
+    function = gs.differentiable(loss, compile="auto")
+    for _ in range(2):
+        x = gs.tensor(X, requires_grad=True)
+        function(x, W).backward()
+        np.testing.assert_allclose(x.grad.numpy(), differences(lambda x: loss(x, W), X))
+
+
+def test_native_code_has_no_recorded_calls():
+    for transform in (gs.grad, gs.jacobian, gs.hessian):
+        with pytest.raises(ArgumentError) as refusal:
+            transform(loss, jit=True, compile="auto")
+        assert told(refusal.value) == (
+            "`jit=True` runs generated code, and with `compile='auto'` some calls are recorded",
+            "leave one of them out",
+        )
+
+
+def test_compiled_code_that_differentiates_is_refused_as_before():
+    with pytest.raises(GradscribeError, match="`eval` is not supported"):
+        gs.grad(loss)(X, W)

@@ -125,6 +125,20 @@ def kept_in_an_earlier_iteration(x):
     return np.sum(y * x)
 
 
+@refused(
+    "what `down` calls, whose code cannot be read, may use `y`, which another call may have kept", X
+)
+def kept_around_a_recursion(x):
+    y = np.ones(4)
+    LOG.extend(y)
+
+    def down(k):
+        LOG.clear()
+        return 0.0 if k == 0 else np.sum(x * k) + down(k - 1)
+
+    return down(3) * np.sum(y * x)
+
+
 @refused("`out=` must be one array", X)
 def out_is_a_tuple_of_two(x):
     first, second = np.zeros(4), np.zeros(4)

@@ -16,9 +16,9 @@ that could be seen after it (`Storage.kept`); calls that may use it are refused.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gradscribe.frontend.lowering import Lowering
     from gradscribe.frontend.lowering_state import State
 
+_NEVER = Value(Opaque())
 _HANDING_ON = frozenset({STORE, ACCUMULATE, LENT, REREAD, WRITTEN})
 """Operations whose result has the shape and dtype of their first operand."""
 
@@ -42,12 +43,11 @@ _HANDING_ON = frozenset({STORE, ACCUMULATE, LENT, REREAD, WRITTEN})
 class Handle:
     """An array that unread code may have.
 
-    array: what it is in the IR. block: where that is made. call: the number of the call that it was
-    made for. held: the value that it holds, as far as the program knows.
+    array: what it is in the IR. call: the number of the call that it was made for. held: the value
+    that it holds, as far as the program knows.
     """
 
     array: Value
-    block: list[Operation]
     call: int
     held: Value | None
 
@@ -81,10 +81,30 @@ def returned(lowering: Lowering, array: Value, overlaps: frozenset[Storage]) -> 
     """An array that unread code has returned, and may have: its handle is that array itself."""
     contents = lowering.plain(REREAD, {"x": array, "call": array})
     item = lowering.wrap(contents, overlaps | frozenset(lowering.kept.handles))
-    lowering.kept.handles[item.storage] = Handle(
-        array, lowering.builder.operations, lowering.kept.calls, contents
-    )
+    lowering.kept.handles[item.storage] = Handle(array, lowering.kept.calls, contents)
     return item
+
+
+def enter_call(lowering: Lowering, node: Any, name: str) -> None:
+    """Note a call of a function of the program that is not inlined and calls unread code: there are
+    no handles in it of what is kept here, and none here of what is kept in it."""
+    lowering.kept.calls += 1
+    handles = handle(lowering, ())
+    for variable, storage in _live(lowering):
+        if storage in handles or _is_lost(lowering, storage):
+            _refuse(lowering, node, f"what `{name}` calls", variable, "another call")
+
+
+def leave_call(lowering: Lowering, given: Collection[Storage], results: Sequence[Value]) -> None:
+    """Note that unread code in such a call may have kept what that was given."""
+    for storage in given:
+        lowering.kept.lost[storage] = results[0] if results else None
+
+
+def _is_lost(lowering: Lowering, storage: Storage) -> bool:
+    """Whether unread code may have kept memory in a way that has left no handle."""
+    call = lowering.kept.lost.get(storage, _NEVER)
+    return storage.kept or call is None or lowering.builder.is_made(call)
 
 
 def has_met(lowering: Lowering, before: State, calls: int) -> bool:
@@ -104,19 +124,13 @@ def handle(lowering: Lowering, given: Collection[Storage]) -> dict[Storage, Hand
     """The handles that can be used here; also of memory that may be given away later."""
     found = lowering.kept.handles
     for storage in given:
-        if storage not in found or not _is_there(lowering, found[storage]):
+        if storage not in found or not lowering.builder.is_made(found[storage].array):
             found[storage] = _handle(lowering, storage)
     return {
         storage: kept
         for storage, kept in found.items()
-        if storage in lowering.contents and _is_there(lowering, kept)
+        if storage in lowering.contents and lowering.builder.is_made(kept.array)
     }
-
-
-def _is_there(lowering: Lowering, kept: Handle) -> bool:
-    """Whether the block is open, and the handle was not taken back with what made it."""
-    is_made = any(kept.array in operation.results for operation in kept.block)
-    return is_made and lowering.builder.is_open(kept.block)
 
 
 def _handle(lowering: Lowering, storage: Storage) -> Handle:
@@ -126,10 +140,10 @@ def _handle(lowering: Lowering, storage: Storage) -> Handle:
     name = _name(lowering, storage)
     if block is lowering.builder.operations:
         array = lowering.plain(LENT, {"x": contents}, name=f"{name}_kept" if name else "")
-        return Handle(array, block, lowering.kept.calls, contents)
+        return Handle(array, lowering.kept.calls, contents)
     with lowering.builder.resume(block):
         array = lowering.plain(LENT, {"x": made}, name=f"{name}_kept" if name else "")
-    return Handle(array, block, lowering.kept.calls, None)
+    return Handle(array, lowering.kept.calls, None)
 
 
 def _origin(lowering: Lowering, storage: Storage, value: Value) -> tuple[Value, list[Operation]]:
@@ -163,14 +177,17 @@ def _refuse_without_handle(
 ) -> None:
     """Refuse a call that may use memory of which the program could not see what became of it."""
     for variable, storage in _live(lowering):
-        if storage.kept and storage not in handles:
-            lowering.unsupported(
-                node,
-                f"`{name}`, whose code cannot be read, may use {wording.quoted(variable)}, which "
-                "another call in a branch or loop may have kept",
-                "declare what these functions do, if they do not: "
-                f"`gs.primitive({name}, pure=True)`",
-            )
+        if storage not in handles and _is_lost(lowering, storage):
+            _refuse(lowering, node, f"`{name}`", variable, "another call in a branch or loop")
+
+
+def _refuse(lowering: Lowering, node: Any, who: str, variable: str, other: str) -> NoReturn:
+    lowering.unsupported(
+        node,
+        f"{who}, whose code cannot be read, may use {wording.quoted(variable)}, which {other} may "
+        "have kept",
+        "declare what these functions do, if they do not: `gs.primitive(…, pure=True)`",
+    )
 
 
 def _live(lowering: Lowering) -> Iterator[tuple[str, Storage]]:

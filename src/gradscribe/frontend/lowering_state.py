@@ -139,7 +139,9 @@ class Sets:
 @dataclass(eq=False, slots=True)
 class Kept:
     """The arrays that code which cannot be read was given, and may still have, with their handles
-    (see `kept_memory`). calls: how many calls of such code there were."""
+    (see `kept_memory`). lost: those that have none, with what was made by the call that gave them
+    away. calls: how many calls of such code there were."""
 
     handles: dict[Storage, Handle] = field(default_factory=dict)
+    lost: dict[Storage, Value | None] = field(default_factory=dict)
     calls: int = 0

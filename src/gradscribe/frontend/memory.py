@@ -85,8 +85,8 @@ def hold(lowering: Lowering, storage: Storage, items: Iterable[Any], before: boo
 
 def is_kept(lowering: Lowering, item: Any) -> bool:
     """Whether code that cannot be read may have some of the memory that a value reaches."""
-    handles = lowering.kept.handles
-    return any(storage.kept or storage in handles for storage in storages(lowering, item))
+    given = lowering.kept.handles.keys() | lowering.kept.lost.keys()
+    return any(storage.kept or storage in given for storage in storages(lowering, item))
 
 
 def is_read_only(item: Any) -> bool:

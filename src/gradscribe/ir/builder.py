@@ -135,9 +135,9 @@ class Builder:
             )
         )
 
-    def is_open(self, block: list[Operation]) -> bool:
-        """Whether this block is still appended to, or will be."""
-        return any(block is one for one in self._open)
+    def is_made(self, value: Value) -> bool:
+        """Whether an operation makes a value in a block that is open."""
+        return any(value in operation.results for block in self._open for operation in block)
 
     def block_of(self, value: Value | None) -> list[Operation]:
         """The open block that a value is made in; the outermost one for None."""

@@ -17,6 +17,7 @@ from gradscribe.ir.core import (
     CALL,
     LOOP,
     Block,
+    Callee,
     Function,
     Method,
     Operand,
@@ -85,7 +86,8 @@ class Dependences:
 
     Beside the values, the hidden states are nodes: each call that may change one makes a new one of
     it. What comes after a call depends on that; in a loop, what comes before it does, too.
-    calls: the opaque calls, each with what may depend on what it is given.
+    calls: the opaque calls, each with what may depend on what it is given. inside: the functions of
+    the program that are called, with the hidden states before and after them.
     """
 
     def __init__(self, function: Function) -> None:
@@ -94,6 +96,7 @@ class Dependences:
         self.calls: dict[Operation, list[Hashable]] = {}
         self._states: dict[str, object] = {domain: object() for domain in DOMAINS}
         self._managed: list[Value] = []
+        self._inside: dict[Callee, tuple[dict[str, object], dict[str, object]]] = {}
         self._enter(function.body)
 
     def _enter(self, block: Block) -> None:
@@ -125,7 +128,28 @@ class Dependences:
             if carries and _carries(result):
                 self._depend(source, result)
         if operation.primitive is CALL and operation.attributes["function"].effect:
-            self._depend_all(operation.operands, _changeable(operation.operands))
+            self._call_inside(operation)
+
+    def _call_inside(self, call: Operation) -> None:
+        """A call of a function of the program: what its body does to objects and hidden states, in
+        any call of it. (What it refuses is found when it is differentiated itself.)"""
+        callee = call.attributes["function"]
+        body, before = callee.function.body, self._states
+        if callee not in self._inside:
+            start, end = ({domain: object() for domain in DOMAINS} for _ in range(2))
+            self._inside[callee] = start, end
+            outer, self.calls, self._states = self.calls, {}, dict(start)
+            self._enter(body)
+            for domain, state in self._states.items():
+                self._depend(state, end[domain])
+            self.calls = outer
+        start, end = self._inside[callee]
+        for domain, state in before.items():
+            self._depend(state, start[domain])
+        self._states = dict(end)
+        for operand, parameter in zip(call.operands, body.parameters, strict=True):
+            self._depend(operand, parameter)
+            self._depend_all([parameter], _changeable([operand]))
 
     def _call(self, call: Operation) -> None:
         contract = _contract(call)

@@ -21,7 +21,8 @@ class Result:
     shares: the leaves of the arguments that it may share memory with (None: with what comes from
     outside). stored: the leaves of the arguments that the function stores to; what they are then
     comes after the leaves of the tree. types: of all of those. levels: of the lists among what is
-    stored to, in how many levels they hold nothing twice and no memory of other arguments.
+    stored to, in how many levels they hold nothing twice and no memory of other arguments. keeps:
+    whether it calls code that cannot be read, which may keep what it is given.
     """
 
     tree: Tree
@@ -29,6 +30,7 @@ class Result:
     shares: tuple[int | None, ...]
     stored: tuple[int, ...] = ()
     levels: tuple[int, ...] = ()
+    keeps: bool = False
 
 
 @dataclass(eq=False)

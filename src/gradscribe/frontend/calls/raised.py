@@ -227,6 +227,8 @@ def _called(
 ) -> Call:
     if isinstance(callee, Static) and callable(callee.value):
         function = _harmless(callee.value)
+    elif isinstance(callee, LocalFunction):  # its example takes no arguments
+        raise _UnknownError
     else:
         function = _example(lowering, callee)
     given = [_example(lowering, item) for item in arguments]

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gradscribe.errors import UnsupportedError
+from gradscribe.frontend import kept_memory
 from gradscribe.frontend.calls.definitions import Definition, Result
 from gradscribe.frontend.calls.general_types import (
     General,
@@ -164,6 +165,8 @@ class Given:
         """Emit the call."""
         lowering, bounds = self.lowering, dict(self.bounds)
         captured = _captured(lowering, definition.captured.values())
+        if result.keeps:
+            kept_memory.enter_call(lowering, self.node, self.frame.source.name)
         leaves = [leaf for variable in captured for leaf in variable.leaves]
         for known, leaf in zip(definition.captured_types, leaves, strict=True):
             bounds |= bounds_of(known, leaf.type)
@@ -177,6 +180,8 @@ class Given:
         location = lowering.builder.location or self.frame.source.location(self.frame.source.node)
         lowering.builder.append(Operation(CALL, operands, results, attributes, location=location))
         outside = frozenset[Storage]().union(*(variable.storages for variable in captured))
+        if result.keeps:
+            kept_memory.leave_call(lowering, self.storages | outside, results)
         made = iter(results)
         item = _item(lowering, result.tree, made, self._shared(result, outside))
         for number, contents, levels in zip(result.stored, made, result.levels, strict=True):
@@ -292,7 +297,8 @@ def _lower(
     known = {symbol for type_ in parameters.types for symbol in symbols(type_)}
     shares = _shared(inner, item, entered, leaves)
     types = general_result(values, inner.builder.facts, known)
-    return Result(tree, types, shares, tuple(stored), stores.levels(entered, stored))
+    levels, keeps = stores.levels(entered, stored), inner.kept.calls > 0
+    return Result(tree, types, shares, tuple(stored), levels, keeps)
 
 
 def _shared(

@@ -31,6 +31,7 @@ from gradscribe.primitives.control import (
     LENT,
     PUSH,
     RAISE,
+    RENEW,
     STACK_POP,
     UNDEF,
     ZEROS_LIKE,
@@ -44,7 +45,7 @@ _COPYING = frozenset({STORE, ACCUMULATE})
 _TAKING_OUT = frozenset({GET, ITEM, STACK_POP, EFFECT, CALL})
 """Operations without regions whose result may be an array that they were given."""
 
-BARRIERS = frozenset({ATTEMPT, CAUGHT, EFFECT, ENTER, EXIT, RAISE, ASSERT, CALL})
+BARRIERS = frozenset({ATTEMPT, CAUGHT, EFFECT, ENTER, EXIT, RAISE, RENEW, ASSERT, CALL})
 _OBJECTS = (Array, types.Sequence, types.Mapping, types.Tuple, types.Collected)
 
 

@@ -206,6 +206,11 @@ def _lent(write: Expressions, operation: Operation) -> ast.expr:
     return call_method(write.value(x), "copy")
 
 
+def _renew(write: Expressions, operation: Operation) -> ast.expr:
+    x, value = map(write.value, operation.operands)
+    return ast.Call(write.scope.reference(write.callee(operation)), [x, value], [])
+
+
 def _copy(write: Expressions, operation: Operation) -> ast.expr:
     """A copy. That of an argument keeps the order in which its axes lie in memory, so that sums
     over it are rounded alike; `copy` makes an array in C order."""
@@ -340,6 +345,7 @@ SPELLINGS: dict[Primitive, Spelling] = {
     control.ZEROS_LIKE: zeros_like,
     control.ADD_ITEMS: add_items,
     control.EFFECT: _effect,
+    control.RENEW: _renew,
     control.RUN: _effect,
     control.ENTER: _manager,
     control.FORMAT: _format,

@@ -20,14 +20,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
 from gradscribe.frontend import wording
 from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import Storage
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import Opaque
-from gradscribe.primitives.control import EFFECT, LENT, REREAD, WRITTEN
+from gradscribe.primitives.control import LENT, RENEW, REREAD, WRITTEN
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 
 if TYPE_CHECKING:
@@ -63,8 +61,7 @@ def before_call(
     for storage, kept in handles.items():
         contents = lowering.contents[storage]
         if kept.held is not contents:
-            tree = {"args": (kept.array, contents), "keywords": {}, "type": Opaque()}
-            lowering.plain(EFFECT, {**tree, "reached": (kept.array,)}, np.copyto)
+            lowering.plain(RENEW, {"x": kept.array, "value": contents})
             kept.held = contents
     return {storage: kept.array for storage, kept in handles.items()}
 

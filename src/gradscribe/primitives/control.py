@@ -214,6 +214,15 @@ LENT = Primitive("lent", _same_type, signature("x"))
 WRITTEN = Primitive("written", lambda facts, callee, x, call: x, signature("x", "call"), view=True)
 """The lent array x as the call whose result is `call` left it. Emitted code shows just x."""
 
+RENEW = Primitive(
+    "renew",
+    lambda facts, callee, x, value: Opaque(),
+    signature("x", "value"),
+    effect=True,
+    callee=np.copyto,
+)
+"""Store the array value in the memory x that unread calls share, for the next of them to see."""
+
 REREAD = Primitive("reread", lambda facts, callee, x, call: x, signature("x", "call"))
 """A copy of what is in the array x after a call, which may have written to it: x is no value of
 the IR, but memory that such calls share."""

@@ -36,7 +36,7 @@ from gradscribe.primitives.contracts import (
     contract_of_method,
     is_immutable,
 )
-from gradscribe.primitives.control import CAUGHT, EFFECT, ENTER, RAISE, REREAD, RUN, WRITTEN
+from gradscribe.primitives.control import CAUGHT, EFFECT, ENTER, RAISE, RENEW, REREAD, RUN, WRITTEN
 from gradscribe.primitives.registry import UNKNOWN
 from gradscribe.transforms.activity import (
     has_zero_derivative,
@@ -103,6 +103,8 @@ class Dependences:
         for operation in block.operations:
             if operation.primitive in _OPAQUE:
                 self._call(operation)
+            elif operation.primitive is RENEW:
+                self._depend(*reversed(operation.operands))
             elif operation.primitive is RAISE:
                 self._change((RAISED,), operation.operands)
             elif operation.primitive is CAUGHT:

@@ -40,6 +40,7 @@ COMPLEX_PAIR = with_eigenvalues(1, 1, 2, 3, 3, basis=COMPLEX)
 HERMITIAN = with_eigenvalues(1, 1.5, 2, 3, 4, basis=COMPLEX)
 EQUAL = with_singular_values(2, 2, 1)
 LOW_RANK = with_singular_values(2, 1, 0)
+CIRCULANT = np.array([np.roll([1.0, 2.0, 0.5, 0.3], k) for k in range(4)])
 GENERAL = W @ np.diag([1.0, 1, 2, 3, 5]) @ np.linalg.inv(W)
 
 
@@ -145,11 +146,20 @@ def space_of_general_eigenvectors(a):
     return weighted(v @ np.linalg.inv(np.conj(v.T) @ v) @ np.conj(v.T))
 
 
+def sizes_of_general_eigenvectors(a):
+    w, v = np.linalg.eig(a)
+    return np.sum(np.abs(v[:, np.argsort(np.imag(w))]) ** 2 * W[:4, :4])
+
+
 def sizes_by_schur(a):
     from scipy import linalg
 
     t, z = linalg.schur(a, "complex")
     return np.sum(np.abs(z) ** 2 * W) + np.sum(np.abs(t) ** 2 * W)
+
+
+def is_hermitian(a: np.ndarray) -> bool:
+    return a.shape[-2] == a.shape[-1] and np.allclose(a, np.conj(np.swapaxes(a, -1, -2)))
 
 
 INVARIANT: list[tuple[Callable[[Any], Any], np.ndarray]] = [
@@ -185,6 +195,7 @@ INVARIANT: list[tuple[Callable[[Any], Any], np.ndarray]] = [
     (polar_on_the_left, COMPLEX),
     (space_of_general_eigenvectors, GENERAL),
     (sizes_by_schur, COMPLEX),
+    (sizes_of_general_eigenvectors, CIRCULANT),
 ]
 
 
@@ -202,7 +213,7 @@ def test_what_depends_on_no_choice_has_the_derivative_of_differences(
         along = RNG.normal(size=matrix.shape) + 0 * matrix
         if matrix.dtype.kind == "c":
             along = along + 1j * RNG.normal(size=matrix.shape)
-        if "eigen" in function.__name__ or function in (equal_values, first_of_others, squares):
+        if is_hermitian(matrix):
             along = along + np.conj(np.swapaxes(along, -1, -2))
         found = np.sum(np.real(np.conj(gs.grad(function)(matrix)) * along))
         above, below = (function(matrix + step * along) for step in (1e-6, -1e-6))
@@ -228,11 +239,20 @@ def test_second_derivatives_agree_with_differences_of_the_gradient(
     gs.testing.check_grad(function, matrix, modes=("reverse",), order=2)
 
 
+def test_least_squares_and_determinants_have_second_derivatives_where_singular_values_are_equal():
+    q = orthogonal(TALL)
+    gs.testing.check_grad(lambda a: np.linalg.lstsq(a, W[0], rcond=None)[0] ** 2, q)
+    gs.testing.check_grad(lambda a: np.sum(np.linalg.pinv(a) ** 3), q)
+    gs.testing.check_grad(np.linalg.det, np.eye(3))
+
+
 def test_hessians_and_jacobians_choose_the_mode_that_can_tell() -> None:
     along = RNG.normal(size=TALL.shape)
     (expected,) = gs.hvp(complement, (TALL,), (along,))
     hessian = gs.hessian(complement)(TALL)
     np.testing.assert_allclose(np.tensordot(hessian, along, 2), expected, atol=1e-12)
+    _, tangent = gs.jvp(gs.grad(complement), (TALL,), (along,))
+    np.testing.assert_allclose(tangent, expected, atol=1e-12)
 
     def projector(a):
         others = np.linalg.svd(a)[0][:, 3:]
@@ -305,6 +325,15 @@ def general_eigenvectors(a):
     return np.sum(np.abs(v[:, np.argsort(np.real(w))]) ** 2 * W)
 
 
+def real_parts_of_general_eigenvectors(a):
+    w, v = np.linalg.eig(a)
+    return np.sum(np.real(v[:, np.argsort(np.imag(w))]) * W[:4, :4])
+
+
+def value_of_a_defective_matrix(a):
+    return np.real(np.linalg.eigvals(a)[0])
+
+
 def vectors_by_schur(a):
     from scipy import linalg
 
@@ -342,6 +371,8 @@ DEPENDENT: list[tuple[Callable[[Any], Any], np.ndarray, str]] = [
     (basis_by_orth, EQUAL, "vectors of equal values"),
     (polar, LOW_RANK, "polar factors"),
     (general_eigenvectors, GENERAL, "vectors of equal values"),
+    (real_parts_of_general_eigenvectors, CIRCULANT, "phases"),
+    (value_of_a_defective_matrix, np.array([[2.0, 1.0], [0.0, 2.0]]), "too few eigenvectors"),
     (vectors_by_schur, COMPLEX, "phases"),
     (vectors_by_schur, PAIR, "equal eigenvalues"),
 ]
@@ -362,6 +393,7 @@ def test_what_depends_on_a_choice_is_refused(
         (space_of_eigenvectors, PAIR),
         (space_of_equal_values, EQUAL),
         (space_of_general_eigenvectors, GENERAL),
+        (sizes_of_general_eigenvectors, CIRCULANT),
         (left_vectors, LOW_RANK),
         (reduced_by_qr, LOW_RANK),
     ],

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradscribe.primitives import degenerate, gauge
 from gradscribe.primitives.eigenvalues import as_complex
-from gradscribe.primitives.gauge import CHECKS, reciprocal
 from gradscribe.primitives.orthogonal import wide_qr
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
 from gradscribe.primitives.samples import FUNCTIONS as SAMPLES
@@ -106,7 +106,8 @@ def test_every_rule_is_tested() -> None:
     """Those of SciPy's functions, which are there once it is imported, in `test_scipy_special`;
     checks of what factorizations leave open in `test_gauge`."""
     tested = {case.primitive for case in ALL} | test_factorizations.TESTED
-    others = (*TRANSFORMS, *SAMPLES, *FORMS, *CHECKS, complex, as_complex, wide_qr, reciprocal)
+    others = (*TRANSFORMS, *SAMPLES, *FORMS, complex, as_complex, wide_qr)
+    others += (*gauge.CHECKS, *degenerate.CHECKS, gauge.reciprocal)
     tested |= {PRIMITIVES.get(callee) for callee in others}
     missing = [
         primitive.name

@@ -116,3 +116,20 @@ def schur_factors_of_equal_eigenvalues():
     from scipy import linalg
 
     gs.grad(lambda a: np.sum(linalg.schur(a)[0] ** 2))(AXES)
+
+
+@refused_when_run(
+    "phases of complex vectors of which several components are the largest have no derivative, as "
+    "forward mode needs it",
+    NoDerivativeError,
+)
+def vectors_of_a_circulant_matrix():
+    circulant = np.array([[1.0, 2.0, 3.0], [3.0, 1.0, 2.0], [2.0, 3.0, 1.0]])
+    gs.jvp(lambda a: np.linalg.eig(a)[1].real, (circulant,), (circulant,))
+
+
+@refused_when_run(
+    "the eigenvalues of a matrix with too few eigenvectors have no derivative", NoDerivativeError
+)
+def eigenvalues_of_a_defective_matrix():
+    gs.grad(lambda a: np.linalg.eigvals(a)[0].real)(np.array([[2.0, 1.0], [0.0, 2.0]]))

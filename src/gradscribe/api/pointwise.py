@@ -147,12 +147,16 @@ class OfGradient:
 
     @cached_property
     def _tangent_code(self) -> Generated:
-        return Generated(lambda: simplify(flat(tangent.differentiate(self.function, self.active))))
+        def make() -> Function:
+            along = tangent.differentiate(self.function, self.active, of_gradient=True)
+            return simplify(flat(along))
+
+        return Generated(make)
 
     @cached_property
     def _second_order_code(self) -> Generated:
         def make() -> Function:
-            along = tangent.differentiate(self._pullback, self.active)
+            along = tangent.differentiate(self._pullback, self.active, of_gradient=True)
             return simplify(flat(tangent_only(along)))
 
         return Generated(make)

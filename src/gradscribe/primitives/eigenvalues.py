@@ -17,14 +17,8 @@ from dataclasses import replace
 import numpy as np
 
 from gradscribe.ir.types import Tuple
-from gradscribe.primitives.gauge import (
-    determined,
-    distinct,
-    gaps_of,
-    independent,
-    invariant,
-    phaseless,
-)
+from gradscribe.primitives.degenerate import diagonalizing, distinct, normalized
+from gradscribe.primitives.gauge import determined, gaps_of, independent, invariant, phaseless
 from gradscribe.primitives.matrices import (
     conjugate_transposed,
     conjugated,
@@ -128,8 +122,10 @@ def _complex_matrix(a):
 
 def _eig_tangent(out, a, *, d_a):
     w, v = as_complex(out[0]), as_complex(out[1])
+    v = diagonalizing(v, w)
     inner = np.linalg.solve(v, d_a @ v)
     change = distinct(v @ (gaps_of(w) * inner), w)
+    change = normalized(change, v, a.dtype.kind == "c")
     length = np.sum(np.real(np.conjugate(v) * change), axis=-2, keepdims=True)
     largest, part = _largest(v)
     turn = np.sum(np.imag(change) * largest, axis=-2, keepdims=True) / part
@@ -147,7 +143,7 @@ def _largest(v):
 def eig(out, a, *, d_out):
     w, v = as_complex(out[0]), as_complex(out[1])
     d_w, d_v = d_out
-    dual = conjugate_transposed(v)
+    dual = conjugate_transposed(diagonalizing(v, w))
     if d_v is None:
         return np.linalg.solve(dual, d_w[..., None] * dual)
     along = np.sum(np.conjugate(v) * d_v, axis=-2, keepdims=True)
@@ -161,15 +157,14 @@ def eig(out, a, *, d_out):
 
 
 def _eigvals_tangent(out, a, *, d_a):
-    _, v = np.linalg.eig(a)
+    v = diagonalizing(np.linalg.eig(a)[1], out)
     inner = np.linalg.solve(v, d_a @ v)
     return np.sum(inner * identity_like(inner), axis=-1)
 
 
 @adjoint(np.linalg.eigvals, type=_eigvals_type, tangent=_eigvals_tangent)
 def eigvals(out, a, *, d_out):
-    _, v = np.linalg.eig(a)
-    dual = conjugate_transposed(v)
+    dual = conjugate_transposed(diagonalizing(np.linalg.eig(a)[1], out))
     return np.linalg.solve(dual, d_out[..., None] * dual)
 
 

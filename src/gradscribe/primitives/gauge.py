@@ -18,6 +18,7 @@ gradient is another matter: the gradient has been checked, and its tangent is, i
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -26,28 +27,34 @@ from gradscribe.errors import NoDerivativeError
 from gradscribe.primitives.registry import GRADIENTS, PRIMITIVES, adjoint
 
 
+@functools.cache
+def unit(dtype, power):
+    """A power of the rounding unit of this dtype."""
+    return float(np.finfo(dtype).eps) ** power
+
+
 def _zero(*cotangents):
     """What is zero in these cotangents of the columns of matrices: one number for each."""
     present = [d for d in cotangents if d is not None]
     whole = sum(np.sum(np.abs(d) ** 2, axis=(-2, -1)) for d in present)
-    return (np.sqrt(whole) * np.finfo(present[0].dtype).eps ** (1 / 2))[..., None]
+    return (np.sqrt(whole) * unit(present[0].dtype, 1 / 2))[..., None]
 
 
-def _least(values):
+def least_of(values):
     """The difference up to which values are equal; for each stack, with an axis of length one."""
-    largest = np.max(np.abs(values), axis=-1, keepdims=True, initial=0)
-    return np.finfo(values.dtype).eps ** (2 / 3) * largest
+    largest = np.maximum.reduce(np.abs(values), axis=-1, keepdims=True, initial=0)
+    return unit(values.dtype, 2 / 3) * largest
 
 
-def _equal(values):
+def equal_among(values):
     """Which pairs of values are equal."""
     apart = np.abs(values[..., None, :] - values[..., :, None])
-    return (apart <= _least(values)[..., None]) & ~np.eye(values.shape[-1], dtype=bool)
+    return (apart <= least_of(values)[..., None]) & ~np.eye(values.shape[-1], dtype=bool)
 
 
-def _has_equal(values):
+def _have_equal(values):
     """Whether some are: values in order, as real ones are."""
-    return bool(np.any(np.abs(np.diff(values)) <= _least(values)))
+    return bool((np.abs(values[..., 1:] - values[..., :-1]) <= least_of(values)).any())
 
 
 def _adjoint_of(a):
@@ -63,7 +70,7 @@ def _turned(along):
     return np.abs(along - _adjoint_of(along))
 
 
-def _shown(pairs, values):
+def shown(pairs, values):
     """The first pair of values, as errors show it."""
     *stack, i, j = np.argwhere(pairs)[0].tolist()
     i, j = sorted((i, j))
@@ -80,9 +87,9 @@ def _type_of_first(facts, callee, **arguments):
 
 def reciprocal(x, values):
     """1 / x of differences or sums x of the values; zero where x is as good as zero."""
-    least = _least(values)
-    is_zero = np.abs(x) <= np.reshape(least, least.shape + (1,) * (x.ndim - values.ndim))
-    return np.where(is_zero, 0, 1 / np.where(is_zero, 1, x))
+    least = least_of(values)
+    is_zero = np.abs(x) <= (least if x.ndim == values.ndim else least[..., None])
+    return np.divide(1, x, out=np.zeros_like(x), where=~is_zero)
 
 
 def _reciprocal_tangent(out, x, values, *, d_x):
@@ -105,7 +112,7 @@ def gaps_of(w):
 def invariant(values, v, given, of_values=None):
     """The eigenvalues in order, after a check that it makes no difference which vectors v equal
     ones have. given: the cotangent of the vectors; of_values: that of the values, if any."""
-    if _has_equal(values):
+    if _have_equal(values):
         _check_equal(values, _turned(_adjoint_of(v) @ given), [(v, given)], of_values)
     return values
 
@@ -113,8 +120,8 @@ def invariant(values, v, given, of_values=None):
 def invariant_pairs(values, u, given_u, vh, given_vh, of_values=None):
     """The singular values in order, after a check that it makes no difference which vectors equal
     ones have: columns of u, rows of vh. given_u, given_vh: their cotangents (None: zero)."""
-    is_zero = values <= _least(values)
-    if _has_equal(values) or np.any(is_zero):
+    is_zero = values <= least_of(values)
+    if _have_equal(values) or is_zero.any():
         sides = [] if given_u is None else [(u, given_u)]
         sides += [] if given_vh is None else [(_adjoint_of(vh), _adjoint_of(given_vh))]
         along = sum(_adjoint_of(v) @ given for v, given in sides)
@@ -128,16 +135,21 @@ def independent(values, v, given, change, of_values=None, of_complex=False):
     values may be combined as one likes. change: the cotangent of vectors of any length. (Phases are
     such that the largest component is real: there are several where several are largest.)"""
     along = _adjoint_of(v) @ change
-    sizes = np.abs(v)
-    largest = np.max(sizes, axis=-2, keepdims=True, initial=0)
-    ties = np.sum(sizes >= largest * (1 - np.finfo(v.dtype).eps ** (2 / 3)), axis=-2) > 1
-    ties = ties & (of_complex | np.any(np.imag(v) != 0, axis=-2))
+    ties = have_ties(v, of_complex)
     if np.any(ties):
         turned = np.sum(np.conjugate(v) * given, axis=-2)
         _check_phases(np.where(ties, turned, 0), _zero(given))
-    if np.any(_equal(values)):
+    if np.any(equal_among(values)):
         _check_equal(values, np.abs(along), [(v, given)], of_values)
     return values
+
+
+def have_ties(v, of_complex):
+    """Of which vectors several components are the largest, one of which LAPACK makes real."""
+    sizes = np.abs(v)
+    largest = np.max(sizes, axis=-2, keepdims=True, initial=0)
+    ties = np.sum(sizes >= largest * (1 - unit(v.dtype, 2 / 3)), axis=-2) > 1
+    return ties & (of_complex | np.any(np.imag(v) != 0, axis=-2))
 
 
 def phaseless(turn, first, second=None):
@@ -168,7 +180,7 @@ def _check_phases(along, zero):
 def _check_equal(values, turned, sides, of_values):
     """turned: how the result changes when vectors turn, for each pair. sides: the vectors and their
     cotangents."""
-    equal = _equal(values)
+    equal = equal_among(values)
     if of_values is not None:
         _check_apart(values, equal, [given for _, given in sides], of_values)
     zero = _zero(*[given for _, given in sides])[..., None]
@@ -177,7 +189,7 @@ def _check_equal(values, turned, sides, of_values):
     if np.any(changed):
         raise NoDerivativeError(
             "the result depends on which vectors of equal values are taken: the values number "
-            f"{_shown(changed, values)}",
+            f"{shown(changed, values)}",
             "let it depend on the space that they span together, as the projection on it does: "
             "`v[:, i:j] @ v[:, i:j].conj().T`",
         )
@@ -190,7 +202,7 @@ def _unknown(equal, sides, zero):
     for v, given in sides:
         used = used | (_lengths(given)[..., None, :] > zero)
         sizes = np.abs(v)
-        overlap = _adjoint_of(sizes) @ sizes > np.finfo(v.dtype).eps ** (1 / 2)
+        overlap = _adjoint_of(sizes) @ sizes > unit(v.dtype, 1 / 2)
         known = known | overlap | (np.abs(_adjoint_of(v) @ given) > zero)
     return used & ~np.any(equal & used & known, axis=(-2, -1), keepdims=True)
 
@@ -209,7 +221,7 @@ def _check_apart(values, equal, given, of_values):
     if np.any(mixed):
         raise NoDerivativeError(
             "the derivative of what depends on equal values and on their vectors is not known: "
-            f"the values number {_shown(mixed, values)}",
+            f"the values number {shown(mixed, values)}",
             "call the function of the matrix itself (`scipy.linalg.expm`, `sqrtm`, `polar`, "
             "`np.linalg.pinv`, …), or take values that are used without vectors of `eigvalsh` or "
             "`svdvals`",
@@ -260,40 +272,6 @@ def _are_free(columns):
     return columns.shape[-1] > (0 if columns.dtype.kind == "c" else 1)
 
 
-def full_rank(r):
-    """The triangular factor, after a check that no column depends on those before it."""
-    sizes = np.sqrt(np.sum(np.abs(r) ** 2, axis=-2))
-    least = np.finfo(r.dtype).eps ** (2 / 3) * sizes
-    if np.any(np.abs(np.diagonal(r, axis1=-2, axis2=-1)) <= least):
-        raise NoDerivativeError(
-            "of a matrix whose columns depend on each other, `qr` has no derivative",
-            "leave columns out, or use `svd`",
-        )
-    return r
-
-
-def nonzero(values):
-    """The singular values, after a check that none is zero."""
-    if np.any(values <= _least(values)):
-        raise NoDerivativeError(
-            "the polar factors of a matrix that is not of full rank have no derivative",
-            "add to it what makes it regular, or leave out rows or columns",
-        )
-    return values
-
-
-def separate(t):
-    """Schur's triangular factor, after a check that no two eigenvalues are equal."""
-    values = np.diagonal(t)
-    if np.any(_equal(values)):
-        raise NoDerivativeError(
-            "Schur's factors of a matrix with equal eigenvalues have no derivative: the values "
-            f"number {_shown(_equal(values), values)}",
-            "write the function of the matrix in another way, such as by `scipy.linalg.expm`",
-        )
-    return t
-
-
 # -- tangents of gradients -----------------------------------------------------------------------
 
 
@@ -329,17 +307,6 @@ def _check_nearby(depends):
 # -- forward mode --------------------------------------------------------------------------------
 
 
-def distinct(tangent, values, positive=False):
-    """The tangent of vectors, after a check that their values are not equal (nor zero)."""
-    if np.any(_equal(values)) or (positive and np.any(values <= _least(values))):
-        raise NoDerivativeError(
-            "vectors of equal values, and of singular values that are zero, have no derivative of "
-            "their own, as forward mode needs it",
-            "use reverse mode, once: `gs.grad`, `gs.vjp` or `gs.jacrev`",
-        )
-    return tangent
-
-
 def determined(tangent, columns):
     """The tangent of columns that complete a basis, or of complex vectors, after a check that there
     are none of which there is a choice."""
@@ -352,48 +319,38 @@ def determined(tangent, columns):
     return tangent
 
 
-def _tangent_of_r(out, *, d_r):
-    return d_r
-
-
-def _tangent_of_values(out, *, d_values):
+def tangent_of_values(out, *, d_values):
     return d_values
 
 
-def _tangent_of_t(out, *, d_t):
-    return d_t
-
-
-def _tangent_of_tangent(out, *, d_tangent):
+def tangent_of_tangent(out, *, d_tangent):
     return d_tangent
 
 
 CHECKS: dict[Any, Any] = {
-    invariant: _tangent_of_values,
-    invariant_pairs: _tangent_of_values,
-    independent: _tangent_of_values,
+    invariant: tangent_of_values,
+    invariant_pairs: tangent_of_values,
+    independent: tangent_of_values,
     completion: _completion_tangent,
-    full_rank: _tangent_of_r,
-    nonzero: _tangent_of_values,
-    separate: _tangent_of_t,
     phaseless: _phaseless_tangent,
     phaseless_nearby: _phaseless_tangent,
-    completion_nearby: _tangent_of_tangent,
-    distinct: _tangent_of_tangent,
-    determined: _tangent_of_tangent,
+    completion_nearby: tangent_of_tangent,
+    determined: tangent_of_tangent,
 }
 """What stands in generated code, and gives back its first argument: each with its tangent."""
 
 
-def _enter(check, tangent):
+def enter(check, tangent):
+    """Enter a check into the table of primitives."""
+
     def rule(out, *, d_out):
         return d_out
 
     rule.__name__ = check.__name__
     adjoint(check, type=_type_of_first, tangent=tangent, view=True, signature=check)(rule)
+    GRADIENTS.add(PRIMITIVES[check])
 
 
 for _check, _tangent in CHECKS.items():
-    _enter(_check, _tangent)
-for _function in (reciprocal, *CHECKS):
-    GRADIENTS.add(PRIMITIVES[_function])
+    enter(_check, _tangent)
+GRADIENTS.add(PRIMITIVES[reciprocal])

@@ -12,11 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.ir.types import Tuple
+from gradscribe.primitives.degenerate import distinct, full_rank
 from gradscribe.primitives.gauge import (
     completion,
     determined,
-    distinct,
-    full_rank,
     gaps_of,
     invariant_pairs,
     phaseless,

@@ -101,22 +101,28 @@ def _lstsq_tangent(out, a, b, rcond=None, *, d_a, d_b):
     return np.reshape(change, np.shape(x)), d_squares, rank, d_s
 
 
-@adjoint(np.linalg.lstsq, type=_lstsq_type, tangent=_lstsq_tangent)
+@adjoint(np.linalg.lstsq, type=_lstsq_type, tangent=_lstsq_tangent, partial=True)
 def lstsq(out, a, b, rcond=None, *, d_out):
     (x, squares, _, _), (d_x, d_squares, _, d_s) = out, d_out
-    inverse = np.linalg.pinv(a)
-    xs, d_xs = _columns(x), _columns(d_x)
+    xs = _columns(x)
     rest = _columns(b) - a @ xs
-    weights = np.zeros(xs.shape[1], dtype=x.dtype)
-    weights[: squares.shape[0]] = d_squares
-    dual = conjugate_transposed(inverse)
-    d_b = dual @ d_xs
-    d_a = rest @ conjugate_transposed(inverse @ d_b) - d_b @ conjugate_transposed(xs)
-    free = d_xs - inverse @ (a @ d_xs)
-    d_a = d_a + (dual @ xs) @ conjugate_transposed(free)
-    u, _, vh = np.linalg.svd(a, full_matrices=False)
-    d_a = d_a + (u * d_s) @ vh - 2 * (rest * weights) @ conjugate_transposed(xs)
-    return d_a, np.reshape(d_b + 2 * rest * weights, np.shape(b))
+    d_a, d_b = 0.0, 0.0
+    if d_x is not None:
+        d_xs, inverse = _columns(d_x), np.linalg.pinv(a)
+        dual = conjugate_transposed(inverse)
+        d_b = dual @ d_xs
+        d_a = rest @ conjugate_transposed(inverse @ d_b) - d_b @ conjugate_transposed(xs)
+        free = d_xs - inverse @ (a @ d_xs)
+        d_a = d_a + (dual @ xs) @ conjugate_transposed(free)
+    if d_squares is not None:
+        weights = np.zeros(xs.shape[1], dtype=x.dtype)
+        weights[: squares.shape[0]] = d_squares
+        d_a = d_a - 2 * (rest * weights) @ conjugate_transposed(xs)
+        d_b = d_b + 2 * rest * weights
+    if d_s is not None:
+        u, _, vh = np.linalg.svd(a, full_matrices=False)
+        d_a = d_a + (u * d_s) @ vh
+    return d_a, None if d_x is None and d_squares is None else np.reshape(d_b, np.shape(b))
 
 
 # -- powers and chains ---------------------------------------------------------------------------

@@ -12,7 +12,8 @@ import numpy as np
 from scipy import linalg as sl
 
 from gradscribe.ir.types import Tuple
-from gradscribe.primitives.gauge import nonzero, reciprocal
+from gradscribe.primitives.degenerate import nonzero
+from gradscribe.primitives.gauge import reciprocal
 from gradscribe.primitives.matrices import conjugate_transposed
 from gradscribe.primitives.registry import GRADIENTS, PRIMITIVES, adjoint
 from gradscribe.primitives.typing import TypeRuleError, like_first, matrix_dims, result_of

@@ -13,7 +13,8 @@ import numpy as np
 from scipy import linalg as sl
 
 from gradscribe.ir.types import Tuple
-from gradscribe.primitives.gauge import determined, phaseless, separate
+from gradscribe.primitives.degenerate import separate
+from gradscribe.primitives.gauge import determined, phaseless
 from gradscribe.primitives.matrices import (
     conjugate_transposed,
     conjugated,

@@ -25,8 +25,26 @@ def test_an_error_shows_file_line_caret_and_advice(tmp_path):
         f'  File "{filename}", line 2\n'
         "    with open(path) as file:\n"
         "         ^^^^^^^^^^\n"
-        "Instead: read the file before"
+        "Instead: read the file before\n"
+        "Or run the function as it is: `compile=False`"
     )
+
+
+@pytest.mark.parametrize(
+    ("error", "is_told"),
+    [
+        (errors.UnsupportedError("what", "advice", Location("f.py", 1, 0, 1, "x")), True),
+        (errors.SourceNotFoundError("what", "advice"), True),
+        (errors.UnsupportedError("what", "advice"), False),
+        (errors.UnsupportedError("what", "use `gs.primitive`", Location("f", 1, 0, 1, "")), False),
+        (errors.NoDerivativeError("what", "advice", Location("f.py", 1, 0, 1, "x")), False),
+        (errors.AliasingError("what", "advice", Location("f.py", 1, 0, 1, "x")), False),
+        (errors.ArgumentError("what", "advice", Location("f.py", 1, 0, 1, "x")), False),
+    ],
+)
+def test_a_way_out_is_told_where_only_compiling_is_refused(error, is_told):
+    told = str(error).endswith("\nOr run the function as it is: `compile=False`")
+    assert told == is_told
 
 
 def test_the_caret_counts_characters_where_the_location_counts_bytes(tmp_path):
@@ -79,7 +97,7 @@ def test_a_refusal_is_also_what_python_raises():
     assert kind is errors.raised_as(errors.UnsupportedError, KeyError)
     assert issubclass(kind, errors.UnsupportedError) and issubclass(kind, KeyError)
     error = kind("what", "advice", Location("f.py", 1, 0, 1, "x"))
-    assert str(error) == str(errors.UnsupportedError(*error.args))
+    assert str(error) == str(errors.NoDerivativeError(*error.args))
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is kind and str(again) == str(error)
 
@@ -162,7 +180,8 @@ def test_a_function_without_source_is_refused():
     text = message_of(errors.SourceNotFoundError, lambda: gs.grad(list.append))
     assert text == (
         "`append` is no Python function, so there is no source to differentiate\n"
-        "Instead: wrap it in one, for example `lambda x: append(x)`"
+        "Instead: wrap it in one, for example `lambda x: append(x)`\n"
+        "Or run the function as it is: `compile=False`"
     )
 
 
@@ -235,7 +254,7 @@ def test_a_subclass_of_ndarray_is_refused():
     text = message_of(
         errors.UnsupportedError, lambda: gs.grad(lambda m: np.sum(m * m))(np.matrix([[1.0, 2.0]]))
     )
-    what, _, *source, advice = text.splitlines()
+    what, _, *source, advice, _ = text.splitlines()
     assert what == "`m` is a matrix, whose operators need not mean what NumPy's do"
     assert source[1].strip() == "^"
     assert advice == "Instead: pass a plain array: `np.asarray(m)`"
@@ -346,7 +365,7 @@ def test_a_function_of_another_package_is_refused_where_the_user_calls_it(tmp_pa
         return other_package.outer(x)
 
     text = message_of(errors.UnsupportedError, lambda: gs.grad(f)(2.0))
-    what, place, *source, advice = text.splitlines()
+    what, place, *source, advice, _ = text.splitlines()
     assert what.startswith("`outer` of other_package cannot be compiled: `hash` is not supported")
     assert __file__ in place
     assert source == ["    return other_package.outer(x)", "           ^^^^^^^^^^^^^^^^^^^^^^"]

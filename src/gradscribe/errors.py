@@ -74,6 +74,8 @@ class GradscribeError(Exception):
             lines += excerpt(self.location)
         if self.advice:
             lines.append(f"Instead: {self.advice}")
+        if is_refused_by_compiler(self):
+            lines.append("Or run the function as it is: `compile=False`")
         return "\n".join(lines)
 
 
@@ -138,6 +140,17 @@ class InternalError(GradscribeError):
 
 class CheckError(GradscribeError, AssertionError):
     """Two ways of computing one derivative do not agree (`gradscribe.testing`)."""
+
+
+def is_refused_by_compiler(error: GradscribeError) -> bool:
+    """Whether the function may run as it is (`compile=False`), and only compiling it is refused.
+    What has no rule, or what plain Python refuses, is no better off that way."""
+    if "gs.primitive" in error.advice:
+        return False
+    if type(error) is SourceNotFoundError:
+        return True
+    kinds = (UnsupportedError, UnsupportedPathError)
+    return type(error) in kinds and error.location is not None
 
 
 def raised_as(kind: type[GradscribeError], *others: type[BaseException]) -> type[GradscribeError]:

@@ -143,7 +143,7 @@ def chosen(function: Callable[..., Any], numbers: Sequence[int], args: Sequence[
         if not any(is_differentiable(plain(leaf)) for leaf in runs.Point([args[number]]).leaves):
             name = probe(function, "__name__", "function")
             raise ArgumentError(
-                f"argument {number} of `{name}` has nothing to differentiate: it is of type "
+                f"there is nothing to differentiate in argument {number} of `{name}`, of type "
                 f"{type(args[number]).__name__}",
                 "pass floating-point numbers or arrays (`3.0`, not `3`), or other argnums",
             )
@@ -152,18 +152,21 @@ def chosen(function: Callable[..., Any], numbers: Sequence[int], args: Sequence[
 
 def _check_scalar(name: str, value: Any) -> None:
     """Refuse a result that is not one real number."""
-    own = plain(present(value))
-    found = ""
-    if node_of(value) is not None:
-        found = "a nested result"
-    elif isinstance(own, np.ndarray) and own.ndim:
-        found = f"an array of shape {own.shape}"
-    elif np.iscomplexobj(own):
-        found = "a complex number"
-    elif not is_differentiable(own):
-        found = f"a value of type {type(own).__name__}"
+    found = _other_than_a_number(value)
     if found:
         raise NonScalarError(
             f"the gradient of `{name}` needs one real number as its result, not {found}",
             "sum the result (`np.sum`), or use `gs.vjp` or `gs.jacobian`",
         )
+
+
+def _other_than_a_number(value: Any) -> str:
+    """What a result is, if it is not one real number."""
+    own = plain(present(value))
+    if node_of(value) is not None:
+        return "a nested result"
+    if isinstance(own, np.ndarray) and own.ndim:
+        return f"an array of shape {own.shape}"
+    if np.iscomplexobj(own):
+        return "a complex number"
+    return "" if is_differentiable(own) else f"a value of type {type(own).__name__}"

@@ -30,15 +30,17 @@ class Memory:
     """What the views of one array share.
 
     value: its present value, of which nobody changes the array. is_shared: but that it is an array
-    that code which does not record has been given. version: how often the value was replaced.
+    that code which does not record has been given. overlaps: it stands for an argument that shares
+    memory with another one. version: how often the value was replaced.
     """
 
-    __slots__ = ("is_shared", "value", "version")
+    __slots__ = ("is_shared", "overlaps", "value", "version")
 
     def __init__(self, value: Any) -> None:
         self.value = value
         self.version = 0
         self.is_shared = False
+        self.overlaps = False
 
 
 class RecordedArray:

@@ -13,7 +13,7 @@ from weakref import ref
 
 import numpy as np
 
-from gradscribe.errors import NoDerivativeError, UnsupportedError
+from gradscribe.errors import NoDerivativeError, SourceNotFoundError, UnsupportedError
 from gradscribe.ir.core import Operand
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, VARIANTS
@@ -66,7 +66,11 @@ def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
         return viewed(viewed_array, _Call(callee, tree, named, operands.values, ()))
     if not any(type(value) is Traced for value in operands.values):
         return _plainly(callee, args, kwargs)
-    return _arranged(callee, args, kwargs, calls.call(callee, tree, named, operands.values))
+    try:
+        out = calls.call(callee, tree, named, operands.values)
+    except SourceNotFoundError as error:  # of a function that is an argument
+        raise without_rule(callee) from error
+    return _arranged(callee, args, kwargs, out)
 
 
 def _is_own(callee: Any) -> bool:

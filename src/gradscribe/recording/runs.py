@@ -10,14 +10,14 @@ around this one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradscribe.compiler.given_leaves import converted, leaves_in, shape_error
 from gradscribe.compiler.leaves import zero_like
-from gradscribe.errors import GradscribeError
+from gradscribe.errors import GradscribeError, UnsupportedError
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.recording import methods
 from gradscribe.recording.arrays import is_recorded, present, shown
@@ -58,6 +58,7 @@ class Point:
             flags = [chosen] * len(leaves) if isinstance(chosen, bool) else list(chosen)
             for leaf, flag in zip(leaves, flags, strict=True):
                 if flag and is_differentiable(plain(present(leaf))):
+                    _check_class(leaf)
                     self.active.append(len(self.leaves))
                 self.leaves.append(present(leaf))
             self._trees.append(tree)
@@ -70,7 +71,28 @@ class Point:
             shown(traced[i]) if i in traced else _copied(leaf, copies)
             for i, leaf in enumerate(self.leaves)
         ]
+        for i in self._overlapping():
+            if is_recorded(leaves[i]):
+                leaves[i]._memory.overlaps = True
+            else:
+                leaves[i].flags.writeable = False
         return self.nested(leaves)
+
+    def _overlapping(self) -> Iterator[int]:
+        """The numbers of the arrays that share memory with others."""
+        arrays = [
+            (i, array)
+            for i, leaf in enumerate(self.leaves)
+            if isinstance(array := plain(leaf), np.ndarray) and array.size
+        ]
+        for i, array in arrays:
+            if any(
+                np.may_share_memory(array, other)
+                and (array is not other or i in self.active or j in self.active)
+                for j, other in arrays
+                if j != i
+            ):
+                yield i
 
     def nested(self, leaves: Sequence[Any]) -> list[Any]:
         """Something for each leaf, in the structure of the arguments."""
@@ -83,6 +105,18 @@ class Point:
         for tangent, tree in zip(tangents, self._trees, strict=True):
             given += leaves_in(tree, tangent, "tangent")
         return {i: _like(given[i], self.leaves[i], "tangent") for i in self.active}
+
+
+def _check_class(leaf: Any) -> None:
+    """Refuse arrays of other classes, which a record would make plain ones."""
+    if isinstance(leaf, np.ndarray) and not is_recorded(leaf) and type(leaf) not in _PLAIN:
+        raise UnsupportedError(
+            f"a {type(leaf).__name__}, whose operators need not mean what NumPy's do",
+            "pass a plain array: `np.asarray(m)`",
+        )
+
+
+_PLAIN = (np.ndarray, np.memmap)
 
 
 def _copied(leaf: Any, copies: dict[int, Any]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import UnsupportedError
+from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.ir.core import Operand
 from gradscribe.recording import calls, operations
 from gradscribe.recording.arrays import RecordedArray, present
@@ -20,6 +20,11 @@ def setitem(array: RecordedArray, index: Any, value: Any) -> None:
     memory = array._memory
     if not array._writeable:
         raise ValueError("assignment destination is read-only")
+    if memory.overlaps:
+        raise AliasingError(
+            "a store to an argument that shares memory with another one",
+            "pass a copy of one of them",
+        )
     if memory.is_shared:
         _store_plainly(array, index, value)
         return

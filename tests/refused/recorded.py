@@ -1,0 +1,88 @@
+"""What runs as it is (`compile=False`), and what of that has no derivative."""
+
+import functools
+
+import numpy as np
+
+import gradscribe as gs
+from gradscribe.errors import ArgumentError, NonScalarError, NotSpecializedError
+from tests.refused import refused, refused_when_run
+
+VECTOR = np.array([0.3, 0.7, 1.1])
+as_it_is = functools.partial(gs.grad, compile=False)
+
+
+@refused_when_run("compile='no'", ArgumentError)
+def option_that_is_none():
+    gs.grad(np.sum, compile="no")
+
+
+@refused_when_run(
+    "`jit=True` runs generated code, and with `compile='auto'` some calls are recorded",
+    ArgumentError,
+)
+def native_code_in_part():
+    gs.grad(np.sum, jit=True, compile="auto")
+
+
+@refused_when_run(
+    "`jit=True` runs generated code, and with `compile=False` there is none", ArgumentError
+)
+def native_code_as_it_is():
+    gs.hessian(np.sum, jit=True, compile=False)
+
+
+@refused_when_run(
+    "`grad_norm` runs its function as it is, and so has no source", NotSpecializedError
+)
+def source_of_what_is_not_compiled():
+    return as_it_is(np.linalg.norm).source
+
+
+@refused("`compile` that is computed", VECTOR)
+def option_that_is_computed(x):
+    return gs.grad(np.sum, compile=bool(x[0] > 0))(x)
+
+
+@refused_when_run("`gradient` does not return a pair", ArgumentError)
+def no_pair():
+    as_it_is(np.gradient, has_aux=True)(VECTOR)
+
+
+@refused_when_run(
+    "there is nothing to differentiate in argument 0 of `norm`, of type int", ArgumentError
+)
+def gradient_by_an_integer():
+    as_it_is(np.linalg.norm)(3)
+
+
+@refused_when_run(
+    "the gradient of `sin` needs one real number as its result, not an array of shape (3,)",
+    NonScalarError,
+)
+def gradient_of_an_array():
+    as_it_is(np.sin)(VECTOR)
+
+
+@refused_when_run(
+    "the gradient of `frexp` needs one real number as its result, not a nested result",
+    NonScalarError,
+)
+def gradient_of_several_results():
+    as_it_is(np.frexp)(2.0)
+
+
+@refused_when_run(
+    "the gradient of `conjugate` needs one real number as its result, not a complex number",
+    NonScalarError,
+)
+def gradient_of_a_complex_number():
+    as_it_is(np.conjugate)(1j)
+
+
+@refused_when_run(
+    "the gradient of `argmax` needs one real number as its result, not a value of type int64",
+    NonScalarError,
+)
+def gradient_of_an_integer():
+    as_it_is(np.argmax)(VECTOR)

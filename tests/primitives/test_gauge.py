@@ -559,3 +559,29 @@ def test_of_tensors_vectors_or_values_alone_are_differentiated_where_values_are_
     np.testing.assert_allclose(by_space.numpy(), (lower + lower.T) / 2, atol=1e-12)
     with pytest.raises(RuntimeError, match="equal values and on their vectors"):
         ((v * w.exp()) @ v.mT * gs.tensor(W)).sum().backward()
+
+
+def test_forward_mode_of_tensors_refuses_vectors_of_which_there_is_a_choice() -> None:
+    from gradscribe.autograd import forward_ad
+
+    def others(x):
+        return gs.linalg.svd(x)[0][:, 3:]
+
+    x = gs.tensor(TALL)
+    with forward_ad.dual_level(), pytest.raises(NoDerivativeError, match="forward mode needs it"):
+        others(forward_ad.make_dual(x, x))
+    for function in (others, gs.differentiable(lambda a: np.linalg.svd(a)[0][:, 3:])):
+        with pytest.raises(NoDerivativeError, match="forward mode needs it"):
+            gs.autograd.functional.jvp(function, x, x)
+    _, tangent = gs.autograd.functional.jvp(lambda x: gs.linalg.svd(x, False)[0], x, x * x)
+    _, expected = gs.jvp(lambda a: np.linalg.svd(a, full_matrices=False)[0], (TALL,), (TALL**2,))
+    np.testing.assert_allclose(tangent.numpy(), expected, atol=1e-12)
+
+
+def test_functions_that_run_as_they_are_are_checked_alike() -> None:
+    for function, matrix in ((space_of_eigenvectors, PAIR), (equal_values, PAIR)):
+        found = gs.grad(function, compile=False)(matrix)
+        np.testing.assert_allclose(found, gs.grad(function)(matrix), atol=1e-12)
+    for function, matrix in ((exponential, PAIR), (other_columns, TALL)):
+        with pytest.raises(NoDerivativeError):
+            gs.grad(function, compile=False)(matrix)

@@ -19,7 +19,7 @@ class Polar:
     higher_inputs = (0, 1)
     linear = False
     keeps_values = True
-    has_given_rules = False
+    has_given_rules = has_choices = False
     reached = (frozenset({0, 1}), frozenset({0}))
 
     def __init__(self):

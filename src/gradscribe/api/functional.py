@@ -69,7 +69,7 @@ class Gradient(Transform):
 
     @property
     def __gradscribe_gradient__(self) -> bool:
-        return not self.has_aux
+        return not (self.has_aux or self.with_value)
 
     @property
     def compiled(self) -> Target:

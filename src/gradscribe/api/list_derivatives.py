@@ -36,6 +36,7 @@ class ListDerivatives:
         self._out_spans = _spans(out_trees)
         self.name = inner.name
         self.has_given_rules = inner.has_given_rules
+        self.has_choices = inner.has_choices
         self.by_operations = None
         self.active = self._items(inner.active)
         self.outputs = self._out_items(inner.outputs)

@@ -50,7 +50,7 @@ class Derivative:
 
     @property
     def __gradscribe_gradient__(self) -> bool:
-        return not self.has_aux
+        return not (self.has_aux or self.with_value)
 
 
 @dataclass(frozen=True, eq=False)

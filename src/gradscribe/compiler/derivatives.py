@@ -91,6 +91,13 @@ class Derivatives:
         return has_given_rules(self._stages.primal)
 
     @cached_property
+    def has_choices(self) -> bool:
+        """Whether the function calls factorizations, whose results may be a choice."""
+        primal = self._stages.primal
+        bodies = [primal.body, *(callee.function.body for callee in callees(primal))]
+        return any(o.primitive.partial for body in bodies for o in walk(body))
+
+    @cached_property
     @compiling
     def gradient(self) -> Derivatives:
         """The derivatives of `(*leaves, *cotangents) -> gradients of the active leaves`, by the

@@ -24,7 +24,7 @@ class Linear:
     the results to those of the operands.
     """
 
-    has_given_rules = False
+    has_given_rules = has_choices = False
 
     def __init__(
         self, before: int, operands: int, results: int, function: Function, transposed: Function

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.compiler.leaves import zero_like
+from gradscribe.errors import NoDerivativeError
 from gradscribe.ir.core import Operand
 from gradscribe.recording.calls import Node, call, evaluate
 from gradscribe.recording.levels import Level, Traced, plain
@@ -51,14 +52,24 @@ def cotangents_of(
 
 def _gradients(node: Node, cotangents: Sequence[Any]) -> Sequence[Any]:
     """The cotangents of the active leaves of one call."""
-    assert node.derivatives is not None
+    derivatives = node.derivatives
+    assert derivatives is not None
     given = [
         zero_like(plain(like)) if cotangent is None else fitted(cotangent, plain(like))
         for cotangent, like in zip(cotangents, node.likes, strict=True)
     ]
-    if node.record is not None and not any(type(value) is Traced for value in given):
-        return node.derivatives.adjoint(node.record, *given)
-    return evaluate(node.derivatives.gradient, [*node.leaves, *given])
+    try:
+        if node.record is not None and not any(type(value) is Traced for value in given):
+            return derivatives.adjoint(node.record, *given)
+        return evaluate(derivatives.gradient, [*node.leaves, *given])
+    except NoDerivativeError:
+        present = [number for number, cotangent in enumerate(cotangents) if cotangent is not None]
+        part = None
+        if len(present) < len(given):  # that there are none says more than zeros do
+            part = derivatives.of_outputs(tuple(present))
+        if part is None:
+            raise
+    return evaluate(part.gradient, [*node.leaves, *(given[number] for number in present)])
 
 
 def plus(first: Any, second: Any) -> Any:

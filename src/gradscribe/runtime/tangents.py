@@ -15,7 +15,6 @@ import numpy as np
 from gradscribe.runtime.functions import shaping
 from gradscribe.runtime.functions.eager import Operation, apply
 from gradscribe.runtime.graph.backward import grad
-from gradscribe.runtime.graph.compiled_node import CompiledNode
 from gradscribe.runtime.graph.derivative_node import derivative, recorded
 from gradscribe.runtime.graph.engine import current_run
 from gradscribe.runtime.graph.grad_mode import enter_mode, grad_enabled, leave_mode
@@ -71,7 +70,7 @@ def tangents_of_results(
         for result in call(varied):
             if not isinstance(result, Tensor) or not dtypes.is_differentiable(result.array.dtype):
                 found.append(None)
-            elif isinstance(result._node, CompiledNode):
+            elif isinstance(result._node, OperationNode) and result._node.kernel.call is None:
                 node = result._node
                 if node not in of_nodes:
                     of_active = [of_edges.get(edge) for edge in node.next_edges]

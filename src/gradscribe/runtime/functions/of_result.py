@@ -59,7 +59,7 @@ class OfResult:
     record_inputs: tuple[int, ...] = ()
     higher_inputs: tuple[int, ...] = ()
     keeps_values = True
-    linear = has_given_rules = False
+    linear = has_given_rules = has_choices = False
     by_operations = None
     reads = active
 

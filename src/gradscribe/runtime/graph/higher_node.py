@@ -130,6 +130,8 @@ class HigherNode(Node):
         cotangents += [None] * (self.cotangent_count - len(cotangents))
         direction = self._direction(point, cotangents)
         width = self.cotangent_count
+        if self.order == 1 and self.kernel.derivatives.has_choices:
+            self._check_tangents(point, direction)
         new_edges = [*map(edge_to, cotangents)] if create_graph else []
         own_edges = self._edges_of_higher(width)
         results = self._evaluate(
@@ -147,6 +149,17 @@ class HigherNode(Node):
                 edges[span] = new_edges
             results += self._evaluate(point, replaced, edges, create_graph)
         return results
+
+    def _check_tangents(self, point: list[Any], direction: list[Any]) -> None:
+        """Raise where tangents of outputs are wanted that forward mode refuses: what makes no
+        difference to a gradient as a whole, may make one to these."""
+        derivatives, first = self.kernel.derivatives, len(self.kernel.active)
+        edges = self.next_edges[first : self.cotangent_count]
+        wanted = tuple([number for number, (node, _) in enumerate(edges) if node is not None])
+        if wanted:
+            part = derivatives.of_outputs(wanted) or derivatives
+            leaves = point[: len(point) - len(self.kernel.outputs)]
+            part.tangent.primal(*leaves, *direction[:first])
 
     def generated_run(self, cotangents: Sequence[Any]) -> tuple[Itemized, Sequence[Any]] | None:
         if self.point is None:

@@ -97,6 +97,10 @@ class Derivatives(Protocol):
         F_1 is no gradient, and no F_n from the second on the transpose of itself."""
 
     @property
+    def has_choices(self) -> bool:
+        """Whether the function calls factorizations, whose results may be a choice."""
+
+    @property
     def gradient(self) -> Derivatives:
         """Of `(*leaves, *cotangents) -> cotangents of the active leaves`, by the active leaves and
         the cotangents."""

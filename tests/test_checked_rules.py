@@ -419,10 +419,3 @@ def test_a_second_derivative_is_to_be_made_a_primitive_too():
         return d_out * 6 * x
 
     np.testing.assert_allclose(gs.hessian(f)(X), np.diag(6 * X))
-
-
-def test_no_refusal_advises_to_drop_a_term():
-    from tests.refusals import all_refusals
-
-    advised = [r for r in all_refusals() if any("stop_gradient" in a for a in r.advices)]
-    assert advised == []

@@ -60,11 +60,6 @@ def function_of_ctypes(x):
     return COS(x[0])
 
 
-@refused("`frompyfunc`, which is not compiled, is given a function that is made here", X)
-def function_made_for_compiled_code(x):
-    return np.sum(np.frompyfunc(lambda v: v * 2, 1, 1)(x))
-
-
 @refused("which function is called here is not known when the function is compiled", X)
 def function_chosen_by_the_run(x):
     return [np.sin, np.cos][int(x[1])](x[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import pickle
 
 import numpy as np
 
@@ -202,3 +203,10 @@ def list_that_grows_for_ever(x):
     for k, v in enumerate(found):
         found.append(v / 2)
     return found[-1]
+
+
+@refused("an iterator that has given items is given to code that cannot be read", ITEMS)
+def iterator_of_which_items_are_taken(x):
+    rest = iter([1.0, 2.0, 3.0])
+    first = next(rest)
+    return first * len(pickle.dumps(rest)) * x[0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import random
+import re
+import threading
 
 import numpy as np
 
@@ -206,3 +208,44 @@ def tallied(x, n):
 @refused("lists that `choices` draws are not supported", X)
 def drawn_list(x):
     return x[random.choices([0, 1, 2], k=2)[0]]
+
+
+@refused(
+    "a function is given to code that cannot be read: it assigns `COUNT`, a variable from outside",
+    X,
+)
+def function_that_stores_a_global(x):
+    def counted(match):
+        global COUNT
+        COUNT = 1
+        return "b"
+
+    return len(re.sub("a", counted, "aa")) * x[0]
+
+
+@refused(
+    "`c` may have been bound anew after a function that captures it was given to code that cannot "
+    "be read",
+    X,
+)
+def array_bound_anew_on_one_path(x):
+    if x[0] > 1.0:
+        c = np.ones(2)
+        threading.Thread(target=lambda: c[0])
+        c = np.zeros(2)
+    threading.Thread(target=lambda: 1)
+    return x[0]
+
+
+@refused(
+    "`c` is bound anew after a function that captures it was given to code that cannot be read", X
+)
+def array_bound_anew_in_the_end(x):
+    return x[0] * started_with_an_array()
+
+
+def started_with_an_array():
+    c = np.ones(2)
+    threading.Thread(target=lambda: c[0])
+    c = np.zeros(2)
+    return c[0] + 1.0

@@ -15,6 +15,7 @@ from typing import Any
 
 from gradscribe.codegen.booleans import is_boolean
 from gradscribe.codegen.changes import ChangeAnalysis
+from gradscribe.codegen.definitions import is_definition
 from gradscribe.codegen.uses import IN_PLACE, Pattern, Uses
 from gradscribe.ir.core import CALL, IF, LOOP, Block, Function, Method, Operation, Value
 from gradscribe.ir.probing import probe
@@ -160,7 +161,7 @@ class _Folding:
             return False
         if operation.primitive is IF:
             return operation in self.folded.conditionals
-        return operation.primitive not in _STATEMENTS
+        return operation.primitive not in _STATEMENTS and not is_definition(operation)
 
     def _reader(self, value: Value, block: Block) -> int:
         """The position in a block of the only reader of a value, -1 if there is none.

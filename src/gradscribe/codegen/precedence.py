@@ -6,6 +6,8 @@ import ast
 import math
 from collections.abc import Callable
 
+from gradscribe.codegen.user_text import UserLambda
+
 (
     BARE,
     TEST,
@@ -57,6 +59,7 @@ def _constant_level(node: ast.Constant) -> int:
 _LEVELS: dict[type[ast.expr], Callable[..., int]] = {
     ast.Tuple: lambda node: BARE if node.elts else ATOM,
     ast.Lambda: lambda node: TEST,
+    UserLambda: lambda node: TEST,
     ast.IfExp: lambda node: TEST,
     ast.BoolOp: lambda node: OR if isinstance(node.op, ast.Or) else AND,
     ast.Compare: lambda node: COMPARE,

@@ -18,6 +18,7 @@ from gradscribe.codegen.assignments import (
     changed,
     computes_with_numbers,
 )
+from gradscribe.codegen.definitions import definition, is_definition
 from gradscribe.codegen.heads import target
 from gradscribe.codegen.listing import Listing, is_derived
 from gradscribe.codegen.rewriting import call_method, same, without_minus
@@ -30,6 +31,9 @@ from gradscribe.primitives.raising import may_raise
 
 def write_simple(listing: Listing, operation: Operation) -> None:
     """Add the statement of an operation without regions."""
+    if is_definition(operation):
+        _define(listing, operation)
+        return
     SIMPLE.get(operation.primitive, _assign)(listing, operation)
 
 
@@ -37,6 +41,14 @@ def _assign(listing: Listing, operation: Operation) -> None:
     """`x = …`; a result that nobody reads is computed only for its effect, which may be that it
     raises what a `try` around it handles."""
     (result,) = operation.results
+    if operation.callee is setattr and not listing.plan.is_used(result):
+        owner, name, value = (
+            listing.write.argument(operation, item) for item in operation.attributes["args"]
+        )
+        if isinstance(name, ast.Constant):
+            place = ast.Attribute(owner, str(name.value), ast.Store())
+            listing.add(assign(place, value), operation.location)
+            return
     if not listing.plan.is_used(result):
         if operation.primitive.effect or may_raise(operation, tuple(listing.catching)):
             listing.add(ast.Expr(listing.write.operation(operation)), operation.location)
@@ -50,6 +62,13 @@ def _assign(listing: Listing, operation: Operation) -> None:
     else:
         statement = assign(bound, expression)
     listing.add(statement, operation.location)
+
+
+def _define(listing: Listing, operation: Operation) -> None:
+    """`def f(…): …`, of a function of the user's."""
+    if listing.plan.is_used(operation.result):
+        name = listing.plan.names.of[operation.result]
+        listing.add(definition(listing.write, operation, name), operation.location)
 
 
 def _call(listing: Listing, operation: Operation) -> None:

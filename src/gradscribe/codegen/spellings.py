@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradscribe.codegen.booleans import is_and, is_not, is_or
+from gradscribe.codegen.definitions import function_expression, generator_of
 from gradscribe.codegen.itemwise import add_items, zeros_like
 from gradscribe.codegen.rewriting import (
     call_method,
@@ -23,6 +24,7 @@ from gradscribe.codegen.rewriting import (
 from gradscribe.ir.core import CALL, IF, Method, Operation, Primitive
 from gradscribe.ir.types import Array, Scalar, Tuple
 from gradscribe.primitives import control, indexing, lists, shaping
+from gradscribe.primitives.functions import FUNCTION
 from gradscribe.primitives.nonzero import NONZERO
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -232,6 +234,9 @@ def _effect(write: Expressions, operation: Operation) -> ast.expr:
     ]
     if isinstance(operation.callee, Method):
         if operation.callee.name == "__call__":
+            generator = generator_of(positional)
+            if generator is not None:
+                return generator
             return ast.Call(positional[0], positional[1:], keywords)
         function: ast.expr = ast.Attribute(positional[0], operation.callee.name, ast.Load())
         return ast.Call(function, positional[1:], keywords)
@@ -349,6 +354,7 @@ SPELLINGS: dict[Primitive, Spelling] = {
     control.RUN: _effect,
     control.ENTER: _manager,
     control.FORMAT: _format,
+    FUNCTION: function_expression,
     control.STACK: _empty_list,
     control.STACK_POP: _method_call("pop"),
     indexing.GETITEM: _getitem,

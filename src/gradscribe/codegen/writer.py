@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from gradscribe.codegen.expression_writer import ExpressionWriter
 from gradscribe.codegen.precedence import TEST
+from gradscribe.codegen.user_text import UserDef, UserGenerator, UserLambda, unparse
 from gradscribe.codegen.wrapping import wrap
 
 LINE = 98
@@ -166,6 +167,18 @@ class Writer(ExpressionWriter):
             body = body[1:]
         self.dispatch(body)
         self.leave()
+
+    def _UserDef(self, t: UserDef) -> None:
+        for line in unparse(t).splitlines():
+            self._wrap()
+            self.fill(line)
+        self._start = None
+
+    def _UserLambda(self, t: UserLambda) -> None:
+        self.write(unparse(t))
+
+    def _UserGenerator(self, t: UserGenerator) -> None:
+        self.write(unparse(t))
 
     def _docstring(self, text: str) -> None:
         escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')

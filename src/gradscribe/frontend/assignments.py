@@ -8,7 +8,7 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend import outside
+from gradscribe.frontend import kept_variables, outside
 from gradscribe.frontend.calls import tensors, unpacking
 from gradscribe.frontend.control import comprehensions
 from gradscribe.frontend.data import class_attributes, containers, dicts, object_stores, protocols
@@ -28,7 +28,9 @@ from gradscribe.ir.types import is_complex
 def assign(lowering: Lowering, target: Any, item: Any) -> None:
     """Bind or store a value to an assignment target."""
     if isinstance(target, gast.Name):
-        lowering.frame.names[target.id] = lowering.named(item, target.id)
+        item = lowering.named(item, target.id)
+        lowering.frame.names[target.id] = item
+        kept_variables.bind(lowering, target.id, item)
     elif isinstance(item, Either):
         for_each_kind(lowering, target, (item,), lambda one: _assigned(lowering, target, one))
     elif isinstance(target, (gast.Tuple, gast.List)):

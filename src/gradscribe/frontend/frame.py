@@ -59,12 +59,16 @@ class Frame:
             frame = frame.outer
         return True
 
-    def is_read_later(self, name: str, *, innermost: bool = True) -> bool:
+    def is_read_later(
+        self, name: str, *, innermost: bool = True, by_functions: bool = True
+    ) -> bool:
         """Whether the name is read after the current statement (or in a loop around it), before it
         is bound anew; or in the current one, unless its last act is the store.
 
-        innermost: whether this is the frame that is being lowered, not one that calls it."""
-        live = self.source.live.get(self.statement)
+        innermost: whether this is the frame that is being lowered, not one that calls it.
+        by_functions: whether what functions in it read counts, whether or not they are called."""
+        names = self.source.live if by_functions else self.source.live_itself
+        live = names.get(self.statement)
         if live is not None:
             is_last = innermost and stores_last(self.statement)
             return name in live or (not is_last and name in reads_of(self.statement))

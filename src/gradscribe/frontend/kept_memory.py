@@ -188,8 +188,10 @@ def _refuse(lowering: Lowering, node: Any, who: str, variable: str, other: str) 
 
 
 def _live(lowering: Lowering) -> Iterator[tuple[str, Storage]]:
-    """The memory that names lead to which are read later, or in this statement."""
+    """The memory that names lead to which are read later, or in this statement: also by way of
+    functions of these names."""
     for frame in lowering.frames:
         for variable, bound in frame.names.items():
-            if frame.is_read_later(variable, innermost=frame is lowering.frame):
+            innermost = frame is lowering.frame
+            if frame.is_read_later(variable, innermost=innermost, by_functions=False):
                 yield from ((variable, storage) for storage in storages(lowering, bound))

@@ -16,7 +16,9 @@ from gradscribe.ir.types import Type
 
 if TYPE_CHECKING:
     from gradscribe.frontend.control.carried_entry import Entry
+    from gradscribe.frontend.frame import Frame
     from gradscribe.frontend.kept_memory import Handle
+    from gradscribe.frontend.kept_variables import Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,10 @@ class Outside:
     captures. containers: where those are found whose
     items are known, and those for which a list stands of what is added to them. as_objects: whether
     containers are taken as the objects that they are, not as inputs.
+    found: the arrays among the captures, by identity. reaching: the functions from outside that
+    unread code was given (see `outside_reach`); reached: the objects that these may change;
+    rebound: the places of variables that they assign; seen: the captured arrays that they see, with
+    the way from a function to each.
     dependencies: what was resolved, and must be the same at each call.
     integers: the inputs that are lists of integers, with their numbers among the leaves. numbers:
     the numbers among the captures, with the places of their paths; known: the places of those that
@@ -80,6 +86,11 @@ class Outside:
     opened: dict[int, Any] = field(default_factory=dict)
     grown: set[int] = field(default_factory=set)
     exposed: set[int] = field(default_factory=set)
+    found: dict[int, Any] = field(default_factory=dict)
+    reaching: dict[int, Any] = field(default_factory=dict)
+    reached: dict[int, Any] = field(default_factory=dict)
+    rebound: set[Any] = field(default_factory=set)
+    seen: dict[Storage, tuple[Any, ...]] = field(default_factory=dict)
     read: set[int] = field(default_factory=set)
     containers: dict[Storage, ObjectRef] = field(default_factory=dict)
     as_objects: bool = False
@@ -140,8 +151,12 @@ class Sets:
 class Kept:
     """The arrays that code which cannot be read was given, and may still have, with their handles
     (see `kept_memory`). lost: those that have none, with what was made by the call that gave them
-    away. calls: how many calls of such code there were."""
+    away. calls: how many calls of such code there were. keeps: whether the one that is lowered may
+    keep what it is given. variables: those of functions on the stack that it may look up (see
+    `kept_variables`)."""
 
     handles: dict[Storage, Handle] = field(default_factory=dict)
     lost: dict[Storage, Value | None] = field(default_factory=dict)
     calls: int = 0
+    keeps: bool = True
+    variables: dict[Frame, Shared] = field(default_factory=dict)

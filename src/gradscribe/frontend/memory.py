@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from gradscribe.frontend.function_texts import names_in
 from gradscribe.frontend.values import (
     BoundMethod,
     DictRef,
@@ -53,11 +54,18 @@ def storages(lowering: Lowering, item: Any) -> Iterator[Storage]:
             pending += item.parts
         elif isinstance(item, OneShot):
             pending += item.holds
-        elif isinstance(item, LocalFunction) and id(item.frame) not in seen:
-            seen.add(id(item.frame))
-            pending += item.frame.names.values()
-            if item.frame.outer is not None:
-                pending.append(LocalFunction(None, item.frame.outer))
+        elif isinstance(item, LocalFunction) and id(item) not in seen:
+            seen.add(id(item))
+            pending += [*_captured(item), *item.defaults.values()]
+
+
+def _captured(function: LocalFunction) -> Iterator[Any]:
+    """The values of the variables around a function that it may read."""
+    names, frame = set(names_in(function.node)), function.frame
+    while frame is not None:
+        yield from (frame.names[name] for name in names & frame.names.keys())
+        names -= frame.names.keys()
+        frame = frame.outer
 
 
 def hold(lowering: Lowering, storage: Storage, items: Iterable[Any], before: bool = False) -> None:

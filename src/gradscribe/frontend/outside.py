@@ -50,6 +50,7 @@ CONSTANTS: set[type] = set()
 
 def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     """The frontend value of an object found at a path outside the function."""
+    refuse_reached(lowering, value, path, name)
     if isinstance(value, (*RESOLVED, enum.Enum)) or is_transformed(value):
         resolve(lowering, path, value)
         return Static(value)
@@ -152,6 +153,7 @@ def opened(lowering: Lowering, item: Any) -> Any:
         return item
     target, path = item.target, item.path
     lowering.outside.meet(item)
+    refuse_exposed(lowering, item)
     if id(target) in lowering.outside.opened:
         return lowering.outside.opened[id(target)]
     if id(target) in lowering.outside.grown:
@@ -243,6 +245,17 @@ def refuse_exposed(lowering: Lowering, owner: ObjectRef) -> None:
     """Refuse to read what code that cannot be read may have changed."""
     if id(owner.target) in lowering.outside.exposed:
         refuse_changed(lowering, owner.name or type(owner.target).__name__)
+
+
+def refuse_reached(lowering: Lowering, value: Any, path: Path, name: str) -> None:
+    """Refuse to read what functions from outside may have changed which unread code was given."""
+    is_new = path.place not in lowering.outside.captured
+    is_array = isinstance(value, np.ndarray) or has(type(value), "requires_grad")
+    is_changed = is_array and is_new and id(value) in lowering.outside.reached
+    if isinstance(value, (list, dict, set, collections.deque)):
+        is_changed = not lowering.outside.as_objects and id(value) in lowering.outside.exposed
+    if is_changed or path.place in lowering.outside.rebound:
+        refuse_changed(lowering, name)
 
 
 def refuse_changed(lowering: Lowering, name: str) -> NoReturn:

@@ -50,6 +50,12 @@ class Source:
         return live_names(self.node.body) if isinstance(self.node.body, list) else {}
 
     @functools.cached_property
+    def live_itself(self) -> Mapping[Any, frozenset[str]]:
+        """Those that the function itself reads; functions in it may read others."""
+        body = self.node.body
+        return live_names(body, by_functions=False) if isinstance(body, list) else {}
+
+    @functools.cached_property
     def tells_none(self) -> bool:
         """Whether the function says somewhere that it returns None."""
         returns = gast.walk(self.node)

@@ -228,16 +228,27 @@ class LocalFunction:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Made:
+    """What makes an iterator in the running program: a call of a function, which is a
+    `LocalFunction` or an object."""
+
+    callee: Any
+    arguments: tuple[Any, ...] = ()
+    keywords: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class OneShot:
     """An iterator (see `calls.iterators`): `zip(…)`, a generator expression.
 
     items: makes its items, given the node that takes them. storage: tells whether they have been
-    taken. holds: the values that they are made of.
+    taken. holds: the values that they are made of. origin: what makes it, where that is known.
     """
 
     storage: Storage
     items: Callable[[Any], Any]
     holds: tuple[Any, ...]
+    origin: Made | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

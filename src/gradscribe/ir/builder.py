@@ -171,6 +171,12 @@ class Builder:
             self._open.pop()
             self._fresh.pop()
 
+    def insert(self, block: list[Operation], position: int, operation: Operation) -> None:
+        """Put an operation into an open block before others."""
+        block.insert(position, operation)
+        for result in operation.results:
+            self._definition[result] = operation
+
     def begin_statement(self) -> None:
         """What the open block holds so far may be referred to elsewhere; it keeps its names."""
         self._fresh[-1] = len(self._open[-1])

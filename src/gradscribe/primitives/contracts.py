@@ -17,6 +17,7 @@ import datetime
 import decimal
 import enum
 import fractions
+import functools
 import inspect
 import io
 import json
@@ -34,7 +35,7 @@ import time
 import types
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,24 @@ HOLDS = Contract(keeps=True, connects=True)
 TRANSIENT = Contract(writes=None, reads=_HIDDEN, changes=_HIDDEN | {RAISED})
 STREAM = Contract(connects=True, reads=frozenset({FILES}), changes=frozenset({FILES}))
 
+CALLED_BACK = Contract(frozenset({"what functions lead to"}), False, True, _HIDDEN, UNKNOWN.changes)
+"""Of functions that only compute, where they are given functions of the program: these may do
+anything to what they lead to."""
+
+
+def called_back(callee: Any, contract: Contract) -> Contract:
+    """What a call may do that is given functions, methods or iterators of the program, besides what
+    is known of it. An object that is made of them keeps them."""
+    if _is_any(callee, _MAKING):
+        return contract
+    keeps = contract.keeps or (isinstance(callee, type) and not _is_any(callee, _LEADING))
+    return replace(UNKNOWN if contract.writes is None else CALLED_BACK, keeps=keeps)
+
+
+_MAKING = (getattr, functools.partial, iter, map, filter, zip, enumerate, reversed)
+"""What makes objects of functions, and calls none."""
+
+
 _WRITING: dict[Any, Contract] = {struct.pack_into: Contract(frozenset({1, "buffer"}))}
 """Functions of which it is known what they write to."""
 
@@ -145,7 +164,7 @@ _FUNCTIONS: tuple[Any, ...] = (
 )
 _LEADING: tuple[Any, ...] = (
     *(tuple, frozenset, list, set, dict, zip, enumerate, reversed, getattr, iter, next),
-    *(min, max, sorted, map, filter),
+    *(min, max, sorted, map, filter, functools.partial),
 )
 _SHOWING: tuple[Any, ...] = (
     *(print, open, input),

@@ -11,7 +11,7 @@ import numpy as np
 from gradscribe.ir.core import CALL, IF, Method, Operation, walk
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Scalar
-from gradscribe.primitives import control, indexing
+from gradscribe.primitives import control, functions, indexing
 
 Classes = tuple[type[BaseException], ...]
 
@@ -30,6 +30,7 @@ _SILENT = frozenset(
         control.KEPT,
         control.ZEROS_LIKE,
         control.ADD_ITEMS,
+        functions.FUNCTION,
         control.CAUGHT,
         control.ATTEMPT,
         control.EXIT,

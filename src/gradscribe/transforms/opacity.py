@@ -8,6 +8,8 @@ it may keep between calls (its hidden state: see `contracts`), or of opaque valu
 
 from __future__ import annotations
 
+import functools
+import types
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -32,11 +34,13 @@ from gradscribe.primitives.contracts import (
     LEADS,
     RAISED,
     Contract,
+    called_back,
     contract_of,
     contract_of_method,
     is_immutable,
 )
 from gradscribe.primitives.control import CAUGHT, EFFECT, ENTER, RAISE, RENEW, REREAD, RUN, WRITTEN
+from gradscribe.primitives.functions import FUNCTION
 from gradscribe.primitives.registry import UNKNOWN
 from gradscribe.transforms.activity import (
     has_zero_derivative,
@@ -58,9 +62,25 @@ def refuse_opaque(function: Function, active_leaves: frozenset[int]) -> None:
     leaves = [function.body.parameters[leaf] for leaf in active_leaves]
     varied = reachable(filter(passes_derivative, leaves), dependences.uses)
     useful = reachable(filter(may_be_number, function.body.yields), dependences.sources)
-    for call, outcomes in dependences.calls.items():
-        if not useful.isdisjoint(outcomes) and not varied.isdisjoint(call.operands):
-            _refuse(call)
+    refused = [
+        call
+        for call, outcomes in dependences.calls.items()
+        if not useful.isdisjoint(outcomes) and not varied.isdisjoint(call.operands)
+    ]
+    if refused:
+        _refuse(next((call for call in refused if not _makes_object(call)), refused[0]))
+
+
+def _makes_object(call: Operation) -> bool:
+    """Whether a call makes what another one is given: a method, a partial, an iterator."""
+    return call.callee in _MAKERS or (
+        isinstance(call.callee, Method)
+        and call.callee.name == "__call__"
+        and call.operands[0].type == Opaque(types.FunctionType)
+    )
+
+
+_MAKERS = (getattr, setattr, functools.partial, map, filter, iter, zip, enumerate, reversed)
 
 
 def reached_results(function: Function, leaves: Iterable[int]) -> frozenset[int]:
@@ -109,6 +129,10 @@ class Dependences:
                 self._change((RAISED,), operation.operands)
             elif operation.primitive is CAUGHT:
                 self._depend(self._states[RAISED], operation.result)
+            elif operation.primitive is FUNCTION:
+                held = [v for v in operation.operands if _carries(v)]
+                self._depend_all(held, [operation.result])
+                self._depend_all([operation.result], _changeable(operation.operands))
             elif operation.regions or not has_zero_derivative(operation.primitive):
                 self._compute(operation)
             if operation.primitive is LOOP:
@@ -203,10 +227,25 @@ def _contract(call: Operation) -> Contract:
     callee, given = call.callee, call.attributes["args"]
     if call.primitive is ENTER:  # what the manager hands out may lead to what it was given
         return LEADS
-    if not isinstance(callee, Method):
-        return contract_of(callee, len(given), call.attributes["keywords"])
-    owner = call.operands[given[0].index].type if isinstance(given[0], Operand) else None
-    return contract_of_method(owner.cls if isinstance(owner, Opaque) else None, callee.name)
+    if isinstance(callee, Method):
+        owner = call.operands[given[0].index].type if isinstance(given[0], Operand) else None
+        cls = owner.cls if isinstance(owner, Opaque) else None
+        found = contract_of_method(cls, callee.name)
+    else:
+        found = contract_of(callee, len(given), call.attributes["keywords"])
+    is_declared = probe(callee, "__gradscribe_contract__") is not None
+    if not is_declared and any(map(_is_function, call.operands)):
+        return called_back(callee, found)
+    return found
+
+
+def _is_function(value: Value) -> bool:
+    """Whether an object is a function or method of the program."""
+    cls = value.type.cls if isinstance(value.type, Opaque) else None
+    return cls is not None and issubclass(cls, _FUNCTIONS)
+
+
+_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 
 
 def _written(call: Operation, contract: Contract) -> list[Value]:
@@ -239,6 +278,8 @@ def _refuse(call: Operation) -> None:
     if isinstance(refusal := probe(callee, "refusal"), Refused):
         raise NoDerivativeError(refusal.what, refusal.advice, call.location)
     advice = "give it one, or declare what it does with its arguments: `gs.primitive`"
+    if any(map(_is_function, call.operands)):
+        advice = "make a primitive of a function that holds the call, with a rule: `gs.primitive`"
     if name in _LOCATED:
         advice = f"move the parameters out of the draw: `loc + scale * rng.{name}(size=…)`"
     elif name in _REARRANGING:

@@ -71,7 +71,7 @@ VECTORS = [
 # -- memory that no active value enters ----------------------------------------------------------
 
 
-def _constant(writer: Writer, scope: Scope, depth: int) -> str:
+def constant(writer: Writer, scope: Scope, depth: int) -> str:
     """A vector of constants, made here if need be."""
     if not scope.constants or writer.pick([0, 0, 0, 1]):
         name, fill = writer.name("c"), writer.pick(FILLS)
@@ -85,7 +85,7 @@ def _filled(writer: Writer, text: str, c: str, d: str) -> str:
     return text.format(c=c, d=d, f=writer.pick(FACTORS))
 
 
-def _read(writer: Writer, scope: Scope, depth: int, c: str) -> None:
+def read_constant(writer: Writer, scope: Scope, depth: int, c: str) -> None:
     """An active value in which the constants are factors."""
     form = writer.pick(["vector", "sum", "item", "store"])
     if form == "vector":
@@ -105,17 +105,17 @@ def _read(writer: Writer, scope: Scope, depth: int, c: str) -> None:
 @statement("scratch", weight=4)
 def scratch(writer: Writer, scope: Scope, depth: int) -> None:
     """Compiled code changes constants, which are read before or after it."""
-    c, d = _constant(writer, scope, depth), _constant(writer, scope, depth)
+    c, d = constant(writer, scope, depth), constant(writer, scope, depth)
     if writer.flip():
-        _read(writer, scope, depth, c)
+        read_constant(writer, scope, depth, c)
     writer.emit(depth, _filled(writer, writer.pick(EFFECTS), c, d))
     if writer.flip():
-        _read(writer, scope, depth, writer.pick([c, d]))
+        read_constant(writer, scope, depth, writer.pick([c, d]))
 
 
 @statement("scratch")
 def scratch_seen_through_a_view(writer: Writer, scope: Scope, depth: int) -> None:
-    c, d = _constant(writer, scope, depth), _constant(writer, scope, depth)
+    c, d = constant(writer, scope, depth), constant(writer, scope, depth)
     view = writer.name("v")
     writer.emit(depth, f"{view} = {c}[1:4]")
     writer.emit(depth, _filled(writer, writer.pick(EFFECTS), writer.pick([c, d]), c))
@@ -127,33 +127,33 @@ def scratch_seen_through_a_view(writer: Writer, scope: Scope, depth: int) -> Non
 @statement("kept scratch", weight=2)
 def scratch_that_is_kept(writer: Writer, scope: Scope, depth: int) -> None:
     """An object keeps constants; it writes to them at once, or in a later statement."""
-    c = _constant(writer, scope, depth)
+    c = constant(writer, scope, depth)
     if not scope.keepers or writer.flip():
         name = writer.name("k")
         writer.emit(depth, f"{name} = native.Keeper({c})")
         scope.keepers.append(name)
-        return _read(writer, scope, depth, c)
+        return read_constant(writer, scope, depth, c)
     keeper = writer.pick(scope.keepers)
     if writer.flip():
         writer.emit(depth, f"{keeper}.keep({c})")
     writer.emit(depth, f"{c}[{writer.index(scope)}] = 0.25")
     writer.emit(depth, f"{keeper}.scale({writer.pick(FACTORS)})")
-    return _read(writer, scope, depth, c)
+    return read_constant(writer, scope, depth, c)
 
 
 @statement("kept scratch")
 def scratch_that_is_remembered(writer: Writer, scope: Scope, depth: int) -> None:
-    c = _constant(writer, scope, depth)
+    c = constant(writer, scope, depth)
     writer.emit(depth, f"plain.remember({c}, 5)")
-    _read(writer, scope, depth, c)
+    read_constant(writer, scope, depth, c)
     writer.emit(depth, f"plain.scale_remembered({writer.pick(FACTORS)})")
-    _read(writer, scope, depth, c)
+    read_constant(writer, scope, depth, c)
 
 
 @statement("scratch")
 def numbers_of_scratch(writer: Writer, scope: Scope, depth: int) -> None:
     """A number that compiled code makes of constants is a factor."""
-    c, name, target = _constant(writer, scope, depth), writer.name("q"), writer.name("t")
+    c, name, target = constant(writer, scope, depth), writer.name("q"), writer.name("t")
     value = writer.pick(NUMBERS).format(c=c)
     writer.emit(depth, f"{name} = float({value})")
     writer.emit(depth, f"{target} = np.tanh({name} * ({writer.scalar(scope, 1)}))")
@@ -162,7 +162,7 @@ def numbers_of_scratch(writer: Writer, scope: Scope, depth: int) -> None:
 
 @statement("scratch")
 def scratch_stored_to(writer: Writer, scope: Scope, depth: int) -> None:
-    c, d = _constant(writer, scope, depth), _constant(writer, scope, depth)
+    c, d = constant(writer, scope, depth), constant(writer, scope, depth)
     forms = [
         f"{c}[{writer.index(scope)}] = 0.5",
         f"{c}[1:] += 0.5 * {d}[:-1]",
@@ -193,10 +193,10 @@ def effect(writer: Writer, scope: Scope, depth: int) -> None:
     """Compiled code is called for what it does: active to active, or to constants, or the like."""
     names = [_active(writer, scope, depth), _active(writer, scope, depth)]
     if writer.flip():
-        names[writer.pick([0, 1])] = _constant(writer, scope, depth)
+        names[writer.pick([0, 1])] = constant(writer, scope, depth)
     writer.emit(depth, _filled(writer, writer.pick(EFFECTS), *names))
     if writer.flip():
-        _read(writer, scope, depth, writer.pick(names))
+        read_constant(writer, scope, depth, writer.pick(names))
 
 
 @statement("border")
@@ -223,7 +223,7 @@ def kept(writer: Writer, scope: Scope, depth: int) -> None:
     c, name = _active(writer, scope, depth), writer.name("k")
     writer.emit(depth, f"{name} = native.Keeper()")
     writer.emit(depth, f"{name}.keep({c})")
-    _read(writer, scope, depth, c)
+    read_constant(writer, scope, depth, c)
     if writer.flip():
         writer.emit(depth, f"{name}.scale({writer.pick(FACTORS)})")
 
@@ -231,7 +231,7 @@ def kept(writer: Writer, scope: Scope, depth: int) -> None:
 @statement("border")
 def accumulated(writer: Writer, scope: Scope, depth: int) -> None:
     name, target = writer.name("k"), writer.name("t")
-    c = writer.pick([_active, _constant])(writer, scope, depth)
+    c = writer.pick([_active, constant])(writer, scope, depth)
     writer.emit(depth, f"{name} = native.Accumulator(5)")
     writer.emit(depth, f"{name}.add({c})")
     writer.emit(depth, f"{target} = np.tanh({name}.total())")

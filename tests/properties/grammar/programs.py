@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.properties.grammar import (  # noqa: F401
     assignments,
     border,
+    callbacks,
     calls,
     containers,
     control,
@@ -46,9 +47,13 @@ KINDS = {
             "peeled",
         }
     ),
-    "scratch": frozenset({"assignments", "branches", "loops", "calls", "scratch", "kept scratch"}),
+    "scratch": frozenset(
+        {"assignments", "branches", "loops", "calls", "scratch", "kept scratch"}
+        | {"callbacks", "kept callbacks"}
+    ),
     "border": frozenset(
         {"assignments", "branches", "loops", "stores", "scratch", "kept scratch", "border"}
+        | {"callbacks", "kept callbacks", "active callbacks"}
     ),
 }
 

@@ -39,6 +39,7 @@ from gradscribe.frontend.values import (
     Static,
     TupleOf,
 )
+from gradscribe.ir.core import Value
 from gradscribe.ir.generators import made_by
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Opaque
@@ -91,7 +92,10 @@ def call(
         return methods.call_method(lowering, node, method, arguments, keywords)
     if isinstance(callee, ObjectRef) and callable(callee.target):  # of ctypes, of Numba, …
         return opaque.method(lowering, node, callee, "__call__", arguments, keywords)
-    if opaque.is_opaque(callee):
+    if isinstance(callee, Value) and opaque.is_opaque(callee):
+        given = (*arguments, *keywords.values())
+        if not any(opaque.may_vary(lowering, item) for item in given):
+            return opaque.method(lowering, node, callee, "__call__", arguments, keywords)
         return lowering.unsupported(
             node,
             "which function is called here is not known when the function is compiled",
@@ -139,7 +143,8 @@ def _call_object(
     except TypeError:
         handler = primitive = composition = None
     if handler is not None:
-        return handler(lowering, node, arguments, keywords)
+        found = handler(lowering, node, arguments, keywords)
+        return iterators.made_by(found, callee, arguments, keywords)
     if isinstance(callee, _DESCRIPTORS) and callee.__objclass__ in _UNBOUND:
         receiver, *rest = arguments
         return call(lowering, node, BoundMethod(receiver, callee.__name__), tuple(rest), keywords)
@@ -170,6 +175,10 @@ def _call_unregistered(
     lowering: Lowering, node: Any, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Any:
     """A class, function or method that there is neither a handler nor a rule for."""
+    given = (*arguments, *keywords.values())
+    is_class = isinstance(callee, type) and opaque.is_library(callee)
+    if is_class and foreign.calls_back(callee, given):
+        return opaque.call(lowering, node, callee, arguments, keywords)
     if construction.can_instantiate(callee):
         return construction.instantiate(lowering, node, callee, arguments, keywords)
     if dataclass_methods.dataclass_of_init(callee):

@@ -86,6 +86,8 @@ def folded(
     given = [known_object(lowering, item) for item in items]
     if not all(isinstance(item, Static) for item in given):
         return None
+    if any(callable(item.value) and not is_pure(item.value) for item in given):
+        return None
     plain = [item.value for item in given]
     count = len(arguments)
     try:

@@ -14,11 +14,14 @@ see `kept_memory`.
 from __future__ import annotations
 
 import inspect
+import itertools
 import operator
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
-from gradscribe.frontend import kept_memory, outside
+from gradscribe.frontend import kept_memory, kept_variables, outside
+from gradscribe.frontend.calls import outside_reach
+from gradscribe.frontend.calls.function_objects import may_call, parts_of
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.data import aliasing, places
 from gradscribe.frontend.lowering import Lowering
@@ -34,8 +37,9 @@ from gradscribe.frontend.values import (
     TupleOf,
 )
 from gradscribe.ir.core import Method, Value
+from gradscribe.ir.probing import probe
 from gradscribe.ir.types import BOOL, Array, Opaque, Type
-from gradscribe.primitives.contracts import Contract, parameters
+from gradscribe.primitives.contracts import Contract, called_back, contract_of, parameters
 from gradscribe.primitives.control import ASSERT, COPY, EFFECT, LENT, WRITTEN
 
 
@@ -50,10 +54,16 @@ def call(
     """A call that may write to the arrays that it is given. given: its arguments and keywords."""
     arguments, keywords = given
     items = contract.written(callee, arguments, keywords)
-    lists = _lists(lowering, node, items)
-    _refuse_containers(lowering, node, callee, [item for item in items if item not in lists])
+    called = [] if is_declared(callee) else _called(lowering, [*arguments, *keywords.values()])
+    if contract.keeps or called:
+        called += kept_variables.current(lowering)
+        outside_reach.note(lowering, [*items, *called])
+    lists = _lists(lowering, node, items, called)
+    others = [item for item in (*items, *called) if item not in lists]
+    _refuse_containers(lowering, node, callee, others, called)
     if contract.keeps:
         items = [*arguments, *keywords.values()]
+    items += [item for item in called if item not in items]
     reached = _arrays(lowering, items)
     for number, item in enumerate(items):
         is_receiver = number == 0 and isinstance(callee, Method)
@@ -62,18 +72,26 @@ def call(
     shown = _shown(lowering, node, callee, reached, contract)
     held = {storage: lowering.contents[storage] for storage in reached}
     lowering.contents.update((storage, shown[storage]) for storage in reached)
-    made = {item: _made(lowering, item) for item in lists}
+    seen = outside_reach.before(lowering, list(reached)) if contract.keeps or called else {}
+    made = {item.storage: _made(lowering, item) for item in lists}
+    known = {storage: before[0] for storage, before in made.items()}
+    lowering.kept.keeps = contract.keeps
     tree = {
-        "args": tuple(made[a][0] if a in made else argument_of(lowering, a) for a in arguments),
-        "keywords": {key: argument_of(lowering, item) for key, item in keywords.items()},
+        "args": tuple(argument_of(lowering, item, known) for item in arguments),
+        "keywords": {key: argument_of(lowering, item, known) for key, item in keywords.items()},
         "type": type_,
         "reached": tuple(shown.values()),
     }
+    if contract.keeps or called:
+        kept_variables.synchronize(lowering, lambda item: argument_of(lowering, item, known))
     lowering.contents.update(held)
     result = lowering.emit(EFFECT, tree, callee)
+    if contract.keeps or called:
+        kept_variables.read_back(lowering)
     if not contract.only_reads:
         for storage, array in shown.items():
             _write(lowering, storage, array, result, contract)
+    outside_reach.after(lowering, _name(callee), seen)
     for before in made.values():
         _compare_items(lowering, callee, *before)
     if isinstance(type_, Array) and contract.keeps:
@@ -110,6 +128,33 @@ def _write(
             tree = {"x": array, "call": call}
             lowering.contents[storage] = lowering.plain(WRITTEN, tree, name=name)
     lowering.changes.stored.add(storage)
+
+
+def contract(callee: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Contract:
+    """What a call may do to what it is given."""
+    found = contract_of(callee, len(arguments), keywords)
+    if calls_back(callee, [*arguments, *keywords.values()]):
+        return called_back(callee, found)
+    return found
+
+
+def calls_back(callee: Any, given: Sequence[Any]) -> bool:
+    """Whether a call may run code of the program by what it is given."""
+    return not is_declared(callee) and any(map(may_call, given))
+
+
+def is_declared(callee: Any) -> bool:
+    """Whether the user has said what a function does with what it is given."""
+    return probe(callee, "__gradscribe_contract__") is not None
+
+
+def _called(lowering: Lowering, items: Sequence[Any]) -> list[Any]:
+    """The functions, methods and iterators among these values, and all that those lead to: code
+    that is given them may run code of the program."""
+    found: dict[Any, None] = {}
+    for item in filter(may_call, items):
+        found.update(dict.fromkeys(parts_of(lowering, item)))
+    return list(found)
 
 
 def reaches(lowering: Lowering, items: Sequence[Any]) -> bool:
@@ -167,14 +212,17 @@ def _options(callee: Any, arguments: Sequence[Any], keywords: dict[str, Any]) ->
     return {name: item for name, item in given.items() if name.startswith("overwrite")}
 
 
-def _refuse_containers(lowering: Lowering, node: Any, callee: Any, items: Sequence[Any]) -> None:
-    """Refuse to give a list, dict or object that is read later to code that may change it."""
-    if inspect.isfunction(callee) or inspect.ismethod(callee):
-        return
+def _refuse_containers(
+    lowering: Lowering, node: Any, callee: Any, items: Sequence[Any], called: Sequence[Any]
+) -> None:
+    """Refuse to give a list, dict or object that is read later to code that may change it. called:
+    those of them that functions of the program may change, whoever calls these."""
+    is_python = inspect.isfunction(callee) or inspect.ismethod(callee)
     given = {
         storage
         for item in items
         if isinstance(item, (ListRef, DictRef, InstanceRef))
+        if not is_python or item in called
         for storage in storages(lowering, item)
         if not _is_array(lowering.contents.get(storage))
     }
@@ -188,25 +236,35 @@ def _refuse_containers(lowering: Lowering, node: Any, callee: Any, items: Sequen
         )
 
 
-def _lists(lowering: Lowering, node: Any, items: Sequence[Any]) -> list[ListRef]:
-    """The lists of known items among the arguments that are read later."""
-    return [
-        item
-        for item in items
-        if isinstance(item, ListRef)
-        and isinstance(lowering.contents[item.storage], tuple)
-        and _read_later(lowering, node, {item.storage})
-    ]
+def _lists(
+    lowering: Lowering, node: Any, items: Sequence[Any], called: Sequence[Any]
+) -> list[ListRef | DictRef]:
+    """The lists of known items that are read later among the arguments; also the dicts among what
+    functions of the program lead to."""
+    found: dict[Storage, ListRef | DictRef] = {}
+    for item in (*items, *called):
+        is_known = isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple)
+        is_known |= isinstance(item, DictRef) and item in called
+        if is_known and _read_later(lowering, node, {item.storage}):
+            found.setdefault(item.storage, item)
+    return list(found.values())
 
 
-def _made(lowering: Lowering, item: ListRef) -> tuple[Value, Value]:
-    """A list as an object of the running program, and which objects are in it."""
-    given = argument_of(lowering, TupleOf(tuple(lowering.contents[item.storage])))
-    made = _emit(lowering, list, (given,), Opaque(list))
+def _made(lowering: Lowering, item: ListRef | DictRef) -> tuple[Value, Value]:
+    """A list or dict as an object of the running program, and which objects are in it."""
+    if isinstance(item, DictRef):
+        made = _emit(lowering, dict, (argument_of(lowering, item),), Opaque(dict))
+    else:
+        given = argument_of(lowering, TupleOf(tuple(lowering.contents[item.storage])))
+        made = _emit(lowering, list, (given,), Opaque(list))
     return made, _identities(lowering, made)
 
 
-def _identities(lowering: Lowering, items: Value) -> Value:
+def _identities(lowering: Lowering, made: Value) -> Value:
+    items = made
+    if made.type == Opaque(dict):
+        items = _emit(lowering, Method("items"), (made,), Opaque())
+        items = _emit(lowering, itertools.chain.from_iterable, (items,), Opaque())
     return _emit(lowering, list, (_emit(lowering, map, (id, items), Opaque()),), Opaque(list))
 
 

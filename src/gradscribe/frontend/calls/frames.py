@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
+from gradscribe.frontend import kept_variables
 from gradscribe.frontend.calls import generators, recursion
 from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.dependencies import is_library
@@ -74,7 +75,8 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
     """Lower the body of a function in a new frame; its return value."""
     from gradscribe.frontend.statements import statements
 
-    location = lowering.builder.location
+    location, block = lowering.builder.location, lowering.builder.operations
+    start = len(block)
     if lowering.frames and location is not None and frame.source.filename.startswith(_PACKAGE):
         frame.called_at = lowering.location(node) if node else lowering.builder.location
     lowering.frames.append(frame)
@@ -85,6 +87,7 @@ def inline_frame(lowering: Lowering, node: Any, frame: Frame) -> Any:
             return _value_of_lambda(lowering, frame)
         frame.names[NOT_RETURNED] = Static(True)
         statements(lowering, frame.source.node.body)
+        kept_variables.leave(lowering, frame, block, start)
         if RAISED in frame.names and _is_unconditional(lowering):
             if frame.source.whole:
                 _refuse_raising(lowering, node)

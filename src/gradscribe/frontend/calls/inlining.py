@@ -13,6 +13,7 @@ from gradscribe.errors import SourceNotFoundError
 from gradscribe.frontend import dependencies, outside, wording
 from gradscribe.frontend.calls import (
     destinations,
+    iterators,
     options,
     positions,
     recorded_calls,
@@ -65,7 +66,8 @@ def call_local(
     outer: Frame = callee.frame
     source = Source.of(callee.node, outer.source.filename, outer.source.lines)
     names = _bind(lowering, node, source, callee.defaults, arguments, keywords)
-    return run_frame(lowering, node, Frame(source, outer.function, names, outer, cls=cls))
+    found = run_frame(lowering, node, Frame(source, outer.function, names, outer, cls=cls))
+    return iterators.made_by(found, callee, arguments, keywords) if source.is_generator else found
 
 
 def inline(
@@ -131,7 +133,8 @@ def _inlined(
     if not dependencies.is_library(function):
         dependencies.depend(lowering, Path(function).attribute("__code__"), function.__code__)
     names = _bind(lowering, node, source, defaults_of(lowering, function), arguments, keywords)
-    return run_frame(lowering, node, Frame(source, function, names))
+    found = run_frame(lowering, node, Frame(source, function, names))
+    return iterators.made_by(found, function, arguments, keywords) if source.is_generator else found
 
 
 def _source(lowering: Lowering, node: Any, function: types.FunctionType) -> Source:

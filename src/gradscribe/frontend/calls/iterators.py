@@ -9,10 +9,11 @@ than a wish, it is refused.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Iteration, OneShot, Static, Storage
+from gradscribe.frontend.values import Iteration, Made, OneShot, Static, Storage
 
 Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -20,30 +21,48 @@ _TAKEN, _REST = "taken", "rest"
 """Whether the items are taken; after a `next`, what is left (else None)."""
 
 
-def made(lowering: Lowering, items: Callable[[Any], Any], holds: tuple[Any, ...] = ()) -> OneShot:
+def made(
+    lowering: Lowering,
+    items: Callable[[Any], Any],
+    holds: tuple[Any, ...] = (),
+    origin: Made | None = None,
+) -> OneShot:
     """A new iterator. items: makes the items, given the node that takes them; holds: the values
-    that it makes them of."""
+    that it makes them of; origin: what makes it in the running program."""
     storage = Storage()
     lowering.contents[storage] = {_TAKEN: Static(False), _REST: Static(None)}
-    return OneShot(storage, items, holds)
+    return OneShot(storage, items, holds, origin)
+
+
+def made_by(found: Any, callee: Any, arguments: Any, keywords: Any) -> Any:
+    """What a call has given; an iterator with the call as its origin."""
+    if not isinstance(found, OneShot) or found.origin is not None:
+        return found
+    return replace(found, origin=Made(callee, tuple(arguments), dict(keywords)))
 
 
 def taken(lowering: Lowering, node: Any, item: Any) -> Any:
     """The items of an iterator, which has none left then; any other value as it is."""
     while isinstance(item, OneShot):
-        flag, rest = lowering.contents[item.storage].values()
-        is_outside = bool(lowering.loops.trips) and item.storage.serial < lowering.loops.trips[-1]
-        is_known = isinstance(flag, Static) and isinstance(rest, (Static, Iteration))
-        if is_outside or not is_known or flag.value:
-            what = "a loop takes the items of an iterator that is made before it"
-            lowering.unsupported(
-                node,
-                what if is_outside else "the items of this iterator may have been taken before",
-                "make a list of it first, as in `pairs = list(zip(a, b))`",
-            )
-        lowering.contents[item.storage] = {_TAKEN: Static(True), _REST: Static(None)}
-        item = rest if isinstance(rest, Iteration) else item.items(node)
+        rest = handed_over(lowering, node, item)
+        item = item.items(node) if rest is None else rest
     return item
+
+
+def handed_over(lowering: Lowering, node: Any, item: OneShot) -> Iteration | None:
+    """Hand an iterator to who takes its items; what is left of them, None if that is all."""
+    flag, rest = lowering.contents[item.storage].values()
+    is_outside = bool(lowering.loops.trips) and item.storage.serial < lowering.loops.trips[-1]
+    is_known = isinstance(flag, Static) and isinstance(rest, (Static, Iteration))
+    if is_outside or not is_known or flag.value:
+        what = "a loop takes the items of an iterator that is made before it"
+        lowering.unsupported(
+            node or lowering.frame.statement,
+            what if is_outside else "the items of this iterator may have been taken before",
+            "make a list of it first, as in `pairs = list(zip(a, b))`",
+        )
+    lowering.contents[item.storage] = {_TAKEN: Static(True), _REST: Static(None)}
+    return rest if isinstance(rest, Iteration) else None
 
 
 def put_back(lowering: Lowering, item: OneShot, rest: Iteration) -> None:

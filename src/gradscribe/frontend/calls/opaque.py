@@ -12,7 +12,6 @@ from __future__ import annotations
 import operator
 import sys
 import time
-from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,13 +20,10 @@ from gradscribe.frontend.calls import folding, foreign, texts
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
-    BoundMethod,
     DictRef,
     Iteration,
     ListRef,
-    LocalFunction,
     ObjectRef,
-    PartialOf,
     Ref,
     Static,
     TupleOf,
@@ -48,7 +44,7 @@ from gradscribe.ir.types import (
     is_differentiable,
     is_integer,
 )
-from gradscribe.primitives.contracts import PURE, contract_of, contract_of_method
+from gradscribe.primitives.contracts import PURE, contract_of_method
 from gradscribe.primitives.control import EFFECT, RUN, STOP_GRADIENT
 from gradscribe.primitives.typing import type_of
 
@@ -94,7 +90,6 @@ def call(
     """A call of a function without rule and source, at run time."""
     name = probe(callee, "__qualname__") or probe(callee, "__name__", repr(callee))
     given = (*arguments, *keywords.values())
-    _refuse_functions(lowering, node, name, given)
     text = probe(callee, "__self__")
     if isinstance(text, str):
         return _in_text(lowering, Method(callee.__name__), (Static(text), *arguments), keywords)
@@ -107,31 +102,21 @@ def call(
             "that is compiled",
             "give it a rule by `gs.primitive`, or write it with NumPy functions that have one",
         )
-    contract = contract_of(callee, len(arguments), keywords)
+    contract = foreign.contract(callee, arguments, keywords)
+    calls_back = foreign.calls_back(callee, given)
     if not contract.is_pure and not foreign.reaches(lowering, given):
         contract = PURE if folding.is_pure(callee) else contract
     if folding.is_pure(callee) and node is not lowering.discarded:
-        type_ = _trial(lowering, callee, arguments, keywords)
+        type_ = None if calls_back else _trial(lowering, callee, arguments, keywords)
         if type_ is not None and contract.is_pure:
             return emit(lowering, callee, arguments, keywords, type_, RUN)
         if type_ is not None:
             return foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
     cls = callee if isinstance(callee, type) else None
     type_ = RESULTS.get(callee) or CONVERSIONS.get(callee) or Opaque(cls)
-    if not contract.is_pure:
+    if not contract.is_pure or calls_back:
         return foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
     return emit(lowering, callee, arguments, keywords, type_)
-
-
-def _refuse_functions(lowering: Lowering, node: Any, name: str, given: Sequence[Any]) -> None:
-    """Refuse a function that the program makes, and code that is not compiled would call."""
-    if any(isinstance(item, (LocalFunction, PartialOf, BoundMethod)) for item in given):
-        lowering.unsupported(
-            node,
-            f"`{name}`, which is not compiled, is given a function that is made here",
-            "make a primitive of a function that holds the call, with a rule: `gs.primitive`; or, "
-            "if nothing differentiated is in the function, define it outside",
-        )
 
 
 def _refuse_by_name(lowering: Lowering, node: Any, callee: Any, name: str) -> None:
@@ -240,7 +225,6 @@ def method(
 ) -> Any:
     """`receiver.name(…)` of an object that is only known at run time."""
     given = (*arguments, *keywords.values())
-    _refuse_functions(lowering, node, name, given)
     if node is not lowering.discarded and any(may_vary(lowering, item) for item in given):
         if name == "__call__" and isinstance(receiver, ObjectRef):
             _refuse_compiled(lowering, node, receiver.target)
@@ -256,7 +240,7 @@ def method(
     if type_ is not None:
         return emit(lowering, Method(name), (receiver, *arguments), keywords, type_, RUN)
     contract = contract_of_method(_class_of(receiver), name)
-    if not contract.is_pure:
+    if not contract.is_pure or foreign.calls_back(Method(name), given):
         given = ((receiver, *arguments), keywords)
         return foreign.call(lowering, node, Method(name), given, Opaque(), contract)
     return emit(lowering, Method(name), (receiver, *arguments), keywords, Opaque())

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from gradscribe.frontend.calls import function_objects
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Static, TupleOf
-from gradscribe.ir.core import SliceOf
+from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf
+from gradscribe.ir.core import SliceOf, Value
 
 
-def argument_of(lowering: Lowering, item: Any) -> Any:
-    """A value as an argument of such a call: a tree of static objects and IR values."""
+def argument_of(lowering: Lowering, item: Any, made: Mapping[Storage, Value] | None = None) -> Any:
+    """A value as an argument of such a call: a tree of static objects and IR values. made: the
+    objects that some of the lists and dicts in it are."""
     if isinstance(item, Static):
         return item.value
+
+    def below(part: Any) -> Any:
+        return argument_of(lowering, part, made)
+
     if isinstance(item, slice):
-        parts = (item.start, item.stop, item.step)
-        return SliceOf(*(None if p is None else argument_of(lowering, p) for p in parts))
+        return SliceOf(
+            *(None if p is None else below(p) for p in (item.start, item.stop, item.step))
+        )
     if isinstance(item, TupleOf) and item.cls is tuple:
-        return tuple(argument_of(lowering, below) for below in item.items)
+        return tuple(map(below, item.items))
     if isinstance(item, (ListRef, DictRef)):
+        if made and item.storage in made:
+            return made[item.storage]
         contents = lowering.contents[item.storage]
         if isinstance(contents, tuple):
-            return [argument_of(lowering, below) for below in contents]
+            return [below(part) for part in contents]
         if isinstance(contents, dict):
-            return {key: argument_of(lowering, below) for key, below in contents.items()}
+            return {key: below(part) for key, part in contents.items()}
     if isinstance(item, ObjectRef):
         from gradscribe.frontend.inputs import captured_object
 
         return captured_object(lowering, item)
-    return lowering.value(item)
+    found = function_objects.made_object(lowering, item, below)
+    return lowering.value(item) if found is None else found

@@ -18,13 +18,14 @@ from typing import Any
 
 import gast
 
+from gradscribe.frontend import function_texts
 from gradscribe.frontend.bindings import assigned_names, read_places
 from gradscribe.frontend.calls import frames, iterators, keyed_dicts
 from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import Source
-from gradscribe.frontend.values import LocalFunction, Static
+from gradscribe.frontend.values import LocalFunction, Made, Static
 
 _ITEMS, _FIRST, _END = ".items", ".0", ".end"
 """Names that no program can have: what is being made, what the first `for` runs over, what `next`
@@ -47,7 +48,8 @@ def generator(lowering: Lowering, node: Any) -> Any:
         given = {_FIRST: first, _ITEMS: new_list(lowering, ())}
         return _run_in(lowering, outer, node, _appending(node.elt), _returned(_ITEMS), given)
 
-    return iterators.made(lowering, items, (first, LocalFunction(node, outer)))
+    maker = LocalFunction(node, outer, {function_texts.FIRST: first})
+    return iterators.made(lowering, items, (first, maker), Made(maker))
 
 
 def set_of(lowering: Lowering, node: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradscribe.frontend import kept_memory
+from gradscribe.frontend import kept_memory, kept_variables
 from gradscribe.frontend.bindings import assigned_names
 from gradscribe.frontend.calls import tensors
 from gradscribe.frontend.control import first_and_rest, list_lengths
@@ -213,11 +213,12 @@ class _Attempt:
         self.parameters = carried.bind()
         facts = lowering.builder.facts
         lowering.loops.trips.append(Storage().serial)
-        calls = lowering.kept.calls
+        calls, variables = lowering.kept.calls, kept_variables.count(lowering)
         try:
             with facts.scope(self._bounds()), lowering.builder.block() as operations:
                 self._lower_body()
             again = kept_memory.has_met(lowering, at_entry, calls)
+            again |= kept_variables.count(lowering) > variables
             self.settled = carried.settle(operations) and not again
         finally:
             lowering.loops.trips.pop()

@@ -16,9 +16,10 @@ Names = frozenset[str]
 _NOTHING: Names = frozenset()
 
 
-def live_names(body: Sequence[Any]) -> dict[Any, Names]:
-    """For each statement of a body, at any depth, the names that are live after it."""
-    liveness = _Liveness(body)
+def live_names(body: Sequence[Any], *, by_functions: bool = True) -> dict[Any, Names]:
+    """For each statement of a body, at any depth, the names that are live after it. by_functions:
+    also those that are only read by functions in it, whether or not these are called again."""
+    liveness = _Liveness(body, by_functions)
     liveness.block(body, _NOTHING)
     return liveness.after
 
@@ -55,10 +56,12 @@ class _Liveness:
     """after: what is found. always: the names that nested functions read, and generators that may
     be kept for later."""
 
-    def __init__(self, body: Sequence[Any]) -> None:
+    def __init__(self, body: Sequence[Any], by_functions: bool) -> None:
         self.after: dict[Any, Names] = {}
         nodes = [node for statement in body for node in gast.walk(statement)]
-        functions = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)
+        functions: tuple[type, ...] = (gast.ClassDef,)
+        if by_functions:
+            functions = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)
         kept = {g for g in nodes if isinstance(g, gast.GeneratorExp)}
         kept -= {a for call in nodes if isinstance(call, gast.Call) for a in call.args}
         self._always = reads_of(*kept, *(n for n in nodes if isinstance(n, functions)))

@@ -13,7 +13,7 @@ from typing import Any
 
 import gast
 
-from gradscribe.frontend import outside
+from gradscribe.frontend import kept_variables, outside
 from gradscribe.frontend.calls import introspection, opaque, static_values, unpacking
 from gradscribe.frontend.control.branches import branch, conditional
 from gradscribe.frontend.data.instances import class_of, is_object
@@ -344,6 +344,7 @@ def _bind(lowering: Lowering, pattern: Any, item: Any) -> None:
     name = getattr(pattern, "name", None)
     if name is not None:
         lowering.frame.names[name] = lowering.named(item, name)
+        kept_variables.bind(lowering, name, lowering.frame.names[name])
     if isinstance(pattern, gast.MatchAs) and pattern.pattern is not None:
         _bind(lowering, pattern.pattern, item)
     elif isinstance(pattern, gast.MatchOr):

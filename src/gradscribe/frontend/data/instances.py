@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradscribe.frontend import kept_variables
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Cell, InstanceRef, ObjectRef, Storage, TupleOf, Unbound
 
@@ -46,6 +47,7 @@ def set_attribute(lowering: Lowering, owner: Object, name: str, item: Any) -> No
             lowering.outside.fields[id(owner.target), name] = cell
             lowering.outside.entered[cell] = {name: Unbound("")}
     lowering.contents[cell] = {name: item}
+    kept_variables.bind(lowering, name, item, owner)
 
 
 def new_instance(lowering: Lowering, cls: type, fields: dict[str, Any]) -> InstanceRef:

@@ -25,6 +25,7 @@ from gradscribe.ir.core import IF, LOOP, Block, Function, LoopShape, Operation, 
 from gradscribe.ir.liveness import Liveness
 from gradscribe.ir.probing import probe
 from gradscribe.primitives.control import EFFECT
+from gradscribe.primitives.functions import FUNCTION
 from gradscribe.transforms.bufferize.buffers import (
     IN_PLACE,
     ITEMS,
@@ -147,7 +148,9 @@ class Aliasing:
     def _plain(self, operation: Operation) -> None:
         if operation.primitive in IN_PLACE:
             self._write(operation)
-        elif operation.primitive is EFFECT and _keeps_arguments(operation.callee):
+        elif operation.primitive is FUNCTION or (
+            operation.primitive is EFFECT and _keeps_arguments(operation.callee)
+        ):
             for operand in operation.operands:
                 for buffer in self.buffers(operand).values():
                     link(buffer, WORLD)

@@ -293,7 +293,7 @@ def test_a_dict_that_is_given_twice_is_refused():
         return second["k"].sum()
 
     table = {"k": leaves()[0]}
-    with pytest.raises(errors.AliasingError, match="changes a list or dict"):
+    with pytest.raises(errors.AliasingError, match="changes a list, dict or object"):
         f(table, table, leaves()[1])
 
 

@@ -80,6 +80,13 @@ def attribute_never_stored(x):
     return Point(x[0], x[1]).c
 
 
+@refused("the attribute `__dict__` is not supported: it is another name for all attributes", X)
+def dict_of_an_object(x):
+    point = Point(1.0, 2.0)
+    point.__dict__["a"] = x[0]
+    return point.a
+
+
 @refused("`numpy` has no attribute `summ`", X)
 def misspelt_function(x):
     return np.summ(x)

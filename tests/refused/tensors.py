@@ -153,7 +153,9 @@ def list_and_items_changed():
     gs.differentiable(extended)([TENSOR * 1, TENSOR * 2])
 
 
-@refused_when_run("`extended` changes a list or dict, and is given one twice", AliasingError)
+@refused_when_run(
+    "`extended` changes a list, dict or object, and is given one twice", AliasingError
+)
 def dict_given_twice():
     def extended(a, b):
         a["y"] = b["x"] * 2

@@ -67,8 +67,9 @@ class _Call:
 
     def _find(self) -> None:
         self.primal, values = self._target.program.find(self._values)
-        self.leaves = tuple(map(unwrapped, self.primal.layout.leaves(values)))
-        self.primal.check_stored(self.leaves)
+        leaves = self.primal.layout.leaves(values)
+        self.primal.check_changed(values, leaves)
+        self.leaves = tuple(map(unwrapped, leaves))
         self.point = self._point(self.primal)
 
     def _point(self, primal: Primal) -> Pointwise:

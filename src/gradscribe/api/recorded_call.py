@@ -69,7 +69,7 @@ def compiled_call(
         if has_tangents:
             moving = {leaf for leaf in chosen if has_tangent(leaves[leaf])}
             active = tuple(sorted({*active, *moving}))
-        if not active and primal.may_be_refused:
+        if not active and (primal.may_be_refused or primal.changes_inputs):
             return plain
         if not active:
             without: Callable[[], Any] = no_grad()(plain)
@@ -152,7 +152,7 @@ class _Call:
             refuse_unclear(self._primal, leaves)
         if write_back is not None:
             write_back.check(values)
-            given = self._before_changes(leaves)
+            given = self._before_changes(values, leaves)
         new = self._record(given)
         if not all(isinstance(new[position], _CONSTANT) for position in self._unknown):
             refuse_opaque(self._primal.lowered.effectful, frozenset(self._active))
@@ -187,9 +187,9 @@ class _Call:
         results = call_with_tangents(run, items)
         return unflatten(found[0], iter(results))
 
-    def _before_changes(self, leaves: Sequence[Any]) -> list[Any]:
+    def _before_changes(self, values: Values, leaves: Sequence[Any]) -> list[Any]:
         """The leaves, with copies of those that the caller will find changed."""
-        self._primal.check_stored([unwrapped(leaf) for leaf in leaves])
+        self._primal.check_changed(values, leaves)
         return [
             _as_it_was(leaf, position in self._distinct) if position in self._stored else leaf
             for position, leaf in enumerate(leaves)

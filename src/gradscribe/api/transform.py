@@ -172,12 +172,12 @@ class Transform(CopiedAsFunction, ABC):
 def prepared(primal: Primal, generated: Generated, *more: Any) -> Run:
     """Runs generated code on the values of a call, and these arguments more."""
     function, layout = generated.callable, primal.layout
-    if layout.wrapped or primal.lowered.stores:
+    if layout.wrapped or primal.changes_inputs:
 
         def run_on_leaves(values: Values) -> Any:
-            leaves = [unwrapped(leaf) for leaf in layout.leaves(values)]
-            primal.check_stored(leaves)
-            return function(*layout.arguments(leaves), *more)
+            leaves = layout.leaves(values)
+            primal.check_changed(values, leaves)
+            return function(*layout.arguments(list(map(unwrapped, leaves))), *more)
 
         return run_on_leaves
     return lambda values: function(*values[1:], *more)

@@ -8,14 +8,14 @@ its new place in the graph, with its views and its base.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradscribe.compiler import Primal
 from gradscribe.compiler.entry import Values, argument, steps_text
-from gradscribe.compiler.item_texts import NAMESPACE
+from gradscribe.compiler.item_texts import getter
 from gradscribe.compiler.leaves import builder
 from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.interface import NEW, ContainerChange
@@ -43,9 +43,7 @@ class WriteBack:
     def __init__(self, primal: Primal) -> None:
         changes = primal.lowered.changes
         self._name = primal.name
-        self._targets = _getter(argument(c.argument) + steps_text(c.steps) for c in changes)
-        self._containers = _getter(primal.containers)
-        self._changes_containers = any(change.leaf is None for change in changes)
+        self._targets = getter(argument(c.argument) + steps_text(c.steps) for c in changes)
         of_items = [change.leaf in primal.lowered.distinct for change in changes]
         self._of_items = of_items
         self._changes_twice = any(map(operator.and_, of_items, [c.rearranged for c in changes]))
@@ -71,12 +69,6 @@ class WriteBack:
             raise AliasingError(
                 f"`{self._name}` changes a list and items of it", "pass the items as a tuple"
             )
-        if self._changes_containers:
-            containers = self._containers(values)
-            if len({*map(id, containers)}) < len(containers):
-                raise AliasingError(
-                    f"`{self._name}` changes a list or dict, and is given one twice", "pass a copy"
-                )
 
     def __call__(self, values: Values, leaves: Sequence[Any]) -> None:
         """Store what the changed objects hold in the end, which is found among all leaves of the
@@ -160,13 +152,6 @@ def _items_at_the_end(owner: Any, change: ContainerChange, new: Any) -> list[Any
         return list(new)
     rest = iter(new)
     return [next(rest) if former is NEW else owner[former] for former in change.kept]
-
-
-def _getter(expressions: Iterable[str]) -> Callable[[Values], tuple[Any, ...]]:
-    function: Callable[[Values], tuple[Any, ...]] = eval(
-        f"lambda a: ({''.join(f'{text}, ' for text in expressions)})", NAMESPACE
-    )
-    return function
 
 
 def _store_items(target: Any, contents: Any) -> None:

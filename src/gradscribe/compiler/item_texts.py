@@ -7,7 +7,7 @@ the expressions name `keys`.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 KEYS: list[Any] = []
@@ -40,3 +40,10 @@ def _is_literal(key: Any) -> bool:
     if type(key) is tuple:
         return all(map(_is_literal, key))
     return type(key) in _LITERALS or (type(key) is float and math.isfinite(key))
+
+
+def getter(expressions: Iterable[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """The function that gives the values of these expressions over `a`, the values of a call."""
+    text = "".join(f"{expression}, " for expression in expressions)
+    function: Callable[[Any], tuple[Any, ...]] = eval(f"lambda a: ({text})", NAMESPACE)
+    return function

@@ -30,9 +30,9 @@ def leaf_expressions(tree: Tree, expression: str) -> Iterator[str]:
 
 
 def container_expressions(tree: Tree, expression: str) -> Iterator[str]:
-    """For each list and dict in a tree that is found at `expression`, where it is found."""
+    """For each list, dict and object in a tree that is found at `expression`, where it is found."""
     if isinstance(tree, Node):
-        if tree.cls in (list, dict):
+        if not issubclass(tree.cls, tuple):
             yield expression
         for step, child in zip(_steps(tree), tree.children, strict=True):
             yield from container_expressions(child, expression + step)

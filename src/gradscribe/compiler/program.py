@@ -17,12 +17,13 @@ from gradscribe import frontend
 from gradscribe.compiler.conditions import compiling
 from gradscribe.compiler.derivatives import Derivatives, of_flat
 from gradscribe.compiler.entry import Entry, Values, argument
+from gradscribe.compiler.item_texts import getter
 from gradscribe.compiler.keys import KEYS, Key, key_of
 from gradscribe.compiler.leaves import Layout, builder, container_expressions, flattener, is_wrapped
 from gradscribe.compiler.partly import Partly, compiled_as_a_whole
 from gradscribe.compiler.signatures import ArgumentTypes, Binder, bound, parameter_location
 from gradscribe.compiler.specialization import Specialization
-from gradscribe.compiler.stored import refuse_overlap, refuse_read_only
+from gradscribe.compiler.stored import refuse_overlap, refuse_read_only, refuse_twice
 from gradscribe.compiler.variadic import called_by, is_variadic
 from gradscribe.errors import ArgumentError, GradscribeError, UnsupportedError
 from gradscribe.frontend.interface import (
@@ -283,11 +284,26 @@ class Primal:
         """Whether some of its calls are recorded."""
         return self.recording is not None and bool(self.recording.made)
 
-    def check_stored(self, leaves: Sequence[Any]) -> None:
-        """Refuse a call whose stored-to arguments are read-only, or share memory with others."""
+    @cached_property
+    def changes_containers(self) -> bool:
+        """Whether a list, dict or object that the function is given, or finds outside, is
+        changed."""
+        changes = (change.leaf is None for change in self.lowered.changes)
+        return bool(self.lowered.containers or self.lowered.attributes) or any(changes)
+
+    @property
+    def changes_inputs(self) -> bool:
+        """Whether there is something to check (`check_changed`) at each call."""
+        return self.lowered.stores or self.changes_containers
+
+    def check_changed(self, values: Values, leaves: Sequence[Any]) -> None:
+        """Refuse a call where what is changed is read-only, shares memory with something else, or
+        is a list or dict that is given twice."""
         try:
             refuse_read_only(self.leaf_names, leaves, self.lowered)
             refuse_overlap(self.leaf_names, leaves, self.lowered)
+            if self.changes_containers:
+                refuse_twice(self.name, self._find_containers(values))
         except GradscribeError as error:
             error.location = self.location
             raise
@@ -303,10 +319,11 @@ class Primal:
         return Layout(self.arguments, self._types.leaves)
 
     @cached_property
-    def containers(self) -> list[str]:
-        """For each list and dict of known structure, the expression that finds it in a call."""
+    def _find_containers(self) -> Callable[[Values], Values]:
+        """Finds the lists and dicts of known structure in a call."""
         trees = enumerate(typed.tree for typed in self.arguments)
-        return [e for number, tree in trees for e in container_expressions(tree, argument(number))]
+        found = (e for number, tree in trees for e in container_expressions(tree, argument(number)))
+        return getter(found)
 
     @cached_property
     def build_result(self) -> Callable[[Sequence[Any]], Any]:

@@ -157,10 +157,11 @@ class Specialization:
             captured = zip(self._captured, values[count:], strict=True)
             values = (*values[:count], *(given.get(name, value) for name, value in captured))
         layout = self._primal.layout
-        if not (layout.wrapped or self._primal.lowered.stores):
+        if not (layout.wrapped or self._primal.changes_inputs):
             return values[1:]
-        leaves = [unwrapped(leaf) for leaf in layout.leaves(values)]
-        self._primal.check_stored(leaves)
+        found = layout.leaves(values)
+        self._primal.check_changed(values, found)
+        leaves = list(map(unwrapped, found))
         return layout.arguments(leaves) if layout.wrapped else values[1:]
 
     @cached_property

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.compiler.keys import array_of
 from gradscribe.errors import AliasingError, ReadOnlyError
 from gradscribe.frontend.interface import Lowered
 
@@ -24,7 +25,7 @@ def refuse_read_only(names: Sequence[str], leaves: Sequence[Any], lowered: Lower
     """Refuse a call in which an argument that is stored to cannot be."""
     for target in lowered.stored:
         leaf = leaves[target]
-        for piece in _pieces(leaf) if target in lowered.distinct else [leaf]:
+        for piece in _pieces(leaf) if target in lowered.distinct else [array_of(leaf)]:
             if isinstance(piece, np.ndarray) and not piece.flags.writeable:
                 raise ReadOnlyError(
                     f"assignment destination is read-only: `{names[target]}` is stored to",
@@ -51,6 +52,15 @@ def refuse_overlap(names: Sequence[str], leaves: Sequence[Any], lowered: Lowered
         raise AliasingError(
             f"`{names[target]}` is stored to, and shares memory with `{names[other]}`",
             "pass a copy of one of them",
+        )
+
+
+def refuse_twice(name: str, containers: Sequence[Any]) -> None:
+    """Refuse a call that changes a list, dict or object, and is given one twice: as an argument,
+    say, and as a variable from outside."""
+    if len({*map(id, containers)}) < len(containers):
+        raise AliasingError(
+            f"`{name}` changes a list, dict or object, and is given one twice", "pass a copy"
         )
 
 
@@ -112,12 +122,18 @@ def _root(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _pieces(leaf: Any) -> Iterator[Any]:
-    """The arrays and lists in an argument. The items of a list are of one type."""
-    if isinstance(leaf, (np.ndarray, list)):
+    """The arrays (of Tensors, too) and lists in an argument. The items of a list are of one
+    type."""
+    if isinstance(leaf, list):
         yield leaf
-    is_nested = isinstance(leaf, list) and leaf and isinstance(leaf[0], (np.ndarray, list, tuple))
-    if is_nested or isinstance(leaf, tuple):
+    if isinstance(leaf, tuple) or (isinstance(leaf, list) and leaf and _has_pieces(leaf[0])):
         yield from itertools.chain.from_iterable(map(_pieces, leaf))
+    elif isinstance(array := array_of(leaf), np.ndarray):
+        yield array
+
+
+def _has_pieces(item: Any) -> bool:
+    return isinstance(array_of(item), (np.ndarray, list, tuple))
 
 
 def _repeats(pieces: Sequence[Any]) -> bool:

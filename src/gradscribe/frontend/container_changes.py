@@ -33,10 +33,11 @@ def changed_containers(lowering: Lowering) -> Iterator[ChangedContainer]:
     for storage, found in list(lowering.outside.containers.items()):
         before = lowering.outside.entered[storage]
         now = lowering.contents.get(storage, before)
+        if now is not before or storage in lowering.changes.stored:
+            lowering.outside.compared.add(id(found.target))
         kept = None if isinstance(now, Value) or found.grown else _kept(before, now)
         if now is before or now == () == before or _is_as_before(kept, before):
             continue
-        lowering.outside.compared.add(id(found.target))
         yield _changed(lowering, storage, found, now, kept)
 
 

@@ -75,6 +75,8 @@ def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> 
 
 def captured_object(lowering: Lowering, item: ObjectRef) -> Any:
     """The run-time value of an object, as an implicit input that is known by its class only."""
+    if any(key[0] == id(item.target) for key in lowering.outside.fields):
+        outside.refuse_changed(lowering, item.name or type(item.target).__name__)
     depend(lowering, item.path, type(item.target), "class")
     name = outside.name_along(lowering, item.path) or type(item.target).__name__.lower()
     if isinstance(item.path.root, int) and not item.path.steps:

@@ -228,6 +228,7 @@ def item_of_object(lowering: Lowering, node: Any, owner: ObjectRef, key: Any) ->
     if id(owner.target) in lowering.outside.grown:
         refuse_changed(lowering, owner.name)
     refuse_exposed(lowering, owner)
+    lowering.outside.meet(owner)
     try:
         value = owner.target[key]
     except (TypeError, LookupError) as error:

@@ -40,8 +40,11 @@ from gradscribe.primitives.registry import METHODS
 @as_python(getattr)
 def attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
     """`owner.name`."""
-    if isinstance(owner, Static) and not is_number(owner):
+    if isinstance(owner, Static) and not is_number(owner) and name != "__dict__":
         return _static_attribute(lowering, node, owner.value, name)
+    if name == "__dict__":
+        what = "the attribute `__dict__` is not supported: it is another name for all attributes"
+        lowering.unsupported(node, what, "use the attributes, or `getattr` and `setattr`")
     if name == "__class__":
         return Static(introspection.known_class(lowering, node, owner))
     if instances.is_object(owner):

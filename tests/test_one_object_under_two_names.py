@@ -1,0 +1,134 @@
+"""Lists, dicts and objects that a function reaches in two ways: a change through one name is seen
+through the other, or the call is refused."""
+
+import dataclasses
+import types
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.errors import AliasingError, UnsupportedError
+
+X = np.array([0.5, 1.5])
+
+RATES = {"rate": 1.0}
+SAME_RATES = RATES
+STEPS = [1.0, 2.0]
+SAME_STEPS = STEPS
+TABLE = {"rates": RATES}
+FUNCTIONS = {"f": np.sin, "rate": 1.0}
+SAME_FUNCTIONS = FUNCTIONS
+MODEL = types.SimpleNamespace(rate=1.0)
+MODELS = [MODEL]
+
+
+@dataclasses.dataclass
+class Point:
+    x: float
+
+
+def dict_under_two_names(x):
+    RATES["rate"] = x[0]
+    return SAME_RATES["rate"]
+
+
+def list_under_two_names(x):
+    STEPS[0] = x[0]
+    return SAME_STEPS[0]
+
+
+def list_that_is_as_before_in_the_end(x):
+    STEPS.append(x[0])
+    last = SAME_STEPS[-1]
+    STEPS.pop()
+    return last
+
+
+def dict_in_another(x):
+    TABLE["rates"]["rate"] = x[0]
+    return RATES["rate"]
+
+
+REFUSED = [
+    dict_under_two_names,
+    list_under_two_names,
+    list_that_is_as_before_in_the_end,
+    dict_in_another,
+]
+
+
+def in_each_mode(f, *args):
+    yield lambda: gs.grad(f)(X, *args)
+    yield lambda: gs.value_and_grad(f)(X, *args)
+    yield lambda: gs.jvp(lambda x: f(x, *args), (X,), (X,))
+    yield lambda: gs.hvp(lambda x: f(x, *args), (X,), (X,))
+    yield lambda: gs.differentiable(f)(gs.tensor(X, requires_grad=True), *args)
+
+
+@pytest.mark.parametrize("f", REFUSED)
+def test_what_is_changed_under_another_name_is_refused(f):
+    for derive in in_each_mode(f):
+        with pytest.raises(UnsupportedError, match=r"given one twice|shares memory"):
+            derive()
+
+
+def store(x, a, b):
+    a["rate"] = x[0]
+    return b["rate"]
+
+
+def test_an_argument_that_is_given_twice():
+    same, other = {"rate": 1.0}, {"rate": 2.0}
+    np.testing.assert_array_equal(gs.grad(store)(X, same, other), [0.0, 0.0])
+    with pytest.raises(AliasingError, match="`store` changes a list, dict or object"):
+        gs.grad(store)(X, same, same)
+
+
+def test_a_dataclass_that_is_given_twice():
+    def f(x, a, b):
+        a.x = x[0]
+        return b.x
+
+    np.testing.assert_array_equal(gs.grad(f)(X, Point(1.0), Point(2.0)), [0.0, 0.0])
+    point = Point(1.0)
+    with pytest.raises(AliasingError):
+        gs.grad(f)(X, point, point)
+
+
+def test_a_dict_of_functions_is_one_dict_under_all_its_names():
+    def f(x):
+        FUNCTIONS["rate"] = x[0]
+        return SAME_FUNCTIONS["rate"]
+
+    np.testing.assert_array_equal(gs.grad(f)(X), [1.0, 0.0])
+
+
+def test_an_object_is_one_object_wherever_it_is_found():
+    def f(x):
+        MODEL.rate = x[0]
+        return MODELS[0].rate
+
+    np.testing.assert_array_equal(gs.grad(f)(X), [1.0, 0.0])
+
+
+def through_the_dict(x):
+    MODEL.__dict__["rate"] = x[0]
+    return MODEL.rate
+
+
+def in_the_dict(x):
+    MODEL.rate = x[0]
+    return MODEL.__dict__["rate"]
+
+
+def of_a_changed_object(x):
+    MODEL.rate = x[0]
+    return float(repr(MODEL)[len("namespace(rate=") : -1])
+
+
+@pytest.mark.parametrize("f", [through_the_dict, in_the_dict, of_a_changed_object])
+def test_other_ways_to_the_attributes_of_an_object_are_refused(f):
+    for derive in in_each_mode(f):
+        with pytest.raises(UnsupportedError):
+            derive()

@@ -120,7 +120,10 @@ class Inlined:
         for operation in operations:
             builder.append(self._renewed(operation))
         assert builder.location is not None
-        builder.relocate(start, builder.location)
+        if not builder.location.filename.startswith(
+            "<gradscribe "
+        ):  # made here, it tells users nothing
+            builder.relocate(start, builder.location)
 
     def values(self, of: Iterable[Value]) -> list[Value]:
         return [self._mapping.get(value, value) for value in of]

@@ -311,6 +311,19 @@ def test_lengths_that_follow_those_of_the_arguments_need_no_other_specialization
     assert gradient.source is source
 
 
+def test_a_path_that_was_not_taken_yet_is_seen_when_it_is():
+    def function(x):
+        if x[0] > 0.0:
+            return np.sum(by_a_program_in_a_string(x))
+        return np.sum(in_a_list(x)[0] * by_a_program_in_a_string(x * 2))
+
+    gradient = gs.grad(function, compile="auto")
+    for x in (X, X, -X, -X, X, -2 * X):
+        np.testing.assert_allclose(gradient(x), differences(function, x), atol=1e-7)
+    assert "in_a_list" in gradient.report
+    assert gradient.source.count("_vjp") == 3
+
+
 def telling(x):
     print("called")
     return of_changing_type(x)

@@ -43,11 +43,29 @@ def of_another_type():
 
 
 @refused_when_run(
-    "a recorded call changed what it was given, as it was compiled for, and what ran before it "
-    "must not run twice"
+    "a recorded call changed what it was given, and what ran before it must not run twice"
 )
 def of_a_changed_argument():
     run_as(lambda x: np.sum(shown(x * 1.0)), "array", "array", "changed")
+
+
+@refused_when_run(
+    "a recorded call is come to for the first time, and what ran before it must not run twice"
+)
+def of_a_path_that_was_not_taken():
+    def twice(x):
+        eval("0")
+        return x * 2.0
+
+    def function(x):
+        if x[0] > 0.0:
+            return np.sum(twice(x))
+        print(end="")
+        return np.sum(twice(-x))
+
+    gradient = gs.grad(function, compile="auto")
+    for x in (X, X, -X):
+        gradient(x)
 
 
 @refused_when_run(

@@ -120,10 +120,7 @@ class Inlined:
         for operation in operations:
             builder.append(self._renewed(operation))
         assert builder.location is not None
-        if not builder.location.filename.startswith(
-            "<gradscribe "
-        ):  # made here, it tells users nothing
-            builder.relocate(start, builder.location)
+        builder.relocate(start, builder.location)
 
     def values(self, of: Iterable[Value]) -> list[Value]:
         return [self._mapping.get(value, value) for value in of]

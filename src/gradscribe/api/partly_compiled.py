@@ -22,6 +22,7 @@ from gradscribe.errors import (
     SourceNotFoundError,
     UnsupportedError,
 )
+from gradscribe.frontend.calls.observed import UnseenForm
 from gradscribe.frontend.calls.recorded_functions import (
     MACHINES,
     UnexpectedError,
@@ -32,6 +33,7 @@ from gradscribe.frontend.interface import Call
 from gradscribe.frontend.interruptions import NotRecordedError
 from gradscribe.ir.core import walk
 from gradscribe.primitives.control import EFFECT
+from gradscribe.primitives.raising import makes_exception
 from gradscribe.recording import runs, sources
 from gradscribe.recording.arrays import present
 from gradscribe.recording.levels import plain
@@ -233,16 +235,19 @@ class PartialCall:
         """Note what a recorded call returned, and refuse to run the program again if anything may
         have been told, or changed, by then."""
         partly, form = self._partly, found.form
-        expected = partly.recording().forms.get(found.site)
+        expected = partly.form(found.site)
         partly.learn(found.site, form)
         self.target.program.forget(primal)
         effects = (o for o in walk(primal.function.body) if o.primitive is EFFECT)
-        if partly.is_quiet and all(map(is_recorded, effects)):
+        if partly.is_quiet and all(is_recorded(o) or makes_exception(o.callee) for o in effects):
             return
-        did = "changed what it was given" if form is None else f"returned {form}, not {expected}"
+        did = f"returned {form}, not {expected}, as it was compiled for"
+        if form is None:
+            did = "changed what it was given"
+        elif isinstance(form, UnseenForm):
+            did = "is come to for the first time"
         raise UnsupportedError(
-            f"a recorded call {did}, as it was compiled for, and what ran before it must not run "
-            "twice",
+            f"a recorded call {did}, and what ran before it must not run twice",
             "call the function again: it is compiled anew for that",
             primal.location,
         ) from None

@@ -28,7 +28,14 @@ from typing import Any
 import numpy as np
 
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend.calls.observed import Form, OtherForm, form_of, has_derivative, joined
+from gradscribe.frontend.calls.observed import (
+    Form,
+    OtherForm,
+    UnseenForm,
+    form_of,
+    has_derivative,
+    joined,
+)
 from gradscribe.frontend.calls.recorded_functions import MACHINES, is_same, plain_tree
 from gradscribe.frontend.dependencies import is_library_module
 from gradscribe.frontend.interface import Call, Lowered, Recording, Site
@@ -47,8 +54,9 @@ _MOST_SURPRISES = 4
 class Partly:
     """The calls of one kind of a program: which of its calls are recorded.
 
-    seen: what calls returned in recorded runs. recorded: those that are recorded, and why. whole:
-    for what is done with the program (by a key of the caller's), why it is recorded as a whole.
+    seen: what calls returned in recorded runs. recorded: the codes of the functions whose calls are
+    recorded, and why. whole: for what is done with the program (by a key of the caller's), why it
+    is recorded as a whole.
     ran: the user's functions that ran, compiled or not.
     surprises: how often one returned something else. is_observed: whether the latest run was.
     """
@@ -56,9 +64,10 @@ class Partly:
     def __init__(self) -> None:
         self.seen: dict[Site, set[Form]] = {}
         self.codes: dict[int, CodeType] = {}
-        self.recorded: dict[Site, str] = {}
+        self.recorded: dict[int, str] = {}
         self.whole: dict[Hashable, str] = {}
         self._refused: set[Site] = set()
+        self._surprising: set[Site] = set()
         self._unrecordable: set[int] = set()
         self._doubtful: set[Site] = set()
         self.ran: set[CodeType] = set()
@@ -67,25 +76,38 @@ class Partly:
 
     def recording(self) -> Recording:
         """What a lowering is told."""
-        forms = {site: self._form(site) for site in self.recorded}
-        known = {site: form for site, form in forms.items() if form is not None}
-        return Recording(known, self._form)
+        return Recording(self.form, self._known)
+
+    def form(self, site: Site) -> Form | None:
+        """What a call returns, if it is recorded."""
+        if site.code not in self.recorded or site in self._refused:
+            return None
+        return self._known(site) or self._unseen(site)
+
+    def _unseen(self, site: Site) -> Form | None:
+        """What stands for a call that no run has come to, or that was not noted: nothing, where the
+        program must not run twice."""
+        is_new = site not in self.seen or site in self._doubtful
+        return UnseenForm() if is_new and self.is_quiet else None
 
     def records(self, error: GradscribeError) -> bool:
-        """Whether one more call is recorded from now on, so that this error may not come again: of
-        those that it came about by, the innermost that stands in the user's own code, or, within a
-        library, has a result without derivative."""
-        for call in error.calls:
+        """Whether the calls of one more function are recorded from now on, or one call fewer, so
+        that this error may not come again: of the functions that it came about by, the innermost
+        that is called in the user's own code, or, within a library, has a result without
+        derivative."""
+        for call in error.calls if self.seen else ():
             assert isinstance(call, Call)
-            if self.recorded.pop(call.site, None) is not None:
-                self._refused.add(call.site)
-            form = self._form(call.site)
-            if form is None or call.site in self._refused:
+            site = call.site
+            if site.code in self.recorded:
+                self._refused.add(site)
                 continue
-            has_limits = call.from_library or call.site.code in self._unrecordable
+            form = self._known(site) or self._unseen(site)
+            if form is None or (call.from_library and isinstance(form, UnseenForm)):
+                continue
+            has_limits = call.from_library or site.code in self._unrecordable
             if has_limits and has_derivative(form):
                 continue
-            self.recorded[call.site] = error.what
+            self.recorded[site.code] = error.what
             return True
         return False
 
@@ -99,15 +121,14 @@ class Partly:
     def learn(self, site: Site, form: Form | None) -> None:
         """Note that a recorded call returned this (None: that it changed what it was given). What
         those around it return has to be seen anew."""
-        self.surprises += 1
-        if form is None or self.surprises > _MOST_SURPRISES:
+        self.surprises += not isinstance(form, UnseenForm)
+        if form is None or site in self._surprising or self.surprises > _MOST_SURPRISES:
             self._refused.add(site)
-            self.recorded.pop(site, None)
-        elif site in self.seen:
-            self.seen[site].add(form)
+        elif isinstance(form, UnseenForm):
+            self._surprising.add(site)
         else:
-            self.seen[site] = {*self._seen_at(site), form}
-        self._doubtful = set(self.seen) - {site}
+            self.seen.setdefault(site, set()).add(form)
+            self._doubtful = set(self.seen) - {site}
 
     def report(self, name: str, key: Hashable, recording: Recording | None) -> str:
         """What is recorded of the function of this name, and why."""
@@ -119,21 +140,13 @@ class Partly:
         lines = [f"`{name}` is compiled, but for calls that are recorded:"]
         for site, call in made.items():
             place = f'File "{site.filename}", line {site.line}'
-            reason = self.recorded.get(site, "it is a library's, and given constants")
+            reason = self.recorded.get(site.code, "it is a library's, and given constants")
             lines.append(f"  {place}: `{call.function.__name__}`, for {reason}")
         return "\n".join(lines)
 
-    def _form(self, site: Site) -> Form | None:
-        forms = set() if site in self._doubtful else self._seen_at(site)
-        return joined(forms) if forms else None
-
-    def _seen_at(self, site: Site) -> set[Form]:
-        """What a call returned; where Python and the compiler count its lines in different ways,
-        what all calls of the function in that file did."""
-        if site in self.seen:
-            return self.seen[site]
-        others = (self.seen[s] for s in self.seen if s[:2] == site[:2])
-        return {form for forms in others for form in forms}
+    def _known(self, site: Site) -> Form | None:
+        """What a call returned, if that was one thing."""
+        return joined(self.seen[site]) if site in self.seen.keys() - self._doubtful else None
 
     @contextmanager
     def observing(self) -> Iterator[None]:
@@ -207,8 +220,6 @@ class _Observer:
         if event not in ("call", "return") or not _has_result(frame.f_code):
             return
         caller = frame.f_back
-        while caller is not None and caller.f_code.co_name in _INNER:
-            caller = caller.f_back
         if caller is None or _is_tool(caller):
             return
         if event == "call":
@@ -216,7 +227,7 @@ class _Observer:
             contents = [(item, self._content(item)) for item in given]
             self._begun[frame] = _Begun(contents, self._machine.start_of(given))
             return
-        site = Site(id(frame.f_code), caller.f_code.co_filename, caller.f_lineno)
+        site = Site(id(frame.f_code), caller.f_code.co_filename, caller.f_lineno, _columns(caller))
         self._partly.note(frame, site, self._form(self._begun.pop(frame, None), value, caller))
 
     def _form(self, begun: _Begun | None, value: Any, caller: FrameType) -> Form:
@@ -236,6 +247,19 @@ class _Observer:
         if type(found) in (list, dict):
             return tuple(found.items()) if type(found) is dict else tuple(found)
         return found.copy() if type(item) is np.ndarray else found
+
+
+def _columns(frame: FrameType) -> tuple[int, int] | None:
+    """Where the call that a frame waits for begins and ends in its line."""
+    if sys.version_info < (3, 11):
+        return None
+    first, last, start, end = _positions(frame.f_code)[frame.f_lasti // 2]
+    return (start, end) if first == last and start is not None and end is not None else None
+
+
+@functools.lru_cache(maxsize=1024)
+def _positions(code: CodeType) -> list[Any]:
+    return list(getattr(code, "co_positions", tuple)())  # from Python 3.11 on
 
 
 def _parameters(code: CodeType) -> tuple[str, ...]:

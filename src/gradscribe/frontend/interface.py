@@ -8,7 +8,7 @@ arguments that it depends on, said as `Path`s that the driver reads again at eve
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -278,11 +278,14 @@ class Lowered:
 
 
 class Site(NamedTuple):
-    """A place where a Python function is called. code: the identity of the function's code."""
+    """A place where a Python function is called. code: the identity of the function's code.
+    columns: where the call begins and ends in its line, if Python tells (from 3.11 on), and it is
+    one line."""
 
     code: int
     filename: str
     line: int
+    columns: tuple[int, int] | None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -305,14 +308,14 @@ class Call:
 class Recording:
     """Which calls are recorded when the program runs, and not compiled; see `recorded_calls`.
 
-    forms: what those return, by where they stand; seen: what any call returned in a recorded run,
-    if it was one thing. compiled: the other calls, in the order in which
+    form: what such a call returns (None: it is no such call); seen: what any call returned in a
+    recorded run, if it was one thing. compiled: the other calls, in the order in which
     they are met. around: those that are being compiled now, the innermost last. made: the recorded
     ones. kept: the memory that those may have kept, and what was in it then.
     """
 
-    forms: Mapping[Site, Form]
-    seen: Callable[[Site], Form | None] = lambda site: None
+    form: Callable[[Site], Form | None]
+    seen: Callable[[Site], Form | None]
     compiled: list[Call] = field(default_factory=list)
     around: list[Call] = field(default_factory=list)
     made: list[Call] = field(default_factory=list)

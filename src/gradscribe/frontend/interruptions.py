@@ -91,6 +91,7 @@ def refusal(error: AlwaysRaisesError | MisfitError | EverOtherTypesError) -> Uns
     kind = raised_as(UnsupportedError, *([cls] if cls else []))
     made = kind(error.what, error.advice, error.location)
     assert isinstance(made, UnsupportedError)
+    made.calls += error.calls
     return made
 
 

@@ -82,7 +82,15 @@ class OtherForm:
         return f"a {self.name}"
 
 
-Form = StaticForm | NumberForm | ArrayForm | TupleForm | OtherForm
+@dataclass(frozen=True, slots=True)
+class UnseenForm:
+    """What a call returns that no run has come to yet."""
+
+    def __str__(self) -> str:
+        return "what was not seen"
+
+
+Form = UnseenForm | StaticForm | NumberForm | ArrayForm | TupleForm | OtherForm
 
 
 def form_of(
@@ -191,7 +199,7 @@ def has_derivative(form: Form) -> bool:
     """Whether something of this form may depend on what is differentiated."""
     if isinstance(form, TupleForm):
         return any(map(has_derivative, form.items))
-    if isinstance(form, StaticForm):
+    if isinstance(form, (StaticForm, UnseenForm)):
         return False
     return is_differentiable(type_for(form, ())[0])
 

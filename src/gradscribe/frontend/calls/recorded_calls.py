@@ -12,13 +12,14 @@ too: it is not stored to.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
 from gradscribe.errors import GradscribeError
-from gradscribe.frontend.calls import observed
-from gradscribe.frontend.calls.recorded_functions import Recorded, leaves_of
+from gradscribe.frontend.calls import observed, recorded_prelude
+from gradscribe.frontend.calls.recorded_functions import Recorded, leaves_of, unseen
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.dependencies import is_library
 from gradscribe.frontend.frame import Frame
@@ -34,7 +35,7 @@ from gradscribe.primitives.contracts import is_immutable
 from gradscribe.primitives.control import EFFECT
 from gradscribe.primitives.typing import TypeRuleError
 
-Compile = Callable[[Lowering, Any, FunctionType, tuple[Any, ...], dict[str, Any]], Any]
+Compile = Callable[[Lowering, Any, Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
 def call(
@@ -49,8 +50,11 @@ def call(
     recording = lowering.recording
     assert recording is not None
     noted = _noted(lowering, node, function, recording)
-    form = recording.forms.get(noted.site)
+    form = recording.form(noted.site)
     try:
+        if isinstance(form, observed.UnseenForm):
+            error = Static(unseen(noted.site))
+            return compile(lowering, node, recorded_prelude.leave, (error,), {})
         if form is not None:
             return _record(lowering, node, noted, form, arguments, keywords)
         recording.compiled.append(noted)
@@ -85,12 +89,17 @@ def typed(
 
 def _noted(lowering: Lowering, node: Any, function: FunctionType, recording: Recording) -> Call:
     place = lowering.location(node) if node is not None else lowering.builder.location
-    filename, line = (place.filename, place.line) if place is not None else ("", 0)
+    where: tuple[Any, ...] = ("", 0, None)
+    if place is not None:
+        is_told = sys.version_info >= (3, 11) and node is not None
+        is_told = is_told and node.lineno == node.end_lineno
+        columns = (place.column, place.end_column) if is_told else None
+        where = (place.filename, place.line, columns)
     code = function.__code__
     last = max((line for *_, line in code.co_lines() if line), default=code.co_firstlineno)
     return Call(
         function,
-        Site(id(code), filename, line),
+        Site(id(code), *where),
         recording.around[-1] if recording.around else None,
         is_library(_caller(lowering).function),
         (code.co_filename, code.co_firstlineno, last),

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gradscribe.frontend.calls import observed
-from gradscribe.frontend.calls.observed import Axes, Axis, Form, Steps
+from gradscribe.frontend.calls.observed import Axes, Axis, Form, Steps, UnseenForm
 from gradscribe.frontend.interface import Site
 from gradscribe.primitives.contracts import PURE
 
@@ -45,12 +45,23 @@ MACHINES: list[Machine] = []
 
 class UnexpectedError(BaseException):
     """A recorded call did what the program around it was not compiled for. (It passes by what the
-    program catches: the run is given up.) form: that of what it returned; None if it changed what
-    it was given."""
+    program catches: the run is given up.) form: that of what it returned, if it has run; None if it
+    changed what it was given."""
 
     def __init__(self, site: Site, form: Form | None) -> None:
         self.site = site
         self.form = form
+
+
+@functools.cache
+def unseen(site: Site) -> type[UnexpectedError]:
+    """The error that leaves a program at a call that no run has come to before."""
+
+    class UnseenCallError(UnexpectedError):
+        def __init__(self) -> None:
+            super().__init__(site, UnseenForm())
+
+    return UnseenCallError
 
 
 class Recorded:

@@ -277,6 +277,20 @@ def fourth_powers(a):
     return np.sum(np.linalg.eigh(a)[1] ** 4 * W[: a.shape[0], : a.shape[0]])
 
 
+def one_square(a):
+    return np.linalg.eigh(a)[1][0, 1] ** 2
+
+
+def part_of_a_space(a):
+    v = np.linalg.eigh(a)[1][:, :2]
+    return (v @ v.T)[0, 1]
+
+
+def reconstructed(a):
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return weighted((u * s) @ vh)
+
+
 def logarithm(a):
     w, v = np.linalg.eigh(a)
     return ((v * np.log(w)) @ v.T)[0, 1]
@@ -353,14 +367,17 @@ DEPENDENT: list[tuple[Callable[[Any], Any], np.ndarray, str]] = [
     (exponential, PAIR, "equal values and on their vectors"),
     (exponential, np.eye(3), "equal values and on their vectors"),
     (logarithm, np.eye(2), "equal values and on their vectors"),
-    (fourth_powers, np.eye(3), "vectors of equal values"),
-    (fourth_powers, np.diag([1.0, 2.0, 1.0]), "vectors of equal values"),
+    (fourth_powers, np.eye(3), "may depend on which vectors of equal values"),
+    (fourth_powers, np.diag([1.0, 2.0, 1.0]), "may depend on which vectors of equal values"),
+    (one_square, np.eye(3), "may depend on which vectors of equal values"),
+    (part_of_a_space, np.eye(4), "may depend on which vectors of equal values"),
     (left_vectors, EQUAL, "vectors of equal values"),
     (singular_vectors, LOW_RANK, "singular values that are zero"),
     (singular_vectors, COMPLEX, "phases"),
     (scaled_factor, EQUAL, "equal values and on their vectors"),
     (orthogonal_factor, LOW_RANK, "singular values that are zero"),
-    (complement, LOW_RANK, "singular values that are zero"),
+    (complement, LOW_RANK, "which columns complete a basis"),
+    (reconstructed, LOW_RANK, "singular values that are zero"),
     (other_columns, TALL, "which columns complete a basis"),
     (other_columns, COMPLEX[:, :4], "which columns complete a basis"),
     (other_rows, TALL, "which columns complete a basis"),

@@ -126,7 +126,8 @@ def invariant_pairs(values, u, given_u, vh, given_vh, of_values=None):
         sides += [] if given_vh is None else [(_adjoint_of(vh), _adjoint_of(given_vh))]
         along = sum(_adjoint_of(v) @ given for v, given in sides)
         _check_equal(values, _turned(along), sides, of_values)
-        _check_of_zero(is_zero, sides, of_values, _zero(*[given for _, given in sides]))
+        is_apart = u.shape[-2] == vh.shape[-1] and u.dtype.kind != "c"
+        _check_of_zero(is_zero, sides, of_values, is_apart)
     return values
 
 
@@ -183,9 +184,7 @@ def _check_equal(values, turned, sides, of_values):
     equal = equal_among(values)
     if of_values is not None:
         _check_apart(values, equal, [given for _, given in sides], of_values)
-    zero = _zero(*[given for _, given in sides])[..., None]
-    changed = equal & (turned > zero)
-    changed = changed | (equal & _unknown(equal, sides, zero))
+    changed = equal & (turned > _zero(*[given for _, given in sides])[..., None])
     if np.any(changed):
         raise NoDerivativeError(
             "the result depends on which vectors of equal values are taken: the values number "
@@ -193,18 +192,29 @@ def _check_equal(values, turned, sides, of_values):
             "let it depend on the space that they span together, as the projection on it does: "
             "`v[:, i:j] @ v[:, i:j].conj().T`",
         )
+    unknown = equal & _unknown(sides)
+    if np.any(unknown):
+        raise NoDerivativeError(
+            "the result may depend on which vectors of equal values are taken: the values number "
+            f"{shown(unknown, values)}",
+            "use another matrix: at one with such simple vectors derivatives may be zero as it "
+            "happens",
+        )
 
 
-def _unknown(equal, sides, zero):
-    """Where vectors are used of which nothing shows that they may turn: along axes, a derivative by
-    the turn may be zero although the result changes."""
-    used, known = False, False
+def _unknown(sides):
+    """Pairs of vectors that are used, of which nothing shows that they may turn into each other:
+    where components are zero, the derivative by the turn may be zero although the result changes;
+    and so may be all of the cotangent."""
+    zero = _zero(*[given for _, given in sides])[..., None]
+    used, simple, known = zero == 0, False, False
     for v, given in sides:
         used = used | (_lengths(given)[..., None, :] > zero)
-        sizes = np.abs(v)
-        overlap = _adjoint_of(sizes) @ sizes > unit(v.dtype, 1 / 2)
-        known = known | overlap | (np.abs(_adjoint_of(v) @ given) > zero)
-    return used & ~np.any(equal & used & known, axis=(-2, -1), keepdims=True)
+        simple = simple | np.any(np.abs(v) <= unit(v.dtype, 1 / 2), axis=-2)[..., None, :]
+        known = known | (np.abs(_adjoint_of(v) @ given) > zero)
+    simple = simple | (zero == 0)
+    used, simple = used | np.swapaxes(used, -1, -2), simple | np.swapaxes(simple, -1, -2)
+    return used & simple & ~(known | np.swapaxes(known, -1, -2))
 
 
 def _check_apart(values, equal, given, of_values):
@@ -228,17 +238,23 @@ def _check_apart(values, equal, given, of_values):
         )
 
 
-def _check_of_zero(is_zero, sides, of_values, zero):
-    """Vectors of the value zero turn for themselves, and among those that no value belongs to."""
-    uses = 0 if of_values is None else 1 * (np.abs(of_values) > _zero(of_values[..., None]))
-    turned = False
+def _check_of_zero(is_zero, sides, of_values, is_apart):
+    """Vectors of the value zero turn on either side for themselves, and with those that no value
+    belongs to; is_apart: where there are none, the values may be used beside the vectors."""
+    zero = _zero(*[given for _, given in sides])
+    pairs = is_zero[..., None, :] & is_zero[..., :, None]
+    uses, changed = 0, False
     for v, given in sides:
-        along = _adjoint_of(v) @ given
-        outside = _lengths(given - v @ along) > zero
-        among = (_turned(along) > zero[..., None]) & is_zero[..., :, None]
-        uses = uses + (_lengths(given) > zero)
-        turned = turned | outside | np.any(among, axis=-2)
-    if np.any(is_zero & (turned | (uses > 1))):
+        used = (_lengths(given) > zero) | (zero == 0)  # all zeros may be so as it happens
+        turned = pairs & (
+            (_turned(_adjoint_of(v) @ given) > zero[..., None]) | _unknown_of(v, given)
+        )
+        changed = changed | np.any(turned, axis=-2) | (used & (v.shape[-2] > v.shape[-1]))
+        uses = uses + used
+    if of_values is not None:
+        used = np.abs(of_values) > _zero(of_values[..., None])
+        uses, changed = uses + used, changed | (used & (not is_apart))
+    if np.any(is_zero & (changed | (uses > 1))):
         raise NoDerivativeError(
             "the result depends on which vectors of singular values that are zero are taken, or "
             "on more than the ones of one side",
@@ -246,15 +262,22 @@ def _check_of_zero(is_zero, sides, of_values, zero):
         )
 
 
+def _unknown_of(v, given):
+    return _unknown([(v, given)]) & ~np.eye(v.shape[-1], dtype=bool)
+
+
 # -- columns that complete a basis ---------------------------------------------------------------
 
 
-def completion(given, columns, others):
+def completion(given, columns, others, values=None):
     """The cotangent of columns that complete a basis, after a check that it makes no difference
-    which ones they are. others: the cotangent of the other columns."""
+    which ones they are. others: the cotangent of the other columns; values: the singular values
+    that belong to those, among which zeros belong to any column."""
     if _are_free(columns):
-        turned = _turned(_adjoint_of(columns) @ given)
-        if np.any(turned > _zero(given, others)[..., None]):
+        turned = _turned(_adjoint_of(columns) @ given) > _zero(given, others)[..., None]
+        if values is not None and np.any(given):
+            turned = np.any(turned) or np.any(values <= least_of(values))
+        if np.any(turned):
             raise NoDerivativeError(
                 "the result depends on which columns complete a basis",
                 "let it depend on the space that they span, as the projection on it does: "
@@ -263,7 +286,7 @@ def completion(given, columns, others):
     return given
 
 
-def _completion_tangent(out, given, columns, others, *, d_given, d_columns):
+def _completion_tangent(out, given, columns, others, values=None, *, d_given, d_columns):
     return completion_nearby(d_given, columns, given, d_columns)
 
 

@@ -121,18 +121,19 @@ def svd(out, a, full_matrices=True, compute_uv=True, *, d_out):
     if _is_completed(a, full_matrices):
         k = s.shape[-1]
         if d_u is not None:
-            d_u = _of_first(u, d_u, k)
+            d_u = _of_first(u, d_u, k, s)
         if d_vh is not None:
             v, d_v = conjugate_transposed(vh), conjugate_transposed(d_vh)
-            d_vh = conjugate_transposed(_of_first(v, d_v, k))
+            d_vh = conjugate_transposed(_of_first(v, d_v, k, s))
         u, vh = u[..., :k], vh[..., :k, :]
     return _svd_cotangent(a, u, s, vh, d_u, d_s, d_vh)
 
 
-def _of_first(q, d_q, k):
-    """The cotangent of the first k columns, which those that complete a basis turn with."""
+def _of_first(q, d_q, k, s=None):
+    """The cotangent of the first k columns, which those that complete a basis turn with. s: the
+    singular values, if q has their vectors."""
     first, others = q[..., :k], q[..., k:]
-    d_others = completion(d_q[..., k:], others, d_q[..., :k])
+    d_others = completion(d_q[..., k:], others, d_q[..., :k], s)
     return d_q[..., :k] + _turning(d_others, first, others)
 
 

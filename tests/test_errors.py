@@ -1,6 +1,10 @@
 """Errors show the place, a caret under the construct, and what to write instead."""
 
+import copy
+import pathlib
 import pickle
+import sys
+import traceback
 
 import numpy as np
 import pytest
@@ -87,9 +91,27 @@ def test_every_kind_is_also_the_built_in_error_that_people_would_catch(kind, bas
     assert issubclass(kind, errors.GradscribeError)
 
 
+def test_every_kind_is_on_the_page_of_errors_with_its_bases():
+    page = (pathlib.Path(__file__).parent.parent / "docs" / "errors.md").read_text()
+    kinds = [k for k in vars(errors).values() if isinstance(k, type) and issubclass(k, Exception)]
+    for kind in kinds:
+        bases = [base.__name__ for base in kind.__bases__ if base is not errors.GradscribeError]
+        also = ", ".join(f"`{base}`" for base in bases)
+        if kind is not errors.GradscribeError:
+            assert f"| `{kind.__name__}` | {also}{' ' * bool(also)}| " in page
+
+
 def test_errors_survive_pickling():
     error = errors.UnsupportedError("what", "advice", Location("f.py", 1, 0, 1, "x"))
-    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert str(again) == str(error) and again.args == error.args
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="it has no notes")
+def test_errors_take_notes():
+    error = errors.UnsupportedError("what")
+    error.add_note("a note")
+    assert traceback.format_exception(error)[-1] == "a note\n"
 
 
 def test_a_refusal_is_also_what_python_raises():

@@ -24,8 +24,8 @@ from typing import Any, TypeVar, overload
 from gradscribe.api.copying import CopiedAsFunction
 from gradscribe.api.differentiable import differentiable, has_tensor
 from gradscribe.api.directional import vjp
-from gradscribe.compiler.eager_calls import function_of_call
-from gradscribe.errors import ArgumentError
+from gradscribe.compiler.eager_calls import forget_own_place, function_of_call
+from gradscribe.errors import ArgumentError, GradscribeError
 from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import application, handlers, isolated, opaque, own_rules
 from gradscribe.frontend.calls.given_derivatives import place_of
@@ -106,7 +106,11 @@ class OwnOperation(CopiedAsFunction):
             count = len(bound.arguments)
             operands = dict(zip(bound.arguments, map(Operand, range(count)), strict=True))
             call = function_of_call(self, (), operands, count)
-            return differentiable(call)(*bound.arguments.values())
+            try:
+                return differentiable(call)(*bound.arguments.values())
+            except GradscribeError as error:
+                forget_own_place(error)
+                raise
         if self._checked:
             return isolated.apart(self._rules.function, args, keywords, self._has_written)
         return self._rules.function(*args, **keywords)

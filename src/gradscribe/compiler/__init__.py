@@ -23,7 +23,7 @@ from types import FunctionType, MethodType
 from typing import Any, cast
 
 from gradscribe.compiler.derivatives import Derivatives
-from gradscribe.compiler.eager_calls import function_of_call
+from gradscribe.compiler.eager_calls import forget_own_place, function_of_call
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.program import Primal, Program, program_of
 from gradscribe.compiler.signatures import bound
@@ -246,5 +246,5 @@ def derivatives(
             if primal.match(values[: len(leaves) + 1]) is not None:
                 return found
     except GradscribeError as error:
-        error.location = None  # the traceback shows the user's line; this one is our own
+        forget_own_place(error)
         raise

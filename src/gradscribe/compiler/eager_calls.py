@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
+from gradscribe.errors import GradscribeError
 from gradscribe.ir.core import Operand, SliceOf
 from gradscribe.ir.probing import probe
 
@@ -50,11 +51,20 @@ def function_of_call(
     return _define(name, text, tuple(namespace.items()))
 
 
+_MADE = "<gradscribe operation"
+
+
+def forget_own_place(error: GradscribeError) -> None:
+    """Let an error show no place in a function that is made here: tracebacks show the user's."""
+    if error.location is not None and error.location.filename.startswith(_MADE):
+        error.location = None
+
+
 @functools.lru_cache(maxsize=4096)
 def _define(name: str, text: str, names: tuple[tuple[str, Any], ...]) -> FunctionType:
     """Run a `def` whose text can be read back."""
     namespace = dict(names)
-    filename = f"<gradscribe operation {next(_serial)}: {name}>"
+    filename = f"{_MADE} {next(_serial)}: {name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     exec(compile(text, filename, "exec"), namespace)
     function: FunctionType = namespace[name]

@@ -334,6 +334,15 @@ HOLDER = Holder()
         (lambda x: [1].append(1, 2), TypeError),
         (lambda x: [1].remove(2), ValueError),
         (lambda x: np.linalg.norm(x, "foo"), ValueError),
+        (lambda x: all(x > 0, 1) * x[0], TypeError),
+        (lambda x: copy.copy(), TypeError),
+        (lambda x: x.transpose(1, 0), ValueError),
+        (lambda x: x[[0], [1]], IndexError),
+        (lambda x: np.array_split(x, 0)[0], ValueError),
+        (lambda x: np.rollaxis(x, 4), ValueError),
+        (lambda x: np.meshgrid(x, indexing="zz")[0], ValueError),
+        (lambda x: np.select([x > 0], [x, x]), ValueError),
+        (lambda x: np.random.normal(0, -1) * x[0], ValueError),
     ],
 )
 def test_what_python_raises_is_caught_in_gradients_too(program, python):

@@ -38,6 +38,8 @@ def rot90(m, k=1, axes=(0, 1)):
 @composition(np.rollaxis, static=("start",))
 def rollaxis(a, axis, start=0):
     rank = np.ndim(a)
+    if not -rank <= axis < rank or not -rank <= start <= rank:
+        raise ValueError(f"axis {axis} or start {start} is out of bounds for {rank} axes")
     source, target = axis % rank, start + rank if start < 0 else start
     return np.moveaxis(a, source, target - 1 if source < target else target)
 
@@ -117,6 +119,8 @@ def shapes_of(arrays):
 @composition(np.meshgrid)
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     rank = len(xi)
+    if indexing not in ("xy", "ij"):
+        raise ValueError("`indexing` is 'xy' or 'ij'")
     grids = ()
     for i, x in enumerate(xi):
         axis = 1 - i if indexing == "xy" and i < 2 and rank > 1 else i
@@ -140,6 +144,8 @@ def _of_all(arrays, function):
 def array_split(ary, indices_or_sections, axis=0):
     if not isinstance(indices_or_sections, int):
         return np.split(ary, indices_or_sections, axis)
+    if indices_or_sections < 1:
+        raise ValueError("there is one section at least")
     each = ary.shape[axis] // indices_or_sections
     longer = ary.shape[axis] % indices_or_sections
     bounds = ()

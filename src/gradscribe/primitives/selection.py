@@ -137,6 +137,8 @@ def extract(condition, arr):
 
 @composition(np.select)
 def select(condlist, choicelist, default=0):
+    if len(condlist) != len(choicelist):
+        raise ValueError("there are as many conditions as choices")
     choices = _alike((*choicelist, default))
     result = choices[-1]
     for condition, choice in tuple(zip(condlist, choices))[::-1]:  # noqa: B905

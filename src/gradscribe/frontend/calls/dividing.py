@@ -64,6 +64,8 @@ def _split(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     array = given["ary"]
     if isinstance(parts, Static) and isinstance(parts.value, int):
         count = parts.value
+        if count < 1:
+            lowering.raises(node, ValueError("number sections must be larger than 0"))
         bounds: list[Any] = [
             inlining.inline(lowering, node, prelude.end_of_part, (array, Static(i), parts, axis))
             for i in range(1, count)

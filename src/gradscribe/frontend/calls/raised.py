@@ -8,6 +8,7 @@ could run code of the user.
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 import types
 import warnings
@@ -56,10 +57,13 @@ _HARMLESS = frozenset(
         issubclass,
         iter,
     }
-    | {len, list, max, min}
+    | {all, any, len, list, max, min}
     | {next, pow, range, reversed, round, set, sorted, sum, tuple, zip}
 )
 """Built-in functions that do nothing but compute."""
+
+_BY_POSITION = frozenset({"transpose"})
+"""Methods of arrays that take no keywords."""
 
 
 class _UnknownError(Exception):
@@ -120,7 +124,8 @@ def misfit(
 
     def call(lowering: Lowering) -> Call:
         if primitive in (GETITEM, GATHER):
-            return functools.partial(operator.getitem, *map(example_of, arguments.values()))
+            owner, index, *_ = arguments.values()
+            return functools.partial(operator.getitem, example_of(owner), example_of(index))
         if isinstance(callee, Method):
             first, *names = arguments
             function = _attribute(example_of(arguments[first]), callee.name)
@@ -128,7 +133,10 @@ def misfit(
             names = list(arguments)
             function = _harmless(primitive.callee if callee is None else callee)
         rest = {name: arguments[name] for name in names}
-        return _bound(lowering, function, rest, _defaults(primitive))
+        defaults = _defaults(primitive)
+        if isinstance(callee, Method) and callee.name in _BY_POSITION:
+            defaults = {}
+        return _bound(lowering, function, rest, defaults)
 
     return _raised(lowering, call)
 
@@ -178,12 +186,29 @@ def _raise_as_python(
 ) -> UnsupportedError:
     """Say that Python raises here, too, for what has made the compiler raise an exception of
     Python's; that exception itself, which is a defect, if Python does not."""
-    python = None
-    if not isinstance(error, errors.GradscribeError) and node is not None and lowering.frames:
-        python = _exception(lowering, call)
+    is_shown = node is not None and bool(lowering.frames)
+    if not is_shown or isinstance(error, errors.GradscribeError):
+        raise error
+    python = _exception(lowering, call) or _of_signature(call)
     if python is None:
         raise error
     lowering.raises(node, python)
+
+
+def _of_signature(call: Callable[[Lowering], Call]) -> TypeError | None:
+    """What a call raises whose arguments do not fit the signature of a function that is known."""
+    if not isinstance(call, functools.partial) or call.func is not _called:
+        return None
+    callee, arguments, keywords = call.args
+    try:
+        signature = inspect.signature(callee.value)
+    except (AttributeError, TypeError, ValueError):
+        return None
+    try:
+        signature.bind(*arguments, **keywords)
+    except TypeError as error:
+        return error
+    return None
 
 
 def _is_at(lowering: Lowering, node: Any, place: SourceLocation | None) -> bool:

@@ -213,4 +213,5 @@ def _sample(lowering: Lowering, call: _Draw, size: Any) -> Any:
             call.node,
             f"the type of what `{call.name}` draws is not known: {error}",
             "draw outside of the function, and pass the numbers in",
+            python=type(error),
         )

@@ -104,5 +104,11 @@ def listed(missing: list[Refusal]) -> str:
     return "\n".join(f"  {refusal.file}: {refusal.what}" for refusal in missing)
 
 
+@pytest.mark.parametrize("part", PARTS)
+def test_no_advice_drops_a_term_of_a_derivative(part: str) -> None:
+    advised = [r for r in refusals(part) if any("stop_gradient" in text for text in r.advices)]
+    assert not advised, listed(advised)
+
+
 def test_the_page_of_all_refusals_is_up_to_date() -> None:
     assert PAGE.read_text() == page(), "run `python -m tests.refusals`"

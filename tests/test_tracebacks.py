@@ -255,3 +255,39 @@ def test_notebooks_show_the_same(tmp_path):
     assert text.count(f"{HOME}{os.sep}") <= KEPT
     assert "in code compiled to `raise ValueError" in text
     assert "too large" in text
+
+
+def test_what_the_user_was_handling_is_printed_as_in_python(tmp_path):
+    run = "import test_program\ntry:\n    {}['key']\nexcept KeyError:\n    test_program.test_{}()\n"
+    for name in ("refused", "raising"):
+        text = printed(tmp_path, "-c", run.replace("test_{}", f"test_{name}"))
+        assert text.startswith("Traceback (most recent call last):\n")
+        assert "KeyError: 'key'\n\nDuring handling of the above exception, another" in text
+        assert text.count("During handling") == 1
+
+
+def test_second_derivatives_and_returned_expressions_have_origins():
+    def singular(x):
+        return np.sum(np.linalg.inv(np.outer(x, x)))
+
+    for transform in (gs.hessian, gs.jacobian):
+        error = raised(lambda: transform(singular)(np.ones(2)), np.linalg.LinAlgError)
+        (place,) = [e for e in entries(error) if e.name.startswith("code compiled to")]
+        assert place.line == "return np.sum(np.linalg.inv(np.outer(x, x)))"
+
+
+def test_a_rule_of_the_user_is_shown_where_it_raises():
+    @gs.primitive
+    def doubled(x):
+        return x * 2
+
+    @doubled.adjoint
+    def _(out, x, *, d_out):
+        raise ValueError("no rule")
+
+    def f(x):
+        return np.sum(doubled(x))
+
+    error = raised(lambda: gs.grad(f)(np.ones(2)), ValueError)
+    assert entries(error)[-1].line == 'raise ValueError("no rule")'
+    assert len(own(error)) <= KEPT

@@ -58,10 +58,14 @@ def shorten(error: BaseException) -> None:
     block of a public function, before a bare `raise`."""
     handled = error.__traceback__
     assert handled is not None
+    raised = _innermost(handled)
+    is_ours = raised is not None and _is_own(raised)
     error.__traceback__ = shown = _shown(handled)
     is_first = shown is not None and shown.tb_frame is handled.tb_frame
     handled.tb_next = shown.tb_next if shown is not None and is_first else shown
     _shorten_chain(error)
+    if is_ours and error.__cause__ is None:
+        error.__suppress_context__ = False  # what is left was handled around the public function
 
 
 def _shorten_chain(error: BaseException) -> None:
@@ -75,8 +79,9 @@ def _shorten_chain(error: BaseException) -> None:
             cause.__traceback__ = _shown(raised) or _innermost(raised)
         elif not internal_frames_are_shown():
             while context is not None and context.__traceback__ is not None:
+                was_handled_here = error.__suppress_context__ and _is_own(context.__traceback__)
                 context.__traceback__ = _shown(context.__traceback__)
-                if context.__traceback__ is not None:
+                if context.__traceback__ is not None and not was_handled_here:
                     break
                 context = context.__context__
             error.__context__ = context

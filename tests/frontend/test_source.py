@@ -1,5 +1,6 @@
 """Whose text is compiled: always that of the function which runs."""
 
+import ast
 import importlib
 import linecache
 import sys
@@ -100,3 +101,12 @@ def test_assertions_rewritten_by_pytest_do_not_matter() -> None:
         return x * x
 
     assert gs.grad(f)(np.float64(3.0)) == 6.0
+
+
+def test_cells_of_notebooks_are_compiled_statement_by_statement():
+    text = "import numpy as np\ndef squares(x):\n    return np.sum(x * x)\n"
+    linecache.cache["<cell>"] = (len(text), None, text.splitlines(keepends=True), "<cell>")
+    names = {}
+    for statement in ast.parse(text).body:
+        exec(compile(ast.Module([statement], []), "<cell>", "exec"), names)
+    assert gs.grad(names["squares"])(np.ones(2)).tolist() == [2, 2]

@@ -100,6 +100,10 @@ def _free_values(block: Block) -> list[Value]:
     return [value for value in read if value not in defined]
 
 
+_MADE = "<gradscribe "
+"""Files of code that is made here: a place in one tells users less than the operations' own."""
+
+
 class Inlined:
     """Operations of a function as operations of the program, with values of their own.
 
@@ -120,7 +124,8 @@ class Inlined:
         for operation in operations:
             builder.append(self._renewed(operation))
         assert builder.location is not None
-        builder.relocate(start, builder.location)
+        if not builder.location.filename.startswith(_MADE):
+            builder.relocate(start, builder.location)
 
     def values(self, of: Iterable[Value]) -> list[Value]:
         return [self._mapping.get(value, value) for value in of]

@@ -108,7 +108,16 @@ class Emitter:
             self._statements.block(function.body)
             if not (body and isinstance(body[-1], ast.Raise)):
                 body.append(ast.Return(self._result()))
+                self._locate(body[-1])
         return ast.FunctionDef(function.name, self._signature(), body, [], None, None)
+
+    def _locate(self, returning: ast.stmt) -> None:
+        """Note where a `return` comes from: from the last operation that is computed in it."""
+        plan = self._statements.plan
+        for value in self._function.body.yields:
+            producer = plan.uses.producer.get(value)
+            if value in plan.folded and producer is not None and producer.location is not None:
+                self._statements.locations[returning] = producer.location
 
     def _signature(self) -> ast.arguments:
         parameters = self._function.parameters

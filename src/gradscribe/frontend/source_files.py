@@ -156,14 +156,22 @@ def _is_compiled_from(code: CodeType, lines: tuple[str, ...]) -> bool:
     import shows another function. Assertions that pytest has rewritten cannot be compared."""
     if any(name.startswith("@py") for name in code.co_names + code.co_varnames):
         return True
-    return code in _compiled_codes(code.co_filename, lines, code.co_flags & _FUTURE_FLAGS)
+    future = code.co_flags & _FUTURE_FLAGS
+    given = code.co_filename, lines, future
+    return code in _compiled_codes(*given, False) or code in _compiled_codes(*given, True)
 
 
 @functools.lru_cache(maxsize=64)
-def _compiled_codes(filename: str, lines: tuple[str, ...], future: int) -> frozenset[CodeType]:
-    """The code of every function in a file, compiled under these `__future__` flags."""
+def _compiled_codes(
+    filename: str, lines: tuple[str, ...], future: int, one_by_one: bool
+) -> frozenset[CodeType]:
+    """The code of every function in a file, compiled under these `__future__` flags. one_by_one:
+    each statement by itself, as in notebooks: calls of what the file imports are other code there.
+    """
     flags = future | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # notebook cells may have it
-    pending = [compile("".join(lines), filename, "exec", flags, dont_inherit=True)]
+    tree = ast.parse("".join(lines))
+    modules = [ast.Module([s], []) for s in tree.body] if one_by_one else [tree]
+    pending = [compile(m, filename, "exec", flags, dont_inherit=True) for m in modules]
     found: set[CodeType] = set()
     while pending:
         inner = [c for c in pending.pop().co_consts if isinstance(c, CodeType)]

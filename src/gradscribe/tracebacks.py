@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType, TracebackType
 from typing import Any, TypeVar
 
-from gradscribe.errors import SourceLocation, internal_frames_are_shown
+from gradscribe.errors import GradscribeError, SourceLocation, internal_frames_are_shown
 
 ORIGINS = "__origins__"
 """The global of generated code that tells of a line which statement of the user it stands for."""
@@ -60,6 +60,8 @@ def shorten(error: BaseException) -> None:
     assert handled is not None
     raised = _innermost(handled)
     is_ours = raised is not None and _is_own(raised)
+    if isinstance(error, GradscribeError) and error.location is None:
+        error.location = _place_of(handled)
     error.__traceback__ = shown = _shown(handled)
     is_first = shown is not None and shown.tb_frame is handled.tb_frame
     handled.tb_next = shown.tb_next if shown is not None and is_first else shown
@@ -102,6 +104,12 @@ def _shown(traceback: TracebackType | None) -> TracebackType | None:
         shown = TracebackType(shown, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
         shown = _with_origin(shown)
     return shown
+
+
+def _place_of(traceback: TracebackType) -> SourceLocation | None:
+    """The user's statement whose generated code raised the error, if it was such."""
+    places = (_origin(entry) for entry in reversed(_entries(traceback)))
+    return next((p for p in places if p is not None and not p.filename.startswith(_MADE)), None)
 
 
 def _innermost(traceback: TracebackType | None) -> TracebackType | None:

@@ -539,6 +539,15 @@ def test_the_check_stands_in_the_text_by_its_name() -> None:
     assert source.count("completion(") == 1
 
 
+def test_the_error_shows_the_statement_of_the_user() -> None:
+    with pytest.raises(NoDerivativeError) as caught:
+        gs.grad(eigenvectors)(PAIR)
+    location = caught.value.location
+    assert location is not None
+    assert location.statement == "return weighted(np.linalg.eigh(a)[1])"
+    assert f"line {location.line}\n    return weighted(np.linalg.eigh(a)[1])\n" in str(caught.value)
+
+
 def test_tensors_are_checked_alike() -> None:
     def slope(function: Any, matrix: np.ndarray) -> np.ndarray:
         x = gs.tensor(matrix, requires_grad=True)

@@ -197,8 +197,8 @@ def _check_equal(values, turned, sides, of_values):
         raise NoDerivativeError(
             "the result may depend on which vectors of equal values are taken: the values number "
             f"{shown(unknown, values)}",
-            "use another matrix: at one with such simple vectors derivatives may be zero as it "
-            "happens",
+            "differentiate at a matrix whose vectors have no components that are zero: here, the "
+            "derivative by their turn may be zero as it happens",
         )
 
 

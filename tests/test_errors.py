@@ -1,6 +1,7 @@
 """Errors show the place, a caret under the construct, and what to write instead."""
 
 import copy
+import json
 import pathlib
 import pickle
 import sys
@@ -410,3 +411,26 @@ def test_advice_names_the_functions_of_this_package():
     y.mul_(2)
     with pytest.raises(RuntimeError, match=r"with gs.autograd.set_detect_anomaly\(True\)"):
         z.backward()
+
+
+def test_a_solver_that_is_given_a_function_is_named_where_its_result_is_differentiated():
+    optimize = pytest.importorskip("scipy.optimize")
+
+    def root(x):
+        return optimize.brentq(lambda t: t**2 - x[0], 0, 10)
+
+    text = message_of(errors.NoDerivativeError, lambda: gs.grad(root)(np.ones(2)))
+    what, _, *source, advice = text.splitlines()
+    assert what == "no derivative is known of `brentq` with respect to its arguments"
+    assert source[0] == "    return optimize.brentq(lambda t: t**2 - x[0], 0, 10)"
+    assert advice.endswith("with a rule: `gs.primitive`")
+
+
+def test_a_result_of_unknown_type_has_no_gradient():
+    def parsed(x):
+        return json.loads("1.0")
+
+    text = message_of(errors.NonScalarError, lambda: gs.grad(parsed)(np.ones(2)))
+    assert text.splitlines()[0] == (
+        "the gradient of `parsed` needs one real number as its result, not a value of unknown type"
+    )

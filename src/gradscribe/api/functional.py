@@ -24,8 +24,9 @@ from gradscribe.compiler.signatures import leaf_text, parameter_location
 from gradscribe.errors import ArgumentError, NonScalarError
 from gradscribe.ir.core import Function, Location
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
-from gradscribe.ir.types import Array, Scalar, is_differentiable
+from gradscribe.ir.types import Array, Opaque, Scalar, is_differentiable
 from gradscribe.primitives.control import RAISE
+from gradscribe.transforms.opacity import refuse_opaque
 
 Argnums = int | tuple[int, ...]
 
@@ -201,9 +202,12 @@ def check_scalar(
     if not isinstance(tree, Leaf):
         raise _not_scalar(function, _shown(tree), location)
     type_ = function.body.yields[0].type
+    if isinstance(type_, Opaque):  # of a call that tells what is wrong, perhaps
+        refuse_opaque(function, frozenset(range(len(function.body.parameters))))
     has_axes = isinstance(type_, Array) and bool(type_.dims)
     if has_axes or not isinstance(type_, (Scalar, Array)) or not is_differentiable(type_):
-        raise _not_scalar(function, leaf_text(type_), location)
+        found = "a value of unknown type" if type_ == Opaque() else leaf_text(type_)
+        raise _not_scalar(function, found, location)
     if np.dtype(type_.dtype).kind == "c":
         raise _not_scalar(function, "a complex number", location)
     return (0,) if has_aux else None

@@ -298,6 +298,7 @@ def test_a_wrong_gradient_of_a_function_is_an_error_at_its_backward(wrapped, res
         wrapped(lambda x: apply(x) * 1)(leaf()).backward(gs.tensor(X))
     assert isinstance(caught.value, RuleError)
     assert "def backward(ctx, gradient):" in str(caught.value)
+    assert caught.value.advice.startswith("return for each argument of `forward` a gradient of it")
 
 
 @pytest.mark.parametrize("wrapped", [lambda f: f, gs.differentiable], ids=["eager", "compiled"])
@@ -306,6 +307,7 @@ def test_a_wrong_tangent_of_a_function_is_an_error_at_its_jvp(wrapped):
     with forward_ad.dual_level(), pytest.raises(RuleError, match="different size") as caught:
         wrapped(apply)(forward_ad.make_dual(gs.tensor(X), gs.tensor(X)))
     assert "def jvp(ctx, tangent):" in str(caught.value)
+    assert caught.value.advice.startswith("return for each result of `forward` a tangent of its")
 
 
 # -- memory --------------------------------------------------------------------------------------

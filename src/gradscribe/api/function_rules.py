@@ -39,7 +39,12 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Scalar, Tuple
 from gradscribe.primitives.control import RAISE, RUN
 from gradscribe.runtime.graph.function import ONCE, Function
-from gradscribe.runtime.graph.function_node import check_is_tensor, check_kind, misfit
+from gradscribe.runtime.graph.function_node import (
+    advice_for,
+    check_is_tensor,
+    check_kind,
+    misfit,
+)
 from gradscribe.runtime.graph.grad_mode import no_grad
 from gradscribe.runtime.tensors.tensor import wrap
 
@@ -205,7 +210,7 @@ def _check(
     fits = method.fits(facts, *shapes)
     if fits is None:
         what = method.misfit(position, "{0}", "{1}")
-        parts = map(Static, (what, "", place_of(method.function), list))
+        parts = map(Static, (what, advice_for(method.function), place_of(method.function), list))
         inlining.inline(lowering, node, method.check_shape, (item, like, *parts))
     if fits is False:
         if any(length.known is None for shape in shapes for length in shape):

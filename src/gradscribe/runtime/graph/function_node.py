@@ -354,7 +354,14 @@ class FunctionNode(Node):
 
 def misfit(rule: Callable[..., Any], what: str) -> RuleError:
     """The error for what a rule returns that does not fit, in PyTorch's words."""
-    return RuleError(what, "", place_of(rule))
+    return RuleError(what, advice_for(rule), place_of(rule))
+
+
+def advice_for(rule: Callable[..., Any]) -> str:
+    """What `backward`, or `jvp`, has to return."""
+    if getattr(rule, "__name__", "") == "jvp":
+        return "return for each result of `forward` a tangent of its shape and kind, or None"
+    return "return for each argument of `forward` a gradient of its shape and kind, or None"
 
 
 def check_is_tensor(rule: Callable[..., Any], result: Any) -> None:

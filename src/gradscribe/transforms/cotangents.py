@@ -209,6 +209,17 @@ def project(scope: Scope, cotangent: Value, value: Value, start: int) -> Value:
     return scope.builder.rename(result, name_of(value)) if is_first else result
 
 
+def of_real(builder: Builder, cotangent: Value, value: Value) -> Value:
+    """The real part of a complex cotangent, where the value is real: it was joined with a complex
+    one."""
+    number = (Scalar, Array)
+    if not isinstance(cotangent.type, number) or not isinstance(value.type, number):
+        return cotangent
+    if is_complex(value.type) or not is_complex(cotangent.type):
+        return cotangent
+    return call(builder, np.real, cotangent)
+
+
 def of_dtype(scope: Scope, cotangent: Value, value: Value) -> Value:
     """The gradient of an input from its cotangent: real for a real number and complex for a complex
     one, also where that was joined with one of another dtype."""

@@ -29,7 +29,7 @@ from gradscribe.primitives.registry import PRIMITIVES
 from gradscribe.transforms.absence import telling
 from gradscribe.transforms.adjoint.context import Context
 from gradscribe.transforms.costs import MOST_EFFORT, effort_of
-from gradscribe.transforms.cotangents import add, any_of, name_of, zero
+from gradscribe.transforms.cotangents import add, any_of, name_of, of_real, zero
 from gradscribe.transforms.same_shape import same_shaped
 from gradscribe.transforms.storage import copied, derived, store_at, view_at
 
@@ -80,6 +80,7 @@ class Scope:
             self.add_to_source(read, cotangent)
             return
         value = self._original(value)
+        cotangent = of_real(self.builder, cotangent, value)
         current, masked = self.cotangent(value), self.context.masked
         unbounded = self.context.unbounded
         if current is not None:

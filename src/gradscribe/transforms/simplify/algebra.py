@@ -212,7 +212,7 @@ def divide_scalars(rewriter: Rewriter, operation: Operation) -> Value | None:
     if _is_number(rewriter, y, 1) and rewriter.same_type(x, operation.result):
         return x
     factors = _scalar_factor(rewriter, x)
-    if isinstance(y.type, Scalar) and factors is not None:
+    if isinstance(y.type, Scalar) and factors is not None and not _is_zero(rewriter, y):
         factor = rewriter.apply(operator.truediv, operation, factors[0], y)
         if factor is not None:
             return rewriter.replacement(operation, operator.mul, factor, factors[1])

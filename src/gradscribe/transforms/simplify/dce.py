@@ -25,6 +25,7 @@ from gradscribe.ir.core import (
     Value,
     walk,
 )
+from gradscribe.ir.roles import is_derived
 from gradscribe.ir.types import Array, Collected, Scalar, Type
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives.control import ENTER, EXIT, RESUMED
@@ -85,12 +86,12 @@ class _Liveness:
                     effects.append(operation)
 
     def _attempted(self, operation: Operation) -> list[Operation]:
-        """The operations in a `try` whose exceptions decide what is done."""
+        """The operations in a `try` whose exceptions decide what is done: those of the program."""
         if not is_attempt(operation):
             return []
         attempt, _ = self._sources[operation.operands[0]]
         caught, made = attempt.attributes["catches"], list(walk(operation.regions[0]))
-        return [o for o in made if not o.regions and may_raise(o, caught, made)]
+        return [o for o in made if not (o.regions or is_derived(o)) and may_raise(o, caught, made)]
 
     def _scan_if(self, operation: Operation) -> None:
         self._control[operation] = list(operation.operands)

@@ -20,6 +20,8 @@ def fit(builder: Builder, tangent: Value, value: Value) -> Value:
         return tangent
     if isinstance(wanted, Array):
         tangent = _broadcast(builder, tangent, value, wanted)
+    elif isinstance(given, Array) and not given.rank:
+        tangent = builder.call(indexing.GETITEM, {"x": tangent, "index": ()})
     if is_complex(given) and not is_complex(wanted):
         tangent = call(builder, np.real, tangent)
     stays = isinstance(given, Scalar) and given.weak

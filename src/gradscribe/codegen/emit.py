@@ -162,15 +162,16 @@ class Emitter:
 
     def _pattern(self, tree: Tree, leaves: Iterator[Value]) -> ast.expr:
         """The target that takes a structure of tuples apart."""
+        nobody = self._plan.names.nobody
         if isinstance(tree, Node):
             children = [self._pattern(child, leaves) for child in tree.children]
-            if all(isinstance(c, ast.Name) and c.id == "_" for c in children) and children:
-                return name("_")
+            if all(isinstance(c, ast.Name) and c.id == nobody for c in children) and children:
+                return name(nobody)
             return ast.Tuple(children, ast.Store())
         if isinstance(tree, Constant):
-            return name("_")
+            return name(nobody)
         leaf = next(leaves)
-        return name(self._plan.names.of[leaf] if self._plan.is_used(leaf) else "_")
+        return name(self._plan.names.of[leaf] if self._plan.is_used(leaf) else nobody)
 
     def _paths(self, tree: Tree, whole: ast.expr) -> Iterator[ast.expr]:
         """For each leaf, the expression that takes it out of the whole."""

@@ -16,10 +16,10 @@ def target(plan: Plan, value: Value) -> ast.expr:
     pattern = plan.patterns.get(value)
     if pattern is not None and pattern:
         assert isinstance(value.type, Tuple)
-        count = len(value.type.items)
-        items = [target(plan, pattern[n]) if n in pattern else name("_") for n in range(count)]
+        nobody, count = name(plan.names.nobody), len(value.type.items)
+        items = [target(plan, pattern[n]) if n in pattern else nobody for n in range(count)]
         return ast.Tuple(items, ast.Store())
-    return name(plan.names.of[value] if plan.is_used(value) else "_")
+    return name(plan.names.of[value] if plan.is_used(value) else plan.names.nobody)
 
 
 class ForHead:

@@ -44,6 +44,8 @@ class Names:
 
     of: dict[Value, str] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
+    nobody: str = "_"
+    """The name of what nobody reads: `_`, unless the program reads a variable of that name."""
 
 
 def name_variables(
@@ -157,6 +159,8 @@ class _Naming:
                     break
             names.taken.add(name)
             names.of.update(dict.fromkeys(variable.members, name))
+            if name == names.nobody and any(map(self._uses.of, variable.members)):
+                names.nobody = "__"
         return names
 
     def _precedence(self, variable: _Variable) -> tuple[bool, bool, int]:

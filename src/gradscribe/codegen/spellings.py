@@ -332,6 +332,7 @@ SPELLINGS: dict[Primitive, Spelling] = {
     IF: _conditional,
     CALL: _call,
     control.CONSTANT: _constant,
+    control.UNDEF: lambda expressions, operation: ast.Constant(None),
     control.TUPLE: _items("items"),
     control.LIST: _items("items"),
     control.ITEM: _indexed("position"),

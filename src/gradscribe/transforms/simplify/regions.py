@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gradscribe.ir.core import IF, LOOP, Block, LoopShape, Operation, Primitive, Value
@@ -61,24 +62,39 @@ def _inline(rewriter: Rewriter, operation: Operation, branch: Block) -> bool:
     """Place the operations of a branch in place of the `if`, if the types allow that."""
     if any(inner.primitive is RAISE for inner in branch.operations):
         return False
-    if not all(map(_narrows(rewriter), branch.yields, operation.results)):
+    undefined = {o.result for o in branch.operations if o.primitive is UNDEF}
+    if not all(
+        value in undefined or _fits(rewriter, rewriter.resolve(value), result)
+        for value, result in zip(branch.yields, operation.results, strict=True)
+    ):
         return False
     for inner in branch.operations:
         rewriter.visit(inner)
     for result, value in zip(operation.results, branch.yields, strict=True):
-        rewriter.substitute(result, rewriter.resolve(value))
+        given = rewriter.resolve(value)
+        is_like = same_type(rewriter.facts, given.type, result.type)
+        if not is_like and _is_undefined(rewriter, given):
+            given = _undefined(rewriter, result)
+        rewriter.substitute(result, given)
     rewriter.changed = True
     return True
 
 
-def _narrows(rewriter: Rewriter) -> Callable[[Value, Value], bool]:
+def _undefined(rewriter: Rewriter, like: Value) -> Value:
+    value = Value(like.type, like.name)
+    rewriter.append(Operation(UNDEF, (), (value,), {"type": value.type}))
+    return value
+
+
+def _is_undefined(rewriter: Rewriter, value: Value) -> bool:
+    definition = rewriter.definitions.get(value)
+    is_none = definition is not None and definition.primitive is UNDEF
+    return is_none or isinstance(value.type, (Never, Undefined))
+
+
+def _fits(rewriter: Rewriter, value: Value, result: Value) -> bool:
     """Whether a value may stand for a result into which it flows."""
-
-    def narrows(value: Value, result: Value) -> bool:
-        undefined = isinstance(value.type, (Never, Undefined))
-        return undefined or same_type(rewriter.facts, value.type, result.type)
-
-    return narrows
+    return _is_undefined(rewriter, value) or same_type(rewriter.facts, value.type, result.type)
 
 
 def _merge(
@@ -138,7 +154,7 @@ def _runs_never(rewriter: Rewriter, operation: Operation, shape: LoopShape) -> b
     if any(type(bound) is not int for bound in bounds) or bounds[2] == 0 or range(*bounds):
         return False
     initial = operation.operands[shape.iterable_operands :]
-    return all(map(_narrows(rewriter), initial, operation.results))
+    return all(map(partial(_fits, rewriter), initial, operation.results))
 
 
 def _replace_items(rewriter: Rewriter, operation: Operation, shape: LoopShape) -> None:

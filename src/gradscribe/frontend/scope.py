@@ -60,7 +60,7 @@ def _unbound_local(name: str) -> UnboundLocalError:
     )
 
 
-def read_late(lowering: Lowering, name: Unbound) -> None:
+def read_late(lowering: Lowering, name: Unbound) -> NoReturn:
     """A trip of a loop reads what it binds only later: the loop is lowered again, unless it is
     only tried to see what the name is bound to."""
     carried, entry = name.loop

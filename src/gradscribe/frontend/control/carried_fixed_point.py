@@ -21,9 +21,9 @@ from gradscribe.frontend.control.carried_parts import held
 from gradscribe.frontend.control.carried_rebuilding import Rebuilding
 from gradscribe.frontend.control.carried_types import CarriedTypes
 from gradscribe.frontend.frame import RETURN_VALUE
-from gradscribe.frontend.interruptions import LateReadError
 from gradscribe.frontend.kinds import Choice, Kind, kind_of
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.scope import read_late
 from gradscribe.frontend.values import Cell, Either, ListRef, Ref, Static, Unbound
 from gradscribe.ir.affine import Symbol
 from gradscribe.ir.core import Value
@@ -96,8 +96,7 @@ class FixedPoint:
         """A trip reads a name that it is bound to late: from now on, carry its first value, too."""
         start = self._start(entry.key)
         if isinstance(start, Unbound) and start.loop is not None:
-            outer, outer_entry = start.loop
-            raise LateReadError(outer, outer_entry)
+            read_late(self.lowering, start)
         if not _is_name(entry.key):
             self._refuse(entry)
         simple = entry.found is None or isinstance(entry.found, Kind)

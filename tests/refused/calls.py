@@ -165,11 +165,6 @@ def called_number(x):
     return x(2)
 
 
-@refused("`np.diag` takes `v` and `k`", X)
-def diag_by_another_name(x):
-    return np.sum(np.diag(v=x, offset=1))
-
-
 @refused("the parts must be known when the function is compiled", X)
 def split_at_computed_places(x):
     return np.sum(np.split(x, np.flatnonzero(x > 1))[0])
@@ -202,11 +197,6 @@ def scaled(x, by):
 @refused("`np.fromiter` takes items and `dtype` alone here", X)
 def counted_items(x):
     return np.sum(np.fromiter((v * v for v in x), float, len(x)))
-
-
-@refused("`min` takes `key` and `default` alone", X)
-def smallest_with_an_unknown_option(x):
-    return min(x, initial=0.0)
 
 
 @refused("this call of `max` has no items", 2.0)

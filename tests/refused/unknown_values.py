@@ -249,3 +249,17 @@ def started_with_an_array():
     threading.Thread(target=lambda: c[0])
     c = np.zeros(2)
     return c[0] + 1.0
+
+
+@refused("an item is read here of a list that is empty", X, [])
+def item_of_an_empty_list(a, b):
+    table = {(-1, -1): 0}
+    for i in range(len(a)):
+        table[i, -1] = 1.0
+    for j in range(len(b)):
+        table[-1, j] = 1.0
+    for i in range(len(a)):
+        for j in range(len(b)):
+            least = min(table[i - 1, j], table[i, j - 1])
+            table[i, j] = a[i] - b[j] + least
+    return table[0, -1]

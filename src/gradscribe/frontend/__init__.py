@@ -40,6 +40,7 @@ from gradscribe.frontend.interruptions import (
     AlwaysRaisesError,
     EverOtherTypesError,
     MisfitError,
+    NotYetKnownError,
     SplitError,
     refusal,
 )
@@ -131,6 +132,12 @@ def _run(lowering: Lowering, frame: Frame) -> Any:
             "this is of one kind or of another at run time",
             "bind it to a name by a statement of its own first",
             split.location,
+        ) from None
+    except NotYetKnownError as unknown:
+        raise UnsupportedError(
+            "an item is read here of a list that is empty",
+            "give it items first",
+            unknown.location,
         ) from None
     except RecursionError:
         raise nested_too_deeply(source.location(source.node)) from None

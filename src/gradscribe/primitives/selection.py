@@ -167,6 +167,8 @@ def piecewise(x, condlist, funclist):
         for condition in conditions[1:]:
             others = others & ~condition
         conditions = (*conditions, others)
+    if len(conditions) != len(funclist):
+        raise ValueError("there are as many functions as conditions, or one more")
     y = np.zeros_like(x)
     for condition, function in zip(conditions, funclist):  # noqa: B905
         y[condition] = function(x[condition]) if callable(function) else function

@@ -186,7 +186,7 @@ def _array(
         for name in _OF_ARRAYS & keywords.keys()
     }
     rest = {name: item for name, item in keywords.items() if name not in given}
-    is_copy = given.get("copy", callee is np.array) is True
+    is_copy = bool(given.get("copy", callee is np.array))
     callee = np.array if is_copy else np.asarray
     result = call(lowering, node, Static(callee), arguments, rest)
     rank = getattr(lowering.value(result).type, "rank", 0)

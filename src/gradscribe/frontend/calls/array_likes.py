@@ -37,7 +37,8 @@ def converted(
 ) -> dict[str, Any]:
     """The bound arguments of a call, arrays in place of lists. static: the parameters that are no
     data, as a shape."""
-    arguments = {name: _counted(lowering, node, item) for name, item in arguments.items()}
+    if _takes_arrays(callee) or callee is np.array:
+        arguments = {name: _counted(lowering, node, item) for name, item in arguments.items()}
     if not _takes_arrays(callee):
         taker = _refuse_iterator if callee is np.array else taken
         return {name: taker(lowering, node, item) for name, item in arguments.items()}

@@ -88,7 +88,7 @@ def destination(
     """What is given as `out` and (of ufuncs) as `where`, None where it is not; and the arguments
     without them. An operation of the user's may have arguments of these names."""
     keywords = dict(keywords)
-    if is_transformed(callee):
+    if is_transformed(callee) or not _fits(callee, arguments, keywords):
         return None, None, arguments, keywords
     out = keywords.pop("out", None)
     where = keywords.pop("where", None) if isinstance(callee, np.ufunc) else None
@@ -103,6 +103,26 @@ def destination(
         out = out.items[0]
     out, where = (None if _is_default(given) else given for given in (out, where))
     return out, where, arguments, keywords
+
+
+_WITH_OUT = frozenset(
+    {"all", "any", "argmax", "argmin", "choose", "clip", "compress", "conj", "conjugate"}
+    | {"cumprod", "cumsum", "dot", "max", "mean", "min", "prod", "ptp", "round", "std", "sum"}
+    | {"take", "trace", "var"}
+)
+"""The methods of arrays that take `out`."""
+
+
+def _fits(callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+    """Whether a callee takes so many arguments, and `out`."""
+    if isinstance(callee, np.ufunc):
+        return len(arguments) <= callee.nin + callee.nout
+    if isinstance(callee, Method):
+        return "out" not in keywords or callee.name in _WITH_OUT
+    names = _positional(callee)
+    if "out" in names:
+        return len(arguments) <= len(names)
+    return "out" not in keywords or not names or "out" in _keyword_only(callee)
 
 
 def _is_default(given: Any) -> bool:
@@ -129,6 +149,16 @@ def _positional(callee: Any) -> tuple[str, ...]:
     except (TypeError, ValueError):
         return ()
     return tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
+
+
+@functools.lru_cache(maxsize=1024)
+def _keyword_only(callee: Any) -> tuple[str, ...]:
+    """The names of the parameters that are given by name alone; `out` among them if any name is
+    taken."""
+    parameters = inspect.signature(callee).parameters.values()
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    names = tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+    return (*names, "out") if takes_any else names
 
 
 def store_result(

@@ -13,6 +13,7 @@ from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import (
     application,
     destinations,
+    fitting,
     folding,
     foreign,
     handlers,
@@ -143,6 +144,7 @@ def _call_object(
     except TypeError:
         handler = primitive = composition = None
     if handler is not None:
+        fitting.check(lowering, node, callee, arguments, keywords)
         found = handler(lowering, node, arguments, keywords)
         return iterators.made_by(found, callee, arguments, keywords)
     if isinstance(callee, _DESCRIPTORS) and callee.__objclass__ in _UNBOUND:

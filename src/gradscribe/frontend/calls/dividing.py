@@ -35,13 +35,13 @@ from gradscribe.primitives.typing import TypeRuleError
 def _diag(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`np.diag(v, k)`: what NumPy calls `diagflat` or `diagonal`."""
     given = {**dict(zip("vk", arguments, strict=False)), **keywords}
-    if set(given) - {"v", "k"} or "v" not in given:
-        lowering.unsupported(node, "`np.diag` takes `v` and `k`", "call it as `np.diag(v, k)`")
     vector = given["v"]
     if not isinstance(vector, (Ref, Value)):
         vector = calls.call(lowering, node, Static(np.asarray), (vector,), {})
     type_ = lowering.value(vector).type
-    is_vector = isinstance(type_, Array) and type_.rank == 1
+    if not isinstance(type_, Array) or type_.rank not in (1, 2):
+        lowering.raises(node, ValueError("Input must be 1- or 2-d."))
+    is_vector = type_.rank == 1
     function = np.diagflat if is_vector else np.diagonal
     operands = (vector, given.get("k", Static(0)))
     return application.apply_primitive(lowering, node, PRIMITIVES[function], function, operands, {})

@@ -7,7 +7,6 @@ import sys
 from typing import Any
 
 import gast
-import numpy as np
 
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import inlining, iterators, opaque, positions, texts, unpacking
@@ -36,7 +35,7 @@ from gradscribe.frontend.values import (
     is_number,
 )
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import Array, Scalar, Sequence
+from gradscribe.ir.types import Array, Sequence
 from gradscribe.primitives.control import RUN
 
 
@@ -171,24 +170,14 @@ def unrolled(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, ...]:
 
 
 def range_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    parts = list(arguments)
+    parts = [positions.integer(lowering, node, part) for part in arguments]
     if len(parts) == 1:
         parts = [Static(0), parts[0]]
     if len(parts) == 2:
         parts.append(Static(1))
-    for part in parts:
-        _refuse_as_whole_number(lowering, node, part)
+    if isinstance(parts[2], Static) and parts[2].value == 0:
+        lowering.raises(node, ValueError("range() arg 3 must not be zero"))
     return Iteration("range", tuple(parts))
-
-
-def _refuse_as_whole_number(lowering: Lowering, node: Any, part: Any) -> None:
-    """Raise what `range` raises for a number that is no whole one, and for texts and None."""
-    cls = type(part.value) if isinstance(part, Static) else None
-    if isinstance(part, Value) and isinstance(part.type, Scalar):
-        cls = np.dtype(part.type.dtype).type
-    if cls is not None and issubclass(cls, (float, np.inexact, str, type(None))):
-        what = f"'{cls.__name__}' object cannot be interpreted as an integer"
-        lowering.raises(node, TypeError(what))
 
 
 def zip_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -236,6 +225,8 @@ def _compare_counts(lowering: Lowering, node: Any, first: Any, other: Any, posit
 
 def zipped(lowering: Lowering, node: Any, parts: tuple[Iteration, ...]) -> Iteration:
     """Several iterations side by side; those without end have as many items as the others."""
+    if not parts:
+        return Iteration("static", ())
     if not any(part.kind == "endless" for part in parts):
         return Iteration("zip", parts)
     finite = [part for part in parts if part.kind != "endless"]

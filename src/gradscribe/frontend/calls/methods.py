@@ -15,6 +15,7 @@ from gradscribe.frontend import outside
 from gradscribe.frontend.calls import (
     application,
     destinations,
+    fitting,
     inlining,
     iterators,
     opaque,
@@ -187,7 +188,9 @@ def _of_container(
     if name in _OF_CONTAINERS and isinstance(receiver, (Ref, ListRef, DictRef, TupleOf)):
         table = _OF_CONTAINERS
     if name in table:
-        return table[name](lowering, node, (receiver, *arguments), keywords)
+        given, cls = (receiver, *arguments), _CLASSES.get(type(receiver))
+        fitting.check(lowering, node, getattr(cls, name, None), given, keywords)
+        return table[name](lowering, node, given, keywords)
     if is_number(receiver):
         return opaque.method_of_number(lowering, receiver, name, arguments)
     return None
@@ -205,6 +208,8 @@ def _converted(
         lowering, node, PRIMITIVES[np.asarray], np.asarray, given, rest
     )
 
+
+_CLASSES: dict[type, type] = {ListRef: list, DictRef: dict}
 
 _OF_CONTAINERS: dict[str, Handler] = {
     "__getitem__": lambda lowering, node, arguments, keywords: subscripts.read_item(

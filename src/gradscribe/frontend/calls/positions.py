@@ -6,14 +6,19 @@ What the specializing call gives for them is taken, and becomes a guard of the s
 from __future__ import annotations
 
 import inspect
+import operator
 from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend import known_inputs
+from gradscribe.frontend import known_inputs, outside
+from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.data import protocols, subscripts
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import ListRef, Static, TupleOf, is_number
+from gradscribe.frontend.splitting import resolved
+from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf, is_number
 from gradscribe.ir.core import Value
+from gradscribe.ir.types import INT, Array, Opaque, Scalar
 
 NAMES = frozenset(
     {"axis", "axes", "axis1", "axis2", "axisa", "axisb", "axisc", "source", "destination"}
@@ -35,6 +40,37 @@ def static_integer(lowering: Lowering, node: Any, item: Any) -> int:
             "write it as a literal, or take it from a variable outside of the function",
         )
     return known_value
+
+
+def integer(lowering: Lowering, node: Any, item: Any) -> Any:
+    """What `operator.index` makes of a value, where Python asks for an integer."""
+    item = outside.opened(lowering, resolved(lowering, item))
+    found = protocols.call(lowering, node, item, "__index__")
+    if found is not None:
+        return found
+    if isinstance(item, Static):
+        try:
+            return Static(operator.index(item.value))
+        except TypeError as error:
+            lowering.raises(node, error)
+    value = lowering.load(item) if isinstance(item, Ref) else item
+    type_ = value.type if isinstance(value, Value) else None
+    if isinstance(type_, (Array, Scalar)) and not getattr(type_, "rank", 0) and _is_integer(type_):
+        return (
+            subscripts.read_item(lowering, node, item, TupleOf(()))
+            if isinstance(item, Ref)
+            else item
+        )
+    if isinstance(type_, Opaque):
+        return opaque.emit(lowering, operator.index, (item,), {}, INT)
+    return lowering.raises(node, TypeError("this value cannot be interpreted as an integer"))
+
+
+def _is_integer(type_: Array | Scalar) -> bool:
+    """Python's own flags are integers, NumPy's are not."""
+    return type_.dtype.startswith(("int", "uint")) or (
+        type_.dtype == "bool" and isinstance(type_, Scalar) and type_.weak
+    )
 
 
 def settled(lowering: Lowering, node: Any, item: Any) -> Any:

@@ -99,7 +99,7 @@ def _extreme(callee: Any, plain: Any, by_key: Any) -> Handler:
     and objects by their order."""
 
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        key, default = _options(lowering, node, callee, keywords)
+        key, default = _options(keywords)
         source = arguments[0] if len(arguments) == 1 else TupleOf(arguments)
         items = items_of(lowering, source)
         if items == () and default is not None:
@@ -126,17 +126,9 @@ def _extreme(callee: Any, plain: Any, by_key: Any) -> Handler:
     return handler
 
 
-def _options(lowering: Lowering, node: Any, callee: Any, keywords: dict[str, Any]) -> Any:
-    rest = {name: item for name, item in keywords.items() if not _is_none(item)}
-    key, default = rest.pop("key", None), rest.pop("default", None)
-    if rest:
-        lowering.unsupported(
-            node,
-            f"`{callee.__name__}` takes `key` and `default` alone",
-            "leave out the others",
-            python=TypeError,
-        )
-    return key, default
+def _options(keywords: dict[str, Any]) -> Any:
+    given = {name: item for name, item in keywords.items() if not _is_none(item)}
+    return given.get("key"), given.get("default")
 
 
 def _is_none(item: Any) -> bool:

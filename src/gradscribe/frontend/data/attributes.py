@@ -170,6 +170,9 @@ def shape_of(lowering: Lowering, owner: Any) -> TupleOf:
 def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
     type_ = owner.type if isinstance(owner, Value) else lowering.value(owner).type
     assert isinstance(type_, Scalar)
+    cls = type(np.zeros((), type_.dtype).item())
+    if type_.weak and not hasattr(cls, name) and lowering.frame.called_at is None:
+        lowering.raises(node, AttributeError(f"'{cls.__name__}' object has no attribute '{name}'"))
     if name == "shape" and not type_.weak:
         return TupleOf(())
     if name == "ndim" and not type_.weak:

@@ -147,6 +147,20 @@ def _is_computed(key: Any) -> bool:
     return all(map(_is_plain, parts)) and not all(isinstance(part, Static) for part in parts)
 
 
+def check_hash(lowering: Lowering, node: Any, owner: Any, key: Any) -> None:
+    """Say what Python raises where a dict is given a key that has no hash."""
+    is_dict = isinstance(owner, DictRef)
+    if not is_dict and not (isinstance(owner, InstanceRef) and owner.cls is KeyedItems):
+        return
+    if isinstance(key, (ListRef, DictRef, Ref)):
+        lowering.raises(node, TypeError(f"unhashable type: '{_UNHASHABLE[type(key)]}'"))
+    for part in key.items if isinstance(key, TupleOf) else ():
+        check_hash(lowering, node, owner, part)
+
+
+_UNHASHABLE = {ListRef: "list", DictRef: "dict", Ref: "numpy.ndarray"}
+
+
 def known_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> Any:
     """The key that a frontend value is, of a dict whose keys are known."""
     if isinstance(key, Static):

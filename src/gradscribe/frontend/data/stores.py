@@ -16,7 +16,7 @@ from gradscribe.frontend.calls.raised import as_python
 from gradscribe.frontend.data import places, protocols, sequences, uneven
 from gradscribe.frontend.data.aliasing import check_store, refuse_store
 from gradscribe.frontend.data.indices import as_array
-from gradscribe.frontend.data.keyed import known_key
+from gradscribe.frontend.data.keyed import check_hash, known_key
 from gradscribe.frontend.data.subscripts import converted, index_argument, part_of, step_to
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import hold, is_read_only
@@ -34,6 +34,7 @@ def store_item(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any)
     owner = outside.opened(lowering, owner)
     if isinstance(owner, (ListRef, DictRef)) and owner.storage in lowering.outside.entered:
         item = converted(lowering, item)
+    check_hash(lowering, node, owner, index)
     given = index_argument(index), item
     if protocols.call(lowering, node, owner, "__setitem__", *given) is not None:
         return
@@ -93,8 +94,16 @@ def _store_in_list(lowering: Lowering, node: Any, owner: ListRef, index: Any, it
 
 def store(lowering: Lowering, node: Any, target: Ref, item: Any) -> None:
     """Store a number or an array to a view (the whole array for an empty path)."""
+    is_nested = isinstance(item, (TupleOf, ListRef))
     item = as_array(lowering, node, item)
+    if is_nested and _rank(lowering, item) > _rank(lowering, target):
+        lowering.raises(node, ValueError("setting an array element with a sequence"))
     _change(lowering, node, STORE, target, lowering.value(item))
+
+
+def _rank(lowering: Lowering, item: Any) -> int:
+    rank: int = getattr(lowering.value(item).type, "rank", 0)
+    return rank
 
 
 def _augmented(target: Any, callee: Any, item: Any) -> None:

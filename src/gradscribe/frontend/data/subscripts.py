@@ -15,7 +15,7 @@ from gradscribe.frontend.calls import opaque, tensors, texts
 from gradscribe.frontend.calls.raised import as_python
 from gradscribe.frontend.data import index_tricks, places, protocols, ranges, sequences, uneven
 from gradscribe.frontend.data.indices import Step, step_of
-from gradscribe.frontend.data.keyed import by_computed_key, known_key
+from gradscribe.frontend.data.keyed import by_computed_key, check_hash, known_key
 from gradscribe.frontend.interruptions import MisfitError, NotYetKnownError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import DictRef, Iteration, ListRef, ObjectRef, Ref, Static, TupleOf
@@ -33,6 +33,7 @@ def read_item(lowering: Lowering, node: Any, owner: Any, index: Any) -> Any:
         id(owner.target) in lowering.outside.opened or not isinstance(index, Static)
     ):
         owner = outside.opened(lowering, owner)
+    check_hash(lowering, node, owner, index)
     special = index_tricks.joined(lowering, node, owner, index)
     if special is None:
         special = protocols.call(lowering, node, owner, "__getitem__", index_argument(index))

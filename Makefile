@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all fuzz mutants bench lint format clean
+.PHONY: help demo test test-all fuzz mutate mutants bench lint format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile
@@ -24,6 +24,9 @@ test-all: $(INSTALLED) ## run all tests
 
 fuzz: $(INSTALLED) ## check 50,000 generated programs
 	$(BIN)/python -m tests.properties.fuzz 50000
+
+mutate: $(INSTALLED) ## check 10,000 mutants of the library of programs
+	$(BIN)/python -m tests.properties.mutate 10000
 
 mutants: $(INSTALLED) ## plant 60 faults, one by one: does the suite find them?
 	$(BIN)/python -m tests.mutants

@@ -18,5 +18,5 @@ def test_mutants_are_right_or_refused_or_raise_as_in_python(part: int) -> None:
     for number in range(first, first + EACH):
         kind, detail, made = outcome(number)
         assert kind.split(":")[0] not in BAD, (
-            f"python -m tests.properties.mutate --only {number}\n{made.text}\n{made.change}\n{detail}"
+            f"mutate --only {number}: {made.change}\n{made.text}\n{detail}"
         )

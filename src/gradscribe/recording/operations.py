@@ -15,11 +15,12 @@ import numpy as np
 
 from gradscribe.errors import NoDerivativeError, SourceNotFoundError, UnsupportedError
 from gradscribe.ir.core import Operand
+from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, VARIANTS
 from gradscribe.recording import calls, packing, prelude
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_recorded, present, shown
-from gradscribe.recording.levels import Traced, plain
+from gradscribe.recording.levels import Traced, plain, values_in
 
 _VIEWS: frozenset[Any] = frozenset(
     {np.flipud, np.fliplr, np.rot90, np.rollaxis, np.atleast_1d, np.atleast_2d, np.atleast_3d}
@@ -50,6 +51,8 @@ def run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = N
 def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """What a call gives that the compiler can differentiate."""
     primitive = PRIMITIVES.get(callee)
+    if any(probe(value, "__closure__") for value in values_in((args, dict(kwargs)))):
+        raise without_rule(callee)  # values of the run may be in such a function
     is_view = callee in _VIEWS or (primitive is not None and primitive.view)
     if is_view and not args:
         first, *others = kwargs

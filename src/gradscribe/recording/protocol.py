@@ -123,14 +123,14 @@ def _like(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> An
     """`np.zeros(n, like=x)`, and `np.array([a, b], like=x)`."""
     others = {name: value for name, value in kwargs.items() if name != "like"}
     if function in (np.array, np.asarray, np.asanyarray) and args:
-        return _array_of(args[0], others.get("dtype"))
+        return array_of(args[0], others.get("dtype"))
     return operations.map_values(shown, function(*operations.uncovered(args), **others))
 
 
-def _array_of(value: Any, dtype: Any) -> Any:
+def array_of(value: Any, dtype: Any) -> Any:
     """`np.array(value, like=x)`."""
     if isinstance(value, (list, tuple)):
-        value = operations.run(np.stack, ([_array_of(item, None) for item in value],))
+        value = operations.run(np.stack, ([array_of(item, None) for item in value],))
     elif not isinstance(value, np.ndarray):
         value = operations.run(np.reshape, (value, ()))
     copied = operations.run(np.copy, (value,))

@@ -21,6 +21,7 @@ from gradscribe.errors import GradscribeError, UnsupportedError
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.recording import methods
 from gradscribe.recording.arrays import is_recorded, present, shown
+from gradscribe.recording.callees import callee_of
 from gradscribe.recording.calls import Node
 from gradscribe.recording.leaving import running
 from gradscribe.recording.levels import (
@@ -228,7 +229,7 @@ def _called(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
     """What a function returns; a refusal that code in C has taken for an error of its own is
     raised as what it is."""
     try:
-        return function(*args, **kwargs)
+        return callee_of(function)(*args, **kwargs)
     except (SystemError, TypeError, ValueError) as error:
         cause = error.__cause__ or (error.__context__ if isinstance(error, SystemError) else None)
         if isinstance(error, GradscribeError) or not isinstance(cause, GradscribeError):

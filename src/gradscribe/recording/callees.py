@@ -1,0 +1,356 @@
+"""What a callee is in a recorded run, for calls that NumPy's protocols do not tell of.
+
+Each replacement does what its function does; it is one that records where values of the run are
+among the arguments, and arrays that the function makes anew are arrays that record.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import sys
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from gradscribe.ir.probing import probe
+from gradscribe.primitives import optional
+from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
+from gradscribe.recording import methods, operations, protocol
+from gradscribe.recording.arrays import (
+    Memory,
+    RecordedArray,
+    is_active,
+    is_recorded,
+)
+from gradscribe.recording.following import RESOLVER, followed
+from gradscribe.recording.levels import is_running, plain, values_in
+
+Callee = Any
+
+
+def callee_of(function: Callee) -> Callee:
+    """What is called in place of a callee of the user's program."""
+    if not is_running():
+        return function
+    try:
+        replacement = REPLACED.get(function)
+    except TypeError:  # it cannot be hashed
+        return function
+    if replacement is not None:
+        return replacement
+    for is_one, replace in _BY_KIND:
+        if is_one(function):
+            return replace(function)
+    return function
+
+
+_DISPATCHED = type(np.sum)
+_OF_TEXT = frozenset({"logging", "warnings"})
+"""Modules that make texts of values; a text has no derivative."""
+
+
+def _is_of_python(function: Callee) -> bool:
+    return type(function) in (FunctionType, MethodType, functools.partial)
+
+
+def _of_python(function: Callee) -> Callee:
+    """A function of the user's, of a library, or one with a rule."""
+    module = (getattr(function, "__module__", None) or "").partition(".")[0]
+    if module in _OF_TEXT:
+        return _plainly(function)
+    if module == "scipy":
+        optional.enter_imported()
+        if function in PRIMITIVES or function in COMPOSITIONS:
+            return functools.partial(_call_known, function)
+    return followed(function, callee_of)
+
+
+def _is_method_of_array(function: Callee) -> bool:
+    return type(function) is BuiltinFunctionType and isinstance(function.__self__, np.ndarray)
+
+
+def _is_of_numpy(function: Callee) -> bool:
+    return isinstance(function, np.ufunc) or type(function) is _DISPATCHED
+
+
+def _is_text(function: Callee) -> bool:
+    """Whether it is `text.__mod__`, of `text % values`."""
+    return isinstance(probe(function, "__self__"), str)
+
+
+def _is_class(function: Callee) -> bool:
+    """Whether making an object is no more than running its `__init__`."""
+    return (
+        type(function) is type
+        and inspect.getattr_static(function, "__new__") is object.__dict__["__new__"]
+        and type(inspect.getattr_static(function, "__init__")) is FunctionType
+    )
+
+
+def _made_of_class(cls: Callee) -> Callee:
+    def make(*args: Any, **kwargs: Any) -> Any:
+        made = object.__new__(cls)
+        callee_of(inspect.getattr_static(cls, "__init__"))(made, *args, **kwargs)
+        return made
+
+    return make
+
+
+def _is_callable_object(function: Callee) -> bool:
+    return type(inspect.getattr_static(type(function), "__call__", None)) is FunctionType
+
+
+def _of_object(function: Callee) -> Callee:
+    return callee_of(MethodType(type(function).__call__, function))
+
+
+def _call_known(function: Callee, *args: Any, **kwargs: Any) -> Any:
+    """A call of a function of SciPy's that has a rule."""
+    if _holds_active((args, kwargs)):
+        return operations.run(function, args, kwargs)
+    return function(*args, **kwargs)
+
+
+def _holds_active(tree: Any) -> bool:
+    return any(is_recorded(value) and is_active(value) for value in values_in(tree))
+
+
+def _method_of_array(method: Any) -> Callee:
+    """A method of an array that does not record: `A.dot(x)`, and `A.copy()` for one that does."""
+    name, array = method.__name__, method.__self__
+    if name in ("astype", "copy", "flatten"):
+        return lambda *args, **kwargs: _apart(method(*args, **kwargs), array)
+    if name not in methods.FUNCTIONS:
+        return method
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not _holds_active((args, kwargs)):
+            return method(*args, **kwargs)
+        return getattr(RecordedArray(Memory(array.copy(order="K"))), name)(*args, **kwargs)
+
+    return call
+
+
+def _with_lists_as_arrays(function: Callee) -> Callee:
+    """A function of NumPy's, for which lists of values of the run are arrays."""
+    if function in _OF_LISTS:
+        return function
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if any(callable(value) and not is_recorded(value) for value in values_in(args)):
+            return followed(inspect.unwrap(function), callee_of, of_numpy=True)(*args, **kwargs)
+        if any(type(arg) in (list, tuple) and _holds_active(arg) for arg in args):
+            args = tuple(map(_of_list, args))
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _calling_first(function: Callee) -> Callee:
+    """A function that calls its first argument."""
+
+    def call(first: Any, *args: Any) -> Any:
+        return function(first if first is None else callee_of(first), *args)
+
+    return call
+
+
+def _calling_key(function: Callee) -> Callee:
+    """A function that calls its `key`."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("key") is not None:
+            kwargs["key"] = callee_of(kwargs["key"])
+        return function(*args, **kwargs)
+
+    return call
+
+
+_OF_LISTS = frozenset(
+    {np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack, np.block}
+    | {np.select, np.choose, np.meshgrid, np.broadcast_arrays, np.einsum}
+    | {np.linalg.multi_dot, np.savez, np.ix_}
+)
+"""Functions that take lists of arrays."""
+
+
+def _of_list(value: Any) -> Any:
+    is_list = type(value) in (list, tuple) and _holds_active(value)
+    return protocol.array_of(value, None) if is_list else value
+
+
+def _recording(value: Any) -> Any:
+    """A new array as one that records."""
+    if type(value) is np.ndarray and value.dtype.kind in "fc":
+        return RecordedArray(Memory(value))
+    return value
+
+
+def _apart(value: Any, array: Any) -> Any:
+    """What is made of an array as an array that records, if it is a new one."""
+    return value if value is array else _recording(value)
+
+
+def _creating(function: Callee) -> Callee:
+    """A function that makes a new array."""
+
+    @functools.wraps(function)
+    def create(*args: Any, **kwargs: Any) -> Any:
+        return _recording(function(*args, **kwargs))
+
+    return create
+
+
+def _full(shape: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.full`."""
+    if not is_recorded(fill_value):
+        return _recording(np.full(shape, fill_value, *args, **kwargs))
+    if not args:
+        kwargs.setdefault("dtype", np.asarray(plain(fill_value._present())).dtype)
+    made = _recording(np.empty(shape, *args, **kwargs))
+    made[...] = fill_value
+    return made
+
+
+def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.array`."""
+    if not any(map(is_recorded, values_in(value))):
+        return _recording(np.array(value, *args, **kwargs))
+    dtype = args[0] if args else kwargs.get("dtype")
+    made = protocol.array_of(value, dtype)
+    return _with_axes(made, kwargs.get("ndmin", 0))
+
+
+def _with_axes(array: Any, count: int) -> Any:
+    missing = count - np.ndim(array)
+    return array.reshape((1,) * missing + array.shape) if missing > 0 else array
+
+
+def _as_array(function: Callee) -> Callee:
+    """`np.asarray` and its kind: an array that records is one already."""
+
+    @functools.wraps(function)
+    def convert(value: Any, *args: Any, **kwargs: Any) -> Any:
+        dtype = args[0] if args else kwargs.get("dtype")
+        if type(value) is RecordedArray:
+            array: Any = value
+            return array if dtype is None else array.astype(dtype, copy=False)
+        if not any(map(is_recorded, values_in(value))):
+            return _apart(function(value, *args, **kwargs), value)
+        return protocol.array_of(value, dtype)
+
+    return convert
+
+
+def _float(*args: Any) -> Any:
+    """`float(x)`."""
+    if not (args and is_recorded(args[0]) and is_active(args[0])):
+        return float(*args)
+    value = args[0]
+    if type(plain(value._present())) is float:
+        return value
+    if np.iscomplexobj(plain(value._present())):
+        return float(value)
+    return value.item()
+
+
+def _number(kind: type) -> Callee:
+    """`np.float64(x)`."""
+
+    def convert(*args: Any) -> Any:
+        if len(args) != 1 or not _holds_active(args):
+            return kind(*args)
+        array = protocol.array_of(args[0], kind)
+        return array[()]
+
+    return convert
+
+
+def _type(*args: Any, **kwargs: Any) -> Any:
+    """`type(x)`."""
+    if len(args) == 1 and is_recorded(args[0]):
+        return args[0].__class__
+    made = type(*args, **kwargs)
+    if len(args) == 3 and "__module__" not in args[2]:
+        made.__module__ = sys._getframe(1).f_globals.get("__name__", made.__module__)
+    return made
+
+
+def _variables(function: Callee) -> Callee:
+    """`locals()`, and `vars()` alike."""
+
+    def variables(*args: Any) -> Any:
+        if args:
+            return function(*args)
+        found = sys._getframe(1).f_locals
+        return {name: value for name, value in found.items() if name != RESOLVER}
+
+    return variables
+
+
+def _of_math(function: Callee) -> Callee:
+    """A function of `math`."""
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        if not _holds_active(args):
+            return function(*args)
+        if function in PRIMITIVES or function in COMPOSITIONS:
+            return operations.run(function, tuple(map(_float_of, args)))
+        return function(*args)
+
+    return call
+
+
+def _float_of(value: Any) -> Any:
+    return _float(value) if is_recorded(value) and not np.ndim(value) else value
+
+
+def _plainly(function: Callee) -> Callee:
+    """A function whose results are truth values and integers."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*operations.uncovered(args), **operations.uncovered(kwargs))
+
+    return call
+
+
+_BY_KIND: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
+    (_is_of_python, _of_python),
+    (_is_method_of_array, _method_of_array),
+    (_is_of_numpy, _with_lists_as_arrays),
+    (_is_text, lambda function: _plainly(function)),
+    (_is_class, _made_of_class),
+    (_is_callable_object, _of_object),
+)
+
+REPLACED: dict[Any, Callee] = {
+    **{function: _calling_first(function) for function in (map, filter, functools.reduce)},
+    **{function: _calling_key(function) for function in (sorted, min, max)},
+    **{
+        function: _creating(function)
+        for function in (
+            *(np.zeros, np.empty, np.ones, np.eye, np.identity, np.linspace, np.copy),
+            *(np.zeros_like, np.empty_like, np.ones_like, np.full_like),
+        )
+    },
+    **{function: _as_array(function) for function in (np.asarray, np.asanyarray)},
+    np.ascontiguousarray: _as_array(np.ascontiguousarray),
+    np.array: _array,
+    np.full: _full,
+    **{
+        function: _of_math(function)
+        for name, function in vars(math).items()
+        if callable(function) and not name.startswith("_")
+    },
+    **{f: _plainly(f) for f in (math.isnan, math.isinf, math.isfinite, math.isclose)},
+    **{function: _variables(function) for function in (locals, vars)},
+    float: _float,
+    type: _type,
+    **{kind: _number(kind) for kind in (np.float64, np.float32, np.complex128, np.complex64)},
+}
+"""The functions that are replaced."""

@@ -1,0 +1,207 @@
+"""A user's function with its calls followed: the same code, but that each callee is looked up
+first, `zeros(n)` as `callee_of(zeros)(n)`.
+
+So a recorded run knows of calls that NumPy's protocols do not tell of: `np.zeros`, `math.exp`,
+`float`, functions of SciPy (`callees`). A function is followed where its source can be read and is
+that of its code; else it runs as it is, and what is not followed is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import linecache
+import sys
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType, MethodType
+from typing import Any, cast
+
+from gradscribe.ir.probing import probe
+
+RESOLVER = "gradscribe_callee_of"
+"""The free variable of a followed function that looks up callees."""
+
+_NAME = "gradscribe_followed"
+_FUTURE = 0x1FE0000
+"""The flags of `from __future__` in a code object."""
+
+_OWN = frozenset({"numpy", "gradscribe", *sys.stdlib_module_names})
+"""Packages whose functions are not followed."""
+
+
+def followed(
+    function: Callable[..., Any], callee_of: Callable[[Any], Any], *, of_numpy: bool = False
+) -> Callable[..., Any]:
+    """The function with its calls followed; itself where that cannot be.
+
+    of_numpy: even if it is one of NumPy's.
+    """
+    if isinstance(function, FunctionType):
+        module = str(probe(function, "__module__")).partition(".")[0]
+        return function if module in _OWN and not of_numpy else _twin(function, callee_of)
+    if isinstance(function, MethodType):
+        inner = followed(function.__func__, callee_of)
+        return function if inner is function.__func__ else MethodType(inner, function.__self__)
+    if type(function) is functools.partial:
+        inner = followed(function.func, callee_of)
+        return functools.partial(inner, *function.args, **function.keywords)
+    return function
+
+
+def _twin(function: FunctionType, callee_of: Callable[[Any], Any]) -> FunctionType:
+    code = _code_of_twin(function.__code__)
+    if code is None:
+        return function
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    cells[RESOLVER] = _cell(callee_of)
+    closure = tuple(cells[name] for name in code.co_freevars)
+    twin = FunctionType(
+        code, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    twin.__kwdefaults__ = function.__kwdefaults__
+    twin.__qualname__, twin.__module__ = function.__qualname__, function.__module__
+    twin.__doc__ = function.__doc__
+    twin.__dict__ = function.__dict__
+    return twin
+
+
+def _cell(value: Any) -> Any:
+    closure = (lambda: value).__closure__
+    assert closure is not None
+    return closure[0]
+
+
+@functools.lru_cache(maxsize=4096)
+def _code_of_twin(code: CodeType) -> CodeType | None:
+    """The code of a function whose calls are followed, made of its source."""
+    tree = _tree(code.co_filename, "".join(linecache.getlines(code.co_filename)))
+    if tree is None:
+        return None
+    imports = list(_imports(tree.body))
+    for node in _definitions(tree, code.co_firstlineno):
+        if any(map(_is_mangled, ast.walk(node))):
+            continue
+        found = _compiled(node, imports, code, ())
+        if found is not None and _is_same(found, code):
+            return _compiled(_Following().visit(copy.deepcopy(node)), imports, code, (RESOLVER,))
+    return None
+
+
+@functools.lru_cache(maxsize=64)
+def _tree(filename: str, text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text, filename)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _definitions(tree: ast.AST, line: int) -> Iterator[Any]:
+    """The functions whose definition begins in a line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda) and node.lineno == line:
+            yield node
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
+            if line in (first, node.lineno):
+                yield node
+
+
+def _imports(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The imports of a module itself: attributes of what is imported are compiled otherwise."""
+    for statement in body:
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            if getattr(statement, "module", "") != "__future__":
+                yield statement
+        elif not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            for name in ("body", "orelse", "finalbody"):
+                yield from _imports(getattr(statement, name, []))
+
+
+def _is_mangled(node: ast.AST) -> bool:
+    """Whether a name means another one within its class."""
+    name = getattr(node, "attr", None) or getattr(node, "id", None) or ""
+    return isinstance(name, str) and name.startswith("__") and not name.endswith("__")
+
+
+def _compiled(
+    node: Any, imports: list[ast.stmt], code: CodeType, more: tuple[str, ...]
+) -> CodeType | None:
+    """The code object of a definition, within a function that has its free variables."""
+    names = (*code.co_freevars, *more)
+    parameters = [ast.arg(name) for name in names]
+    if isinstance(node, ast.Lambda):
+        body: list[Any] = [ast.Return(node)]
+    else:
+        node = copy.deepcopy(node)
+        node.decorator_list, node.name = [], _NAME
+        body = [node]
+    factory = ast.FunctionDef("factory", _arguments(parameters), body, [], None)
+    if sys.version_info >= (3, 12):
+        factory.type_params = []
+    module = ast.fix_missing_locations(ast.Module([*imports, factory], []))
+    try:
+        whole = compile(
+            module, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True
+        )
+    except (SyntaxError, ValueError):
+        return None
+    outer = next(c for c in whole.co_consts if isinstance(c, CodeType))
+    (found,) = (c for c in outer.co_consts if _is_code_of(c, node))
+    named: Any = {n: getattr(code, n) for n in ("co_name", "co_qualname") if hasattr(code, n)}
+    return cast(CodeType, found).replace(**named)
+
+
+def _is_code_of(constant: Any, node: Any) -> bool:
+    name = "<lambda>" if isinstance(node, ast.Lambda) else _NAME
+    return isinstance(constant, CodeType) and constant.co_name == name
+
+
+def _arguments(parameters: list[ast.arg]) -> ast.arguments:
+    return ast.arguments(
+        posonlyargs=[],
+        args=parameters,
+        vararg=None,
+        kwonlyargs=[],
+        kw_defaults=[],
+        kwarg=None,
+        defaults=[],
+    )
+
+
+def _is_same(found: CodeType, code: CodeType) -> bool:
+    """Whether two code objects do the same: the source is that of the function."""
+    names = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount")
+    if any(getattr(found, name) != getattr(code, name) for name in names):
+        return False
+    if len(found.co_consts) != len(code.co_consts):
+        return False
+    return all(map(_is_same_constant, found.co_consts, code.co_consts))
+
+
+def _is_same_constant(found: Any, constant: Any) -> bool:
+    if isinstance(found, CodeType) and isinstance(constant, CodeType):
+        return _is_same(found, constant)
+    if isinstance(found, str) and isinstance(constant, str) and "<locals>" in constant:
+        return True  # the name of a nested function, in older Pythons
+    return type(found) is type(constant) and repr(found) == repr(constant)
+
+
+class _Following(ast.NodeTransformer):
+    """Looks up each callee."""
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        resolver = ast.copy_location(ast.Name(RESOLVER, ast.Load()), node.func)
+        node.func = ast.copy_location(ast.Call(resolver, [node.func], []), node.func)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        """`text % values` as a call."""
+        text = node.left
+        if not isinstance(node.op, ast.Mod) or not isinstance(text, ast.Constant):
+            return self.generic_visit(node)
+        if not isinstance(text.value, str):
+            return self.generic_visit(node)
+        callee = ast.copy_location(ast.Attribute(text, "__mod__", ast.Load()), text)
+        return self.visit(ast.copy_location(ast.Call(callee, [node.right], []), node))

@@ -1,0 +1,155 @@
+"""Calls that NumPy's protocols do not tell of are followed where the source can be read."""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+from gradscribe.errors import GradscribeError, NoDerivativeError
+
+X = np.array([0.3, 0.7, 1.1])
+A = np.array([[2.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 4.0]])
+
+
+def filled(x):
+    out = np.zeros(3)
+    for i in range(3):
+        out[i] = math.exp(x[i]) * x[0]
+    out[1:] += x[:2]
+    return np.sum(out**2)
+
+
+def of_lists(x):
+    point = np.array([x[0], 2.0 * x[1]])
+    return np.linalg.norm([x[2], x[0]]) + np.sum([v * v for v in x]) + point @ point
+
+
+def copied(x):
+    B = A.copy()
+    B[0, 0] = x[0]
+    C = np.full((3, 3), 1.0)
+    C[1] = x
+    return np.linalg.det(B) + A.dot(x)[1] + np.sum(C * B)
+
+
+def converted(x):
+    y = np.asarray(x, dtype=float)
+    return float(y[0]) * np.float64(y[1]) + y.sum() if type(x) is np.ndarray else 0.0
+
+
+class Curve:
+    def __init__(self, x):
+        self.knots = np.zeros(4)
+        self.knots[1:] = x
+        self.length = math.hypot(x[0], x[1])
+
+    def __call__(self, t):
+        return self.length * np.interp(t, [0.0, 1.0, 2.0, 3.0], self.knots) * math.sin(self.length)
+
+
+def of_objects(x):
+    return Curve(x)(1.5)
+
+
+class Shifted(Curve):
+    def __init__(self, x):
+        super().__init__(x + 1)
+
+
+def of_inherited_objects(x):
+    return Shifted(x)(0.5)
+
+
+def of_functions(x):
+    largest = max(x, key=lambda v: math.cos(v))
+    total = functools.reduce(lambda a, b: a + math.sqrt(b), x)
+    pieces = np.piecewise(x, [x > 0.5], [lambda t: t * x[0], lambda t: t**2])
+    return largest * total + sum(map(math.log, x)) + np.sum(pieces)
+
+
+def with_texts(x):
+    text = "%.2f and %s" % (x[0], x)
+    return x[0] * len("{:.1f}".format(x[1])) + len(text) * 0.0
+
+
+def closure(scale):
+    def scaled(x, power=2):
+        return np.sum(scale * x**power) * math.exp(x[0])
+
+    return scaled
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        filled,
+        of_lists,
+        copied,
+        converted,
+        of_objects,
+        of_inherited_objects,
+        of_functions,
+        with_texts,
+        closure(2.0),
+        functools.partial(closure(3.0), power=3),
+        lambda x: math.pow(x[0], 2) * math.atan2(x[1], x[2]),
+    ],
+)
+def test_calls_are_followed(function):
+    step = 1e-6
+    ends = [(function(X + step * d), function(X - step * d)) for d in np.eye(3)]
+    expected = [(above - below) / (2 * step) for above, below in ends]
+    value, gradient = gs.value_and_grad(function, compile=False)(X)
+    assert value == function(X)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-7)
+
+
+def test_functions_of_scipy_with_rules_are_followed():
+    linalg, special = pytest.importorskip("scipy.linalg"), pytest.importorskip("scipy.special")
+
+    def function(x):
+        return special.logsumexp(x) + linalg.inv(A * x[0])[0, 0]
+
+    expected = gs.grad(function)(X)
+    np.testing.assert_allclose(gs.grad(function, compile=False)(X), expected)
+
+
+def without_source(text):
+    namespace = {"np": np, "math": math}
+    exec(text, namespace)
+    return namespace["f"]
+
+
+def test_what_is_not_followed_is_refused():
+    for text in (
+        "def f(x):\n    return math.exp(x[0])",
+        "def f(x):\n    out = np.zeros(3)\n    out[0] = x[0]\n    return out[0]",
+        "def f(x):\n    out = np.zeros(3)\n    out[:] = x\n    return out[0]",
+        "def f(x):\n    return np.array([x[0], 1.0])[0]",
+        "def f(x):\n    return np.asarray(x)[0]",
+    ):
+        with pytest.raises(NoDerivativeError, match="takes a value that is differentiated out of"):
+            gs.grad(without_source(text), compile=False)(X)
+
+
+def test_source_that_is_not_that_of_the_code_is_not_used(tmp_path):
+    file = tmp_path / "changed.py"
+    namespace = {"math": math}
+    exec(compile("def f(x):\n    return math.exp(x)", str(file), "exec"), namespace)
+    file.write_text("def f(x):\n    return math.sin(x)\n")
+    with pytest.raises(GradscribeError, match="takes a value"):
+        gs.grad(namespace["f"], compile=False)(1.0)
+
+
+def test_variables_of_a_function_are_its_own():
+    def function(x):
+        y = 2 * x
+        names.append((sorted(locals()), sorted(vars()), type("Made", (), {}).__module__))
+        return y * y
+
+    names = []
+    assert gs.grad(function, compile=False)(3.0) == 24.0
+    function(3.0)
+    assert names[0] == names[1] == (["names", "x", "y"], ["names", "x", "y"], __name__)

@@ -114,7 +114,7 @@ class Partly:
     def failed(self, error: BaseException) -> None:
         """Note that the functions which an error has left cannot run recorded."""
         frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
-        codes = {id(frame.f_code): frame.f_code for frame in frames}
+        codes = {id(code): code for code in map(code_of, frames)}
         self.codes.update(codes)
         self._unrecordable.update(codes)
 
@@ -167,11 +167,11 @@ class Partly:
 
     def note(self, frame: FrameType, site: Site, form: Form) -> None:
         """Note what a call returned."""
-        self.codes[site.code] = frame.f_code
+        self.codes[site.code] = code_of(frame)
         self._doubtful.discard(site)
         self.seen.setdefault(site, set()).add(form)
         if not _is_library(frame):
-            self.ran.add(frame.f_code)
+            self.ran.add(code_of(frame))
 
     def refuse_outer_changes(self, name: str, lowered: Lowered, own: int) -> None:
         """Refuse a function that changes outside what its recorded calls may read, or reads what
@@ -217,17 +217,17 @@ class _Observer:
         self._begun: dict[FrameType, _Begun] = {}
 
     def __call__(self, frame: FrameType, event: str, value: Any) -> None:
-        if event not in ("call", "return") or not _has_result(frame.f_code):
+        code, caller = code_of(frame), frame.f_back
+        if event not in ("call", "return") or not _has_result(code):
             return
-        caller = frame.f_back
-        if caller is None or _is_tool(caller):
+        if caller is None or _is_tool(caller) or _is_own(frame):
             return
         if event == "call":
-            given = list(map(frame.f_locals.get, _parameters(frame.f_code)))
+            given = list(map(frame.f_locals.get, _parameters(code)))
             contents = [(item, self._content(item)) for item in given]
             self._begun[frame] = _Begun(contents, self._machine.start_of(given))
             return
-        site = Site(id(frame.f_code), caller.f_code.co_filename, caller.f_lineno, _columns(caller))
+        site = Site(id(code), caller.f_code.co_filename, caller.f_lineno, _columns(caller))
         self._partly.note(frame, site, self._form(self._begun.pop(frame, None), value, caller))
 
     def _form(self, begun: _Begun | None, value: Any, caller: FrameType) -> Form:
@@ -272,6 +272,21 @@ def _parameters(code: CodeType) -> tuple[str, ...]:
 def _has_result(code: CodeType) -> bool:
     """Whether what a frame returns is what its caller gets: not of a generator."""
     return not code.co_flags & _GENERATOR and code.co_name not in _INNER
+
+
+ORIGINALS: dict[int, tuple[CodeType, CodeType]] = {}
+"""Code that a recorded run has made of a function's, by its id, and that of the function."""
+
+
+def code_of(frame: FrameType) -> CodeType:
+    """The code of the user's function that runs in a frame."""
+    known = ORIGINALS.get(id(frame.f_code))
+    return frame.f_code if known is None else known[1]
+
+
+def _is_own(frame: FrameType) -> bool:
+    """Whether a frame runs code of this package, which the program has not called itself."""
+    return str(frame.f_globals.get("__name__")).startswith("gradscribe.recording.")
 
 
 def _is_library(frame: FrameType) -> bool:

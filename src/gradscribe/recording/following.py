@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType, MethodType
 from typing import Any, cast
 
+from gradscribe.compiler.partly import ORIGINALS
 from gradscribe.ir.probing import probe
 
 RESOLVER = "gradscribe_callee_of"
@@ -50,7 +51,7 @@ def followed(
 
 
 def _twin(function: FunctionType, callee_of: Callable[[Any], Any]) -> FunctionType:
-    code = _code_of_twin(function.__code__)
+    code = _code_of_twin(function.__code__, function.__code__.co_filename)
     if code is None:
         return function
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -73,9 +74,10 @@ def _cell(value: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=4096)
-def _code_of_twin(code: CodeType) -> CodeType | None:
-    """The code of a function whose calls are followed, made of its source."""
-    tree = _tree(code.co_filename, "".join(linecache.getlines(code.co_filename)))
+def _code_of_twin(code: CodeType, filename: str) -> CodeType | None:
+    """The code of a function whose calls are followed, made of its source. (Code of two files may
+    be equal.)"""
+    tree = _tree(filename, "".join(linecache.getlines(filename)))
     if tree is None:
         return None
     imports = list(_imports(tree.body))
@@ -84,8 +86,20 @@ def _code_of_twin(code: CodeType) -> CodeType | None:
             continue
         found = _compiled(node, imports, code, ())
         if found is not None and _is_same(found, code):
-            return _compiled(_Following().visit(copy.deepcopy(node)), imports, code, (RESOLVER,))
+            rewritten = _Following().visit(copy.deepcopy(node))
+            twin = _compiled(rewritten, imports, code, (RESOLVER,))
+            if twin is not None:
+                _note(twin, code)
+            return twin
     return None
+
+
+def _note(twin: CodeType, code: CodeType) -> None:
+    """Note what code a twin is made of, and so are the functions in it."""
+    ORIGINALS[id(twin)] = twin, code
+    inner = ([c for c in each.co_consts if isinstance(c, CodeType)] for each in (twin, code))
+    for made, original in zip(*inner, strict=True):
+        _note(made, original)
 
 
 @functools.lru_cache(maxsize=64)

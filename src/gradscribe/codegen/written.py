@@ -35,4 +35,11 @@ def _operation(operation: Operation, lent: dict[Value, Value]) -> Operation:
 
 
 def _values(values: tuple[Value, ...], lent: dict[Value, Value]) -> tuple[Value, ...]:
-    return tuple(lent.get(value, value) for value in values)
+    return tuple(_array(value, lent) for value in values)
+
+
+def _array(value: Value, lent: dict[Value, Value]) -> Value:
+    """The array that one call after another has written to."""
+    while value in lent:
+        value = lent[value]
+    return value

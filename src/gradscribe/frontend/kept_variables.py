@@ -45,15 +45,20 @@ Argument = Callable[[Any], Any]
 
 
 class Shared:
-    """The variables of one call that functions have captured. owner: the object in which they are;
-    held: what that holds of each as far as is known; new: those that it does not hold yet; pending:
-    those that were bound to arrays, with the block in which that was, until it holds them."""
+    """The variables of one call that functions have captured.
+
+    owner: the object in which they are. held: what that holds of each as far as is known. new:
+    those that it does not hold yet. pending: those that were bound to arrays, with the block in
+    which that was, until it holds them. objects: before a call, what is in it of what may be
+    assigned, but for numbers.
+    """
 
     def __init__(self, owner: Value) -> None:
         self.owner = owner
         self.held: dict[str, Any] = {}
         self.new: set[str] = set()
         self.pending: dict[str, list[Operation]] = {}
+        self.objects: dict[str, Value] = {}
 
 
 def owner_of(lowering: Lowering, function: LocalFunction, name: str) -> Value | None:
@@ -165,6 +170,8 @@ def synchronize(lowering: Lowering, argument: Argument) -> None:
                 if shared.pending.get(name) is lowering.builder.operations:
                     del shared.pending[name]
         shared.new.clear()
+        assigned = [n for n, item in _assigned(lowering, frame, shared) if not is_number(item)]
+        shared.objects = {n: _call(lowering, getattr, (shared.owner, n)) for n in assigned}
 
 
 def _is_plain(item: Any) -> bool:
@@ -183,22 +190,35 @@ def _set(lowering: Lowering, shared: Shared, name: str, item: Any) -> None:
 def read_back(lowering: Lowering) -> None:
     """Let the variables that functions assign hold what the objects hold after a call."""
     for frame, shared in _present(lowering):
-        for item in filter(is_shared, list(frame.names.values())):
-            for name, before in attributes(lowering, item).items():
-                if name in shared.held:
-                    after = _read(lowering, shared.owner, name, before)
+        for name, before in _assigned(lowering, frame, shared):
+            after = _read(lowering, shared, name, before)
+            for item in filter(is_shared, frame.names.values()):
+                if name in item.cells:
                     lowering.contents[item.cells[name]] = {name: after}
-                    shared.held[name] = after
+            shared.held[name] = after
 
 
-def _read(lowering: Lowering, owner: Value, name: str, before: Any) -> Any:
-    """An attribute after a call: a number may be another one of its type, all else must be as it
-    was."""
+def _assigned(lowering: Lowering, frame: Frame, shared: Shared) -> list[tuple[str, Any]]:
+    """The variables that functions assign, and what they hold."""
+    return [
+        (name, item)
+        for owner in filter(is_shared, frame.names.values())
+        for name, item in attributes(lowering, owner).items()
+        if name in shared.held
+    ]
+
+
+def _read(lowering: Lowering, shared: Shared, name: str, before: Any) -> Any:
+    """An attribute after a call: a number may be another one of its type, all else must be the
+    object that it was."""
     if not is_number(before):
+        found = _call(lowering, getattr, (shared.owner, name))
+        same = _call(lowering, operator.is_, (found, shared.objects[name]), BOOL)
+        _assert(lowering, same, name)
         return before
     type_ = lowering.value(before).type
     assert isinstance(type_, Scalar)
-    after = _call(lowering, getattr, (owner, name), replace(type_, value=None))
+    after = _call(lowering, getattr, (shared.owner, name), replace(type_, value=None))
     cls = _CLASSES[type_.dtype] if type_.weak else np.dtype(type_.dtype).type
     found = _call(lowering, type, (after,))
     _assert(lowering, _call(lowering, operator.is_, (found, cls), BOOL), name)
@@ -209,7 +229,7 @@ _CLASSES = {"float64": float, "int64": int, "complex128": complex, "bool": bool}
 
 
 def _assert(lowering: Lowering, condition: Value, name: str) -> None:
-    message = f"a function has given `{name}` a value of another kind, which is not followed"
+    message = f"a function has given `{name}` another object, which is not followed"
     lowering.plain(ASSERT, {"condition": condition, "message": message})
 
 

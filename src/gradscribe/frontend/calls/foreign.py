@@ -91,7 +91,7 @@ def call(
     if not contract.only_reads:
         for storage, array in shown.items():
             _write(lowering, storage, array, result, contract)
-    outside_reach.after(lowering, _name(callee), seen)
+    outside_reach.after(lowering, _name(callee), seen, result)
     for before in made.values():
         _compare_items(lowering, callee, *before)
     if isinstance(type_, Array) and contract.keeps:
@@ -245,7 +245,8 @@ def _lists(
     for item in (*items, *called):
         is_known = isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple)
         is_known |= isinstance(item, DictRef) and item in called
-        if is_known and _read_later(lowering, node, {item.storage}):
+        is_read = item.storage in lowering.outside.entered if is_known else False
+        if is_known and (is_read or _read_later(lowering, node, {item.storage})):
             found.setdefault(item.storage, item)
     return list(found.values())
 

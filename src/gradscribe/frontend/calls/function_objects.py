@@ -44,6 +44,9 @@ def may_call(item: Any) -> bool:
     """Whether code that is given this value may run code of the program by it."""
     if isinstance(item, TupleOf):
         return any(map(may_call, item.items))
+    if isinstance(item, Static):
+        is_function = isinstance(item.value, (types.FunctionType, types.MethodType))
+        return is_function and not dependencies.is_library(item.value)
     return isinstance(item, _CALLED)
 
 

@@ -26,11 +26,20 @@ from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import storages
 from gradscribe.frontend.source import source_of
-from gradscribe.frontend.values import PLAIN_NUMBERS, BoundMethod, ObjectRef, Static, Storage
+from gradscribe.frontend.values import (
+    PLAIN_NUMBERS,
+    BoundMethod,
+    DictRef,
+    ListRef,
+    ObjectRef,
+    Static,
+    Storage,
+    TupleOf,
+)
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import BOOL, Opaque, Type
-from gradscribe.primitives.control import ASSERT, EFFECT
+from gradscribe.primitives.control import ASSERT, EFFECT, WRITTEN
 
 _NOT_CHANGED = (*PLAIN_NUMBERS, str, bytes, tuple, frozenset, type(None), types.ModuleType)
 
@@ -41,7 +50,7 @@ Way = tuple[Any, ...]
 @dataclass(frozen=True)
 class Held:
     """Something that a function finds by itself: where, its name, the object, and the way to it
-    from the function."""
+    from the function (() for what it finds in classes and modules)."""
 
     path: Path
     name: str
@@ -52,7 +61,7 @@ class Held:
 def note(lowering: Lowering, items: Sequence[Any]) -> None:
     """Note what functions among what a call is given, and all that they lead to, may change.
     Refuse it where the program has read it before."""
-    pending = [item for part in items for item in _callables(part)]
+    pending = [item for part in items for item in _callables(lowering, part)]
     while pending:
         function = pending.pop()
         if id(function) in lowering.outside.reaching:
@@ -72,7 +81,9 @@ def _note_one(lowering: Lowering, function: types.FunctionType, at: Held) -> Non
         outside.refuse_changed(lowering, name)
     elif isinstance(held, np.ndarray):
         own = function.__globals__ is lowering.frames[0].function.__globals__
-        if own or id(held) in lowering.outside.found:
+        if not at.way and id(held) in lowering.outside.found:
+            outside.refuse_changed(lowering, name)
+        if at.way and (own or id(held) in lowering.outside.found):
             found = outside.external(lowering, held, at.path, name)
             for storage in storages(lowering, found):
                 lowering.outside.seen.setdefault(storage, at.way)
@@ -98,13 +109,16 @@ def before(lowering: Lowering, given: Sequence[Storage]) -> dict[Storage, Value]
     return found
 
 
-def after(lowering: Lowering, name: str, watched: dict[Storage, Value]) -> None:
-    """Compare them with what they are after the call of the function of this name."""
+def after(lowering: Lowering, name: str, watched: dict[Storage, Value], call: Value) -> None:
+    """Compare them with what they are after the call of the function of this name; they depend on
+    what that was given."""
     for storage, held in watched.items():
         found = _bytes(lowering, lowering.outside.seen[storage])
         same = _call(lowering, operator.eq, (found, held), BOOL)
         message = f"{name} has changed {storage.name or 'an array'}, which is not followed"
         lowering.plain(ASSERT, {"condition": same, "message": message})
+        tree = {"x": lowering.contents[storage], "call": call}
+        lowering.contents[storage] = lowering.plain(WRITTEN, tree, name=storage.name)
 
 
 def _bytes(lowering: Lowering, way: Way) -> Value:
@@ -142,13 +156,22 @@ def _refuse_read(lowering: Lowering, place: Any, name: str) -> None:
 # -- functions, and what they hold ----------------------------------------------------------------
 
 
-def _callables(item: Any) -> Iterator[Any]:
+def _callables(lowering: Lowering, item: Any) -> Iterator[Any]:
+    below: Any = item.items if isinstance(item, TupleOf) else ()
+    if isinstance(item, (ListRef, DictRef)):
+        held = lowering.contents[item.storage]
+        below = () if isinstance(held, Value) else held
+        below = held.values() if isinstance(held, dict) else below
+    for part in below:
+        yield from _callables(lowering, part)
     if isinstance(item, Static):
         yield from _callables_of(item.value)
     elif isinstance(item, ObjectRef):
         yield from _callables_of(type(item.target))
     elif isinstance(item, BoundMethod):
         yield from _callables_of(item.function)
+    elif isinstance(item, types.FunctionType):  # that makes a generator
+        yield from _callables_of(item)
 
 
 def _callables_of(held: Any) -> Iterator[Any]:
@@ -184,8 +207,11 @@ def _is_code(held: Any) -> bool:
 def _held_by(function: types.FunctionType) -> Iterator[Held]:
     """What a function finds by itself: the variables that it names, its defaults, attributes."""
     own, code = function.__globals__, function.__code__
-    for name in _names(code) & own.keys():
-        yield Held(Path(own).item(name), name, own[name], (function, "__globals__", name))
+    names = _names(code)
+    for name in names & own.keys():
+        path = Path(own).item(name)
+        yield Held(path, name, own[name], (function, "__globals__", name))
+        yield from _members(path, own[name], names)
     for number, cell in enumerate(function.__closure__ or ()):
         path, name = Path(cell).attribute(_CELL), code.co_freevars[number]
         held = probe(cell, _CELL, None)
@@ -199,6 +225,13 @@ def _held_by(function: types.FunctionType) -> Iterator[Held]:
         yield Held(path, function.__name__, held, (function, where, key))
     for name, item in vars(function).items():
         yield Held(Path(function).attribute(name), name, item, (function, name))
+
+
+def _members(path: Path, owner: Any, names: set[str]) -> Iterator[Held]:
+    """What a function may find in a class, or in a module of the user's, by these names."""
+    if isinstance(owner, (type, types.ModuleType)) and not dependencies.is_library(owner):
+        for name in names & vars(owner).keys():
+            yield Held(path.attribute(name), name, vars(owner)[name], ())
 
 
 def _names(code: types.CodeType) -> set[str]:

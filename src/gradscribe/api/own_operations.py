@@ -36,7 +36,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.ir.core import Operand, Primitive
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import Type
-from gradscribe.primitives.contracts import PURE, Contract
+from gradscribe.primitives.contract_kinds import PURE, Contract
 from gradscribe.primitives.registry import register
 from gradscribe.recording import operations
 from gradscribe.recording.arrays import is_active, is_recorded

@@ -28,12 +28,8 @@ from gradscribe.ir.core import (
 )
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Opaque, holds_opaque, is_unknown
+from gradscribe.primitives.contract_kinds import DOMAINS, FILES, LEADS, RAISED, Contract
 from gradscribe.primitives.contracts import (
-    DOMAINS,
-    FILES,
-    LEADS,
-    RAISED,
-    Contract,
     called_back,
     contract_of,
     contract_of_method,
@@ -232,7 +228,8 @@ def _contract(call: Operation) -> Contract:
         cls = owner.cls if isinstance(owner, Opaque) else None
         found = contract_of_method(cls, callee.name)
     else:
-        found = contract_of(callee, len(given), call.attributes["keywords"])
+        keywords = call.attributes["keywords"]
+        found = contract_of(callee, len(given), keywords, (*given, *keywords.values()))
     is_declared = probe(callee, "__gradscribe_contract__") is not None
     if not is_declared and any(map(_is_function, call.operands)):
         return called_back(callee, found)

@@ -45,6 +45,8 @@ from gradscribe.ir.generators import made_by
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives import optional
+from gradscribe.primitives.contract_kinds import UNKNOWN
+from gradscribe.primitives.contracts import contract_of
 from gradscribe.primitives.registry import COMPOSITIONS, DISTRIBUTIONS, PRIMITIVES
 from gradscribe.primitives.static import STATIC
 
@@ -236,6 +238,8 @@ def _is_opaque_function(
         return False
     given = (*arguments, *keywords.values())
     if any(isinstance(item, InstanceRef) for item in given):
+        return False
+    if folding.module_of(function) in ("numpy", "scipy") and contract_of(function) is UNKNOWN:
         return False
     return node is lowering.discarded or not any(opaque.may_vary(lowering, i) for i in given)
 

@@ -8,10 +8,8 @@ machine is called by the running program, or refused.
 
 from __future__ import annotations
 
-import builtins
-import enum
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,48 +19,17 @@ from gradscribe.frontend.data import sequences
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static
 from gradscribe.ir.probing import probe
-
-_LIBRARIES = ("numpy", "scipy", "math", "cmath", "operator", "itertools")
-"""Modules whose functions only compute, but for these."""
-
-_STATEFUL = frozenset(
-    {"load", "loadtxt", "genfromtxt", "fromfile", "fromregex", "memmap", "DataSource"}
-    | {"save", "savez", "savez_compressed", "savetxt", "nditer", "nested_iters", "info", "test"}
-    | {"seterr", "geterr", "seterrcall", "geterrcall", "setbufsize", "getbufsize", "errstate"}
-    | {"set_printoptions", "get_printoptions", "printoptions", "show_config", "show_runtime"}
-    | {"array2string", "array_repr", "array_str", "shares_memory", "may_share_memory"}
-    | {"loadmat", "savemat", "whosmat", "hb_read", "hb_write", "mmread", "mmwrite"}
-)
-"""Their functions that read or change files, settings or memory."""
-
-_BUILTINS = frozenset(
-    {abs, all, any, ascii, bin, bool, bytes, chr, complex, divmod, float, format, frozenset}
-    | {hex, int, len, max, min, oct, ord, pow, range, repr, round, slice, sorted, str, sum, tuple}
-    | {builtins.__import__}
-)
-
-_VALUES = frozenset({str, bytes, int, float, complex, bool, tuple, frozenset})
-"""Classes whose methods only compute."""
+from gradscribe.primitives.contracts import contract_of
 
 _CHANGEABLE = (Iterator, list, dict, set, bytearray, np.ndarray)
 """Objects of these classes are made anew by each call."""
 
 
-def is_pure(callee: Any) -> bool:
-    """Whether a callable gives the same for the same arguments and does nothing else."""
-    owner = probe(callee, "__self__")
-    if isinstance(callee, types.BuiltinMethodType) and not isinstance(owner, types.ModuleType):
-        return (owner if isinstance(owner, type) else type(owner)) in _VALUES
-    if isinstance(callee, enum.EnumMeta):
-        return True
-    if isinstance(callee, type) and issubclass(callee, BaseException):
-        return callee.__module__ == "builtins"
-    module = module_of(callee)
-    if module == "builtins":
-        return any(callee is function for function in _BUILTINS)
-    is_random = "random" in str(probe(callee, "__module__", ""))
-    name = probe(callee, "__name__", "")
-    return module in _LIBRARIES and not is_random and name not in _STATEFUL
+def is_pure(callee: Any, given: Iterable[Any] = ()) -> bool:
+    """Whether a callable gives the same for the same arguments and does nothing else. given:
+    frontend values, which it may call where they are functions."""
+    known = [item.value for item in given if isinstance(item, Static)]
+    return contract_of(callee, given=known).computes
 
 
 def module_of(callee: Any) -> str:
@@ -78,9 +45,9 @@ def folded(
 ) -> Any:
     """What a call of a pure function gives, if all that it is given is known; else None. A list is
     a new one, which the function may change."""
-    if not is_pure(callee):
-        return None
     items = (*arguments, *keywords.values())
+    if not is_pure(callee, items):
+        return None
     if isinstance(probe(callee, "__self__"), str):  # `",".join(names)`
         items = tuple(outside.opened(lowering, item) for item in items)
     given = [known_object(lowering, item) for item in items]

@@ -39,7 +39,8 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import BOOL, Array, Opaque, Type
-from gradscribe.primitives.contracts import Contract, called_back, contract_of, parameters
+from gradscribe.primitives.contract_kinds import Contract, parameters
+from gradscribe.primitives.contracts import called_back, contract_of
 from gradscribe.primitives.control import ASSERT, COPY, EFFECT, LENT, WRITTEN
 
 
@@ -101,6 +102,15 @@ def call(
     return lowering.wrap(result, frozenset(reached))
 
 
+def leading(lowering: Lowering, result: Any, given: Sequence[Any]) -> Any:
+    """The result of a call that may be a view of what it was given, as a value of its own: what is
+    stored to it, or to that, is refused as long as both are in use."""
+    if not isinstance(result, Ref):
+        return result
+    copied = lowering.emit(COPY, {"x": lowering.value(result)})
+    return lowering.wrap(copied, frozenset(_arrays(lowering, given)))
+
+
 def _shown(
     lowering: Lowering, node: Any, callee: Any, reached: Collection[Storage], contract: Contract
 ) -> dict[Storage, Value]:
@@ -132,7 +142,9 @@ def _write(
 
 def contract(callee: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Contract:
     """What a call may do to what it is given."""
-    found = contract_of(callee, len(arguments), keywords)
+    given = (*arguments, *keywords.values())
+    known = [item.value for item in given if isinstance(item, Static)]
+    found = contract_of(callee, len(arguments), keywords, known)
     if calls_back(callee, [*arguments, *keywords.values()]):
         return called_back(callee, found)
     return found

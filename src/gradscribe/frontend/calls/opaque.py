@@ -44,7 +44,8 @@ from gradscribe.ir.types import (
     is_differentiable,
     is_integer,
 )
-from gradscribe.primitives.contracts import PURE, contract_of_method
+from gradscribe.primitives.contract_kinds import PURE
+from gradscribe.primitives.contracts import contract_of_method
 from gradscribe.primitives.control import EFFECT, RUN, STOP_GRADIENT
 from gradscribe.primitives.typing import type_of
 
@@ -104,12 +105,13 @@ def call(
         )
     contract = foreign.contract(callee, arguments, keywords)
     calls_back = foreign.calls_back(callee, given)
-    if not contract.is_pure and not foreign.reaches(lowering, given):
-        contract = PURE if folding.is_pure(callee) else contract
-    if folding.is_pure(callee) and node is not lowering.discarded:
+    if contract.computes and not contract.is_pure and not foreign.reaches(lowering, given):
+        contract = PURE
+    if folding.is_pure(callee, given) and node is not lowering.discarded:
         type_ = None if calls_back else _trial(lowering, callee, arguments, keywords)
         if type_ is not None and contract.is_pure:
-            return emit(lowering, callee, arguments, keywords, type_, RUN)
+            result = emit(lowering, callee, arguments, keywords, type_, RUN)
+            return foreign.leading(lowering, result, given) if contract.connects else result
         if type_ is not None:
             return foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
     cls = callee if isinstance(callee, type) else None

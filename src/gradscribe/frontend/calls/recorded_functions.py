@@ -17,7 +17,7 @@ import numpy as np
 from gradscribe.frontend.calls import observed
 from gradscribe.frontend.calls.observed import Axes, Axis, Form, Steps, UnseenForm
 from gradscribe.frontend.interface import Site
-from gradscribe.primitives.contracts import PURE
+from gradscribe.primitives.contract_kinds import PURE
 
 Vjp = Callable[..., tuple[Any, Callable[[Any], Sequence[Any]]]]
 

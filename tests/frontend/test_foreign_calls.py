@@ -2,6 +2,7 @@
 
 import collections
 import ctypes
+import gc
 import struct
 import warnings
 
@@ -332,3 +333,23 @@ def test_the_advice_is_a_primitive():
 
     with pytest.raises(NoDerivativeError, match=r"gs\.primitive"):
         gs.grad(f)(X)
+
+
+class Linked:
+    """A class that holds an object of its own."""
+
+    def weight(self):
+        return 2.0
+
+
+Linked.first = Linked()
+
+
+def test_a_class_that_holds_its_own_objects_is_looked_into_once():
+    held = Linked()
+
+    def f(x):
+        gc.is_tracked(held)
+        return np.sum(x)
+
+    assert gs.grad(f)(X).tolist() == [1, 1, 1, 1]

@@ -176,21 +176,26 @@ def _callables(lowering: Lowering, item: Any) -> Iterator[Any]:
 
 def _callables_of(held: Any) -> Iterator[Any]:
     """The functions of Python that run where an object is used; none of libraries."""
-    if isinstance(held, types.FunctionType):
-        if not dependencies.is_library(held):
-            yield held
-    elif isinstance(held, types.MethodType):
-        yield from _callables_of(held.__func__)
-    elif isinstance(held, functools.partial):
-        yield from _callables_of(held.func)
-    elif isinstance(held, type):
-        if not dependencies.is_library(held):
-            for member in vars(held).values():
-                yield from _callables_of(probe(member, "__func__", member))
-    elif probe(held, "__gradscribe_function__") is not None:
-        yield from _callables_of(held.__gradscribe_function__)
-    elif _is_plain_object(held):
-        yield from _callables_of(type(held))
+    pending, seen = [held], set[int]()
+    while pending:
+        held = pending.pop()
+        if id(held) in seen:  # a class may hold objects of its own
+            continue
+        seen.add(id(held))
+        if isinstance(held, types.FunctionType):
+            if not dependencies.is_library(held):
+                yield held
+        elif isinstance(held, types.MethodType):
+            pending.append(held.__func__)
+        elif isinstance(held, functools.partial):
+            pending.append(held.func)
+        elif isinstance(held, type):
+            if not dependencies.is_library(held):
+                pending += [probe(m, "__func__", m) for m in vars(held).values()][::-1]
+        elif probe(held, "__gradscribe_function__") is not None:
+            pending.append(held.__gradscribe_function__)
+        elif _is_plain_object(held):
+            pending.append(type(held))
 
 
 def _is_plain_object(held: Any) -> bool:

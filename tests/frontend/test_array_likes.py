@@ -91,3 +91,11 @@ def test_numpy_makes_an_array_of_a_list(function: Any) -> None:
 def test_numpy_takes_no_iterator() -> None:
     with pytest.raises(errors.UnsupportedError, match="NumPy takes no iterator"):
         gs.grad(lambda x: np.mean(v * v for v in x))(X)
+
+
+@pytest.mark.parametrize("mode", np._CopyMode)
+def test_modes_of_copying_are_no_truth_values(mode):
+    def f(x):
+        return np.sum(np.array(x, copy=mode) ** 2)
+
+    np.testing.assert_allclose(gs.grad(f)(np.array([1.0, 2.0])), [2, 4])

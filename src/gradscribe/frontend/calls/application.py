@@ -186,7 +186,8 @@ def _array(
         for name in _OF_ARRAYS & keywords.keys()
     }
     rest = {name: item for name, item in keywords.items() if name not in given}
-    is_copy = bool(given.get("copy", callee is np.array))
+    copy = given.get("copy", callee is np.array)
+    is_copy = copy is np._CopyMode.ALWAYS if isinstance(copy, np._CopyMode) else bool(copy)
     callee = np.array if is_copy else np.asarray
     result = call(lowering, node, Static(callee), arguments, rest)
     rank = getattr(lowering.value(result).type, "rank", 0)

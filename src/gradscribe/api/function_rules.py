@@ -18,7 +18,7 @@ from gradscribe.errors import NoDerivativeError, UnsupportedError
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import handlers, inlining, opaque, own_rules, unpacking
 from gradscribe.frontend.calls import iteration_prelude as prelude
-from gradscribe.frontend.calls.given_derivatives import conformed, place_of
+from gradscribe.frontend.calls.given_derivatives import conformed
 from gradscribe.frontend.calls.isolated import copied
 from gradscribe.frontend.data import instances
 from gradscribe.frontend.data.python_objects import python_object
@@ -36,6 +36,7 @@ from gradscribe.frontend.values import (
     is_number,
 )
 from gradscribe.ir.core import Value
+from gradscribe.ir.places import place_of
 from gradscribe.ir.types import Array, Scalar, Tuple
 from gradscribe.primitives.control import RAISE, RUN
 from gradscribe.runtime.graph.function import ONCE, Function

@@ -28,13 +28,13 @@ from gradscribe.compiler.eager_calls import forget_own_place, function_of_call
 from gradscribe.errors import ArgumentError, GradscribeError
 from gradscribe.frontend import dependencies
 from gradscribe.frontend.calls import application, handlers, isolated, opaque, own_rules
-from gradscribe.frontend.calls.given_derivatives import place_of
 from gradscribe.frontend.calls.own_rules import Adjoint, OwnRules, Tangent
 from gradscribe.frontend.calls.trials import type_by_trial
 from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.ir.core import Operand, Primitive
 from gradscribe.ir.lengths import Facts
+from gradscribe.ir.places import place_of
 from gradscribe.ir.types import Type
 from gradscribe.primitives.contract_kinds import PURE, Contract
 from gradscribe.primitives.registry import register

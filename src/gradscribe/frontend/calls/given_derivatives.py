@@ -14,25 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import GradscribeError, RuleError, SourceLocation
+from gradscribe.errors import GradscribeError, RuleError
 from gradscribe.frontend.source import plain_function, source_of
 from gradscribe.ir.affine import Affine
-from gradscribe.ir.core import Location
 from gradscribe.ir.lengths import Facts
+from gradscribe.ir.places import place_of
 
 Lengths = Sequence[Affine]
-
-
-def place_of(function: Callable[..., Any]) -> SourceLocation | None:
-    """Where a function is defined; None where that is not known."""
-    plain = plain_function(function)
-    if plain is None:
-        return None
-    try:
-        source = source_of(plain.__code__)
-    except GradscribeError:
-        return Location(plain.__code__.co_filename, plain.__code__.co_firstlineno, 0, 0, "")
-    return source.location(source.node)
 
 
 def _has_no_return(function: Callable[..., Any]) -> bool:

@@ -10,7 +10,7 @@ from weakref import ref
 import numpy as np
 
 from gradscribe.errors import RuleError
-from gradscribe.frontend.calls.given_derivatives import place_of
+from gradscribe.ir.places import place_of
 from gradscribe.runtime.graph.function_context import FunctionCtx, context_of
 from gradscribe.runtime.graph.grad_mode import enter_mode, leave_mode
 from gradscribe.runtime.graph.gradients import wanted_dtype

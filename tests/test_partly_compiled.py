@@ -448,6 +448,49 @@ def test_memory_of_others_is_not_used_again():
     np.testing.assert_array_equal(TABLE, np.ones(3))
 
 
+def valid(x, above=0.0):
+    assert eval("np.all(x > above)", {"np": np, "x": x, "above": above})
+    return x
+
+
+def checks_its_arguments(x):
+    y = valid(x)
+    z = valid(y * 2, above=-1.0)
+    z += 1.0
+    return np.sum(z * y)
+
+
+def tells_objects_apart(x):
+    y = valid(x)
+    return np.sum(x * (2.0 if y is x else 3.0))
+
+
+def grows_a_list(x):
+    items = [x, x * 2]
+    valid_items(items).append(x * 3)
+    return np.sum(items[2] * items[0])
+
+
+def valid_items(items):
+    eval("0")
+    return items
+
+
+@pytest.mark.parametrize(
+    "function",
+    [checks_its_arguments, tells_objects_apart, grows_a_list],
+    ids=lambda f: f.__name__,
+)
+def test_what_returns_an_argument_returns_that_very_object(function):
+    gradient = gs.value_and_grad(function, compile="auto")
+    for _ in range(3):
+        value, d_x = gradient(X)
+        assert value == function(X)
+        np.testing.assert_allclose(d_x, differences(function, X), rtol=1e-7)
+    assert "is compiled, but for" in gradient.report
+    assert "_vjp" not in gradient.source
+
+
 def test_arguments_that_no_derivative_passes_by_are_no_matter():
     def weighted(x, w):
         eval("0")

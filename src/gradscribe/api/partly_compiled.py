@@ -104,7 +104,12 @@ class PartialCall:
                 result = self.record()
         except Exception as error:
             partly.failed(error)
-            return self._run(*self._made_from_plain_run(error, refusal))
+            made = self._made_from_plain_run(error, refusal)
+            try:
+                return self._run(*made)
+            except UnexpectedError as found:
+                self._learn(made[0], found)
+            raise
         if partly.is_observed:
             self._made(is_last=True)
         return result

@@ -31,12 +31,13 @@ from gradscribe.errors import GradscribeError
 from gradscribe.frontend.calls.observed import (
     Form,
     OtherForm,
+    Steps,
     UnseenForm,
     form_of,
     has_derivative,
     joined,
 )
-from gradscribe.frontend.calls.recorded_functions import MACHINES, is_same, plain_tree
+from gradscribe.frontend.calls.recorded_functions import MACHINES, is_same, leaves_of, plain_tree
 from gradscribe.frontend.dependencies import is_library_module
 from gradscribe.frontend.interface import Call, Lowered, Recording, Site
 from gradscribe.frontend.interruptions import NotRecordedError
@@ -46,6 +47,9 @@ _TOOLS = frozenset({"gradscribe", "numpy", "gast", "astunparse"})
 
 _INNER = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"})
 """Frames that belong to the function that they stand in."""
+
+_VALUES = (int, float, complex, str, bytes, type(None), np.generic)
+"""Classes of objects of which it does not matter which one it is."""
 
 _MOST_SURPRISES = 4
 """So often a call may return another type than it was compiled for."""
@@ -102,7 +106,7 @@ class Partly:
                 self._refused.add(site)
                 continue
             form = self._known(site) or self._unseen(site)
-            if form is None or (call.from_library and isinstance(form, UnseenForm)):
+            if form is None or (call.is_remembered and isinstance(form, UnseenForm)):
                 continue
             has_limits = call.from_library or site.code in self._unrecordable
             if has_limits and has_derivative(form):
@@ -202,9 +206,11 @@ def compiled_as_a_whole(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Begun:
-    """A call that runs: its arguments, each with what it held before, and where it began."""
+    """A call that runs: its arguments, each with what it held before, where in its parameters the
+    objects stand that it was given, and where in the run it began."""
 
     arguments: list[tuple[Any, Any]]
+    places: dict[int, Steps]
     start: Any
 
 
@@ -223,9 +229,11 @@ class _Observer:
         if caller is None or _is_tool(caller) or _is_own(frame):
             return
         if event == "call":
-            given = list(map(frame.f_locals.get, _parameters(code)))
-            contents = [(item, self._content(item)) for item in given]
-            self._begun[frame] = _Begun(contents, self._machine.start_of(given))
+            given = {name: frame.f_locals.get(name) for name in _parameters(code)}
+            contents = [(item, self._content(item)) for item in given.values()]
+            self._begun[frame] = _Begun(
+                contents, self._identities(given), self._machine.start_of(list(given.values()))
+            )
             return
         site = Site(id(code), caller.f_code.co_filename, caller.f_lineno, _columns(caller))
         self._partly.note(frame, site, self._form(self._begun.pop(frame, None), value, caller))
@@ -239,7 +247,18 @@ class _Observer:
         is_known = self._machine.is_function_of(value, begun.start)
         if is_known is False or (is_known is None and not self._partly.is_quiet):
             return OtherForm("function of more than its arguments")
-        return form_of(value, self._machine.plain, known=_is_library(caller))
+        is_known = _is_library(caller)
+        return form_of(value, self._machine.plain, known=is_known, arguments=begun.places)
+
+    def _identities(self, given: dict[str, Any]) -> dict[int, Steps]:
+        """Where the objects stand that a call is given, numbers and the like apart."""
+        leaves = leaves_of(given, lambda item: type(item) not in (tuple, list, dict))
+        found = {
+            id(item): steps
+            for steps, item in leaves
+            if not isinstance(item, _VALUES) or self._machine.plain(item) is not item
+        }
+        return found | {id(v): (k,) for k, v in given.items() if isinstance(v, (list, dict))}
 
     def _content(self, item: Any) -> Any:
         """What an argument holds now; a recorded array gets another value with each store."""

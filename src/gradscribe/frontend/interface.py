@@ -294,7 +294,8 @@ class Call:
 
     caller: the call in which it stands (None: the function that is compiled). from_library: whether
     its caller belongs to Python or an installed numerical library. lines: the file of the function
-    that is called, and the first and last line of it.
+    that is called, and the first and last line of it. is_remembered: whether it stands in, or is,
+    the call of a function that remembers its results, which need not run.
     """
 
     function: FunctionType
@@ -302,6 +303,7 @@ class Call:
     caller: Call | None
     from_library: bool
     lines: tuple[str, int, int]
+    is_remembered: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -311,7 +313,8 @@ class Recording:
     form: what such a call returns (None: it is no such call); seen: what any call returned in a
     recorded run, if it was one thing. compiled: the other calls, in the order in which
     they are met. around: those that are being compiled now, the innermost last. made: the recorded
-    ones. kept: the memory that those may have kept, and what was in it then.
+    ones. kept: the memory that those may have kept, and what was in it then. remembering: how many
+    calls of functions are being compiled that remember their results.
     """
 
     form: Callable[[Site], Form | None]
@@ -320,6 +323,7 @@ class Recording:
     around: list[Call] = field(default_factory=list)
     made: list[Call] = field(default_factory=list)
     kept: dict[Any, Any] = field(default_factory=dict)
+    remembering: int = 0
 
 
 CaptureCallback = Callable[[str, Any], Argument]

@@ -8,7 +8,7 @@ time that it returns: `fits`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -18,12 +18,15 @@ import numpy as np
 from gradscribe.frontend.values import same_static
 from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.trees import bracketed
-from gradscribe.ir.types import Array, Opaque, Tuple, Type, is_differentiable
+from gradscribe.ir.types import NONE, Array, Opaque, Tuple, Type, is_differentiable
 from gradscribe.primitives.typing import type_of
 
 _NUMBERS = (bool, int, float, complex)
 _KINDS = "biufc"
 _STATIC = (type(None), str, ModuleType, type, np.dtype)
+
+Steps = tuple[Any, ...]
+"""Where an array stands in the arguments of a call: indices and keys."""
 
 Length = int | None
 """The length of an axis, if it was the same each time."""
@@ -90,20 +93,43 @@ class UnseenForm:
         return "what was not seen"
 
 
-Form = UnseenForm | StaticForm | NumberForm | ArrayForm | TupleForm | OtherForm
+@dataclass(frozen=True, slots=True)
+class ArgumentForm:
+    """An argument of the call, itself. steps: the name of a parameter, and where in its value it
+    stands. form: what it would be if it were another object."""
+
+    steps: Steps
+    form: Form
+
+    def __str__(self) -> str:
+        return f"its argument `{self.steps[0]}`"
+
+
+Form = ArgumentForm | UnseenForm | StaticForm | NumberForm | ArrayForm | TupleForm | OtherForm
+
+
+Arguments = Mapping[int, Steps]
+"""Where the objects stand that a call was given, by their identities."""
 
 
 def form_of(
-    value: Any, plain: Callable[[Any], Any] = lambda value: value, *, known: bool = False
+    value: Any,
+    plain: Callable[[Any], Any] = lambda value: value,
+    *,
+    known: bool = False,
+    arguments: Arguments | None = None,
 ) -> Form:
     """The form of a value. plain: gives the value itself for one of a recorded run. known: whether
-    a flag is a static object."""
+    a flag is a static object. arguments: what the call was given that returned it."""
+    if arguments and id(value) in arguments:
+        return ArgumentForm(arguments[id(value)], form_of(value, plain, known=known))
     value = plain(value)
     cls = type(value)
     if isinstance(value, _STATIC) or (known and cls is bool):
         return StaticForm(value)
     if cls in (tuple, list):
-        return TupleForm(cls, tuple(form_of(item, plain) for item in value))
+        items = (form_of(item, plain, arguments=arguments) for item in value)
+        return TupleForm(cls, tuple(items))
     if cls is np.ndarray and value.dtype.kind in _KINDS and value.dtype.isnative:
         return ArrayForm(value.dtype.name, value.shape)
     if cls in _NUMBERS or (issubclass(cls, np.generic) and value.dtype.kind in _KINDS):
@@ -123,6 +149,12 @@ def joined(forms: Iterable[Form]) -> Form | None:
 
 
 def _join(a: Form, b: Form) -> Form | None:
+    if a == b:
+        return a
+    if isinstance(a, ArgumentForm):
+        return _join(a.form, b)
+    if isinstance(b, ArgumentForm):
+        return _join(a, b.form)
     if isinstance(a, ArrayForm) and isinstance(b, ArrayForm):
         if a.dtype != b.dtype or len(a.lengths) != len(b.lengths):
             return None
@@ -134,9 +166,7 @@ def _join(a: Form, b: Form) -> Form | None:
         items = [_join(x, y) for x, y in zip(a.items, b.items, strict=True)]
         known = tuple(item for item in items if item is not None)
         return TupleForm(a.cls, known) if len(known) == len(items) else None
-    if _is_flag(a) and _is_flag(b) and a != b:
-        return NumberForm(bool)
-    return a if a == b else None
+    return NumberForm(bool) if _is_flag(a) and _is_flag(b) else None
 
 
 def _is_flag(form: Form) -> bool:
@@ -151,9 +181,6 @@ def _is_known(form: Form) -> bool:
     return not isinstance(form, OtherForm)
 
 
-Steps = tuple[Any, ...]
-"""Where an array stands in the arguments of a call: indices and keys."""
-
 Axis = tuple[Steps, int]
 """An axis of an argument: where the argument stands, and the number of the axis."""
 
@@ -161,20 +188,26 @@ Axis = tuple[Steps, int]
 @dataclass(frozen=True, slots=True)
 class Axes:
     """For a form, what its lengths must be at each call: the axis of an argument, a number, at
-    least two ("many"), or anything (None)."""
+    least two ("many"), or anything (None). argument: where the argument stands that it is."""
 
     lengths: tuple[Axis | int | str | None, ...] = ()
     items: tuple[Axes, ...] = ()
+    argument: Steps | None = None
 
 
 Known = Sequence[tuple[Affine, int, Axis]]
 """The lengths of arguments: as the compiler has them, in the specializing call, and where."""
 
 
-def type_for(form: Form, known: Known) -> tuple[Type, Axes]:
-    """The type of what has this form, and what its lengths must be."""
+def type_for(
+    form: Form, known: Known = (), place_of: Callable[[Steps], Steps] = lambda steps: steps
+) -> tuple[Type, Axes]:
+    """The type of what has this form, and what its lengths must be. place_of: where an argument
+    stands in the call, from where it stands in the parameters."""
+    if isinstance(form, ArgumentForm):
+        return NONE, Axes(argument=place_of(form.steps))
     if isinstance(form, TupleForm):
-        found = [type_for(item, known) for item in form.items]
+        found = [type_for(item, known, place_of) for item in form.items]
         return Tuple(tuple(type_ for type_, _ in found)), Axes(items=tuple(a for _, a in found))
     if isinstance(form, ArrayForm):
         dims = [_length(n, known) for n in form.lengths]
@@ -199,20 +232,23 @@ def has_derivative(form: Form) -> bool:
     """Whether something of this form may depend on what is differentiated."""
     if isinstance(form, TupleForm):
         return any(map(has_derivative, form.items))
-    if isinstance(form, (StaticForm, UnseenForm)):
+    if isinstance(form, (ArgumentForm, StaticForm, UnseenForm)):
         return False
-    return is_differentiable(type_for(form, ())[0])
+    return is_differentiable(type_for(form)[0])
 
 
-def fits(form: Form, axes: Axes, value: Any, length_of: Callable[[Axis], int]) -> bool:
-    """Whether a (plain) value is of this form, with these lengths."""
+def fits(form: Form, axes: Axes, value: Any, at: Callable[[Steps], Any]) -> bool:
+    """Whether a value, plain but for arguments, is of this form, with these lengths. at: gives the
+    arguments of the call."""
+    if axes.argument is not None:
+        return value is at(axes.argument)
     if isinstance(form, TupleForm):
         if not isinstance(value, (tuple, list)) or type(value) is not form.cls:
             return False
         if len(value) != len(form.items):
             return False
         parts = zip(form.items, axes.items, value, strict=True)
-        return all(fits(part, below, item, length_of) for part, below, item in parts)
+        return all(fits(part, below, item, at) for part, below, item in parts)
     if isinstance(form, ArrayForm):
         return (
             type(value) is np.ndarray
@@ -220,7 +256,7 @@ def fits(form: Form, axes: Axes, value: Any, length_of: Callable[[Axis], int]) -
             and value.dtype.isnative
             and value.ndim == len(axes.lengths)
             and all(
-                _has_length(n, wanted, length_of)
+                _has_length(n, wanted, at)
                 for n, wanted in zip(value.shape, axes.lengths, strict=True)
             )
         )
@@ -229,9 +265,12 @@ def fits(form: Form, axes: Axes, value: Any, length_of: Callable[[Axis], int]) -
     return isinstance(form, StaticForm) and same_static(value, form.value)
 
 
-def _has_length(n: int, wanted: Axis | int | str | None, length_of: Callable[[Axis], int]) -> bool:
+def _has_length(n: int, wanted: Axis | int | str | None, at: Callable[[Steps], Any]) -> bool:
     if wanted is None:
         return True
     if isinstance(wanted, str):
         return n >= 2
-    return n == (wanted if isinstance(wanted, int) else length_of(wanted))
+    if isinstance(wanted, int):
+        return n == wanted
+    steps, number = wanted
+    return bool(n == at(steps).shape[number])

@@ -12,8 +12,11 @@ too: it is not stored to.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
@@ -103,7 +106,22 @@ def _noted(lowering: Lowering, node: Any, function: FunctionType, recording: Rec
         recording.around[-1] if recording.around else None,
         is_library(_caller(lowering).function),
         (code.co_filename, code.co_firstlineno, last),
+        recording.remembering > 0,
     )
+
+
+@contextmanager
+def remembering(lowering: Lowering) -> Iterator[None]:
+    """Within the block, a function is called that remembers its results."""
+    recording = lowering.recording
+    if recording is None:
+        yield
+        return
+    recording.remembering += 1
+    try:
+        yield
+    finally:
+        recording.remembering -= 1
 
 
 def _caller(lowering: Lowering) -> Frame:
@@ -126,9 +144,14 @@ def _record(
         tuple(argument_of(lowering, item) for item in arguments),
         {key: argument_of(lowering, item) for key, item in keywords.items()},
     )
+    parameters = inspect.signature(noted.function, follow_wrapped=False)
+    places = parameters.bind(
+        *((0, i) for i in range(len(arguments))), **{key: (1, key) for key in keywords}
+    )
+    place_of = functools.partial(_place_of, places.arguments, parameters)
     try:
-        type_, axes = observed.type_for(form, list(_known(lowering, tree)))
-    except TypeRuleError as error:
+        type_, axes = observed.type_for(form, list(_known(lowering, tree)), place_of)
+    except (TypeRuleError, LookupError) as error:
         raise _refusal(lowering, node, f"it returned {form}: {error}") from None
     name = noted.function.__name__.replace("<lambda>", "function")
     callee = Recorded(noted.function, name, noted.site, form, axes)
@@ -136,11 +159,38 @@ def _record(
     value = lowering.emit(EFFECT, {"args": tree[0], "keywords": tree[1], "type": type_}, callee)
     assert lowering.recording is not None
     lowering.recording.made.append(noted)
-    return _returned(lowering, lowering.wrap(value, reached), form)
+    return _returned(lowering, lowering.wrap(value, reached), form, axes, (arguments, keywords))
 
 
-def _returned(lowering: Lowering, item: Any, form: observed.Form) -> Any:
-    """What a call returns whose value is this one: nobody may change it."""
+def _place_of(
+    places: Mapping[str, Any], signature: inspect.Signature, steps: observed.Steps
+) -> observed.Steps:
+    """Where an argument stands in a call, from where it stands in the parameters."""
+    name, *rest = steps
+    if signature.parameters[name].kind in (_KINDS.VAR_POSITIONAL, _KINDS.VAR_KEYWORD):
+        return (*places[name][rest[0]], *rest[1:])
+    return (*places[name], *rest)
+
+
+_KINDS = inspect.Parameter
+
+
+def _part(lowering: Lowering, item: Any, steps: observed.Steps) -> Any:
+    """What stands at a place of the arguments of a call."""
+    for step in steps:
+        if isinstance(item, (ListRef, DictRef)):
+            item = lowering.contents[item.storage]
+        item = (item.items if isinstance(item, TupleOf) else item)[step]
+    return item
+
+
+def _returned(
+    lowering: Lowering, item: Any, form: observed.Form, axes: observed.Axes, given: Any
+) -> Any:
+    """What a call returns whose value is this one: nobody may change it. given: what it is given,
+    which it may return itself."""
+    if axes.argument is not None:
+        return _part(lowering, given, axes.argument)
     if isinstance(form, observed.StaticForm):
         return Static(form.value)
     if isinstance(item, Ref):
@@ -148,7 +198,8 @@ def _returned(lowering: Lowering, item: Any, form: observed.Form) -> Any:
     if not isinstance(form, observed.TupleForm):
         return item
     items = tuple(
-        _returned(lowering, below, part) for below, part in zip(item.items, form.items, strict=True)
+        _returned(lowering, *parts, given)
+        for parts in zip(item.items, form.items, axes.items, strict=True)
     )
     if form.cls is tuple:
         return TupleOf(items)

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gradscribe.frontend.calls import observed
-from gradscribe.frontend.calls.observed import Axes, Axis, Form, Steps, UnseenForm
+from gradscribe.frontend.calls.observed import Axes, Form, Steps, UnseenForm
 from gradscribe.frontend.interface import Site
 from gradscribe.primitives.contract_kinds import PURE
 
@@ -84,13 +84,15 @@ class Recorded:
         given = copied(tree)
         result = self.function(*given[0], **given[1])
         self.check_unchanged(tree, given)
-        return owned(self.checked(result, tree))
+        return self.checked(result, given, lambda value: value)
 
-    def checked(self, result: Any, tree: Any) -> Any:
-        """A (plain) result, if it is what it must be."""
-        if observed.fits(self.form, self._axes, result, functools.partial(_length_in, tree)):
-            return result
-        raise UnexpectedError(self.site, observed.form_of(result))
+    def checked(self, out: Any, given: Any, plain: Callable[[Any], Any]) -> Any:
+        """A result, plain and in memory of its own, if it is what it must be. given: the arguments
+        of the call."""
+        result = plain_but(out, plain, self._axes)
+        if observed.fits(self.form, self._axes, result, functools.partial(at, given)):
+            return owned(result, self._axes)
+        raise UnexpectedError(self.site, observed.form_of(plain_tree(out, plain)))
 
     def check_unchanged(self, before: Any, after: Any) -> None:
         if not is_same(before, after):
@@ -118,21 +120,19 @@ class Differentiated:
 
         def of_active(*leaves: Any) -> tuple[Any, ...]:
             pairs = dict(zip(self._active, leaves, strict=True))
-            own_args, own_keywords = replaced(given, pairs)
-            out = call.function(*own_args, **own_keywords)
+            own = replaced(given, pairs)
+            out = call.function(*own[0], **own[1])
             after = [plain_tree(leaf, machine.plain) for leaf in leaves]
             call.check_unchanged([at(tree, steps) for steps in self._active], after)
-            result = plain_tree(out, machine.plain)
-            found.append(call.checked(result, tree))
+            found.append(call.checked(out, own, machine.plain))
             return tuple(at(out, steps) for steps in self._results)
 
         leaves = [at(given, steps) for steps in self._active]
         _, pullback = machine.vjp(of_active, leaves)
         call.check_unchanged(tree, given)
         likes = [at(tree, steps) for steps in self._active]
-        result = owned(found[0])
-        outs = [at(result, steps) for steps in self._results]
-        return result, Pullback(pullback, likes, outs)
+        outs = [at(found[0], steps) for steps in self._results]
+        return found[0], Pullback(pullback, likes, outs)
 
 
 class Pullback:
@@ -207,9 +207,25 @@ def plain_tree(tree: Any, plain: Callable[[Any], Any]) -> Any:
     return tree
 
 
-def owned(result: Any) -> Any:
-    """A result in memory of its own: nobody knows who else has it."""
-    return copied(result)
+def plain_but(tree: Any, plain: Callable[[Any], Any], axes: Axes) -> Any:
+    """The values themselves, but for what must be arguments."""
+    if axes.argument is not None:
+        return tree
+    found = plain(tree)
+    if type(found) in (tuple, list) and len(found) == len(axes.items):
+        parts = zip(found, axes.items, strict=True)
+        return type(found)(plain_but(item, plain, below) for item, below in parts)
+    return plain_tree(found, plain)
+
+
+def owned(result: Any, axes: Axes) -> Any:
+    """A result in memory of its own: nobody knows who else has it. What is an argument is None."""
+    if axes.argument is not None:
+        return None
+    if not axes.items:
+        return copied(result)
+    parts = zip(result, axes.items, strict=True)
+    return type(result)(owned(item, below) for item, below in parts)
 
 
 def is_same(a: Any, b: Any) -> bool:
@@ -243,8 +259,3 @@ def _as_type(item: Any, like: Any) -> Any:
     if type(like) is np.ndarray:
         return np.array(item, like.dtype)
     return item if type(item) is type(like) else type(like)(item)
-
-
-def _length_in(tree: Any, axis: Axis) -> int:
-    steps, number = axis
-    return int(at(tree, steps).shape[number])

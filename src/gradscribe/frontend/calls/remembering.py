@@ -13,7 +13,7 @@ from typing import Any
 import gast
 
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import handlers, introspection
+from gradscribe.frontend.calls import handlers, introspection, recorded_calls
 from gradscribe.frontend.control.final_blocks import walk_all
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import Lowering
@@ -66,7 +66,8 @@ def _call(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if isinstance(function, LocalFunction):
         _check_variables(lowering, node, function)
     before, made = dict(lowering.contents), len(lowering.builder.operations)
-    result = calls.call(lowering, node, function, tuple(given), keywords)
+    with recorded_calls.remembering(lowering):
+        result = calls.call(lowering, node, function, tuple(given), keywords)
     effects = (o for o in walk_all(lowering.builder.operations[made:]) if o.primitive is EFFECT)
     if any(lowering.contents.get(storage) is not held for storage, held in before.items()) or any(
         not makes_exception(effect.callee) for effect in effects

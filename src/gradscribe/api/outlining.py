@@ -124,7 +124,9 @@ class Inlined:
         for operation in operations:
             builder.append(self._renewed(operation))
         assert builder.location is not None
-        if not builder.location.filename.startswith(_MADE):
+        if builder.location.filename.startswith(_MADE):
+            builder.operations[start:] = map(_as_primal, builder.operations[start:])
+        else:
             builder.relocate(start, builder.location)
 
     def values(self, of: Iterable[Value]) -> list[Value]:
@@ -145,6 +147,16 @@ class Inlined:
         own = tuple(replace(value) for value in values)
         self._mapping.update(zip(values, own, strict=True))
         return own
+
+
+def _as_primal(operation: Operation) -> Operation:
+    """An operation that the program itself has: of a derivative, it is none of the program's."""
+    regions = tuple(
+        replace(region, operations=tuple(map(_as_primal, region.operations)))
+        for region in operation.regions
+    )
+    place = operation.location and replace(operation.location, role="primal")
+    return replace(operation, regions=regions, location=place)
 
 
 def divided(

@@ -11,15 +11,9 @@ from tests.sampling import one_in
 NOT_YET = frozenset(
     {
         "scipy: solve_toeplitz",  # the last bit of its value
-        "scipy: sums over labels",  # a dtype is taken for its class
         "inactive: a list of constants filled",
-        "inactive: a total of constants of the module",
         "inactive: ctypes.memmove to scratch",
         "inactive: statistics of constants",
-        "inactive: a new array of constants, stored in scratch",
-        "inactive: a filtered constant",
-        "inactive: a solution over constants",
-        "inactive: a condition that C computes of constants",
         "inactive: scratch of an object",
     }
 )

@@ -63,6 +63,8 @@ def captured_variable(lowering: Lowering, value: Any, path: Path, name: str) -> 
         lowering.outside.entered.update({storage: lowering.contents[storage] for storage in new})
         lowering.outside.captures.append((Capture(argument.name, path), parameter))
         lowering.outside.captured[key] = found
+        if not argument.has_tensor:
+            lowering.outside.constants.update(parameter.leaves)
         if not isinstance(value, RunTimeObject):
             lowering.outside.found[id(value)] = value
         known_inputs.enter_number(lowering, found, value, path)

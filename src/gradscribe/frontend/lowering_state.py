@@ -72,7 +72,8 @@ class Outside:
     dependencies: what was resolved, and must be the same at each call.
     integers: the inputs that are lists of integers, with their numbers among the leaves. numbers:
     the numbers among the captures, with the places of their paths; known: the places of those that
-    the function is lowered for.
+    the function is lowered for. constants: the inputs that are of no Tensors, by which nobody
+    differentiates.
     """
 
     captures: list[tuple[Capture, Parameter]] = field(default_factory=list)
@@ -97,6 +98,7 @@ class Outside:
     dependencies: dict[Any, Dependency] = field(default_factory=dict)
     integers: dict[Value, int] = field(default_factory=dict)
     numbers: dict[Value, tuple[Any, ...]] = field(default_factory=dict)
+    constants: set[Value] = field(default_factory=set)
     known: frozenset[tuple[Any, ...]] = frozenset()
 
     def meet(self, ref: ObjectRef, *, compared: bool = False) -> None:

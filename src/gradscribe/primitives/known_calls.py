@@ -54,7 +54,7 @@ FUNCTIONS: tuple[Row, ...] = (
         int len oct ord pow range repr round slice str sum
         """,
     ),
-    Row("builtins", SELECTS, "max min sorted tuple", unless="key"),
+    Row("builtins", SELECTS, "max min sorted tuple"),
     Row("builtins", LEADS, "dict enumerate filter getattr iter list map next reversed set zip"),
     Row("builtins", ASKS, "callable hasattr hash id isinstance issubclass object type"),
     Row("builtins", STREAM, "input open print"),

@@ -180,7 +180,9 @@ def _value_may_vary(lowering: Lowering, value: Value) -> bool:
     pending, seen = [value], set[Value]()
     while pending:
         value = pending.pop()
-        if value in seen or not is_differentiable(value.type):
+        if value in seen or value in lowering.outside.constants:
+            continue
+        if not is_differentiable(value.type):
             continue
         seen.add(value)
         definition = lowering.builder.definition(value)

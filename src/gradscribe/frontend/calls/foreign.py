@@ -13,10 +13,13 @@ see `kept_memory`.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 import operator
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+import types
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from gradscribe.frontend import kept_memory, kept_variables, outside
@@ -39,8 +42,8 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import BOOL, Array, Opaque, Type
-from gradscribe.primitives.contract_kinds import Contract, parameters
-from gradscribe.primitives.contracts import called_back, contract_of
+from gradscribe.primitives.contract_kinds import UNKNOWN, Contract, parameters
+from gradscribe.primitives.contracts import called_back, contract_of, contract_of_method
 from gradscribe.primitives.control import ASSERT, COPY, EFFECT, LENT, WRITTEN
 
 
@@ -142,12 +145,35 @@ def _write(
 
 def contract(callee: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Contract:
     """What a call may do to what it is given."""
-    given = (*arguments, *keywords.values())
+    given = [*arguments, *keywords.values()]
     known = [item.value for item in given if isinstance(item, Static)]
     found = contract_of(callee, len(arguments), keywords, known)
-    if calls_back(callee, [*arguments, *keywords.values()]):
+    if calls_back(callee, given):
         return called_back(callee, found)
-    return found
+    return _with_objects(callee, found, given)
+
+
+def method_contract(cls: type | None, name: str, given: Sequence[Any]) -> Contract:
+    """The same of a method of an object of this class."""
+    return _with_objects(name, contract_of_method(cls, name), given)
+
+
+def _with_objects(callee: Any, found: Contract, given: Sequence[Any]) -> Contract:
+    """A function that calls what it is given, or takes its items, runs code that may be kept."""
+    is_calling = callee in _CALLING if isinstance(callee, Hashable) else False
+    return UNKNOWN if is_calling and any(map(_may_be_function, given)) else found
+
+
+_CALLING = frozenset(
+    {re.sub, re.subn, "sub", "subn", sorted, min, max, map, filter, functools.reduce}
+    | {sum, any, all, list, tuple, set, frozenset, dict, next, iter}
+)
+
+
+def _may_be_function(item: Any) -> bool:
+    """Whether an object of the running program may be a function or an iterator."""
+    cls = item.type.cls if isinstance(item, Value) and isinstance(item.type, Opaque) else str
+    return cls is None or issubclass(cls, (types.FunctionType, types.MethodType, Iterator))
 
 
 def calls_back(callee: Any, given: Sequence[Any]) -> bool:

@@ -45,7 +45,6 @@ from gradscribe.ir.types import (
     is_integer,
 )
 from gradscribe.primitives.contract_kinds import PURE
-from gradscribe.primitives.contracts import contract_of_method
 from gradscribe.primitives.control import EFFECT, RUN, STOP_GRADIENT
 from gradscribe.primitives.typing import type_of
 
@@ -243,7 +242,7 @@ def method(
     type_ = texts.type_of_method(receiver, name)
     if type_ is not None:
         return emit(lowering, Method(name), (receiver, *arguments), keywords, type_, RUN)
-    contract = contract_of_method(_class_of(receiver), name)
+    contract = foreign.method_contract(_class_of(receiver), name, given)
     if not contract.is_pure or foreign.calls_back(Method(name), given):
         given = ((receiver, *arguments), keywords)
         return foreign.call(lowering, node, Method(name), given, Opaque(), contract)

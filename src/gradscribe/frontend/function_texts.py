@@ -121,9 +121,9 @@ class _LookingUp(ast.NodeTransformer):
 
 
 def first_of(generator: Any) -> str:
-    """What the text of a generator expression calls what its first `for` runs over."""
-    first = generator.generators[0].iter
-    return identifier(first.id) if isinstance(first, gast.Name) else FIRST
+    """What the text of a generator expression calls what its first `for` runs over, which is
+    computed where the generator is made."""
+    return FIRST if FIRST not in names_in(generator) else f"all_{FIRST}"
 
 
 def identifier(name: str) -> str:
@@ -133,8 +133,7 @@ def identifier(name: str) -> str:
 def _maker(generator: Any) -> Any:
     """`lambda: (… for … in items)`: what the first `for` runs over is computed outside."""
     first = generator.generators[0]
-    if not isinstance(first.iter, gast.Name):
-        first.iter = gast.Name(first_of(generator), gast.Load(), None, None)
+    first.iter = gast.Name(first_of(generator), gast.Load(), None, None)
     return gast.Lambda(gast.arguments([], [], None, [], [], None, []), generator)
 
 

@@ -103,10 +103,11 @@ def _looking_up(
 ) -> tuple[FunctionText, dict[str, Value]]:
     """The text of a function, and the objects in which it looks variables up, by name."""
     text = function_texts.text_of(item.node)
+    first = function_texts.first_of(item.node) if isinstance(item.node, gast.GeneratorExp) else ""
     owners: dict[str, Value] = {}
     names: dict[str, str] = {}
     for key in found:
-        name = text.free.get(key)
+        name = None if key == first else text.free.get(key)
         owner = None if name is None else kept_variables.owner_of(lowering, item, name)
         if owner is None:
             continue

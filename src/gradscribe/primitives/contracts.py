@@ -167,10 +167,13 @@ def _of_call(row: Row, callee: Any, count: int, keywords: Collection[str]) -> Co
     writes = set(contract.writes)
     if isinstance(callee, np.ufunc):
         writes |= {*range(callee.nin, callee.nin + callee.nout)}
+    targets = {name.lower(): name for name in names}
     for option in given:
         if isinstance(option, str) and option.startswith("overwrite_"):
-            target = option.removeprefix("overwrite_")
-            writes.add(target if target in names or not names else 0)
+            target = targets.get(option.removeprefix("overwrite_"))
+            if target is None:  # of several, or under another name
+                return replace(contract, writes=None)
+            writes.add(target)
     return replace(contract, writes=frozenset(writes) if writes & given else frozenset())
 
 

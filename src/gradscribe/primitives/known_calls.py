@@ -232,13 +232,14 @@ FUNCTIONS: tuple[Row, ...] = (
     ),
     Row(
         "numpy",
-        COMPUTES,
+        SELECTS,
         """
         bool complex128 complex64 dtype finfo float16 float32 float64 iinfo int16 int32 int64 int8
         uint16 uint32 uint64 uint8
         """,
     ),
     Row("numpy", ASKS, "errstate"),
+    Row("numpy", PURE, "empty empty_like"),
     Row("scipy.integrate", COMPUTES, "fixed_quad quad"),
     Row("numpy", VIEWS, "from_dlpack frombuffer"),
     Row(
@@ -283,7 +284,7 @@ FUNCTIONS: tuple[Row, ...] = (
         astype average bartlett base_repr binary_repr bincount blackman block broadcast_shapes
         can_cast column_stack common_type convolve copy corrcoef correlate count_nonzero cov cross
         datetime_as_string datetime_data delete diag_indices diag_indices_from diagflat diff
-        digitize dstack ediff1d einsum_path empty empty_like extract eye flatnonzero
+        digitize dstack ediff1d einsum_path extract eye flatnonzero
         format_float_positional format_float_scientific fromstring full full_like geomspace
         gradient hamming hanning histogramdd hstack i0 identity indices inner insert interp
         intersect1d isclose iscomplex iscomplexobj isdtype isfortran isin isreal isrealobj isscalar
@@ -459,7 +460,7 @@ FUNCTIONS: tuple[Row, ...] = (
         """
         bandwidth block_diag cdf2rdf cholesky circulant companion convolution_matrix coshm cosm
         cossin det dft eig eig_banded eigh eigh_tridiagonal eigvals eigvals_banded eigvalsh
-        eigvalsh_tridiagonal expm expm_frechet fiedler fiedler_companion fractional_matrix_power
+        eigvalsh_tridiagonal expm expm_frechet fiedler fiedler_companion
         hadamard hankel helmert hessenberg hilbert invhilbert invpascal ishermitian issymmetric
         khatri_rao ldl logm lstsq lu matmul_toeplitz matrix_balance norm null_space ordqz orth
         orthogonal_procrustes pascal pinv pinvh polar qr qr_multiply qr_update qz rq rsf2csf schur
@@ -468,7 +469,9 @@ FUNCTIONS: tuple[Row, ...] = (
         solve_triangular solveh_banded sqrtm subspace_angles svd svdvals tanhm tanm toeplitz
         """,
     ),
-    Row("scipy.linalg", SELECTS, "cho_factor cholesky_banded inv lu_factor"),
+    Row(
+        "scipy.linalg", SELECTS, "fractional_matrix_power cho_factor cholesky_banded inv lu_factor"
+    ),
     Row(
         "scipy.signal.windows",
         COMPUTES,
@@ -859,7 +862,7 @@ METHODS: tuple[Row, ...] = (
     Row("builtins:dict", HOLDS),
     Row("builtins:set", HOLDS),
     Row("builtins:BaseException", LEADS),
-    Row("_thread:lock", ASKS),
+    Row("_thread:LockType", ASKS),
     Row("_thread:RLock", ASKS),
     Row("_hashlib:HASH", LEADS),
 )

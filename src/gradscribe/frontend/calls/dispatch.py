@@ -37,13 +37,14 @@ from gradscribe.frontend.values import (
     LocalFunction,
     ObjectRef,
     PartialOf,
+    Ref,
     Static,
     TupleOf,
 )
 from gradscribe.ir.core import Value
 from gradscribe.ir.generators import made_by
 from gradscribe.ir.probing import probe
-from gradscribe.ir.types import Opaque
+from gradscribe.ir.types import Array, Opaque
 from gradscribe.primitives import optional
 from gradscribe.primitives.contract_kinds import UNKNOWN
 from gradscribe.primitives.contracts import contract_of
@@ -163,6 +164,8 @@ def _call_object(
         return static_values.value_of(callee(*plain))
     if primitive is not None or composition is not None:
         foreign.refuse_overwritten(lowering, node, callee, arguments, keywords)
+    if _hands_on(lowering, callee, arguments):  # `np.float64(x)` is `x` itself, if it can be
+        return call(lowering, node, Static(np.asarray), (*arguments, Static(callee)), keywords)
     special = protocols.operate(lowering, node, callee, arguments)
     if special is not None:
         return special
@@ -208,6 +211,14 @@ def _call_unregistered(
         assert function is not None
         return inlining.call_function(lowering, node, function, (owner, *arguments), keywords)
     return _call_unknown(lowering, node, callee, arguments, keywords)
+
+
+def _hands_on(lowering: Lowering, callee: Any, arguments: tuple[Any, ...]) -> bool:
+    """Whether this is a class of NumPy's numbers that is given an array with axes."""
+    if not isinstance(callee, type) or not issubclass(callee, np.generic) or len(arguments) != 1:
+        return False
+    type_ = lowering.value(arguments[0]).type if isinstance(arguments[0], Ref) else None
+    return isinstance(type_, Array) and type_.rank > 0
 
 
 def _is_known(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> bool:

@@ -77,7 +77,9 @@ def grad(
     compiled, too. Raises an `UnsupportedError` for what cannot be compiled, when called.
 
     compile=False runs the function as it is, on arrays that record NumPy's calls: slower, and there
-    is no source, but any Python will do. All transforms take `compile`. jit: reserved.
+    is no source, but any Python will do. compile="auto" does that for the calls that cannot be
+    compiled, and compiles the rest; `.report` says which calls. All transforms take `compile`. jit:
+    reserved.
     """
     chosen = compiles(function, compile, jit)
     return Gradient(function, argnums, has_aux=has_aux, compiles=chosen)

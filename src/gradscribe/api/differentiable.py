@@ -328,7 +328,7 @@ def differentiable(
 
     argnums: which arguments are differentiated (an int, a tuple, or None for every floating
     leaf). jit: reserved. compile: False runs the function as it is, on arrays that record
-    NumPy's calls.
+    NumPy's calls; "auto" does, where it cannot be compiled.
     """
     chosen = compiles(function, compile, jit)
     if function is None:

@@ -491,6 +491,76 @@ def test_what_returns_an_argument_returns_that_very_object(function):
     assert "_vjp" not in gradient.source
 
 
+given: list[Any] = []
+
+
+def keep(items):
+    given.append(items)
+    return eval("np.sum(items[0])", {"np": np, "items": items})
+
+
+def count_kept():
+    return eval("float(len(given[-1]))", {"given": given})
+
+
+def grows_what_is_kept(x):
+    items = [x, x * 2]
+    total = keep(items)
+    items.append(x)
+    return total * count_kept()
+
+
+class Memory:
+    previous: Any = None
+
+    def start(self):
+        self.previous = eval("None")
+
+    def step(self, x):
+        eval("0")
+        found = 1.0 if self.previous is None else np.sum(self.previous)
+        self.previous = x
+        return x * found
+
+
+MEMORY = Memory()
+
+
+def changes_what_is_kept(x):
+    MEMORY.start()
+    y = x * 1
+    total = 0.0
+    for _ in range(3):
+        total += np.sum(MEMORY.step(y))
+        y += 1.0
+    return total
+
+
+@pytest.mark.parametrize(
+    "function", [grows_what_is_kept, changes_what_is_kept], ids=lambda f: f.__name__
+)
+def test_what_a_call_has_kept_is_seen_to_change(function):
+    gradient = gs.value_and_grad(function, compile="auto")
+    for _ in range(3):
+        value, d_x = gradient(X)
+        assert value == pytest.approx(function(X))
+        np.testing.assert_allclose(d_x, differences(function, X), rtol=1e-7)
+    assert "what another such call may have kept has changed since" in gradient.report
+
+
+def test_an_array_that_calls_have_not_kept_may_change_between_them():
+    def function(x):
+        y = x * 1
+        for _ in range(3):
+            y += 0.1 * by_a_program_in_a_string(y)
+        return np.sum(y)
+
+    gradient = gs.grad(function, compile="auto")
+    for _ in range(2):
+        np.testing.assert_allclose(gradient(X), differences(function, X), rtol=1e-7)
+    assert "is compiled, but for" in gradient.report
+
+
 def test_arguments_that_no_derivative_passes_by_are_no_matter():
     def weighted(x, w):
         eval("0")

@@ -12,9 +12,9 @@ import dis
 import functools
 import sys
 import traceback
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import (
     CO_ASYNC_GENERATOR,
     CO_COROUTINE,
@@ -61,7 +61,8 @@ class Partly:
     seen: what calls returned in recorded runs. recorded: the codes of the functions whose calls are
     recorded, and why. whole: for what is done with the program (by a key of the caller's), why it
     is recorded as a whole.
-    ran: the user's functions that ran, compiled or not.
+    ran: the user's functions that ran, compiled or not. keeping: the calls that may have kept
+    something of what they were given.
     surprises: how often one returned something else. is_observed: whether the latest run was.
     """
 
@@ -72,6 +73,7 @@ class Partly:
         self.whole: dict[Hashable, str] = {}
         self._refused: set[Site] = set()
         self._surprising: set[Site] = set()
+        self.keeping: set[Site] = set()
         self._unrecordable: set[int] = set()
         self._doubtful: set[Site] = set()
         self.ran: set[CodeType] = set()
@@ -80,7 +82,7 @@ class Partly:
 
     def recording(self) -> Recording:
         """What a lowering is told."""
-        return Recording(self.form, self._known)
+        return Recording(self.form, self._known, self.keeping)
 
     def form(self, site: Site) -> Form | None:
         """What a call returns, if it is recorded."""
@@ -207,11 +209,14 @@ def compiled_as_a_whole(name: str) -> str:
 @dataclass(frozen=True)
 class _Begun:
     """A call that runs: its arguments, each with what it held before, where in its parameters the
-    objects stand that it was given, and where in the run it began."""
+    objects stand that it was given, these objects, and where in the run it began. counts: how often
+    each of them was referred to then."""
 
     arguments: list[tuple[Any, Any]]
     places: dict[int, Steps]
+    objects: list[Any]
     start: Any
+    counts: list[int] = field(default_factory=list)
 
 
 class _Observer:
@@ -229,14 +234,20 @@ class _Observer:
         if caller is None or _is_tool(caller) or _is_own(frame):
             return
         if event == "call":
-            given = {name: frame.f_locals.get(name) for name in _parameters(code)}
-            contents = [(item, self._content(item)) for item in given.values()]
-            self._begun[frame] = _Begun(
-                contents, self._identities(given), self._machine.start_of(list(given.values()))
-            )
+            begun = self._begun[frame] = self._begin(frame, code)
+            begun.counts.extend(_references(begun))
             return
         site = Site(id(code), caller.f_code.co_filename, caller.f_lineno, _columns(caller))
-        self._partly.note(frame, site, self._form(self._begun.pop(frame, None), value, caller))
+        found = self._begun.pop(frame, None)
+        if found is None or _may_keep(found, code, value):
+            self._partly.keeping.add(site)
+        self._partly.note(frame, site, self._form(found, value, caller))
+
+    def _begin(self, frame: FrameType, code: CodeType) -> _Begun:
+        given = {name: frame.f_locals.get(name) for name in _parameters(code)}
+        contents = [(item, self._content(item)) for item in given.values()]
+        start = self._machine.start_of(list(given.values()))
+        return _Begun(contents, self._identities(given), list(_objects(given.values())), start)
 
     def _form(self, begun: _Begun | None, value: Any, caller: FrameType) -> Form:
         """The form of a result, if a call like this can be recorded by itself."""
@@ -266,6 +277,27 @@ class _Observer:
         if type(found) in (list, dict):
             return tuple(found.items()) if type(found) is dict else tuple(found)
         return found.copy() if type(item) is np.ndarray else found
+
+
+def _objects(items: Iterable[Any]) -> Iterator[Any]:
+    """The objects among arguments, and in these, that may be kept, and change."""
+    for item in items:
+        if type(item) is not tuple and not isinstance(item, _VALUES):
+            yield item
+        if type(item) in (tuple, list, dict):
+            yield from _objects(item.values() if type(item) is dict else item)
+
+
+def _references(begun: _Begun) -> Iterator[int]:
+    return map(sys.getrefcount, begun.objects)
+
+
+def _may_keep(begun: _Begun, code: CodeType, value: Any) -> bool:
+    """Whether a call that returns this value may have kept, for others, what it was given."""
+    if not set(code.co_cellvars).isdisjoint(_parameters(code)):
+        return True
+    counts = zip(_references(begun), begun.counts, begun.objects, strict=True)
+    return any(now - (item is value) > before for now, before, item in counts)
 
 
 def _columns(frame: FrameType) -> tuple[int, int] | None:

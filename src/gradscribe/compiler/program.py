@@ -150,7 +150,7 @@ class Program:
         in a list, or a number from outside, have to be known."""
         types = ArgumentTypes(known)
         try:
-            again = recording and Recording(recording.form, recording.seen)
+            again = recording and Recording(recording.form, recording.seen, recording.keeping)
             return Primal(self, values, sampled, types, keyed, numbers, again)
         except KnownListError as error:
             leaf = types.leaves[error.leaf]

@@ -8,7 +8,7 @@ arguments that it depends on, said as `Path`s that the driver reads again at eve
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -311,7 +311,8 @@ class Recording:
     """Which calls are recorded when the program runs, and not compiled; see `recorded_calls`.
 
     form: what such a call returns (None: it is no such call); seen: what any call returned in a
-    recorded run, if it was one thing. compiled: the other calls, in the order in which
+    recorded run, if it was one thing; keeping: those that may have kept what they were given.
+    compiled: the other calls, in the order in which
     they are met. around: those that are being compiled now, the innermost last. made: the recorded
     ones. kept: the memory that those may have kept, and what was in it then. remembering: how many
     calls of functions are being compiled that remember their results.
@@ -319,6 +320,7 @@ class Recording:
 
     form: Callable[[Site], Form | None]
     seen: Callable[[Site], Form | None]
+    keeping: Collection[Site] = ()
     compiled: list[Call] = field(default_factory=list)
     around: list[Call] = field(default_factory=list)
     made: list[Call] = field(default_factory=list)

@@ -155,7 +155,7 @@ def _record(
         raise _refusal(lowering, node, f"it returned {form}: {error}") from None
     name = noted.function.__name__.replace("<lambda>", "function")
     callee = Recorded(noted.function, name, noted.site, form, axes)
-    reached = _keep(lowering, node, given)
+    reached = _keep(lowering, node, noted, given)
     value = lowering.emit(EFFECT, {"args": tree[0], "keywords": tree[1], "type": type_}, callee)
     assert lowering.recording is not None
     lowering.recording.made.append(noted)
@@ -222,24 +222,23 @@ def _known(lowering: Lowering, tree: Any) -> Iterator[tuple[Affine, int, observe
                     yield length, sample, (steps, number)
 
 
-def _keep(lowering: Lowering, node: Any, given: tuple[Any, ...]) -> frozenset[Storage]:
-    """Note that a call may keep the arrays that it is given; refuse it where another one may have
+def _keep(lowering: Lowering, node: Any, noted: Call, given: tuple[Any, ...]) -> frozenset[Storage]:
+    """The arrays that a call is given. Note what it may keep; refuse it where another one may have
     kept what has changed since."""
-    assert lowering.recording is not None
-    kept: dict[Any, Any] = lowering.recording.kept
+    recording = lowering.recording
+    assert recording is not None
+    for storage, contents in recording.kept.items():
+        if lowering.contents.get(storage, contents) is not contents:
+            raise _refusal(lowering, node, "what another such call may have kept has changed since")
     reached = {
         storage: lowering.contents[storage]
         for item in given
         for storage in storages(lowering, item)
-        if isinstance(lowering.contents.get(storage), Value)
+        if storage in lowering.contents
     }
-    for storage, contents in kept.items():
-        if storage not in reached and lowering.contents.get(storage, contents) is not contents:
-            raise _refusal(
-                lowering, node, "an array changes that was given to such a call before it"
-            )
-    kept.update(reached)
-    return frozenset(reached)
+    if noted.site in recording.keeping:
+        recording.kept.update(reached)
+    return frozenset(s for s, contents in reached.items() if isinstance(contents, Value))
 
 
 def _refuse_unlike(lowering: Lowering, node: Any, item: Any) -> None:

@@ -13,7 +13,6 @@ NOT_YET = frozenset(
         "scipy: solve_toeplitz",  # the last bit of its value
         "inactive: a list of constants filled",
         "inactive: ctypes.memmove to scratch",
-        "inactive: statistics of constants",
         "inactive: scratch of an object",
     }
 )

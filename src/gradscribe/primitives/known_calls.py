@@ -633,6 +633,15 @@ FUNCTIONS: tuple[Row, ...] = (
         wofz wright_bessel wrightomega xlog1py xlogy y0 y1 yn yv yve zetac
         """,
     ),
+    Row(
+        "scipy.stats",
+        COMPUTES,
+        """
+        describe entropy gmean hmean iqr kendalltau kurtosis linregress median_abs_deviation moment
+        pearsonr rankdata sem skew spearmanr trim_mean ttest_1samp ttest_ind ttest_rel variation
+        wasserstein_distance zscore
+        """,
+    ),
 )
 """Functions, and classes that are called."""
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import operator
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -30,7 +31,7 @@ from gradscribe.frontend.values import (
     is_number,
 )
 from gradscribe.ir.affine import Affine, Symbol
-from gradscribe.ir.core import Method, Primitive, Value
+from gradscribe.ir.core import LOOP, Method, Operation, Primitive, Value
 from gradscribe.ir.known import all_known
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import (
@@ -95,7 +96,7 @@ def call(
         return _in_text(lowering, Method(callee.__name__), (Static(text), *arguments), keywords)
     _refuse_by_name(lowering, node, callee, name)
     unused = node is lowering.discarded or callee in _TEXTS
-    if not unused and any(may_vary(lowering, item) for item in given):
+    if not unused and any(may_vary(lowering, item, surely=True) for item in given):
         lowering.unsupported(
             node,
             f"`{name}` cannot be differentiated: it has no rule and no Python source "
@@ -159,23 +160,27 @@ def emit(
     return lowering.wrap(lowering.emit(primitive, tree, callee))
 
 
-def may_vary(lowering: Lowering, item: Any) -> bool:
+def may_vary(lowering: Lowering, item: Any, surely: bool = False) -> bool:
     """Whether a value may depend on what is differentiated: floating, not detached, and not
-    computed of integers and constants alone."""
+    computed of integers and constants alone.
+
+    surely: of what loops carry, whether it does before the first iteration. Where that is not so,
+    it is known only once all is lowered (`transforms.opacity`).
+    """
     if isinstance(item, TupleOf):
-        return any(may_vary(lowering, below) for below in item.items)
+        return any(may_vary(lowering, below, surely) for below in item.items)
     if isinstance(item, (ListRef, DictRef)):
         contents = lowering.contents[item.storage]
         if isinstance(contents, Value):
             return is_differentiable(contents.type)
         below = contents.values() if isinstance(contents, dict) else contents
-        return any(may_vary(lowering, part) for part in below)
+        return any(may_vary(lowering, part, surely) for part in below)
     if not isinstance(item, (Ref, Value)):
         return False
-    return _value_may_vary(lowering, lowering.value(item))
+    return _value_may_vary(lowering, lowering.value(item), surely)
 
 
-def _value_may_vary(lowering: Lowering, value: Value) -> bool:
+def _value_may_vary(lowering: Lowering, value: Value, surely: bool) -> bool:
     pending, seen = [value], set[Value]()
     while pending:
         value = pending.pop()
@@ -185,11 +190,31 @@ def _value_may_vary(lowering: Lowering, value: Value) -> bool:
             continue
         seen.add(value)
         definition = lowering.builder.definition(value)
-        if definition is None or definition.regions:
+        if definition is not None and not definition.regions:
+            if definition.primitive is not STOP_GRADIENT:
+                pending += definition.operands
+            continue
+        flowing = list(_flowing(lowering, value, definition)) if surely else []
+        if not flowing:
             return True
-        if definition.primitive is not STOP_GRADIENT:
-            pending += definition.operands
+        pending += flowing
     return False
+
+
+def _flowing(lowering: Lowering, value: Value, definition: Operation | None) -> Iterator[Value]:
+    """What a value is in the beginning that a loop carries, or runs over; what a value is on each
+    path that comes out of a branch or loop."""
+    if definition is None:
+        if value in lowering.loops.carried:
+            yield lowering.loops.carried[value][2]
+        elif value in lowering.loops.rows:
+            yield lowering.loops.rows[value]
+        return
+    position, regions = definition.results.index(value), definition.regions
+    if definition.primitive is LOOP:
+        yield definition.operands[definition.attributes["shape"].iterable_operands + position]
+        regions = regions[:1]  # without the condition
+    yield from (region.yields[position] for region in regions)
 
 
 def _refuse_compiled(lowering: Lowering, node: Any, target: Any) -> NoReturn:
@@ -228,7 +253,7 @@ def method(
 ) -> Any:
     """`receiver.name(…)` of an object that is only known at run time."""
     given = (*arguments, *keywords.values())
-    if node is not lowering.discarded and any(may_vary(lowering, item) for item in given):
+    if node is not lowering.discarded and any(may_vary(lowering, i, surely=True) for i in given):
         if name == "__call__" and isinstance(receiver, ObjectRef):
             _refuse_compiled(lowering, node, receiver.target)
         lowering.unsupported(

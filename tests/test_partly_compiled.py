@@ -421,13 +421,20 @@ def reads_what_a_call_sets(x):
     return np.sum(sets_the_scale(x)) * scale
 
 
+def decided_after_a_call(x):
+    return np.sum(sets_the_level(x)) * (2.0 if level == "low" else 3.0)
+
+
 def read_after_a_call(x):
     return np.sum(sets_the_scale(x)) * scale
 
 
 @pytest.mark.parametrize(
     "function",
-    [writes_to_its_argument, stores_under_a_view, stores_to_a_view, read_after_a_call],
+    [
+        *(writes_to_its_argument, stores_under_a_view, stores_to_a_view),
+        *(read_after_a_call, decided_after_a_call),
+    ],
     ids=lambda f: f.__name__,
 )
 def test_memory_that_a_recorded_call_may_share_is_as_in_python(function):
@@ -474,6 +481,34 @@ def grows_a_list(x):
 def valid_items(items):
     eval("0")
     return items
+
+
+def squared_if_one(a, b):
+    eval("0")
+    return a**2 if a is b else a * b * 3.0
+
+
+def hands_over_one_object_twice(x):
+    y = x * 1.0
+    return np.sum(squared_if_one(y, y) * squared_if_one(x, y))
+
+
+def test_one_object_is_one_for_the_function_that_is_called():
+    gradient = gs.value_and_grad(hands_over_one_object_twice, compile="auto")
+    for _ in range(3):
+        value, d_x = gradient(X)
+        assert value == pytest.approx(hands_over_one_object_twice(X))
+        np.testing.assert_allclose(d_x, differences(hands_over_one_object_twice, X), rtol=1e-7)
+    assert "is compiled, but for" in gradient.report
+
+
+level = "low"
+
+
+def sets_the_level(x):
+    global level
+    level = "high"
+    return x * 1
 
 
 @pytest.mark.parametrize(

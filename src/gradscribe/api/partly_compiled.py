@@ -31,8 +31,8 @@ from gradscribe.frontend.calls.recorded_functions import (
 )
 from gradscribe.frontend.interface import Call
 from gradscribe.frontend.interruptions import NotRecordedError
-from gradscribe.ir.core import walk
-from gradscribe.primitives.control import EFFECT
+from gradscribe.ir.core import Function, callees, walk
+from gradscribe.primitives.control import ASSERT, ATTEMPT, CAUGHT, RAISE, RESUMED
 from gradscribe.primitives.raising import makes_exception
 from gradscribe.recording import runs, sources
 from gradscribe.recording.arrays import present
@@ -65,6 +65,23 @@ class _Recording:
 MACHINES.append(_Recording())
 
 REFUSALS = (UnsupportedError, SourceNotFoundError, InternalError)
+
+
+def _tells(function: Function) -> bool:
+    """Whether a function does more than to compute, by itself and not by its recorded calls."""
+    bodies = [function.body, *(callee.function.body for callee in callees(function))]
+    return any(
+        o.primitive.effect
+        and o.primitive not in _RAISING
+        and o.callee not in RESUMED
+        and not (is_recorded(o) or makes_exception(o.callee))
+        for body in bodies
+        for o in walk(body)
+    )
+
+
+_RAISING = frozenset({ASSERT, ATTEMPT, CAUGHT, RAISE})
+"""Operations that tell nobody but the program itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,8 +260,7 @@ class PartialCall:
         expected = partly.form(found.site)
         partly.learn(found.site, form)
         self.target.program.forget(primal)
-        effects = (o for o in walk(primal.function.body) if o.primitive is EFFECT)
-        if partly.is_quiet and all(is_recorded(o) or makes_exception(o.callee) for o in effects):
+        if partly.is_quiet and not _tells(primal.function):
             return
         did = f"returned {form}, not {expected}, as it was compiled for"
         if form is None:

@@ -188,8 +188,9 @@ class Partly:
         if changes or lowered.attributes or lowered.containers:
             what = f"`{name}` changes what it finds outside, beside calls that are recorded"
         stored = frozenset[str]().union(*map(_stored_names, self.ran))
-        steps = (step for capture in lowered.captures for _, step in capture.path.steps)
-        for step in steps:
+        paths = [capture.path for capture in lowered.captures]
+        paths += [dependency.path for dependency in lowered.dependencies]
+        for step in (step for path in paths for _, step in path.steps):
             if isinstance(step, str) and step in stored:
                 what = f"`{step}`, which `{name}` reads, may be changed by a call that is recorded"
         if what:

@@ -77,13 +77,13 @@ class _Rewriting:
         builder = Builder(self._facts)
         builder.location = operation.location
         active = self._active(operation)
-        callee = Differentiated(call, [steps for steps, _ in active], results)
+        callee = Differentiated(call, list(active.values()), results)
         attributes = {**operation.attributes, "type": Tuple((whole.type, Opaque()))}
         pair = builder.emit(EFFECT, operation.operands, attributes, callee=callee)
         value = builder.emit(ITEM, (pair,), {"x": Operand(0), "position": 0})
         name = f"{call.__name__}_pullback"
         saved = builder.emit(ITEM, (pair,), {"x": Operand(0), "position": 1}, name=name)
-        inputs = tuple(value for _, value in active)
+        inputs = tuple(active)
         chosen = [_item(builder, value, steps) for steps in results]
         together = chosen[0] if len(chosen) == 1 else _tuple(builder, chosen)
         given = builder.call(
@@ -97,11 +97,11 @@ class _Rewriting:
         made = _rebuilt(builder, value, found, ())
         return _renamed(builder.operations, made, whole)
 
-    def _active(self, operation: Operation) -> list[tuple[Steps, Value]]:
-        """The arguments that a derivative passes by, and where they stand."""
+    def _active(self, operation: Operation) -> dict[Value, list[Steps]]:
+        """The arguments that a derivative passes by, and where each of them stands."""
         attributes = operation.attributes
         tree = (attributes["args"], attributes["keywords"])
-        found = []
+        found: dict[Value, list[Steps]] = {}
         for steps, leaf in leaves_of(tree, lambda item: isinstance(item, Operand)):
             value = operation.operands[leaf.index] if isinstance(leaf, Operand) else None
             if value is None or value not in self._varied:
@@ -110,7 +110,7 @@ class _Rewriting:
                 name = operation.callee.__name__
                 what = f"`{name}` is given what is differentiated in a list or an object"
                 raise NotRecordedError(what, "", operation.location)
-            found.append((steps, value))
+            found.setdefault(value, []).append(steps)
         return found
 
 

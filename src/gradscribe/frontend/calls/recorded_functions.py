@@ -100,13 +100,16 @@ class Recorded:
 
 
 class Differentiated:
-    """A function as emitted code calls it where a derivative passes through. active: where the
-    arguments stand that it is differentiated by; results: where the results do that have one."""
+    """A function as emitted code calls it where a derivative passes through. active: for each value
+    that it is differentiated by, where that stands among the arguments; results: where the results
+    do that have a derivative."""
 
     __gradscribe_contract__ = PURE
     __module__ = "recorded"
 
-    def __init__(self, call: Recorded, active: Sequence[Steps], results: Sequence[Steps]) -> None:
+    def __init__(
+        self, call: Recorded, active: Sequence[Sequence[Steps]], results: Sequence[Steps]
+    ) -> None:
         self._call = call
         self._active = active
         self._results = results
@@ -119,18 +122,18 @@ class Differentiated:
         found: list[Any] = []
 
         def of_active(*leaves: Any) -> tuple[Any, ...]:
-            pairs = dict(zip(self._active, leaves, strict=True))
-            own = replaced(given, pairs)
+            pairs = zip(self._active, leaves, strict=True)
+            own = replaced(given, {steps: leaf for places, leaf in pairs for steps in places})
             out = call.function(*own[0], **own[1])
             after = [plain_tree(leaf, machine.plain) for leaf in leaves]
-            call.check_unchanged([at(tree, steps) for steps in self._active], after)
+            call.check_unchanged(likes, after)
             found.append(call.checked(out, own, machine.plain))
             return tuple(at(out, steps) for steps in self._results)
 
-        leaves = [at(given, steps) for steps in self._active]
+        likes = [at(tree, steps) for steps, *_ in self._active]
+        leaves = [at(given, steps) for steps, *_ in self._active]
         _, pullback = machine.vjp(of_active, leaves)
         call.check_unchanged(tree, given)
-        likes = [at(tree, steps) for steps in self._active]
         outs = [at(found[0], steps) for steps in self._results]
         return found[0], Pullback(pullback, likes, outs)
 
@@ -190,13 +193,24 @@ def replaced(tree: Any, leaves: dict[Steps, Any], here: Steps = ()) -> Any:
     return tree
 
 
-def copied(tree: Any) -> Any:
-    """The tree with memory of its own."""
-    if type(tree) is np.ndarray:
-        return tree.copy(order="K")
-    if type(tree) in (tuple, list):
-        return type(tree)(map(copied, tree))
-    return {key: copied(item) for key, item in tree.items()} if type(tree) is dict else tree
+def copied(tree: Any, copies: dict[int, Any] | None = None) -> Any:
+    """The tree with memory of its own; what is one array or list in it is one in the copy. copies:
+    those made so far, by the identities of what they are of."""
+    copies = {} if copies is None else copies
+    if type(tree) is tuple:
+        return tuple(copied(item, copies) for item in tree)
+    if type(tree) not in (np.ndarray, list, dict):
+        return tree
+    found = copies.get(id(tree))
+    if found is None:
+        if type(tree) is np.ndarray:
+            found = tree.copy(order="K")
+        elif type(tree) is list:
+            found = [copied(item, copies) for item in tree]
+        else:
+            found = {key: copied(item, copies) for key, item in tree.items()}
+        copies[id(tree)] = found
+    return found
 
 
 def plain_tree(tree: Any, plain: Callable[[Any], Any]) -> Any:

@@ -153,3 +153,62 @@ def test_variables_of_a_function_are_its_own():
     assert gs.grad(function, compile=False)(3.0) == 24.0
     function(3.0)
     assert names[0] == names[1] == (["names", "x", "y"], ["names", "x", "y"], __name__)
+
+
+def test_code_in_c_shares_the_memory_of_arrays_that_record():
+    ctypes = pytest.importorskip("ctypes")
+
+    def function(x):
+        scratch = np.zeros(3)
+        ctypes.memmove(scratch.ctypes.data, A[0].ctypes.data, 24)
+        memoryview(scratch)[0] = 5.0
+        return np.sum(scratch * x)
+
+    assert gs.grad(function, compile=False)(X).tolist() == [5.0, 1.0, 0.0]
+
+
+def test_arrays_that_c_was_given_take_no_value_that_is_differentiated():
+    def function(x):
+        scratch = np.zeros(3)
+        held = memoryview(scratch)
+        scratch[0] = x[0]
+        return np.sum(scratch) + held[0]
+
+    with pytest.raises(GradscribeError, match="cannot be stored in an array that code which"):
+        gs.grad(function, compile=False)(X)
+
+
+def test_numbers_are_not_read_from_texts_of_what_is_differentiated():
+    def by_float(x):
+        return float(f"{x[0]:.3f}") * x[1]
+
+    def by_eval(x):
+        return eval(repr(float(x[0]))) * x[1]
+
+    for function in (by_float, by_eval):
+        with pytest.raises(NoDerivativeError, match="a number is read from a text"):
+            gs.grad(function, compile=False)(X)
+
+
+def test_a_refusal_that_is_caught_is_raised_at_the_end():
+    function = without_source(
+        "def f(x):\n"
+        "    try:\n"
+        "        scale = math.exp(x[0])\n"
+        "    except Exception:\n"
+        "        scale = 1.0\n"
+        "    return scale * x[1]"
+    )
+    with pytest.raises(NoDerivativeError, match="takes a value that is differentiated out of"):
+        gs.grad(function, compile=False)(X)
+
+
+def test_lists_that_c_changes_are_those_of_the_program():
+    heapq = pytest.importorskip("heapq")
+
+    def function(x):
+        heap = [x[2], x[0], x[1], np.zeros(2)[0]]
+        heapq.heapify(heap)
+        return heapq.heappop(heap) + 2 * heapq.heappop(heap)
+
+    assert gs.grad(function, compile=False)(X).tolist() == [2.0, 0.0, 0.0]

@@ -11,6 +11,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gradscribe.api import recorded_transforms
 from gradscribe.api.functional import Gradient, check_scalar
 from gradscribe.api.partly_compiled import PartialCall
 from gradscribe.api.pointwise import OfFunction, OfGradient, Pointwise
@@ -285,7 +286,7 @@ def hvp(
         return _hvp(_Call(function, primals), vector)
 
     def record() -> Any:
-        gradient = Gradient(function, tuple(range(len(primals))), compiles=False)
+        gradient = recorded_transforms.gradients(function)
         return runs.jvp(gradient, *_of_one_length(primals, vector))[1]
 
     if not chosen or is_running():

@@ -72,6 +72,17 @@ def gradient(
     return out, picked(pullback((1.0, None) if has_aux else 1.0), argnums, numbers)
 
 
+def gradients(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that gives the gradients of a scalar function by all of its arguments."""
+
+    def found(*args: Any) -> Any:
+        out, pullback = runs.vjp(function, args)
+        _check_scalar(probe(function, "__name__", "function"), out)
+        return pullback(1.0)
+
+    return found
+
+
 def jacobian(
     function: Callable[..., Any],
     argnums: Numbers,

@@ -6,9 +6,12 @@ among the arguments, and arrays that the function makes anew are arrays that rec
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
+import json
 import math
+import operator
 import sys
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -16,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.errors import GradscribeError, NoDerivativeError, UnsupportedError
 from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
@@ -27,7 +31,7 @@ from gradscribe.recording.arrays import (
     is_recorded,
 )
 from gradscribe.recording.following import RESOLVER, followed
-from gradscribe.recording.levels import is_running, plain, values_in
+from gradscribe.recording.levels import TOLD, is_running, plain, values_in
 
 Callee = Any
 
@@ -39,29 +43,96 @@ def callee_of(function: Callee) -> Callee:
     try:
         replacement = REPLACED.get(function)
     except TypeError:  # it cannot be hashed
-        return function
+        replacement = None
     if replacement is not None:
         return replacement
     for is_one, replace in _BY_KIND:
         if is_one(function):
             return replace(function)
-    return function
+    return function if _is_innocent(function) else _with_shared(function)
+
+
+_INNOCENT = frozenset(
+    {"builtins", "numpy", "gradscribe", "itertools", "functools", "_functools", "operator"}
+    | {"_operator", "collections", "_collections", "copy", "typing", "dataclasses", "heapq"}
+    | {"_heapq", "bisect", "_bisect", "abc", "_abc", "weakref", "_weakref", "enum", "types"}
+)
+"""Modules of functions that hand on what they are given, and have no use for its memory."""
+
+
+def _is_innocent(function: Callee) -> bool:
+    """Whether a callee that is not followed has no use for the memory of arrays."""
+    if any(function is kind for kind in (memoryview, bytes, bytearray)):
+        return False
+    if isinstance(function, type) and type(inspect.getattr_static(function, "__init__")) in (
+        FunctionType,
+        type(object.__init__),
+    ):
+        return not hasattr(function, "from_buffer")  # of ctypes
+    owner = probe(function, "__self__")
+    module = probe(function, "__module__") or type(owner).__module__
+    if not isinstance(module, str):
+        module = type(function).__module__
+    return module.partition(".")[0] in _INNOCENT and not module.startswith("numpy.random")
+
+
+def _with_shared(function: Callee) -> Callee:
+    """Code that is not followed, with arrays for those that record no derivative: what it does to
+    their memory is seen."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = list(map(_shared, args)), {name: _shared(v) for name, v in kwargs.items()}
+        try:
+            return function(*given[0], **given[1])
+        except Exception as error:
+            if isinstance(error, GradscribeError) or not _holds_active(given):
+                raise
+            name = probe(function, "__name__", type(function).__name__)
+            raise NoDerivativeError(
+                f"`{name}` is given what is differentiated, and does not record ({error})",
+                "use functions of NumPy on it, or make the call a `gs.primitive`",
+            ) from error
+
+    return call
+
+
+def _shared(value: Any) -> Any:
+    """An array for one that records no derivative; also in place of an item of a list."""
+    if type(value) is list:
+        for position, item in enumerate(value):
+            shared = _shared(item)
+            if shared is not item:
+                value[position] = shared
+        return value
+    if type(value) is tuple:
+        items = tuple(map(_shared, value))
+        return items if any(map(operator.is_not, items, value)) else value
+    if type(value) is not RecordedArray or is_active(value):
+        return value
+    return np.asarray(value)
 
 
 _DISPATCHED = type(np.sum)
 _OF_TEXT = frozenset({"logging", "warnings"})
 """Modules that make texts of values; a text has no derivative."""
 
+_OF_MEMORY = frozenset({"array", "csv", "decimal", "fractions", "json", "pickle", "statistics"})
+"""Modules of Python's that take values as they are in memory."""
+
 
 def _is_of_python(function: Callee) -> bool:
-    return type(function) in (FunctionType, MethodType, functools.partial)
+    if type(function) is MethodType:
+        return type(function.__func__) is FunctionType
+    return type(function) in (FunctionType, functools.partial)
 
 
 def _of_python(function: Callee) -> Callee:
     """A function of the user's, of a library, or one with a rule."""
     module = (getattr(function, "__module__", None) or "").partition(".")[0]
     if module in _OF_TEXT:
-        return _plainly(function)
+        return _telling(function)
+    if module in _OF_MEMORY:
+        return _with_shared(function)
     if module == "scipy":
         optional.enter_imported()
         if function in PRIMITIVES or function in COMPOSITIONS:
@@ -110,9 +181,14 @@ def _of_object(function: Callee) -> Callee:
 
 def _call_known(function: Callee, *args: Any, **kwargs: Any) -> Any:
     """A call of a function of SciPy's that has a rule."""
-    if _holds_active((args, kwargs)):
-        return operations.run(function, args, kwargs)
-    return function(*args, **kwargs)
+    if not _holds_active((args, kwargs)):
+        return _with_shared(function)(*args, **kwargs)
+    for name, value in kwargs.items():
+        if name.startswith("overwrite_") and value:
+            raise UnsupportedError(
+                f"`{name}`, which leaves anything in the memory of an argument", "leave it out"
+            )
+    return operations.run(function, args, kwargs)
 
 
 def _holds_active(tree: Any) -> bool:
@@ -240,7 +316,8 @@ def _as_array(function: Callee) -> Callee:
             array: Any = value
             return array if dtype is None else array.astype(dtype, copy=False)
         if not any(map(is_recorded, values_in(value))):
-            return _apart(function(value, *args, **kwargs), value)
+            made = function(value, *args, **kwargs)
+            return _recording(made) if type(value) in (list, tuple) else made
         return protocol.array_of(value, dtype)
 
     return convert
@@ -248,6 +325,8 @@ def _as_array(function: Callee) -> Callee:
 
 def _float(*args: Any) -> Any:
     """`float(x)`."""
+    if args and isinstance(args[0], (str, bytes, bytearray)):
+        _refuse_told()
     if not (args and is_recorded(args[0]) and is_active(args[0])):
         return float(*args)
     value = args[0]
@@ -258,10 +337,45 @@ def _float(*args: Any) -> Any:
     return value.item()
 
 
+def _refuse_told() -> None:
+    """Refuse to read a number where texts have been made of what is differentiated."""
+    if TOLD.get():
+        raise NoDerivativeError(
+            "a number is read from a text, in a function that makes texts of what is "
+            "differentiated: it may be one of those",
+            "hand on the number itself",
+        )
+
+
+def _reading(function: Callee) -> Callee:
+    """A function that reads values from texts or files."""
+
+    def read(*args: Any, **kwargs: Any) -> Any:
+        _refuse_told()
+        return function(*args, **kwargs)
+
+    return read
+
+
+def _evaluating(function: Callee) -> Callee:
+    """`eval` or `exec`, which read numbers from a text, and variables where they are called."""
+
+    def evaluate(source: Any, globals: Any = None, locals: Any = None, **kwargs: Any) -> Any:
+        _refuse_told()
+        if globals is None:
+            frame = sys._getframe(1)
+            globals, locals = frame.f_globals, frame.f_locals if locals is None else locals
+        return function(source, globals, globals if locals is None else locals, **kwargs)
+
+    return evaluate
+
+
 def _number(kind: type) -> Callee:
     """`np.float64(x)`."""
 
     def convert(*args: Any) -> Any:
+        if args and isinstance(args[0], str):
+            _refuse_told()
         if len(args) != 1 or not _holds_active(args):
             return kind(*args)
         array = protocol.array_of(args[0], kind)
@@ -310,6 +424,17 @@ def _float_of(value: Any) -> Any:
     return _float(value) if is_recorded(value) and not np.ndim(value) else value
 
 
+def _telling(function: Callee) -> Callee:
+    """A function that makes a text."""
+
+    def tell(*args: Any, **kwargs: Any) -> Any:
+        if _holds_active((args, kwargs)):
+            TOLD.set(True)
+        return function(*operations.uncovered(args), **operations.uncovered(kwargs))
+
+    return tell
+
+
 def _plainly(function: Callee) -> Callee:
     """A function whose results are truth values and integers."""
 
@@ -323,10 +448,16 @@ _BY_KIND: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
     (_is_of_python, _of_python),
     (_is_method_of_array, _method_of_array),
     (_is_of_numpy, _with_lists_as_arrays),
-    (_is_text, lambda function: _plainly(function)),
+    (_is_text, lambda function: _telling(function)),
     (_is_class, _made_of_class),
     (_is_callable_object, _of_object),
 )
+
+_READING = (
+    *(ast.literal_eval, json.load, json.loads),
+    *(np.fromfile, np.fromstring, np.genfromtxt, np.load, np.loadtxt),
+)
+"""Functions that read numbers from texts and files."""
 
 REPLACED: dict[Any, Callee] = {
     **{function: _calling_first(function) for function in (map, filter, functools.reduce)},
@@ -348,7 +479,21 @@ REPLACED: dict[Any, Callee] = {
         if callable(function) and not name.startswith("_")
     },
     **{f: _plainly(f) for f in (math.isnan, math.isinf, math.isfinite, math.isclose)},
+    **{function: _evaluating(function) for function in (eval, exec)},
     **{function: _variables(function) for function in (locals, vars)},
+    **{
+        function: _reading(function)
+        for function in (
+            json.loads,
+            json.load,
+            ast.literal_eval,
+            np.loadtxt,
+            np.genfromtxt,
+            np.load,
+            np.fromstring,
+            np.fromfile,
+        )
+    },
     float: _float,
     type: _type,
     **{kind: _number(kind) for kind in (np.float64, np.float32, np.complex128, np.complex64)},

@@ -27,7 +27,7 @@ _NAME = "gradscribe_followed"
 _FUTURE = 0x1FE0000
 """The flags of `from __future__` in a code object."""
 
-_OWN = frozenset({"numpy", "gradscribe", *sys.stdlib_module_names})
+_OWN = frozenset({"numpy", "gradscribe", *sys.stdlib_module_names} - {"__main__"})
 """Packages whose functions are not followed."""
 
 

@@ -16,8 +16,9 @@ from weakref import ref
 
 import numpy as np
 
+from gradscribe.errors import GradscribeError
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber
-from gradscribe.recording.levels import CREATED, Level, open_runs, plain
+from gradscribe.recording.levels import CREATED, REFUSED, TOLD, Level, open_runs, plain
 
 
 class running:
@@ -29,10 +30,22 @@ class running:
     def __enter__(self) -> Level:
         self._opened = open_runs.set(open_runs.get() + 1)
         self._created = None if CREATED.get() is not None else CREATED.set([])
+        self._told = TOLD.set(TOLD.get())
+        self._refused = REFUSED.set([])
         return self.level
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        refused = REFUSED.get()
+        REFUSED.reset(self._refused)
+        try:
+            self._close()
+        finally:
+            if refused and not isinstance(error, GradscribeError):
+                raise refused[0] from error
+
+    def _close(self) -> None:
         self.level.closed = True
+        TOLD.reset(self._told)
         open_runs.reset(self._opened)
         if self._created is not None:
             created = CREATED.get()

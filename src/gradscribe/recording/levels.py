@@ -95,6 +95,14 @@ CREATED: ContextVar[list[ref[Any]] | None] = ContextVar("gradscribe_recorded_val
 """What has been made for the function that runs recorded, and all that it calls so."""
 
 
+TOLD: ContextVar[bool] = ContextVar("gradscribe_recorded_texts", default=False)
+"""Whether the function that runs recorded has made texts of what is differentiated."""
+
+
+REFUSED: ContextVar[list[Exception] | None] = ContextVar("gradscribe_refusals", default=None)
+"""The refusals of the function that runs recorded: code in C may go on after one."""
+
+
 def is_running() -> bool:
     """Whether a function runs recorded here."""
     return open_runs.get() > 0

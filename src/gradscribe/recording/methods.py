@@ -19,7 +19,7 @@ from gradscribe.recording import operations, packing, prelude, protocol, stores
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
 from gradscribe.recording.flags import Flags
 from gradscribe.recording.flat import Flat
-from gradscribe.recording.levels import plain
+from gradscribe.recording.levels import REFUSED, TOLD, plain
 from gradscribe.recording.operations import run
 
 BOTH = (RecordedArray, RecordedNumber)
@@ -72,10 +72,14 @@ def taken_out(
     what: str, advice: str = "", kind: type[GradscribeError] = NoDerivativeError
 ) -> GradscribeError:
     """The error for a value that would leave the record."""
-    return kind(
+    error = kind(
         f"{what} takes a value that is differentiated out of the record of the run",
         advice or "use functions of NumPy on it, or make what is done to it a `gs.primitive`",
     )
+    refused = REFUSED.get()
+    if refused is not None and kind is NoDerivativeError:
+        refused.append(error)
+    return error
 
 
 def _is_operand(value: Any) -> bool:
@@ -200,6 +204,13 @@ def _reduce(self: Recorded, protocol: Any = None) -> Any:
     return copy.copy, (plain(self._present()),)
 
 
+def _told(self: Recorded) -> Any:
+    """A plain value that a text is made of."""
+    if is_active(self):
+        TOLD.set(True)
+    return plain(self._present())
+
+
 def _truth(self: Recorded) -> bool:
     return bool(plain(self._present()))
 
@@ -306,7 +317,7 @@ def _refused(name: str) -> property:
             raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'")
         if is_active(self):
             raise taken_out(f"`{name}`", kind=_NO_ATTRIBUTE)
-        return getattr(np.array(value) if isinstance(value, np.ndarray) else value, name)
+        return getattr(self._shared() if type(self) is RecordedArray else value, name)
 
     return property(get)
 
@@ -351,10 +362,10 @@ ARRAY_AND_NUMBER: dict[str, Any] = {
     "__int__": lambda self: int(plain(self._present())),
     "__float__": _to_number(float, "float(x)"),
     "__complex__": _to_number(complex, "complex(x)"),
-    "__format__": lambda self, spec: format(plain(self._present()), spec),
+    "__format__": lambda self, spec: format(_told(self), spec),
     "__reduce_ex__": _reduce,
-    "__repr__": lambda self: repr(plain(self._present())),
-    "__str__": lambda self: str(plain(self._present())),
+    "__repr__": lambda self: repr(_told(self)),
+    "__str__": lambda self: str(_told(self)),
     "astype": _astype,
     "compress": _compress,
     "copy": _copy,

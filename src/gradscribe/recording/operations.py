@@ -20,7 +20,7 @@ from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, VARIANTS
 from gradscribe.recording import calls, packing, prelude
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_recorded, present, shown
-from gradscribe.recording.levels import Traced, plain, values_in
+from gradscribe.recording.levels import TOLD, Traced, plain, values_in
 
 _VIEWS: frozenset[Any] = frozenset(
     {np.flipud, np.fliplr, np.rot90, np.rollaxis, np.atleast_1d, np.atleast_2d, np.atleast_3d}
@@ -313,6 +313,8 @@ def _of_unknown(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     operands = Operands(numbers=False)
     operands.add((args, list(kwargs.values())))
     is_active = any(type(value) is Traced for value in operands.values)
+    if is_active and any(item is None or isinstance(item, str) for item in found):
+        TOLD.set(True)
     if not is_active or not any(_may_be_differentiable(item) for item in found):
         return map_values(shown, given)
     try:

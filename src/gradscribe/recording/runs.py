@@ -17,10 +17,10 @@ import numpy as np
 
 from gradscribe.compiler.given_leaves import converted, leaves_in, shape_error
 from gradscribe.compiler.leaves import zero_like
-from gradscribe.errors import GradscribeError, UnsupportedError
+from gradscribe.errors import GradscribeError, NoDerivativeError, UnsupportedError
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.recording import methods
-from gradscribe.recording.arrays import is_recorded, present, shown
+from gradscribe.recording.arrays import RECORDED, is_recorded, present, shown
 from gradscribe.recording.callees import callee_of
 from gradscribe.recording.calls import Node
 from gradscribe.recording.leaving import running
@@ -230,11 +230,18 @@ def _called(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
     raised as what it is."""
     try:
         return callee_of(function)(*args, **kwargs)
-    except (SystemError, TypeError, ValueError) as error:
+    except (AttributeError, SystemError, TypeError, ValueError) as error:
         cause = error.__cause__ or (error.__context__ if isinstance(error, SystemError) else None)
-        if isinstance(error, GradscribeError) or not isinstance(cause, GradscribeError):
+        if isinstance(error, GradscribeError):
             raise
-        raise cause from None
+        if isinstance(cause, GradscribeError):
+            raise cause from None
+        if any(cls.__name__ in str(error) for cls in RECORDED):
+            raise NoDerivativeError(
+                f"code that does not record is given what is differentiated ({error})",
+                "use functions of NumPy on it, or make what is done to it a `gs.primitive`",
+            ) from error
+        raise
 
 
 def _flat(out: Any) -> tuple[Any, list[Any]]:

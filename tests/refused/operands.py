@@ -55,6 +55,15 @@ def float_of_a_list(x):
     return float([v for v in x])
 
 
+@refused(
+    "`tanh` cannot be compiled here: the type of what it is given is not known when the function "
+    "is compiled",
+    VECTOR,
+)
+def function_of_an_unknown_value(x):
+    return np.tanh(struct.unpack("d", bytes(8))[0]) * x[0]
+
+
 @refused("`zeros` cannot be compiled here: expected an integer, got 2.0", VECTOR)
 def float_as_a_length(x):
     return np.zeros(2.0) + x[0]

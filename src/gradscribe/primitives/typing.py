@@ -20,7 +20,7 @@ from gradscribe.ir.affine import Affine, Symbol
 from gradscribe.ir.core import Method
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.probing import probe
-from gradscribe.ir.types import Array, Scalar, Sequence, Tuple, Type
+from gradscribe.ir.types import Array, Opaque, Scalar, Sequence, Tuple, Type
 
 ONE = Affine((), 1)
 
@@ -103,6 +103,11 @@ def dims_of(operand: Any) -> tuple[Affine, ...]:
     """The lengths of the axes of an operand: none for numbers."""
     if isinstance(operand, Array):
         return operand.dims
+    if isinstance(operand, Opaque):
+        raise TypeRuleError(
+            "the type of what it is given is not known when the function is compiled",
+            "convert it where it is made, as in `float(…)`",
+        )
     if isinstance(operand, Type) and not isinstance(operand, Scalar):
         raise TypeRuleError("expected a number or an array")
     return ()

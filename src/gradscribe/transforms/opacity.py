@@ -266,12 +266,17 @@ def _carries(value: Value) -> bool:
     return holds_opaque(value.type) or passes_derivative(value)
 
 
+def _name(callee: Any) -> str:
+    if callee is None:  # of a `with`
+        return "__enter__"
+    if isinstance(callee, Method):
+        return callee.name
+    return str(probe(callee, "__name__") or type(callee).__name__)
+
+
 def _refuse(call: Operation) -> None:
     callee = call.callee
-    if callee is None:
-        name = "__enter__"
-    else:
-        name = callee.name if isinstance(callee, Method) else probe(callee, "__name__", str(callee))
+    name = _name(callee)
     if isinstance(refusal := probe(callee, "refusal"), Refused):
         raise NoDerivativeError(refusal.what, refusal.advice, call.location)
     advice = "give it one, or declare what it does with its arguments: `gs.primitive`"

@@ -1,18 +1,14 @@
 """What a callee is in a recorded run, for calls that NumPy's protocols do not tell of.
 
-Each replacement does what its function does; it is one that records where values of the run are
-among the arguments, and arrays that the function makes anew are arrays that record.
+Functions of the user's and of libraries are followed, and functions with rules recorded; some have
+`replacements`. Any other code is given arrays of one memory with those of the program.
 """
 
 from __future__ import annotations
 
-import ast
 import functools
 import inspect
-import json
-import math
 import operator
-import sys
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -23,15 +19,16 @@ from gradscribe.errors import GradscribeError, NoDerivativeError, UnsupportedErr
 from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
-from gradscribe.recording import methods, operations, protocol
+from gradscribe.recording import methods, operations, protocol, replacements
 from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
     is_active,
     is_recorded,
 )
-from gradscribe.recording.following import RESOLVER, followed
-from gradscribe.recording.levels import TOLD, is_running, plain, values_in
+from gradscribe.recording.following import followed
+from gradscribe.recording.levels import is_running, values_in
+from gradscribe.recording.replacements import apart, holds_active, telling
 
 Callee = Any
 
@@ -85,7 +82,7 @@ def _with_shared(function: Callee) -> Callee:
         try:
             return function(*given[0], **given[1])
         except Exception as error:
-            if isinstance(error, GradscribeError) or not _holds_active(given):
+            if isinstance(error, GradscribeError) or not holds_active(given):
                 raise
             name = probe(function, "__name__", type(function).__name__)
             raise NoDerivativeError(
@@ -130,7 +127,7 @@ def _of_python(function: Callee) -> Callee:
     """A function of the user's, of a library, or one with a rule."""
     module = (getattr(function, "__module__", None) or "").partition(".")[0]
     if module in _OF_TEXT:
-        return _telling(function)
+        return telling(function)
     if module in _OF_MEMORY:
         return _with_shared(function)
     if module == "scipy":
@@ -181,7 +178,7 @@ def _of_object(function: Callee) -> Callee:
 
 def _call_known(function: Callee, *args: Any, **kwargs: Any) -> Any:
     """A call of a function of SciPy's that has a rule."""
-    if not _holds_active((args, kwargs)):
+    if not holds_active((args, kwargs)):
         return _with_shared(function)(*args, **kwargs)
     for name, value in kwargs.items():
         if name.startswith("overwrite_") and value:
@@ -191,20 +188,16 @@ def _call_known(function: Callee, *args: Any, **kwargs: Any) -> Any:
     return operations.run(function, args, kwargs)
 
 
-def _holds_active(tree: Any) -> bool:
-    return any(is_recorded(value) and is_active(value) for value in values_in(tree))
-
-
 def _method_of_array(method: Any) -> Callee:
     """A method of an array that does not record: `A.dot(x)`, and `A.copy()` for one that does."""
     name, array = method.__name__, method.__self__
     if name in ("astype", "copy", "flatten"):
-        return lambda *args, **kwargs: _apart(method(*args, **kwargs), array)
+        return lambda *args, **kwargs: apart(method(*args, **kwargs), array)
     if name not in methods.FUNCTIONS:
         return method
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not _holds_active((args, kwargs)):
+        if not holds_active((args, kwargs)):
             return method(*args, **kwargs)
         return getattr(RecordedArray(Memory(array.copy(order="K"))), name)(*args, **kwargs)
 
@@ -219,7 +212,7 @@ def _with_lists_as_arrays(function: Callee) -> Callee:
     def call(*args: Any, **kwargs: Any) -> Any:
         if any(callable(value) and not is_recorded(value) for value in values_in(args)):
             return followed(inspect.unwrap(function), callee_of, of_numpy=True)(*args, **kwargs)
-        if any(type(arg) in (list, tuple) and _holds_active(arg) for arg in args):
+        if any(type(arg) in (list, tuple) and holds_active(arg) for arg in args):
             args = tuple(map(_of_list, args))
         return function(*args, **kwargs)
 
@@ -255,247 +248,22 @@ _OF_LISTS = frozenset(
 
 
 def _of_list(value: Any) -> Any:
-    is_list = type(value) in (list, tuple) and _holds_active(value)
+    is_list = type(value) in (list, tuple) and holds_active(value)
     return protocol.array_of(value, None) if is_list else value
-
-
-def _recording(value: Any) -> Any:
-    """A new array as one that records."""
-    if type(value) is np.ndarray and value.dtype.kind in "fc":
-        return RecordedArray(Memory(value))
-    return value
-
-
-def _apart(value: Any, array: Any) -> Any:
-    """What is made of an array as an array that records, if it is a new one."""
-    return value if value is array else _recording(value)
-
-
-def _creating(function: Callee) -> Callee:
-    """A function that makes a new array."""
-
-    @functools.wraps(function)
-    def create(*args: Any, **kwargs: Any) -> Any:
-        return _recording(function(*args, **kwargs))
-
-    return create
-
-
-def _full(shape: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
-    """`np.full`."""
-    if not is_recorded(fill_value):
-        return _recording(np.full(shape, fill_value, *args, **kwargs))
-    if not args:
-        kwargs.setdefault("dtype", np.asarray(plain(fill_value._present())).dtype)
-    made = _recording(np.empty(shape, *args, **kwargs))
-    made[...] = fill_value
-    return made
-
-
-def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
-    """`np.array`."""
-    if not any(map(is_recorded, values_in(value))):
-        return _recording(np.array(value, *args, **kwargs))
-    dtype = args[0] if args else kwargs.get("dtype")
-    made = protocol.array_of(value, dtype)
-    return _with_axes(made, kwargs.get("ndmin", 0))
-
-
-def _with_axes(array: Any, count: int) -> Any:
-    missing = count - np.ndim(array)
-    return array.reshape((1,) * missing + array.shape) if missing > 0 else array
-
-
-def _as_array(function: Callee) -> Callee:
-    """`np.asarray` and its kind: an array that records is one already."""
-
-    @functools.wraps(function)
-    def convert(value: Any, *args: Any, **kwargs: Any) -> Any:
-        dtype = args[0] if args else kwargs.get("dtype")
-        if type(value) is RecordedArray:
-            array: Any = value
-            return array if dtype is None else array.astype(dtype, copy=False)
-        if not any(map(is_recorded, values_in(value))):
-            made = function(value, *args, **kwargs)
-            return _recording(made) if type(value) in (list, tuple) else made
-        return protocol.array_of(value, dtype)
-
-    return convert
-
-
-def _float(*args: Any) -> Any:
-    """`float(x)`."""
-    if args and isinstance(args[0], (str, bytes, bytearray)):
-        _refuse_told()
-    if not (args and is_recorded(args[0]) and is_active(args[0])):
-        return float(*args)
-    value = args[0]
-    if type(plain(value._present())) is float:
-        return value
-    if np.iscomplexobj(plain(value._present())):
-        return float(value)
-    return value.item()
-
-
-def _refuse_told() -> None:
-    """Refuse to read a number where texts have been made of what is differentiated."""
-    if TOLD.get():
-        raise NoDerivativeError(
-            "a number is read from a text, in a function that makes texts of what is "
-            "differentiated: it may be one of those",
-            "hand on the number itself",
-        )
-
-
-def _reading(function: Callee) -> Callee:
-    """A function that reads values from texts or files."""
-
-    def read(*args: Any, **kwargs: Any) -> Any:
-        _refuse_told()
-        return function(*args, **kwargs)
-
-    return read
-
-
-def _evaluating(function: Callee) -> Callee:
-    """`eval` or `exec`, which read numbers from a text, and variables where they are called."""
-
-    def evaluate(source: Any, globals: Any = None, locals: Any = None, **kwargs: Any) -> Any:
-        _refuse_told()
-        if globals is None:
-            frame = sys._getframe(1)
-            globals, locals = frame.f_globals, frame.f_locals if locals is None else locals
-        return function(source, globals, globals if locals is None else locals, **kwargs)
-
-    return evaluate
-
-
-def _number(kind: type) -> Callee:
-    """`np.float64(x)`."""
-
-    def convert(*args: Any) -> Any:
-        if args and isinstance(args[0], str):
-            _refuse_told()
-        if len(args) != 1 or not _holds_active(args):
-            return kind(*args)
-        array = protocol.array_of(args[0], kind)
-        return array[()]
-
-    return convert
-
-
-def _type(*args: Any, **kwargs: Any) -> Any:
-    """`type(x)`."""
-    if len(args) == 1 and is_recorded(args[0]):
-        return args[0].__class__
-    made = type(*args, **kwargs)
-    if len(args) == 3 and "__module__" not in args[2]:
-        made.__module__ = sys._getframe(1).f_globals.get("__name__", made.__module__)
-    return made
-
-
-def _variables(function: Callee) -> Callee:
-    """`locals()`, and `vars()` alike."""
-
-    def variables(*args: Any) -> Any:
-        if args:
-            return function(*args)
-        found = sys._getframe(1).f_locals
-        return {name: value for name, value in found.items() if name != RESOLVER}
-
-    return variables
-
-
-def _of_math(function: Callee) -> Callee:
-    """A function of `math`."""
-
-    @functools.wraps(function)
-    def call(*args: Any) -> Any:
-        if not _holds_active(args):
-            return function(*args)
-        if function in PRIMITIVES or function in COMPOSITIONS:
-            return operations.run(function, tuple(map(_float_of, args)))
-        return function(*args)
-
-    return call
-
-
-def _float_of(value: Any) -> Any:
-    return _float(value) if is_recorded(value) and not np.ndim(value) else value
-
-
-def _telling(function: Callee) -> Callee:
-    """A function that makes a text."""
-
-    def tell(*args: Any, **kwargs: Any) -> Any:
-        if _holds_active((args, kwargs)):
-            TOLD.set(True)
-        return function(*operations.uncovered(args), **operations.uncovered(kwargs))
-
-    return tell
-
-
-def _plainly(function: Callee) -> Callee:
-    """A function whose results are truth values and integers."""
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return function(*operations.uncovered(args), **operations.uncovered(kwargs))
-
-    return call
 
 
 _BY_KIND: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
     (_is_of_python, _of_python),
     (_is_method_of_array, _method_of_array),
     (_is_of_numpy, _with_lists_as_arrays),
-    (_is_text, lambda function: _telling(function)),
+    (_is_text, lambda function: telling(function)),
     (_is_class, _made_of_class),
     (_is_callable_object, _of_object),
 )
 
-_READING = (
-    *(ast.literal_eval, json.load, json.loads),
-    *(np.fromfile, np.fromstring, np.genfromtxt, np.load, np.loadtxt),
-)
-"""Functions that read numbers from texts and files."""
-
 REPLACED: dict[Any, Callee] = {
     **{function: _calling_first(function) for function in (map, filter, functools.reduce)},
     **{function: _calling_key(function) for function in (sorted, min, max)},
-    **{
-        function: _creating(function)
-        for function in (
-            *(np.zeros, np.empty, np.ones, np.eye, np.identity, np.linspace, np.copy),
-            *(np.zeros_like, np.empty_like, np.ones_like, np.full_like),
-        )
-    },
-    **{function: _as_array(function) for function in (np.asarray, np.asanyarray)},
-    np.ascontiguousarray: _as_array(np.ascontiguousarray),
-    np.array: _array,
-    np.full: _full,
-    **{
-        function: _of_math(function)
-        for name, function in vars(math).items()
-        if callable(function) and not name.startswith("_")
-    },
-    **{f: _plainly(f) for f in (math.isnan, math.isinf, math.isfinite, math.isclose)},
-    **{function: _evaluating(function) for function in (eval, exec)},
-    **{function: _variables(function) for function in (locals, vars)},
-    **{
-        function: _reading(function)
-        for function in (
-            json.loads,
-            json.load,
-            ast.literal_eval,
-            np.loadtxt,
-            np.genfromtxt,
-            np.load,
-            np.fromstring,
-            np.fromfile,
-        )
-    },
-    float: _float,
-    type: _type,
-    **{kind: _number(kind) for kind in (np.float64, np.float32, np.complex128, np.complex64)},
+    **replacements.FUNCTIONS,
 }
 """The functions that are replaced."""

@@ -6,20 +6,18 @@ refused as long as a derivative goes through it, and gives the plain value after
 
 from __future__ import annotations
 
-import copy
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import GradscribeError, NoDerivativeError, raised_as
 from gradscribe.frontend.calls import array_changes
-from gradscribe.recording import operations, packing, prelude, protocol, stores
+from gradscribe.recording import exits, operations, prelude, protocol, stores
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
 from gradscribe.recording.flags import Flags
 from gradscribe.recording.flat import Flat
-from gradscribe.recording.levels import REFUSED, TOLD, plain
+from gradscribe.recording.levels import plain
 from gradscribe.recording.operations import run
 
 BOTH = (RecordedArray, RecordedNumber)
@@ -62,24 +60,6 @@ Recorded = Any
 
 Array = Any
 """A `RecordedArray`."""
-
-
-_NO_ATTRIBUTE = raised_as(NoDerivativeError, AttributeError)
-"""NumPy asks for such attributes, and goes on where there are none."""
-
-
-def taken_out(
-    what: str, advice: str = "", kind: type[GradscribeError] = NoDerivativeError
-) -> GradscribeError:
-    """The error for a value that would leave the record."""
-    error = kind(
-        f"{what} takes a value that is differentiated out of the record of the run",
-        advice or "use functions of NumPy on it, or make what is done to it a `gs.primitive`",
-    )
-    refused = REFUSED.get()
-    if refused is not None and kind is NoDerivativeError:
-        refused.append(error)
-    return error
 
 
 def _is_operand(value: Any) -> bool:
@@ -135,80 +115,6 @@ def _attach_operators() -> None:
 
 
 # -- what numbers and arrays can be made of ----------------------------------------------------
-
-
-def _to_number(kind: type, name: str) -> Any:
-    def method(self: Recorded) -> Any:
-        if is_active(self):
-            raise taken_out(
-                f"`{name}` (or a function that calls it, of `math`, of C, or a store to an array "
-                "that does not record)",
-                "use NumPy's function on it (`np.exp`, not `math.exp`), an array made by "
-                "`np.zeros_like(x)` to store it in, or make compiled code a `gs.primitive`",
-            )
-        return kind(plain(self._present()))
-
-    return method
-
-
-def _array_protocol(self: Array, dtype: Any = None, copy: bool | None = None) -> Any:
-    """`np.asarray(x)`, and what code in C asks for."""
-    if dtype is not None and np.dtype(dtype) == object:
-        return _objects(self)
-    if is_active(self):
-        raise taken_out("`np.array` or `np.asarray` (or code in C)", _NO_ARRAY)
-    array = self._shared()
-    if copy or (dtype is not None and array.dtype != np.dtype(dtype)):
-        return np.array(array, dtype)
-    array = array.view()
-    array.flags.writeable = self._writeable and array.flags.writeable
-    return array
-
-
-_NO_ARRAY = (
-    "for `np.array([a, b])` write `np.stack([a, b])` or `np.array([a, b], like=x)`, leave out "
-    "`np.asarray`; make compiled code a `gs.primitive`"
-)
-
-
-def _array_of_number(self: Recorded, dtype: Any = None, copy: bool | None = None) -> Any:
-    """`np.array([x, …])`, and what code in C asks for."""
-    if is_active(self) and (dtype is None or np.dtype(dtype) != object):
-        raise taken_out("`np.array` or `np.asarray` (or code in C)", _NO_ARRAY)
-    array = np.empty((), object)
-    array[()] = self
-    return array if is_active(self) else np.asarray(plain(self._present()), dtype)
-
-
-def _objects(self: Array) -> Any:
-    """An array of the numbers that an array has."""
-    value = self._present()
-    array = np.empty(plain(value).size, object)
-    array[:] = [shown(item) for item in packing.unpacked(value)]
-    return array.reshape(plain(value).shape)
-
-
-def _hash(self: RecordedNumber) -> int:
-    if is_active(self):
-        raise NoDerivativeError(
-            "a number that is differentiated cannot be the key of a dict, a set or a cache: an "
-            "equal one would be taken for it",
-            "use no cache, or a key that is not differentiated",
-        )
-    return hash(plain(self._present()))
-
-
-def _reduce(self: Recorded, protocol: Any = None) -> Any:
-    if is_active(self):
-        raise taken_out("pickling")
-    return copy.copy, (plain(self._present()),)
-
-
-def _told(self: Recorded) -> Any:
-    """A plain value that a text is made of."""
-    if is_active(self):
-        TOLD.set(True)
-    return plain(self._present())
 
 
 def _truth(self: Recorded) -> bool:
@@ -306,7 +212,7 @@ def _set_flags(self: Array, write: Any = None, align: Any = None, uic: Any = Non
 
 def _view(self: Array, *dtype: Any) -> Any:
     if dtype and dtype[0] not in (np.ndarray, plain(self._present()).dtype):
-        raise taken_out("`x.view(dtype)`")
+        raise exits.taken_out("`x.view(dtype)`")
     return self[...]
 
 
@@ -316,7 +222,7 @@ def _refused(name: str) -> property:
         if not hasattr(value, name):
             raise AttributeError(f"'{type(value).__name__}' object has no attribute '{name}'")
         if is_active(self):
-            raise taken_out(f"`{name}`", kind=_NO_ATTRIBUTE)
+            raise exits.taken_out(f"`{name}`", kind=exits.NO_ATTRIBUTE)
         return getattr(self._shared() if type(self) is RecordedArray else value, name)
 
     return property(get)
@@ -360,12 +266,12 @@ ARRAY_AND_NUMBER: dict[str, Any] = {
     "__gradscribe_apply__": staticmethod(operations.run_known),
     "__bool__": _truth,
     "__int__": lambda self: int(plain(self._present())),
-    "__float__": _to_number(float, "float(x)"),
-    "__complex__": _to_number(complex, "complex(x)"),
-    "__format__": lambda self, spec: format(_told(self), spec),
-    "__reduce_ex__": _reduce,
-    "__repr__": lambda self: repr(_told(self)),
-    "__str__": lambda self: str(_told(self)),
+    "__float__": exits.to_number(float, "float(x)"),
+    "__complex__": exits.to_number(complex, "complex(x)"),
+    "__format__": lambda self, spec: format(exits.told(self), spec),
+    "__reduce_ex__": exits.reduce,
+    "__repr__": lambda self: repr(exits.told(self)),
+    "__str__": lambda self: str(exits.told(self)),
     "astype": _astype,
     "compress": _compress,
     "copy": _copy,
@@ -381,7 +287,7 @@ ARRAY_AND_NUMBER: dict[str, Any] = {
 }
 OF_ARRAYS: dict[str, Any] = {
     **{name: _change(function) for name, function in CHANGES.items()},
-    "__array__": _array_protocol,
+    "__array__": exits.array_protocol,
     "__contains__": _contains,
     "__copy__": _copy,
     "__deepcopy__": lambda self, memo: _copy(self),
@@ -401,14 +307,14 @@ OF_ARRAYS: dict[str, Any] = {
     "view": _view,
 }
 OF_NUMBERS: dict[str, Any] = {
-    "__array__": _array_of_number,
+    "__array__": exits.array_of_number,
     "__copy__": lambda self: self,
     "__deepcopy__": lambda self, memo: self,
     "__floor__": lambda self: int(np.floor(plain(self._present()))),
     "__ceil__": lambda self: int(np.ceil(plain(self._present()))),
     "__trunc__": lambda self: int(plain(self._present())),
     "__round__": _rounded,
-    "__hash__": _hash,
+    "__hash__": exits.hash,
     "is_integer": lambda self: plain(self._present()).is_integer(),
 }
 

@@ -1,0 +1,109 @@
+"""Where a value of a recorded run would leave it: for a number of Python's, an array that does not
+record, memory, the key of a dict, a text. As long as a derivative goes through it, that is refused;
+afterwards it is the plain value."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import GradscribeError, NoDerivativeError, raised_as
+from gradscribe.recording import packing
+from gradscribe.recording.arrays import RecordedNumber, is_active, shown
+from gradscribe.recording.levels import REFUSED, TOLD, plain
+
+Recorded = Any
+Array = Any
+
+NO_ATTRIBUTE = raised_as(NoDerivativeError, AttributeError)
+"""NumPy asks for such attributes, and goes on where there are none."""
+
+
+def taken_out(
+    what: str, advice: str = "", kind: type[GradscribeError] = NoDerivativeError
+) -> GradscribeError:
+    """The error for a value that would leave the record."""
+    error = kind(
+        f"{what} takes a value that is differentiated out of the record of the run",
+        advice or "use functions of NumPy on it, or make what is done to it a `gs.primitive`",
+    )
+    refused = REFUSED.get()
+    if refused is not None and kind is NoDerivativeError:
+        refused.append(error)
+    return error
+
+
+def to_number(kind: type, name: str) -> Any:
+    def method(self: Recorded) -> Any:
+        if is_active(self):
+            raise taken_out(
+                f"`{name}` (or a function that calls it, of `math`, of C, or a store to an array "
+                "that does not record)",
+                "use NumPy's function on it (`np.exp`, not `math.exp`), an array made by "
+                "`np.zeros_like(x)` to store it in, or make compiled code a `gs.primitive`",
+            )
+        return kind(plain(self._present()))
+
+    return method
+
+
+def array_protocol(self: Array, dtype: Any = None, copy: bool | None = None) -> Any:
+    """`np.asarray(x)`, and what code in C asks for."""
+    if dtype is not None and np.dtype(dtype) == object:
+        return _objects(self)
+    if is_active(self):
+        raise taken_out("`np.array` or `np.asarray` (or code in C)", _NO_ARRAY)
+    array = self._shared()
+    if copy or (dtype is not None and array.dtype != np.dtype(dtype)):
+        return np.array(array, dtype)
+    array = array.view()
+    array.flags.writeable = self._writeable and array.flags.writeable
+    return array
+
+
+_NO_ARRAY = (
+    "for `np.array([a, b])` write `np.stack([a, b])` or `np.array([a, b], like=x)`, leave out "
+    "`np.asarray`; make compiled code a `gs.primitive`"
+)
+
+
+def array_of_number(self: Recorded, dtype: Any = None, copy: bool | None = None) -> Any:
+    """`np.array([x, …])`, and what code in C asks for."""
+    if is_active(self) and (dtype is None or np.dtype(dtype) != object):
+        raise taken_out("`np.array` or `np.asarray` (or code in C)", _NO_ARRAY)
+    array = np.empty((), object)
+    array[()] = self
+    return array if is_active(self) else np.asarray(plain(self._present()), dtype)
+
+
+def _objects(self: Array) -> Any:
+    """An array of the numbers that an array has."""
+    value = self._present()
+    array = np.empty(plain(value).size, object)
+    array[:] = [shown(item) for item in packing.unpacked(value)]
+    return array.reshape(plain(value).shape)
+
+
+def hash(self: RecordedNumber) -> int:
+    if is_active(self):
+        raise NoDerivativeError(
+            "a number that is differentiated cannot be the key of a dict, a set or a cache: an "
+            "equal one would be taken for it",
+            "use no cache, or a key that is not differentiated",
+        )
+    return hash(plain(self._present()))
+
+
+def reduce(self: Recorded, protocol: Any = None) -> Any:
+    if is_active(self):
+        raise taken_out("pickling")
+    return copy.copy, (plain(self._present()),)
+
+
+def told(self: Recorded) -> Any:
+    """A plain value that a text is made of."""
+    if is_active(self):
+        TOLD.set(True)
+    return plain(self._present())

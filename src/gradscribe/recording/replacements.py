@@ -1,0 +1,261 @@
+"""What is called in a recorded run in place of functions of Python and NumPy, which their arguments
+are not told of: functions that make new arrays, and convert values; `math`, `eval`, and texts.
+
+Each does what its function does; arrays that are made anew record, and so does what is made of
+values of the run.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import json
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+from gradscribe.errors import NoDerivativeError
+from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
+from gradscribe.recording import operations, protocol
+from gradscribe.recording.arrays import Memory, RecordedArray, is_active, is_recorded
+from gradscribe.recording.following import RESOLVER
+from gradscribe.recording.levels import TOLD, plain, values_in
+
+Callee = Any
+
+
+def holds_active(tree: Any) -> bool:
+    return any(is_recorded(value) and is_active(value) for value in values_in(tree))
+
+
+def recording(value: Any) -> Any:
+    """A new array as one that records."""
+    if type(value) is np.ndarray and value.dtype.kind in "fc":
+        return RecordedArray(Memory(value))
+    return value
+
+
+def apart(value: Any, array: Any) -> Any:
+    """What is made of an array as an array that records, if it is a new one."""
+    return value if value is array else recording(value)
+
+
+def _creating(function: Callee) -> Callee:
+    """A function that makes a new array."""
+
+    @functools.wraps(function)
+    def create(*args: Any, **kwargs: Any) -> Any:
+        return recording(function(*args, **kwargs))
+
+    return create
+
+
+def _full(shape: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.full`."""
+    if not is_recorded(fill_value):
+        return recording(np.full(shape, fill_value, *args, **kwargs))
+    if not args:
+        kwargs.setdefault("dtype", np.asarray(plain(fill_value._present())).dtype)
+    made = recording(np.empty(shape, *args, **kwargs))
+    made[...] = fill_value
+    return made
+
+
+def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
+    """`np.array`."""
+    if not any(map(is_recorded, values_in(value))):
+        return recording(np.array(value, *args, **kwargs))
+    dtype = args[0] if args else kwargs.get("dtype")
+    made = protocol.array_of(value, dtype)
+    return _with_axes(made, kwargs.get("ndmin", 0))
+
+
+def _with_axes(array: Any, count: int) -> Any:
+    missing = count - np.ndim(array)
+    return array.reshape((1,) * missing + array.shape) if missing > 0 else array
+
+
+def _as_array(function: Callee) -> Callee:
+    """`np.asarray` and its kind: an array that records is one already."""
+
+    @functools.wraps(function)
+    def convert(value: Any, *args: Any, **kwargs: Any) -> Any:
+        dtype = args[0] if args else kwargs.get("dtype")
+        if type(value) is RecordedArray:
+            array: Any = value
+            return array if dtype is None else array.astype(dtype, copy=False)
+        if not any(map(is_recorded, values_in(value))):
+            made = function(value, *args, **kwargs)
+            return recording(made) if type(value) in (list, tuple) else made
+        return protocol.array_of(value, dtype)
+
+    return convert
+
+
+def _float(*args: Any) -> Any:
+    """`float(x)`."""
+    if args and isinstance(args[0], (str, bytes, bytearray)):
+        _refuse_told()
+    if not (args and is_recorded(args[0]) and is_active(args[0])):
+        return float(*args)
+    value = args[0]
+    if type(plain(value._present())) is float:
+        return value
+    if np.iscomplexobj(plain(value._present())):
+        return float(value)
+    return value.item()
+
+
+def _refuse_told() -> None:
+    """Refuse to read a number where texts have been made of what is differentiated."""
+    if TOLD.get():
+        raise NoDerivativeError(
+            "a number is read from a text, in a function that makes texts of what is "
+            "differentiated: it may be one of those",
+            "hand on the number itself",
+        )
+
+
+def _reading(function: Callee) -> Callee:
+    """A function that reads values from texts or files."""
+
+    def read(*args: Any, **kwargs: Any) -> Any:
+        _refuse_told()
+        return function(*args, **kwargs)
+
+    return read
+
+
+def _evaluating(function: Callee) -> Callee:
+    """`eval` or `exec`, which read numbers from a text, and variables where they are called."""
+
+    def evaluate(source: Any, globals: Any = None, locals: Any = None, **kwargs: Any) -> Any:
+        _refuse_told()
+        if globals is None:
+            frame = sys._getframe(1)
+            globals, locals = frame.f_globals, frame.f_locals if locals is None else locals
+        return function(source, globals, globals if locals is None else locals, **kwargs)
+
+    return evaluate
+
+
+def _number(kind: type) -> Callee:
+    """`np.float64(x)`."""
+
+    def convert(*args: Any) -> Any:
+        if args and isinstance(args[0], str):
+            _refuse_told()
+        if len(args) != 1 or not holds_active(args):
+            return kind(*args)
+        array = protocol.array_of(args[0], kind)
+        return array[()]
+
+    return convert
+
+
+def _type(*args: Any, **kwargs: Any) -> Any:
+    """`type(x)`."""
+    if len(args) == 1 and is_recorded(args[0]):
+        return args[0].__class__
+    made = type(*args, **kwargs)
+    if len(args) == 3 and "__module__" not in args[2]:
+        made.__module__ = sys._getframe(1).f_globals.get("__name__", made.__module__)
+    return made
+
+
+def _variables(function: Callee) -> Callee:
+    """`locals()`, and `vars()` alike."""
+
+    def variables(*args: Any) -> Any:
+        if args:
+            return function(*args)
+        found = sys._getframe(1).f_locals
+        return {name: value for name, value in found.items() if name != RESOLVER}
+
+    return variables
+
+
+def _of_math(function: Callee) -> Callee:
+    """A function of `math`."""
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        if not holds_active(args):
+            return function(*args)
+        if function in PRIMITIVES or function in COMPOSITIONS:
+            return operations.run(function, tuple(map(_float_of, args)))
+        return function(*args)
+
+    return call
+
+
+def _float_of(value: Any) -> Any:
+    return _float(value) if is_recorded(value) and not np.ndim(value) else value
+
+
+def telling(function: Callee) -> Callee:
+    """A function that makes a text."""
+
+    def tell(*args: Any, **kwargs: Any) -> Any:
+        if holds_active((args, kwargs)):
+            TOLD.set(True)
+        return function(*operations.uncovered(args), **operations.uncovered(kwargs))
+
+    return tell
+
+
+def _plainly(function: Callee) -> Callee:
+    """A function whose results are truth values and integers."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*operations.uncovered(args), **operations.uncovered(kwargs))
+
+    return call
+
+
+_READING = (
+    *(ast.literal_eval, json.load, json.loads),
+    *(np.fromfile, np.fromstring, np.genfromtxt, np.load, np.loadtxt),
+)
+"""Functions that read numbers from texts and files."""
+
+FUNCTIONS: dict[Any, Callee] = {
+    **{
+        function: _creating(function)
+        for function in (
+            *(np.zeros, np.empty, np.ones, np.eye, np.identity, np.linspace, np.copy),
+            *(np.zeros_like, np.empty_like, np.ones_like, np.full_like),
+        )
+    },
+    **{function: _as_array(function) for function in (np.asarray, np.asanyarray)},
+    np.ascontiguousarray: _as_array(np.ascontiguousarray),
+    np.array: _array,
+    np.full: _full,
+    **{
+        function: _of_math(function)
+        for name, function in vars(math).items()
+        if callable(function) and not name.startswith("_")
+    },
+    **{f: _plainly(f) for f in (math.isnan, math.isinf, math.isfinite, math.isclose)},
+    **{function: _evaluating(function) for function in (eval, exec)},
+    **{function: _variables(function) for function in (locals, vars)},
+    **{
+        function: _reading(function)
+        for function in (
+            json.loads,
+            json.load,
+            ast.literal_eval,
+            np.loadtxt,
+            np.genfromtxt,
+            np.load,
+            np.fromstring,
+            np.fromfile,
+        )
+    },
+    float: _float,
+    type: _type,
+    **{kind: _number(kind) for kind in (np.float64, np.float32, np.complex128, np.complex64)},
+}
+"""The functions, and what is called in their place."""

@@ -255,3 +255,22 @@ def test_zeros_like_what_no_trip_has_made(n) -> None:
         assert value == expected == pair_or_none(x4, A, n, m)
         for gradient, pulled in zip(gradients, pull(1.0), strict=False):
             np.testing.assert_allclose(gradient, pulled)
+
+
+def items_made_anew(x):
+    for _ in range(2):
+        kept = [v * x[0] for v in x if v > 0.5]
+    return sum(kept) / len(kept)
+
+
+def left_backwards(x):
+    for i in reversed(range(1, 10, 2)):
+        x = np.sin(x) * 1.5 + 0.01 * i * x
+        if np.max(x) > 1.2:
+            return np.sum(x) * i
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("function", [items_made_anew, left_backwards])
+def test_what_a_trip_leaves_is_differentiated(function) -> None:
+    gs.testing.check_grad(function, x4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gradscribe.codegen.rewriting import call_method, fresh, name, names_in
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 def zeros_like(write: Expressions, operation: Operation) -> ast.expr:
     """Zeros in the structure of the operand."""
     operand = operation.operands[0]
-    return _zeros(write, operand.type, write.value(operand))
+    type_ = operand.type
+    if isinstance(type_, Sequence) and operation.attributes.get("optional"):
+        type_ = replace(type_, optional=True)
+    return _zeros(write, type_, write.value(operand))
 
 
 def _zeros(write: Expressions, type_: Type, like: ast.expr) -> ast.expr:

@@ -186,8 +186,11 @@ a change of which no derivative is taken. Emitted code shows just value."""
 
 GRADIENTS.update((GIVEN, KEPT))
 
-ZEROS_LIKE = Primitive("zeros_like", _same_type, signature("x"))
-"""Zeros of the type of x: for arrays np.zeros_like; for lists, a list of zeros."""
+ZEROS_LIKE = Primitive(
+    "zeros_like", lambda facts, callee, x, optional=False: x, signature("x", "optional")
+)
+"""Zeros of the type of x: for arrays np.zeros_like; for lists, a list of zeros. optional: where a
+list has no value yet, it has no items."""
 
 ADD_ITEMS = Primitive("add_items", lambda facts, callee, x, y: x, signature("x", "y"))
 """The sum of two cotangents of the same list or tuple, item by item."""

@@ -87,7 +87,10 @@ def zero(scope: Scope, value: Value) -> Value:
         if None not in shape:
             keywords = {} if type_.dtype == "float64" else {"dtype": np.dtype(type_.dtype)}
             return call(scope.builder, np.zeros, name=name_of(value), shape=shape, **keywords)
-    return scope.builder.call(ZEROS_LIKE, {"x": scope.primal(like)}, name=name_of(value))
+    arguments: dict[str, Any] = {"x": scope.primal(like)}
+    if isinstance(type_, ListType) and like in scope.context.undefined:
+        arguments["optional"] = True
+    return scope.builder.call(ZEROS_LIKE, arguments, name=name_of(value))
 
 
 def _zero_of(type_: Type) -> Any:

@@ -130,10 +130,14 @@ class TripScope(Scope):
         return self.run_over("range", operands, Value(index_type(), "i")).item
 
     def _length(self) -> Value:
-        """How many items the first iterable that is no range has."""
-        kinds = self.shape.iterables
-        (container,) = self.operands_of(next(n for n in range(self.count) if kinds[n] != "range"))
-        builder = self.parent.builder
+        """How many items the first iterable that is no range has, or the first range."""
+        kinds, builder = self.shape.iterables, self.parent.builder
+        position = next((n for n in range(self.count) if kinds[n] != "range"), None)
+        if position is None:
+            start, stop, step = map(self.parent.primal, self.operands_of(0))
+            backwards = call(builder, operator.sub, start, stop)
+            return call(builder, operator.neg, call(builder, operator.floordiv, backwards, step))
+        (container,) = self.operands_of(position)
         if isinstance(container.type, Array):
             like = self.parent.primal(self.parent.shaped_like(container))
             return builder.call(LENGTH, {"x": like, "axis": 0})

@@ -53,11 +53,15 @@ class Interference:
 
     def _define(self, value: Value, live: Set[Value]) -> None:
         """Note that value is assigned where these are live."""
-        own = self.neighbours.setdefault(value, set())
+        neighbours = self.neighbours
+        own = neighbours.setdefault(value, set())
+        own |= live
         for other in live:
-            if other is not value:
-                own.add(other)
-                self.neighbours.setdefault(other, set()).add(value)
+            if other in neighbours:
+                neighbours[other].add(value)
+            else:
+                neighbours[other] = {value}
+        own.discard(value)
 
     def _block(self, block: Block, live: set[Value]) -> set[Value]:
         """Walk a block, given what is live at its end; what is live where it begins."""

@@ -38,6 +38,10 @@ class _Variable:
     alone: bool = False
 
 
+_TRIED = 32
+"""So many versions of a name are tried for a variable that is not live with those that have it."""
+
+
 @dataclass
 class Names:
     """The name of each value that is a variable, and all names taken in the function."""
@@ -69,6 +73,7 @@ class _Naming:
         self._function = function
         self._uses = uses
         self._variable: dict[Value, _Variable] = {}
+        self._numbers: dict[str, int] = {}
         self._order = {value: order for order, value in enumerate(uses.home)}
         own = {p.leaves[0]: p.name for p in function.parameters if isinstance(p.tree, Leaf)}
         for value in uses.home:
@@ -176,10 +181,10 @@ class _Naming:
             if base == "i":
                 yield from _INDICES
         yield base
-        number = 1
-        while True:
+        yield from (f"{base}_{number}" for number in range(1, _TRIED))
+        while True:  # of names that many have, one that nobody has
+            self._numbers[base] = number = self._numbers.get(base, _TRIED - 1) + 1
             yield f"{base}_{number}"
-            number += 1
 
     def _plain(self, variable: _Variable, first: Value) -> str:
         """The name of a temporary that nobody named."""

@@ -52,7 +52,9 @@ UNARY_SYMBOLS: dict[type[ast.unaryop], tuple[str, int]] = {
 def _constant_level(node: ast.Constant) -> int:
     """Negative numbers bind like the unary minus that they are written with."""
     value = node.value
-    negative = isinstance(value, (int, float)) and math.copysign(1, value) < 0
+    if isinstance(value, float):
+        return UNARY if math.copysign(1, value) < 0 else ATOM
+    negative = isinstance(value, int) and value < 0
     return UNARY if negative else ATOM
 
 

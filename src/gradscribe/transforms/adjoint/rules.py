@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -180,6 +181,7 @@ class _Instance:
         self._selects = operation.primitive in CHOICES and d_out in scope.context.unbounded
         self._d_out = d_out
         self._emitted: set[int] = set()
+        self._counts: Counter[int] | None = None
         given = self._given(d_out)
         self._mapping: dict[Value, Value] = {template.d_out: given}
         self._renewal = Renewal(
@@ -222,8 +224,10 @@ class _Instance:
     def is_shared(self, where: Sequence[int]) -> bool:
         """Whether the rule gives the same value to operands at other positions, too."""
         given = self._template.results
-        others = [result for i, result in enumerate(given) if i not in where]
-        return any(given[i] is other for i in where for other in others)
+        if self._counts is None:
+            self._counts = Counter(map(id, given))
+        own = Counter(id(given[i]) for i in where)
+        return any(self._counts[result] > count for result, count in own.items())
 
     def have_poles(self, where: Sequence[int]) -> bool:
         """Whether the partial derivatives by these operands can be infinite."""

@@ -7,7 +7,7 @@ arguments. Effects are never merged, and neither is what makes an array or list 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -59,7 +59,7 @@ class Available:
         attributes: Mapping[str, Any],
     ) -> Operation | None:
         """An earlier operation that is described so, if there is one."""
-        for earlier in self._operations.get((primitive, callee, *operands), ()):
+        for earlier in self._operations.get(_key_of(primitive, callee, operands, attributes), ()):
             if same_attributes(dict(earlier.attributes), dict(attributes)):
                 return earlier
         return None
@@ -95,7 +95,16 @@ def _key(operation: Operation) -> tuple[Any, ...]:
     if operation.primitive is control.CONSTANT:
         value = operation.attributes["value"]
         return (control.CONSTANT, type(value), value)
-    return (operation.primitive, operation.callee, *operation.operands)
+    return _key_of(operation.primitive, operation.callee, operation.operands, operation.attributes)
+
+
+def _key_of(
+    primitive: Primitive, callee: Any, operands: Iterable[Value], attributes: Mapping[str, Any]
+) -> tuple[Any, ...]:
+    """What equal operations have in common; of attributes, places that are numbers."""
+    places = (item for item in attributes.values() if type(item) is tuple)
+    numbers = (number for place in places for number in place if type(number) is int)
+    return (primitive, callee, *operands, *numbers)
 
 
 def same_attributes(a: Any, b: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import gradscribe as gs
 from gradscribe.errors import UnsupportedError
+from tests.border.verdicts import function_of
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -100,6 +102,29 @@ def more_operands_than_there_are(x):
     return np.sum(np.exp(x, x, x))
 
 
+def matrix_product_in_place(x):
+    y = x * 2.0
+    y @= x
+    return y
+
+
+def logarithms_as_integers(x):
+    return np.sum(np.log(x, dtype=int))
+
+
+def class_as_a_start(x):
+    return sum(i * v for i, v in enumerate(x, start=complex))
+
+
+def place_between_items(x):
+    items = [x[0], x[1]]
+    return items.pop(0.0)
+
+
+def too_large_to_be_called(x, n):
+    return n(x)
+
+
 def list_as_a_key(x):
     table = {}
     for i in range(2):
@@ -135,6 +160,10 @@ def array_as_a_key(x):
         (transposed_integer, (X, 3)),
         (option_of_another_function, (X,)),
         (more_operands_than_there_are, (X,)),
+        (matrix_product_in_place, (X,)),
+        (logarithms_as_integers, (X,)),
+        (place_between_items, (X,)),
+        (too_large_to_be_called, (X, 10**30)),
         (list_as_a_key, (X,)),
         (array_as_a_key, (X,)),
     ],
@@ -155,6 +184,7 @@ def test_what_python_refuses_is_refused_as_its_exception(function, args):
     [
         range_as_a_number,
         option_of_no_method,
+        class_as_a_start,
         more_functions_than_pieces,
         more_choices_than_conditions,
         read_before_the_inner_loop_binds_it,
@@ -227,6 +257,30 @@ def test_a_real_item_among_complex_ones_has_a_real_cotangent():
         return items
 
     gs.testing.check_grad(scaled, np.array([2 + 1j, 3 - 1j]), order=1)
+
+
+def test_an_object_without_tangent_is_given_in_forward_mode():
+    def drawn(rng, x):
+        return x * 2.0
+
+    assert gs.jvp(drawn, (np.random.default_rng(0), 1.5), (None, 1.0)) == (3.0, 2.0)
+
+
+def test_whole_numbers_of_any_size_are_written():
+    def scaled(x):
+        return np.sum(x) * float(10**30)
+
+    assert gs.grad(scaled)(X).tolist() == [1e30] * 3
+    with pytest.raises(OverflowError):
+        gs.grad(lambda x: np.sum(x) * 10**400)(X)
+
+
+def test_hundreds_of_versions_of_a_name_are_named_in_time():
+    lines = "".join(f"    y = np.sin(y) + {i}.0\n" for i in range(400))
+    program = function_of(f"import numpy as np\ndef program(y):\n{lines}    return y\n")
+    start = time.process_time()
+    gs.vjp(program, 0.5)
+    assert time.process_time() - start < 5
 
 
 def test_a_tangent_without_axes_stays_what_it_is():

@@ -151,6 +151,9 @@ def check_tensors(made: Mutant, expected: Any) -> None:
     """A call with Tensors for its floating arrays: the value, and the gradients of its sum. Left
     out is what Tensors have in another meaning, and what is no array for a caller's Tensors."""
     leaves: list[Any] = []
+    dtypes = {np.asarray(x).dtype.name for x in flatten(made.args)[1] if _is_floating(x)}
+    if dtypes - {"float64"}:  # Tensors promote by rules of their own
+        return
     if expected is None or re.search(r"\.(var|std|size|max|min|T|tolist|item)\b", made.text):
         return
 

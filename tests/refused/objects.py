@@ -343,3 +343,19 @@ class Dynamic:
 @refused("whether an object has an attribute that its `__getattr__` may give", X, Dynamic())
 def asks_for_a_dynamic_attribute(x, o):
     return np.sum(x) * getattr(o, "v", 9.0)
+
+
+class Deciding(type):
+    """Classes whose instances are what they say."""
+
+    def __instancecheck__(cls, instance):
+        return True
+
+
+class Anything(metaclass=Deciding):
+    pass
+
+
+@refused("`Anything` decides itself what its instances are", X)
+def instance_of_a_class_that_decides(x):
+    return np.sum(x) if isinstance(x, Anything) else x[0]

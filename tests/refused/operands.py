@@ -317,3 +317,10 @@ def spectrum_of_no_norm(x):
 )
 def quantile_of_unknown_method(x):
     return np.quantile(x, 0.5, method="middle")
+
+
+@refused(
+    "`repeat` cannot be compiled here: a list is repeated a whole number of times", 0.5, [1.0, 2.0]
+)
+def list_times_a_fraction(x, items):
+    return x + (items * 1.5)[0]

@@ -112,10 +112,15 @@ def copied(value: Any) -> Any:
 
 
 def zero_like(value: Any) -> Any:
-    """Zeros in the structure of a leaf."""
+    """Zeros in the structure of a leaf; None for an object that is no number."""
     if isinstance(value, (list, tuple)):
         return type(value)(map(zero_like, value))
-    return np.zeros_like(value) if isinstance(value, np.ndarray) else type(value)(0)
+    if issubclass(type(value), np.ndarray):
+        return np.zeros_like(value)
+    return type(value)(0) if issubclass(type(value), _NUMBERS) else None
+
+
+_NUMBERS = (int, float, complex, np.number, np.bool_)
 
 
 class Layout:

@@ -25,7 +25,11 @@ from gradscribe.primitives.typing import TypeRuleError, dims_of, row_type
 
 def _count(number: Any) -> Affine | None:
     """What is known of an integer, given or of this type."""
-    return Affine.of(number) if isinstance(number, int) else number.value
+    if isinstance(number, int):
+        return Affine.of(number)
+    if not isinstance(number, Scalar) or not number.dtype.startswith(("int", "uint", "bool")):
+        raise TypeRuleError("a list is repeated a whole number of times")
+    return number.value
 
 
 def _repeat_type(facts: Facts, callee: Any, x: Sequence, n: Any) -> Type:

@@ -101,6 +101,7 @@ def apply_primitive(
     keywords = options.essential(callee, primitive.signature, variant, keywords)
     if isinstance(callee, np.ufunc) and "dtype" in keywords:
         dtype = keywords.pop("dtype")
+        _check_loop(lowering, node, callee, arguments, dtype)
         arguments = tuple(
             inlining.inline(lowering, node, prelude.converted, (a, dtype)) for a in arguments
         )
@@ -194,6 +195,20 @@ def _array(
     for _ in range(given.get("ndmin", 0) - rank):
         result = call(lowering, node, Static(np.expand_dims), (result, Static(0)), {})
     return result
+
+
+def _check_loop(
+    lowering: Lowering, node: Any, callee: np.ufunc, arguments: tuple[Any, ...], dtype: Any
+) -> None:
+    """Raise what NumPy raises where a function has no loop for a dtype."""
+    wanted = dtype.value if isinstance(dtype, Static) else None
+    if wanted is None:
+        return
+    try:
+        with np.errstate(all="ignore"):
+            callee(*(np.ones((), wanted) for _ in arguments), dtype=wanted)
+    except TypeError as error:
+        lowering.raises(node, error)
 
 
 def known_option(lowering: Lowering, node: Any, name: str, item: Any) -> Any:

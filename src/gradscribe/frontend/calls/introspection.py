@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,20 @@ def _isinstance(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
 
 def is_instance(lowering: Lowering, node: Any, item: Any, asked: type | tuple[type, ...]) -> bool:
     """Whether the value will be of one of these classes at run time."""
+    for cls in asked if isinstance(asked, tuple) else (asked,):
+        if inspect.isfunction(getattr(type(cls), "__instancecheck__", None)) and not _is_usual(cls):
+            lowering.unsupported(
+                node,
+                f"`{cls.__name__}` decides itself what its instances are",
+                f"ask for the class: `type(x) is {cls.__name__}`",
+            )
     found = {issubclass(cls, asked) for cls in _classes(lowering, node, item)}
     return _settled(lowering, node, found)
+
+
+def _is_usual(cls: type) -> bool:
+    """Whether a class is made by one of the standard library, which asks for base classes."""
+    return type(cls).__module__.partition(".")[0] in ("abc", "enum", "typing", "builtins")
 
 
 def has_attribute(lowering: Lowering, node: Any, item: Any, name: str) -> bool:

@@ -30,7 +30,10 @@ NAMES = frozenset(
 def static_integer(lowering: Lowering, node: Any, item: Any) -> int:
     """The value of an integer that has to be known."""
     if isinstance(item, Static):
-        return int(item.value)
+        try:
+            return int(item.value)
+        except (TypeError, ValueError) as error:
+            lowering.raises(node, error)
     known_value = lowering.builder.facts.sampled(item.type.value) if is_number(item) else None
     if known_value is None:
         known_inputs.demand(lowering, item)

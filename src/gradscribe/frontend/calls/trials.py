@@ -21,6 +21,7 @@ from gradscribe.primitives.typing import TypeRuleError, type_of
 
 Lengths = Mapping[Symbol, int]
 
+_AXES = 32
 _MOST = 1 << 20
 """How many elements an example has at most that is made to see what Python raises."""
 
@@ -130,7 +131,9 @@ def example(facts: Facts, type_: Type) -> Any:
     if not _has_examples(type_) or any(symbol not in facts.samples for symbol in symbols):
         raise LookupError("a type, or lengths, that are not known")
     lengths = _lengths(facts, {"value": type_})
-    if isinstance(type_, Array) and math.prod(_value(d, lengths) for d in type_.dims) > _MOST:
+    if isinstance(type_, Array) and (
+        type_.rank > _AXES or math.prod(_value(d, lengths) for d in type_.dims) > _MOST
+    ):
         raise LookupError("a large value")
     return _example(type_, lengths, np.random.default_rng(0))
 
@@ -146,6 +149,11 @@ def _has_examples(type_: Type) -> bool:
     return isinstance(type_, Array) and not is_integer
 
 
+def _number(type_: Scalar, value: int) -> Any:
+    """An integer of a type; Python's own may be larger than NumPy's."""
+    return int(value) if type_.weak else np.dtype(type_.dtype).type(value)
+
+
 def _example(tree: Any, lengths: Lengths, rng: np.random.Generator) -> Any:
     """A value of each type in a tree."""
     if isinstance(tree, Array):
@@ -153,7 +161,7 @@ def _example(tree: Any, lengths: Lengths, rng: np.random.Generator) -> Any:
         return _drawn(tree.dtype, rng, shape)
     if isinstance(tree, Scalar):
         if tree.value is not None and np.dtype(tree.dtype).kind in "iu":
-            return np.dtype(tree.dtype).type(_value(tree.value, lengths)).item()
+            return _number(tree, _value(tree.value, lengths))
         number = _drawn(tree.dtype, rng, [])[()]
         return number.item() if tree.weak else number
     if isinstance(tree, Sequence):

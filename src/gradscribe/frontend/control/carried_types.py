@@ -15,6 +15,7 @@ from gradscribe.ir.lengths import Facts
 from gradscribe.ir.types import (
     NONE,
     Array,
+    JoinError,
     Never,
     Scalar,
     Sequence,
@@ -75,8 +76,7 @@ class CarriedTypes:
     def generalizes(self, assumed: Type, found: Type) -> bool:
         """Whether a parameter of type `assumed` may take a value of type `found`."""
         if isinstance(assumed, Scalar) and isinstance(found, Scalar):
-            plain = replace(assumed, value=None)
-            return join(plain, Scalar(found.dtype, found.weak)) == plain and (
+            return _widens(assumed, found) and (
                 assumed.value is None
                 or (found.value is not None and self._agrees(assumed.value, found.value))
             )
@@ -172,3 +172,12 @@ class CarriedTypes:
         """Whether this is a length in terms of the arguments: the same in every trip."""
         is_argument = self._facts.is_argument
         return length is not None and all(is_argument(symbol) for symbol, _ in length.terms)
+
+
+def _widens(assumed: Scalar, found: Scalar) -> bool:
+    """Whether a number of one kind may stand where one of another is assumed."""
+    plain = replace(assumed, value=None)
+    try:
+        return join(plain, replace(found, value=None)) == plain
+    except JoinError:
+        return False

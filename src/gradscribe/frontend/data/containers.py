@@ -6,6 +6,7 @@ an operation that gives the list's next value.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -118,7 +119,7 @@ def _insert(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
 
 
 def _position(lowering: Lowering, index: Any) -> Any:
-    return int(index.value) if isinstance(index, Static) else lowering.value(index)
+    return operator.index(index.value) if isinstance(index, Static) else lowering.value(index)
 
 
 def _pop(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

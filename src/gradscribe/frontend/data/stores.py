@@ -116,6 +116,8 @@ def augment(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) 
     """`target op= item` for a view of an array, in place as NumPy does it; for one element, or
     gathered ones, by reading, computing and storing."""
     item = as_array(lowering, node, item)
+    if callee is operator.matmul and _rank(lowering, item) < 2:
+        lowering.raises(node, ValueError("`@=` takes an array with at least two axes"))
     value, old = lowering.value(item), lowering.load(target)
     if isinstance(old.type, Array):
         check_dtype(lowering, node, target, value.type)

@@ -186,9 +186,7 @@ a change of which no derivative is taken. Emitted code shows just value."""
 
 GRADIENTS.update((GIVEN, KEPT))
 
-ZEROS_LIKE = Primitive(
-    "zeros_like", lambda facts, callee, x, optional=False: x, signature("x", "optional")
-)
+ZEROS_LIKE = Primitive("zeros_like", lambda facts, callee, x, optional=False: x, signature("x"))
 """Zeros of the type of x: for arrays np.zeros_like; for lists, a list of zeros. optional: where a
 list has no value yet, it has no items."""
 

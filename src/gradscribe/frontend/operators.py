@@ -49,6 +49,7 @@ from gradscribe.frontend.values import (
     OneShot,
     Ref,
     Static,
+    Storage,
     TupleOf,
     is_number,
     may_overlap,
@@ -335,11 +336,17 @@ def _identical(lowering: Lowering, node: Any, left: Any, right: Any) -> bool:
         same = left.storage is right.storage
         if same and not getattr(left, "path", ()) and not getattr(right, "path", ()):
             return True
-        if not same and not may_overlap(left.storage, right.storage):
+        if not same and not _may_be_one(lowering, left.storage, right.storage):
             return False
     return lowering.unsupported(
         node, "`is` between run-time values is not supported", "compare with `==`"
     )
+
+
+def _may_be_one(lowering: Lowering, left: Storage, right: Storage) -> bool:
+    """Whether two names may lead to one object: by what is kept elsewhere, too."""
+    is_kept = any(one.read_only or one in lowering.protected for one in (left, right))
+    return is_kept or may_overlap(left, right)
 
 
 def membership(lowering: Lowering, node: Any, wanted: bool, item: Any, container: Any) -> Any:

@@ -526,6 +526,35 @@ def test_what_returns_an_argument_returns_that_very_object(function):
     assert "_vjp" not in gradient.source
 
 
+def tells_a_table(x):
+    t = shared(x)
+    return np.sum(x * t) * (2.0 if t is TABLE else 3.0)
+
+
+def tells_whether_it_is_one(x):
+    a, b = with_kept_ones(x), with_kept_ones(x)
+    return np.sum(x * a * b) * (2.0 if a is b else 3.0)
+
+
+ONES: dict[int, Any] = {}
+
+
+def with_kept_ones(x):
+    eval("0")
+    return ONES.setdefault(len(x), np.ones(len(x)))
+
+
+@pytest.mark.parametrize(
+    "function", [tells_a_table, tells_whether_it_is_one], ids=lambda f: f.__name__
+)
+def test_a_result_may_be_an_object_that_is_known_elsewhere(function):
+    gradient = gs.value_and_grad(function, compile="auto")
+    for _ in range(3):
+        value, d_x = gradient(X)
+        assert value == function(X)
+        np.testing.assert_allclose(d_x, differences(function, X), rtol=1e-7)
+
+
 given: list[Any] = []
 
 

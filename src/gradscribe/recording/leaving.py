@@ -19,6 +19,7 @@ import numpy as np
 from gradscribe.errors import GradscribeError
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber
 from gradscribe.recording.levels import CREATED, REFUSED, TOLD, Level, open_runs, plain
+from gradscribe.runtime.graph.grad_mode import enable_grad
 
 
 class running:
@@ -32,6 +33,8 @@ class running:
         self._created = None if CREATED.get() is not None else CREATED.set([])
         self._told = TOLD.set(TOLD.get())
         self._refused = REFUSED.set([])
+        self._mode = enable_grad()
+        self._mode.__enter__()
         return self.level
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
@@ -45,6 +48,7 @@ class running:
 
     def _close(self) -> None:
         self.level.closed = True
+        self._mode.__exit__(None, None, None)
         TOLD.reset(self._told)
         open_runs.reset(self._opened)
         if self._created is not None:

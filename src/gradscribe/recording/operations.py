@@ -19,8 +19,16 @@ from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES, VARIANTS
 from gradscribe.recording import calls, packing, prelude
-from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_recorded, present, shown
+from gradscribe.recording.arrays import (
+    Memory,
+    RecordedArray,
+    RecordedNumber,
+    is_recorded,
+    present,
+    shown,
+)
 from gradscribe.recording.levels import TOLD, Traced, plain, values_in
+from gradscribe.runtime.graph.grad_mode import grad_enabled
 
 _VIEWS: frozenset[Any] = frozenset(
     {np.flipud, np.fliplr, np.rot90, np.rollaxis, np.atleast_1d, np.atleast_2d, np.atleast_3d}
@@ -65,6 +73,8 @@ def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
     named = {name: operands.add_array(value) for name, value in kwargs.items()}
     viewed_array = next((arg for arg in args if is_recorded(arg)), None)
     is_view = is_view and (callee is not np.einsum or len(operands.values) == 1)
+    if not grad_enabled() and _has_traced(operands):
+        return map_values(_cut, callee(*uncovered(args), **uncovered(dict(kwargs))))
     if is_view and type(viewed_array) is RecordedArray and Operand(0) in tree:
         return viewed(viewed_array, _Call(callee, tree, named, operands.values, ()))
     if not any(type(value) is Traced for value in operands.values):
@@ -76,6 +86,18 @@ def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
     return _arranged(callee, args, kwargs, out)
 
 
+def _has_traced(operands: Operands) -> bool:
+    return any(type(value) is Traced for value in operands.values)
+
+
+def _cut(value: Any) -> Any:
+    """A value that is computed under `no_grad`: without derivative, and not stored to, for it may
+    be a view."""
+    if not isinstance(value, np.ndarray):
+        return value
+    return RecordedArray(Memory(value.copy(order="K")), writeable=False)
+
+
 def _is_own(callee: Any) -> bool:
     return getattr(callee, "__module__", None) == prelude.__name__
 
@@ -84,6 +106,8 @@ def getitem(array: Any, index: Any) -> Any:
     """`array[index]`."""
     operands = Operands(numbers=False)
     operands.add(array)
+    if not grad_enabled() and _has_traced(operands):
+        return _cut(plain(present(array))[uncovered(index)])
     items, integers = operands.add_index(index)
     return viewed(
         array, _Call(operator.getitem, (Operand(0), items), {}, operands.values, integers)

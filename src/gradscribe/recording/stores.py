@@ -13,6 +13,7 @@ from gradscribe.recording import calls, operations
 from gradscribe.recording.arrays import RecordedArray, present
 from gradscribe.recording.levels import Traced, plain
 from gradscribe.recording.prelude import stored
+from gradscribe.runtime.graph.grad_mode import grad_enabled
 
 
 def setitem(array: RecordedArray, index: Any, value: Any) -> None:
@@ -20,6 +21,11 @@ def setitem(array: RecordedArray, index: Any, value: Any) -> None:
     memory = array._memory
     if not array._writeable:
         raise ValueError("assignment destination is read-only")
+    if not grad_enabled() and any(type(present(each)) is Traced for each in (array, value)):
+        raise UnsupportedError(
+            "a store under `no_grad` in a function that runs as it is",
+            "store outside of the block: `gs.stop_gradient(value)`",
+        )
     if memory.overlaps:
         raise AliasingError(
             "a store to an argument that shares memory with another one",

@@ -199,3 +199,17 @@ def test_options_are_checked():
 def test_what_has_no_gradient_is_refused(function, args, kind, text):
     with pytest.raises(kind, match=text):
         gs.grad(function, compile=False)(*args)
+
+
+def test_where_nothing_is_recorded_the_derivative_is_cut():
+    def function(x):
+        with gs.no_grad():
+            constant = x * x
+        with gs.no_grad(), gs.enable_grad():
+            y = x * x
+        return constant * x + y
+
+    for compile in (False, True):
+        assert gs.grad(function, compile=compile)(3.0) == 15.0
+        with gs.no_grad():
+            assert gs.grad(function, compile=compile)(3.0) == 15.0

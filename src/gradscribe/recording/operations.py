@@ -206,7 +206,7 @@ class Operands:
         """An argument in the terms of the compiler."""
         if self._numbers and isinstance(value, (int, float, complex, np.generic)):
             number = present(value)
-            return self._operand(np.bool_(number) if type(number) is bool else number)
+            return self._operand(int(number) if type(number) is bool else number)
         return self.add_array(value)
 
     def add_array(self, value: Any) -> Any:

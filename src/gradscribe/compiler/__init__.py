@@ -7,6 +7,7 @@ of the modules below this one:
     signatures, keys, type_strings   arguments to types
     entry                            what is checked on entry of a compiled function
     program                          lowerings of one function
+    partly, observing                which of its calls are recorded, and what those return
     stages, generated                IR of the derivatives, their text and callables
     specialization, derivatives      what users, and the runtime, get of it
     eager_calls, variadic            calls as functions with source

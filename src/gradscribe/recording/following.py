@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType, MethodType
 from typing import Any, cast
 
-from gradscribe.compiler.partly import ORIGINALS
+from gradscribe.compiler.observing import ORIGINALS
 from gradscribe.ir.probing import probe
 
 RESOLVER = "gradscribe_callee_of"

@@ -9,6 +9,7 @@ import pytest
 
 import gradscribe as gs
 from tests.frontend.oracles import agrees
+from tests.programs.registry import same
 
 x4 = np.array([0.3, -0.7, 1.2, 0.9])
 
@@ -269,6 +270,39 @@ def left_backwards(x):
         if np.max(x) > 1.2:
             return np.sum(x) * i
     return np.sum(x)
+
+
+def in_a_tuple(x, n):
+    p = x[0]
+    for _ in range(n):
+        p = (p * 2,)
+    return p
+
+
+def in_a_list(x, n):
+    p = x[0]
+    for _ in range(n):
+        p = [p]
+    return p
+
+
+def in_a_list_at_last(x, n):
+    p = (x[0], x[1])
+    for _ in range(n):
+        p = [p[0], p[1] * 2]
+    return p
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+@pytest.mark.parametrize("function", [in_a_tuple, in_a_list, in_a_list_at_last])
+def test_a_number_in_a_loop_does_not_stand_for_what_holds_one(function, n) -> None:
+    """A tuple of one number is no number, though both are one value to compiled code."""
+    try:
+        found, _ = gs.vjp(function, x4, n)
+    except gs.errors.UnsupportedError:
+        assert n > 1
+        return
+    assert same(found, function(x4, n))
 
 
 @pytest.mark.parametrize("function", [items_made_anew, left_backwards])

@@ -68,6 +68,8 @@ def is_like(lowering: Lowering, before: State, end: Any, start: Any, entry: Entr
     only the one at the end. before: the state before the loop."""
     if entry.mode == "late":
         return True
+    if _structure(end) is not _structure(start):
+        return False
     if isinstance(end, InstanceRef) and isinstance(start, InstanceRef):
         after, earlier = (
             {k: v for c in o.cells.values() for k, v in contents.get(c, {}).items()}
@@ -82,6 +84,18 @@ def is_like(lowering: Lowering, before: State, end: Any, start: Any, entry: Entr
         end, start = end.items, start.items
     if isinstance(end, tuple) and isinstance(start, tuple) and len(end) == len(start):
         return all(is_like(lowering, before, e, s, entry) for e, s in zip(end, start, strict=True))
+    if isinstance(end, ListRef) and isinstance(start, ListRef):
+        after = lowering.contents.get(end.storage)
+        earlier = before.contents.get(start.storage)
+        if isinstance(after, tuple) and isinstance(earlier, tuple) and len(after) == len(earlier):
+            return is_like(lowering, before, after, earlier, entry)
     if is_carried(end) and is_carried(start):
         return True
     return end is start or (isinstance(end, Static) and end == start)
+
+
+def _structure(item: Any) -> type | None:
+    """The class of a tuple or list; None for a number, an array, or what is compared otherwise."""
+    if isinstance(item, TupleOf):
+        return item.cls
+    return list if isinstance(item, ListRef) else None

@@ -85,10 +85,9 @@ def is_like(lowering: Lowering, before: State, end: Any, start: Any, entry: Entr
     if isinstance(end, tuple) and isinstance(start, tuple) and len(end) == len(start):
         return all(is_like(lowering, before, e, s, entry) for e, s in zip(end, start, strict=True))
     if isinstance(end, ListRef) and isinstance(start, ListRef):
-        after = lowering.contents.get(end.storage)
-        earlier = before.contents.get(start.storage)
-        if isinstance(after, tuple) and isinstance(earlier, tuple) and len(after) == len(earlier):
-            return is_like(lowering, before, after, earlier, entry)
+        held, first = lowering.contents.get(end.storage), before.contents.get(start.storage)
+        if isinstance(held, tuple) and isinstance(first, tuple) and len(held) == len(first):
+            return is_like(lowering, before, held, first, entry)
     if is_carried(end) and is_carried(start):
         return True
     return end is start or (isinstance(end, Static) and end == start)

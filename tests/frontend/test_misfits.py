@@ -102,6 +102,16 @@ def more_operands_than_there_are(x):
     return np.sum(np.exp(x, x, x))
 
 
+def number_in_a_number(x):
+    return x[0] if 1 in 2 else x[1]
+
+
+def dict_of_a_text(x):
+    table = {"a": x[0]}
+    table.update("missing")
+    return table["a"]
+
+
 def matrix_product_in_place(x):
     y = x * 2.0
     y @= x
@@ -160,6 +170,8 @@ def array_as_a_key(x):
         (transposed_integer, (X, 3)),
         (option_of_another_function, (X,)),
         (more_operands_than_there_are, (X,)),
+        (number_in_a_number, (X,)),
+        (dict_of_a_text, (X,)),
         (matrix_product_in_place, (X,)),
         (logarithms_as_integers, (X,)),
         (place_between_items, (X,)),

@@ -369,7 +369,10 @@ def _contains(lowering: Lowering, node: Any, item: Any, container: Any) -> Any:
         key = keyed.known_key(lowering, node, container, item)
         return key in lowering.contents[container.storage]
     if isinstance(container, Static) and isinstance(item, Static):
-        return item.value in container.value
+        try:
+            return item.value in container.value
+        except TypeError as error:
+            lowering.raises(node, error)
     items = getattr(container, "items", None)
     if isinstance(container, ListRef):
         items = lowering.contents[container.storage]

@@ -76,6 +76,8 @@ def _fill(lowering: Lowering, node: Any, owner: DictRef, source: Any) -> None:
             unpacking.unpacked(lowering, node, p)
             for p in unpacking.unpacked(lowering, node, source)
         ]
+        if any(len(pair) != 2 for pair in pairs):
+            lowering.raises(node, ValueError("a dict is made of pairs"))
         new = {keyed.known_key(lowering, node, owner, key): value for key, value in pairs}
     lowering.contents[owner.storage] = lowering.contents[owner.storage] | new
 

@@ -27,15 +27,18 @@ def place_of(function: Callable[..., Any]) -> Location | None:
         if found is None:
             return None
     code = found.__code__
-    for line in range(code.co_firstlineno, code.co_firstlineno + _MOST_DECORATORS):
-        text = linecache.getline(code.co_filename, line)
-        statement = text.strip()
-        if statement.startswith(("def ", "async def ")):
-            start = len(text[: text.index(statement)].encode())
-            end = start + len(statement.encode())
-            return Location(code.co_filename, line, start, end, statement)
-    return Location(code.co_filename, code.co_firstlineno, 0, 0, "")
+    first = line = code.co_firstlineno
+    if linecache.getline(code.co_filename, first).lstrip().startswith("@"):
+        line = next((n for n in range(first, first + _MOST) if _defines(code, n)), first)
+    text = linecache.getline(code.co_filename, line)
+    statement = text.strip()
+    start = len(text[: text.find(statement)].encode())
+    return Location(code.co_filename, line, start, start + len(statement.encode()), statement)
 
 
-_MOST_DECORATORS = 10
+def _defines(code: types.CodeType, line: int) -> bool:
+    return linecache.getline(code.co_filename, line).lstrip().startswith(("def ", "async def "))
+
+
+_MOST = 20
 """So many lines of decorators may stand before a `def`."""

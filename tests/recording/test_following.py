@@ -1,5 +1,6 @@
 """Calls that NumPy's protocols do not tell of are followed where the source can be read."""
 
+import decimal
 import functools
 import math
 
@@ -69,6 +70,17 @@ def of_functions(x):
     return largest * total + sum(map(math.log, x)) + np.sum(pieces)
 
 
+def of_parts(x):
+    mantissa, exponent = math.frexp(10 * x[0])
+    fraction, whole = math.modf(3 * x[1])
+    return mantissa * exponent + fraction * (whole + 1) * math.ldexp(x[2], 1)
+
+
+def of_objects_of_numpy(x):
+    y = np.array(x, dtype=object)
+    return (y * y).sum() + (x[:2].astype("O") * y[1:]).sum()
+
+
 def with_texts(x):
     text = "%.2f and %s" % (x[0], x)
     return x[0] * len("{:.1f}".format(x[1])) + len(text) * 0.0
@@ -91,6 +103,8 @@ def closure(scale):
         of_objects,
         of_inherited_objects,
         of_functions,
+        of_parts,
+        of_objects_of_numpy,
         with_texts,
         closure(2.0),
         functools.partial(closure(3.0), power=3),
@@ -104,6 +118,12 @@ def test_calls_are_followed(function):
     value, gradient = gs.value_and_grad(function, compile=False)(X)
     assert value == function(X)
     np.testing.assert_allclose(gradient, expected, rtol=1e-7)
+
+
+def test_calls_with_tensors_are_followed():
+    x = gs.tensor(X, requires_grad=True)
+    gs.differentiable(filled, compile=False)(x).backward()
+    np.testing.assert_allclose(x.grad.numpy(), gs.grad(filled)(X))
 
 
 def test_functions_of_scipy_with_rules_are_followed():
@@ -185,7 +205,42 @@ def test_numbers_are_not_read_from_texts_of_what_is_differentiated():
     def by_eval(x):
         return eval(repr(float(x[0]))) * x[1]
 
-    for function in (by_float, by_eval):
+    def by_complex(x):
+        return complex(str(x[0])).real * x[1]
+
+    def by_integer(x):
+        return int(f"{1000 * x[0]:.0f}") * x[1]
+
+    def by_decimal(x):
+        return float(decimal.Decimal(str(x[0]))) * x[1]
+
+    def by_array(x):
+        return np.array([str(x[0])], dtype=float)[0] * x[1]
+
+    def by_conversion(x):
+        return np.array([str(x[0])]).astype(float)[0] * x[1]
+
+    def by_store(x):
+        y = np.zeros(1)
+        y[0] = str(x[0])
+        return y[0] * x[1]
+
+    class Told:
+        def __init__(self, number):
+            self.number = number
+
+        @property
+        def read(self):
+            return float(str(self.number))
+
+    def by_property(x):
+        return Told(x[0]).read * x[1]
+
+    by_source = without_source("def f(x):\n    return float(str(x[0])) * x[1]")
+    for function in (
+        *(by_float, by_eval, by_complex, by_integer, by_decimal),
+        *(by_array, by_conversion, by_store, by_property, by_source),
+    ):
         with pytest.raises(NoDerivativeError, match="a number is read from a text"):
             gs.grad(function, compile=False)(X)
 
@@ -210,5 +265,29 @@ def test_lists_that_c_changes_are_those_of_the_program():
         heap = [x[2], x[0], x[1], np.zeros(2)[0]]
         heapq.heapify(heap)
         return heapq.heappop(heap) + 2 * heapq.heappop(heap)
+
+    assert gs.grad(function, compile=False)(X).tolist() == [2.0, 0.0, 0.0]
+
+
+def test_texts_are_made_where_nothing_is_read(capsys):
+    f = without_source("def f(x):\n    print(x[0])\n    return x[0] * x[1]")
+    assert gs.grad(f, compile=False)(X).tolist() == [0.7, 0.3, 0.0]
+    assert capsys.readouterr().out == "0.3\n"
+
+
+def test_an_index_that_is_none_raises_what_numpy_does():
+    def function(x):
+        try:
+            return x["a"]
+        except IndexError:
+            return x[0]
+
+    assert gs.grad(function, compile=False)(X).tolist() == [1.0, 0.0, 0.0]
+
+
+def test_numbers_without_derivative_may_be_keys():
+    def function(x):
+        key = gs.grad(lambda y: y * y, compile=False)(2.0)
+        return x[0] * {key: 2.0}[key] + len({np.float64(v) for v in (1.0, key)})
 
     assert gs.grad(function, compile=False)(X).tolist() == [2.0, 0.0, 0.0]

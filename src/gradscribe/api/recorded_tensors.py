@@ -12,6 +12,7 @@ import numpy as np
 from gradscribe.compiler.leaves import unwrapped
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.recording import runs
+from gradscribe.recording.callees import callee_of
 from gradscribe.recording.levels import is_differentiable
 from gradscribe.runtime.graph.function import Function
 from gradscribe.runtime.graph.grad_mode import grad_enabled
@@ -42,7 +43,7 @@ def call_on_tensors(
         remaining = iter(values)
         given = [unflatten(tree, remaining) for tree in trees]
         named = dict(zip(keywords, given[len(args) :], strict=True))
-        return function(*given[: len(args)], **named)
+        return callee_of(function)(*given[: len(args)], **named)
 
     call = _Call(on_arrays)
     results = _class_of(name).apply(call, *(leaves[place] for place in places))

@@ -28,7 +28,7 @@ from gradscribe.recording.arrays import (
 )
 from gradscribe.recording.following import followed
 from gradscribe.recording.levels import is_running, values_in
-from gradscribe.recording.replacements import apart, holds_active, telling
+from gradscribe.recording.replacements import apart, holds_active, read, telling
 
 Callee = Any
 
@@ -192,7 +192,7 @@ def _method_of_array(method: Any) -> Callee:
     """A method of an array that does not record: `A.dot(x)`, and `A.copy()` for one that does."""
     name, array = method.__name__, method.__self__
     if name in ("astype", "copy", "flatten"):
-        return lambda *args, **kwargs: apart(method(*args, **kwargs), array)
+        return lambda *args, **kwargs: apart(read(method(*args, **kwargs), array), array)
     if name not in methods.FUNCTIONS:
         return method
 

@@ -5,14 +5,18 @@ afterwards it is the plain value."""
 from __future__ import annotations
 
 import copy
+import sys
+from collections.abc import Iterator
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
 
+from gradscribe.compiler.observing import ORIGINALS
 from gradscribe.errors import GradscribeError, NoDerivativeError, raised_as
 from gradscribe.recording import packing
-from gradscribe.recording.arrays import RecordedNumber, is_active, shown
-from gradscribe.recording.levels import REFUSED, TOLD, plain
+from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
+from gradscribe.recording.levels import REFUSED, TOLD, is_running, plain, refuse_told
 
 Recorded = Any
 Array = Any
@@ -86,7 +90,7 @@ def _objects(self: Array) -> Any:
     return array.reshape(plain(value).shape)
 
 
-def hash(self: RecordedNumber) -> int:
+def hashed(self: RecordedNumber) -> int:
     if is_active(self):
         raise NoDerivativeError(
             "a number that is differentiated cannot be the key of a dict, a set or a cache: an "
@@ -106,4 +110,41 @@ def told(self: Recorded) -> Any:
     """A plain value that a text is made of."""
     if is_active(self):
         TOLD.set(True)
+        if any(map(_may_read, _codes_not_followed())):
+            refuse_told()
     return plain(self._present())
+
+
+_READING = frozenset(
+    {"Decimal", "Fraction", "array", "asarray", "astype", "complex", "eval", "exec", "float"}
+    | {"float64", "fromfile", "fromstring", "genfromtxt", "int", "literal_eval", "load", "loads"}
+    | {"loadtxt", "read", "read_csv"}
+)
+"""Names of functions that read numbers from texts."""
+
+
+def _codes_not_followed() -> Iterator[CodeType]:
+    """The code of the user's, up to the first that is followed, in which a text is made."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and _is_own(frame):
+        frame = frame.f_back
+    while frame is not None and not _is_own(frame):
+        if is_running() and id(frame.f_code) in ORIGINALS:
+            return
+        yield frame.f_code
+        frame = frame.f_back
+
+
+def _is_own(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).partition(".")[0] == "gradscribe"
+
+
+def _may_read(code: CodeType) -> bool:
+    return not _READING.isdisjoint(code.co_names) or any(
+        _may_read(each) for each in code.co_consts if isinstance(each, CodeType)
+    )
+
+
+def objects(self: Recorded) -> Any:
+    """`x.astype(object)`."""
+    return _objects(self) if type(self) is RecordedArray else self.item()

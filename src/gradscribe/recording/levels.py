@@ -16,6 +16,8 @@ from weakref import ref
 
 import numpy as np
 
+from gradscribe.errors import NoDerivativeError
+
 _numbers = itertools.count(1)
 
 
@@ -97,6 +99,16 @@ CREATED: ContextVar[list[ref[Any]] | None] = ContextVar("gradscribe_recorded_val
 
 TOLD: ContextVar[bool] = ContextVar("gradscribe_recorded_texts", default=False)
 """Whether the function that runs recorded has made texts of what is differentiated."""
+
+
+def refuse_told() -> None:
+    """Refuse to read a number where texts have been made of what is differentiated."""
+    if TOLD.get():
+        raise NoDerivativeError(
+            "a number is read from a text, in a function that makes texts of what is "
+            "differentiated: it may be one of those",
+            "hand on the number itself",
+        )
 
 
 REFUSED: ContextVar[list[Exception] | None] = ContextVar("gradscribe_refusals", default=None)

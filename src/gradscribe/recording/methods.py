@@ -160,6 +160,10 @@ def _astype(
         raise TypeError(f"Cannot cast array data from {own!r} to {wanted!r} according to {casting}")
     if more.get("copy") is False and own == wanted:
         return self
+    if is_active(self) and wanted.kind not in "biufc":
+        if wanted.kind != "O":
+            raise exits.taken_out(f"`x.astype({wanted.str!r})`")
+        return exits.objects(self)
     if wanted.kind not in "fc" or not is_active(self):
         return shown(plain(self._present()).astype(wanted))
     return run(prelude.converted, (self, wanted.type))
@@ -314,7 +318,7 @@ OF_NUMBERS: dict[str, Any] = {
     "__ceil__": lambda self: int(np.ceil(plain(self._present()))),
     "__trunc__": lambda self: int(plain(self._present())),
     "__round__": _rounded,
-    "__hash__": exits.hash,
+    "__hash__": exits.hashed,
     "is_integer": lambda self: plain(self._present()).is_integer(),
 }
 

@@ -243,7 +243,13 @@ class Operands:
             return slice(start, stop, None if item.step is None else operator.index(item.step))
         if item is None or item is Ellipsis or isinstance(item, Operand):
             return item
-        integer = operator.index(item)
+        try:
+            integer = operator.index(item)
+        except TypeError:
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer "
+                "or boolean arrays are valid indices"
+            ) from None
         if integer < 0:
             return integer
         integers.append(integer)

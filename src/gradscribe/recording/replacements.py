@@ -12,16 +12,17 @@ import functools
 import json
 import math
 import sys
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from gradscribe.errors import NoDerivativeError
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.recording import operations, protocol
 from gradscribe.recording.arrays import Memory, RecordedArray, is_active, is_recorded
 from gradscribe.recording.following import RESOLVER
-from gradscribe.recording.levels import TOLD, plain, values_in
+from gradscribe.recording.levels import TOLD, plain, refuse_told, values_in
 
 Callee = Any
 
@@ -66,10 +67,23 @@ def _full(shape: Any, fill_value: Any, *args: Any, **kwargs: Any) -> Any:
 def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     """`np.array`."""
     if not any(map(is_recorded, values_in(value))):
-        return recording(np.array(value, *args, **kwargs))
+        return recording(read(np.array(value, *args, **kwargs), value))
     dtype = args[0] if args else kwargs.get("dtype")
     made = protocol.array_of(value, dtype)
     return _with_axes(made, kwargs.get("ndmin", 0))
+
+
+def read(array: Any, value: Any) -> Any:
+    """What is made of a value, an array whose numbers may not be read from texts."""
+    if array.dtype.kind not in "SUO" and any(map(_is_text, values_in(value))):
+        refuse_told()
+    return array
+
+
+def _is_text(value: Any) -> bool:
+    if isinstance(value, np.ndarray) and not is_recorded(value):
+        return value.dtype.kind in "SU"
+    return isinstance(value, (str, bytes))
 
 
 def _with_axes(array: Any, count: int) -> Any:
@@ -87,7 +101,7 @@ def _as_array(function: Callee) -> Callee:
             array: Any = value
             return array if dtype is None else array.astype(dtype, copy=False)
         if not any(map(is_recorded, values_in(value))):
-            made = function(value, *args, **kwargs)
+            made = read(function(value, *args, **kwargs), value)
             return recording(made) if type(value) in (list, tuple) else made
         return protocol.array_of(value, dtype)
 
@@ -97,7 +111,7 @@ def _as_array(function: Callee) -> Callee:
 def _float(*args: Any) -> Any:
     """`float(x)`."""
     if args and isinstance(args[0], (str, bytes, bytearray)):
-        _refuse_told()
+        refuse_told()
     if not (args and is_recorded(args[0]) and is_active(args[0])):
         return float(*args)
     value = args[0]
@@ -108,21 +122,11 @@ def _float(*args: Any) -> Any:
     return value.item()
 
 
-def _refuse_told() -> None:
-    """Refuse to read a number where texts have been made of what is differentiated."""
-    if TOLD.get():
-        raise NoDerivativeError(
-            "a number is read from a text, in a function that makes texts of what is "
-            "differentiated: it may be one of those",
-            "hand on the number itself",
-        )
-
-
 def _reading(function: Callee) -> Callee:
     """A function that reads values from texts or files."""
 
     def read(*args: Any, **kwargs: Any) -> Any:
-        _refuse_told()
+        refuse_told()
         return function(*args, **kwargs)
 
     return read
@@ -132,7 +136,7 @@ def _evaluating(function: Callee) -> Callee:
     """`eval` or `exec`, which read numbers from a text, and variables where they are called."""
 
     def evaluate(source: Any, globals: Any = None, locals: Any = None, **kwargs: Any) -> Any:
-        _refuse_told()
+        refuse_told()
         if globals is None:
             frame = sys._getframe(1)
             globals, locals = frame.f_globals, frame.f_locals if locals is None else locals
@@ -141,12 +145,23 @@ def _evaluating(function: Callee) -> Callee:
     return evaluate
 
 
+def _reading_texts(function: Callee) -> Callee:
+    """A function that reads a number where it is given a text."""
+
+    def read(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(value, (str, bytes, bytearray)) for value in args):
+            refuse_told()
+        return function(*args, **kwargs)
+
+    return read
+
+
 def _number(kind: type) -> Callee:
     """`np.float64(x)`."""
 
     def convert(*args: Any) -> Any:
         if args and isinstance(args[0], str):
-            _refuse_told()
+            refuse_told()
         if len(args) != 1 or not holds_active(args):
             return kind(*args)
         array = protocol.array_of(args[0], kind)
@@ -189,6 +204,18 @@ def _of_math(function: Callee) -> Callee:
         return function(*args)
 
     return call
+
+
+def _frexp(x: Any) -> Any:
+    """`math.frexp(x)`: the mantissa, which has a derivative, is `x / 2**exponent`."""
+    mantissa, exponent = math.frexp(operations.uncovered(x))
+    return (_of_math(math.ldexp)(x, -exponent) if holds_active(x) else mantissa), exponent
+
+
+def _modf(x: Any) -> Any:
+    """`math.modf(x)`: the fraction, which has a derivative, is the remainder by one."""
+    fraction, whole = math.modf(operations.uncovered(x))
+    return (_of_math(math.fmod)(x, 1.0) if holds_active(x) else fraction), whole
 
 
 def _float_of(value: Any) -> Any:
@@ -238,6 +265,8 @@ FUNCTIONS: dict[Any, Callee] = {
         for name, function in vars(math).items()
         if callable(function) and not name.startswith("_")
     },
+    math.frexp: _frexp,
+    math.modf: _modf,
     **{f: _plainly(f) for f in (math.isnan, math.isinf, math.isfinite, math.isclose)},
     **{function: _evaluating(function) for function in (eval, exec)},
     **{function: _variables(function) for function in (locals, vars)},
@@ -255,6 +284,7 @@ FUNCTIONS: dict[Any, Callee] = {
         )
     },
     float: _float,
+    **{function: _reading_texts(function) for function in (int, complex, Decimal, Fraction)},
     type: _type,
     **{kind: _number(kind) for kind in (np.float64, np.float32, np.complex128, np.complex64)},
 }

@@ -11,7 +11,7 @@ from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.ir.core import Operand
 from gradscribe.recording import calls, operations
 from gradscribe.recording.arrays import RecordedArray, present
-from gradscribe.recording.levels import Traced, plain
+from gradscribe.recording.levels import Traced, plain, refuse_told
 from gradscribe.recording.prelude import stored
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 
@@ -19,6 +19,8 @@ from gradscribe.runtime.graph.grad_mode import grad_enabled
 def setitem(array: RecordedArray, index: Any, value: Any) -> None:
     """`array[index] = value`."""
     memory = array._memory
+    if isinstance(value, (str, bytes)):
+        refuse_told()
     if not array._writeable:
         raise ValueError("assignment destination is read-only")
     if not grad_enabled() and any(type(present(each)) is Traced for each in (array, value)):

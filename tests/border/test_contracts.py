@@ -149,7 +149,7 @@ def test_functions_of_f2py_write_to_what_their_documentation_says(module: str) -
         np.random.default_rng(0).shuffle,
         np.zeros(3).fill,
     ],
-    ids=str,
+    ids=lambda callee: getattr(callee, "__name__", type(callee).__name__),
 )
 def test_what_does_not_stand_in_the_table_may_do_anything(callee: Any) -> None:
     assert contract_of(callee) is UNKNOWN

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import outside
 from gradscribe.frontend.data.results import is_constant, result_tree
+from gradscribe.frontend.flow import may_be_undefined
 from gradscribe.frontend.interface import (
     AttributeChange,
     Change,
@@ -34,9 +35,8 @@ from gradscribe.frontend.values import (
     Unbound,
     may_overlap,
 )
-from gradscribe.ir.core import IF, LOOP, Parameter, SliceOf, Value
+from gradscribe.ir.core import Parameter, SliceOf, Value
 from gradscribe.ir.trees import LEAF, Leaf, Node, Tree
-from gradscribe.primitives.control import UNDEF
 
 if TYPE_CHECKING:
     from gradscribe.frontend.container_changes import ChangedContainer
@@ -225,26 +225,9 @@ def held(lowering: Lowering, item: Any) -> tuple[Tree | None, list[Value]]:
         tree, values = result_tree(lowering, item)
     except UnsupportedError:
         return None, []
-    if any(_may_be_undefined(lowering, value, set()) for value in values):
+    if any(may_be_undefined(lowering, value) for value in values):
         return None, []
     return tree, values
-
-
-def _may_be_undefined(lowering: Lowering, value: Value, seen: set[Value]) -> bool:
-    """Whether there may be no such value, on a path that does not store the attribute."""
-    made = lowering.builder.definition(value)
-    if made is None or value in seen:
-        return False
-    seen.add(value)
-    flowing: list[Value] = []
-    if made.primitive in (IF, LOOP):
-        position = made.results.index(value)
-        flowing = [r.yields[position] for r in made.regions if position < len(r.yields)]
-    if made.primitive is LOOP:
-        initial = made.operands[made.attributes["shape"].iterable_operands :]
-        flowing += initial[position : position + 1]
-    undefined = made.primitive is UNDEF
-    return undefined or any(_may_be_undefined(lowering, v, seen) for v in flowing)
 
 
 def leaves_of(lowering: Lowering, item: Any) -> Iterator[Any]:

@@ -21,20 +21,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gradscribe.frontend import wording
+from gradscribe.frontend.flow import CHANGING
 from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import Storage
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import Opaque
-from gradscribe.primitives.control import LENT, RENEW, REREAD, WRITTEN
-from gradscribe.primitives.indexing import ACCUMULATE, STORE
+from gradscribe.primitives.control import LENT, RENEW, REREAD
 
 if TYPE_CHECKING:
     from gradscribe.frontend.lowering import Lowering
     from gradscribe.frontend.lowering_state import State
 
 _NEVER = Value(Opaque())
-_HANDING_ON = frozenset({STORE, ACCUMULATE, LENT, REREAD, WRITTEN})
-"""Operations whose result has the shape and dtype of their first operand."""
 
 
 @dataclass(eq=False, slots=True)
@@ -150,7 +148,7 @@ def _origin(lowering: Lowering, storage: Storage, value: Value) -> tuple[Value, 
         made = builder.definition(value)
         if value in carried:
             value = carried[value][2]
-        elif made is not None and made.primitive in _HANDING_ON:
+        elif made is not None and made.primitive in CHANGING:
             value = made.operands[0]
         elif made is not None:
             return value, builder.block_of(value)

@@ -22,6 +22,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from gradscribe.frontend.flow import may_be_undefined
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.function_texts import rebound_names
 from gradscribe.frontend.interruptions import SplitError
@@ -117,6 +118,8 @@ def _items(lowering: Lowering, frame: Frame) -> Iterator[tuple[str, Any]]:
     shared = lowering.kept.variables[frame]
     for name in list(shared.held):
         item = names.get(name, Unbound(""))
+        if _may_be_undefined(lowering, item):
+            item = Unbound("")
         if not _is_plain(item) and not _may_be_unbound(item):
             yield name, _chosen(lowering, item)
         elif not _may_be_unbound(item):
@@ -128,6 +131,12 @@ def _items(lowering: Lowering, frame: Frame) -> Iterator[tuple[str, Any]]:
                 "code that cannot be read",
                 "use another name",
             )
+
+
+def _may_be_undefined(lowering: Lowering, item: Any) -> bool:
+    """Whether an array may be one that is not made on the path that is taken."""
+    contents = [lowering.contents.get(storage) for storage in storages(lowering, item)]
+    return any(isinstance(one, Value) and may_be_undefined(lowering, one) for one in contents)
 
 
 def _may_be_unbound(item: Any) -> bool:

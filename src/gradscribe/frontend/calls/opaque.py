@@ -12,11 +12,11 @@ from __future__ import annotations
 import operator
 import sys
 import time
-from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 
+from gradscribe.frontend import flow
 from gradscribe.frontend.calls import folding, foreign, texts
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.lowering import Lowering
@@ -31,7 +31,7 @@ from gradscribe.frontend.values import (
     is_number,
 )
 from gradscribe.ir.affine import Affine, Symbol
-from gradscribe.ir.core import LOOP, Method, Operation, Primitive, Value
+from gradscribe.ir.core import Method, Primitive, Value
 from gradscribe.ir.known import all_known
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import (
@@ -194,27 +194,11 @@ def _value_may_vary(lowering: Lowering, value: Value, surely: bool) -> bool:
             if definition.primitive is not STOP_GRADIENT:
                 pending += definition.operands
             continue
-        flowing = list(_flowing(lowering, value, definition)) if surely else []
-        if not flowing:
+        before = list(flow.flowing(lowering, value)) if surely else []
+        if not before:
             return True
-        pending += flowing
+        pending += before
     return False
-
-
-def _flowing(lowering: Lowering, value: Value, definition: Operation | None) -> Iterator[Value]:
-    """What a value is in the beginning that a loop carries, or runs over; what a value is on each
-    path that comes out of a branch or loop."""
-    if definition is None:
-        if value in lowering.loops.carried:
-            yield lowering.loops.carried[value][2]
-        elif value in lowering.loops.rows:
-            yield lowering.loops.rows[value]
-        return
-    position, regions = definition.results.index(value), definition.regions
-    if definition.primitive is LOOP:
-        yield definition.operands[definition.attributes["shape"].iterable_operands + position]
-        regions = regions[:1]  # without the condition
-    yield from (region.yields[position] for region in regions)
 
 
 def _refuse_compiled(lowering: Lowering, node: Any, target: Any) -> NoReturn:

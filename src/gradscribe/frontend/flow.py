@@ -1,0 +1,53 @@
+"""Where the values come from that branches and loops hand on.
+
+Comes in: an IR value of the function that is being lowered. Goes out: what it is on each path, or
+in the beginning of a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.ir.core import LOOP, Value
+from gradscribe.primitives.control import LENT, REREAD, UNDEF, WRITTEN
+from gradscribe.primitives.indexing import ACCUMULATE, STORE
+
+CHANGING = frozenset({STORE, ACCUMULATE, LENT, REREAD, WRITTEN})
+"""Operations whose result is, or takes the place of, their first operand."""
+
+
+def flowing(lowering: Lowering, value: Value) -> Iterator[Value]:
+    """What a loop that is being lowered carries first, or runs over; what a value is on each path
+    that comes out of a branch or loop. Nothing, where an operation computes it."""
+    definition = lowering.builder.definition(value)
+    if definition is None:
+        if value in lowering.loops.carried:
+            yield lowering.loops.carried[value][2]
+        elif value in lowering.loops.rows:
+            yield lowering.loops.rows[value]
+        return
+    if not definition.regions:
+        return
+    position, regions = definition.results.index(value), definition.regions
+    if definition.primitive is LOOP:
+        yield definition.operands[definition.attributes["shape"].iterable_operands + position]
+        regions = regions[:1]  # without the condition
+    yield from (region.yields[position] for region in regions)
+
+
+def may_be_undefined(lowering: Lowering, value: Value) -> bool:
+    """Whether there may be no such value, on a path that does not make it."""
+    pending, seen = [value], set[Value]()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        definition = lowering.builder.definition(value)
+        if definition is not None and definition.primitive is UNDEF:
+            return True
+        if definition is not None and definition.primitive in CHANGING:
+            pending.append(definition.operands[0])
+        pending += flowing(lowering, value)
+    return False

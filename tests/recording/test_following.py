@@ -3,6 +3,8 @@
 import decimal
 import functools
 import math
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -291,3 +293,41 @@ def test_numbers_without_derivative_may_be_keys():
         return x[0] * {key: 2.0}[key] + len({np.float64(v) for v in (1.0, key)})
 
     assert gs.grad(function, compile=False)(X).tolist() == [2.0, 0.0, 0.0]
+
+
+def in_threads(x):
+    out = np.zeros(3)
+
+    def fill(i):
+        out[i] = math.exp(x[i]) * x[0]
+
+    threads = [threading.Thread(target=fill, args=(i,)) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(fill, 2).result() or np.sum(out**2)
+
+
+def test_threads_are_part_of_the_run():
+    expected = [2 * math.exp(2 * v) * X[0] ** 2 for v in X]
+    expected[0] += 2 * X[0] * sum(math.exp(2 * v) for v in X)
+    np.testing.assert_allclose(gs.grad(in_threads, compile=False)(X), expected)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_what_a_thread_refuses_is_raised_at_the_end():
+    def function(x):
+        read = [0.0]
+
+        def tell():
+            read[0] = float(str(x[0]))
+
+        thread = threading.Thread(target=tell)
+        thread.start()
+        thread.join()
+        return read[0] * x[1]
+
+    with pytest.raises(NoDerivativeError, match="a number is read from a text"):
+        gs.grad(function, compile=False)(X)

@@ -19,7 +19,7 @@ from gradscribe.errors import GradscribeError, NoDerivativeError, UnsupportedErr
 from gradscribe.ir.probing import probe
 from gradscribe.primitives import optional
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
-from gradscribe.recording import methods, operations, protocol, replacements
+from gradscribe.recording import methods, operations, protocol, replacements, threads
 from gradscribe.recording.arrays import (
     Memory,
     RecordedArray,
@@ -253,6 +253,7 @@ def _of_list(value: Any) -> Any:
 
 
 _BY_KIND: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
+    (threads.is_starting, lambda method: threads.starting(method, callee_of)),
     (_is_of_python, _of_python),
     (_is_method_of_array, _method_of_array),
     (_is_of_numpy, _with_lists_as_arrays),

@@ -16,7 +16,7 @@ from gradscribe.compiler.observing import ORIGINALS
 from gradscribe.errors import GradscribeError, NoDerivativeError, raised_as
 from gradscribe.recording import packing
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
-from gradscribe.recording.levels import REFUSED, TOLD, is_running, plain, refuse_told
+from gradscribe.recording.levels import REFUSED, is_running, plain, refuse_told, tell
 
 Recorded = Any
 Array = Any
@@ -109,7 +109,7 @@ def reduce(self: Recorded, protocol: Any = None) -> Any:
 def told(self: Recorded) -> Any:
     """A plain value that a text is made of."""
     if is_active(self):
-        TOLD.set(True)
+        tell()
         if any(map(_may_read, _codes_not_followed())):
             refuse_told()
     return plain(self._present())

@@ -31,7 +31,8 @@ class running:
     def __enter__(self) -> Level:
         self._opened = open_runs.set(open_runs.get() + 1)
         self._created = None if CREATED.get() is not None else CREATED.set([])
-        self._told = TOLD.set(TOLD.get())
+        told = TOLD.get()
+        self._told = TOLD.set([] if told is None else told)
         self._refused = REFUSED.set([])
         self._mode = enable_grad()
         self._mode.__enter__()

@@ -97,8 +97,16 @@ CREATED: ContextVar[list[ref[Any]] | None] = ContextVar("gradscribe_recorded_val
 """What has been made for the function that runs recorded, and all that it calls so."""
 
 
-TOLD: ContextVar[bool] = ContextVar("gradscribe_recorded_texts", default=False)
-"""Whether the function that runs recorded has made texts of what is differentiated."""
+TOLD: ContextVar[list[bool] | None] = ContextVar("gradscribe_recorded_texts", default=None)
+"""Holds something if the function that runs recorded, in any of its threads, or one that it calls
+so, has made texts of what is differentiated."""
+
+
+def tell() -> None:
+    """Note that a text is made of what is differentiated."""
+    told = TOLD.get()
+    if told is not None:
+        told[:] = [True]
 
 
 def refuse_told() -> None:

@@ -27,7 +27,7 @@ from gradscribe.recording.arrays import (
     present,
     shown,
 )
-from gradscribe.recording.levels import TOLD, Traced, plain, values_in
+from gradscribe.recording.levels import Traced, plain, tell, values_in
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 
 _VIEWS: frozenset[Any] = frozenset(
@@ -344,7 +344,7 @@ def _of_unknown(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     operands.add((args, list(kwargs.values())))
     is_active = any(type(value) is Traced for value in operands.values)
     if is_active and any(item is None or isinstance(item, str) for item in found):
-        TOLD.set(True)
+        tell()
     if not is_active or not any(_may_be_differentiable(item) for item in found):
         return map_values(shown, given)
     try:

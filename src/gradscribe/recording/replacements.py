@@ -22,7 +22,7 @@ from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 from gradscribe.recording import operations, protocol
 from gradscribe.recording.arrays import Memory, RecordedArray, is_active, is_recorded
 from gradscribe.recording.following import RESOLVER
-from gradscribe.recording.levels import TOLD, plain, refuse_told, values_in
+from gradscribe.recording.levels import plain, refuse_told, tell, values_in
 
 Callee = Any
 
@@ -225,12 +225,12 @@ def _float_of(value: Any) -> Any:
 def telling(function: Callee) -> Callee:
     """A function that makes a text."""
 
-    def tell(*args: Any, **kwargs: Any) -> Any:
+    def make(*args: Any, **kwargs: Any) -> Any:
         if holds_active((args, kwargs)):
-            TOLD.set(True)
+            tell()
         return function(*operations.uncovered(args), **operations.uncovered(kwargs))
 
-    return tell
+    return make
 
 
 def _plainly(function: Callee) -> Callee:

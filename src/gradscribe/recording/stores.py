@@ -3,6 +3,7 @@ value. The elements of a view have positions in its memory: the same view of all
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from gradscribe.recording.arrays import RecordedArray, present
 from gradscribe.recording.levels import Traced, plain, refuse_told
 from gradscribe.recording.prelude import stored
 from gradscribe.runtime.graph.grad_mode import grad_enabled
+
+_LOCK = threading.RLock()
 
 
 def setitem(array: RecordedArray, index: Any, value: Any) -> None:
@@ -38,8 +41,9 @@ def setitem(array: RecordedArray, index: Any, value: Any) -> None:
         return
     if array._base is not None:
         index = _place(array, index)
-    memory.value = _stored(memory.value, index, value)
-    memory.version += 1
+    with _LOCK:  # threads may store to other elements at the same time
+        memory.value = _stored(memory.value, index, value)
+        memory.version += 1
 
 
 def _store_plainly(array: RecordedArray, index: Any, value: Any) -> None:

@@ -238,10 +238,19 @@ def test_numbers_are_not_read_from_texts_of_what_is_differentiated():
     def by_property(x):
         return Told(x[0]).read * x[1]
 
+    class Length(float):
+        pass
+
+    def by_subclass(x):
+        return Length(str(x[0])) * x[1]
+
+    def by_new(x):
+        return float.__new__(float, str(x[0])) * x[1]
+
     by_source = without_source("def f(x):\n    return float(str(x[0])) * x[1]")
     for function in (
         *(by_float, by_eval, by_complex, by_integer, by_decimal),
-        *(by_array, by_conversion, by_store, by_property, by_source),
+        *(by_array, by_conversion, by_store, by_property, by_source, by_subclass, by_new),
     ):
         with pytest.raises(NoDerivativeError, match="a number is read from a text"):
             gs.grad(function, compile=False)(X)
@@ -331,3 +340,15 @@ def test_what_a_thread_refuses_is_raised_at_the_end():
 
     with pytest.raises(NoDerivativeError, match="a number is read from a text"):
         gs.grad(function, compile=False)(X)
+
+
+def test_arrays_that_objects_stand_for_are_refused():
+    class Sampled:
+        def __init__(self, values):
+            self.values = values
+
+        def __array__(self, dtype=None, copy=None):
+            return self.values
+
+    with pytest.raises(NoDerivativeError, match="code that does not record is given what is diff"):
+        gs.grad(lambda x: np.sum(np.sin(Sampled(x))), compile=False)(X)

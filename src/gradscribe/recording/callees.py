@@ -10,6 +10,7 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable
+from numbers import Number
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
@@ -28,7 +29,7 @@ from gradscribe.recording.arrays import (
 )
 from gradscribe.recording.following import followed
 from gradscribe.recording.levels import is_running, values_in
-from gradscribe.recording.replacements import apart, holds_active, read, telling
+from gradscribe.recording.replacements import apart, holds_active, read, reading_texts, telling
 
 Callee = Any
 
@@ -150,6 +151,11 @@ def _is_text(function: Callee) -> bool:
     return isinstance(probe(function, "__self__"), str)
 
 
+def _is_number(function: Callee) -> bool:
+    """Whether it is a class of numbers, which may be read from texts."""
+    return isinstance(function, type) and issubclass(function, Number)
+
+
 def _is_class(function: Callee) -> bool:
     """Whether making an object is no more than running its `__init__`."""
     return (
@@ -258,6 +264,7 @@ _BY_KIND: tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...] = (
     (_is_method_of_array, _method_of_array),
     (_is_of_numpy, _with_lists_as_arrays),
     (_is_text, lambda function: telling(function)),
+    (_is_number, lambda kind: reading_texts(kind)),
     (_is_class, _made_of_class),
     (_is_callable_object, _of_object),
 )

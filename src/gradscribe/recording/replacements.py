@@ -145,7 +145,7 @@ def _evaluating(function: Callee) -> Callee:
     return evaluate
 
 
-def _reading_texts(function: Callee) -> Callee:
+def reading_texts(function: Callee) -> Callee:
     """A function that reads a number where it is given a text."""
 
     def read(*args: Any, **kwargs: Any) -> Any:
@@ -284,7 +284,8 @@ FUNCTIONS: dict[Any, Callee] = {
         )
     },
     float: _float,
-    **{function: _reading_texts(function) for function in (int, complex, Decimal, Fraction)},
+    **{kind: reading_texts(kind) for kind in (int, complex, Decimal, Fraction)},
+    **{kind.__new__: reading_texts(kind.__new__) for kind in (int, float, complex)},
     type: _type,
     **{kind: _number(kind) for kind in (np.float64, np.float32, np.complex128, np.complex64)},
 }

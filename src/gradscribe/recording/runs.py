@@ -225,6 +225,10 @@ def pushed(
     )
 
 
+_SWALLOWED = (*(cls.__name__ for cls in RECORDED), "__array__ method not producing an array")
+"""What code in C says of what records."""
+
+
 def _called(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What a function returns; a refusal that code in C has taken for an error of its own is
     raised as what it is."""
@@ -236,7 +240,7 @@ def _called(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
             raise
         if isinstance(cause, GradscribeError):
             raise cause from None
-        if any(cls.__name__ in str(error) for cls in RECORDED):
+        if any(name in str(error) for name in _SWALLOWED):
             raise NoDerivativeError(
                 f"code that does not record is given what is differentiated ({error})",
                 "use functions of NumPy on it, or make what is done to it a `gs.primitive`",

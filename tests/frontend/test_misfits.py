@@ -319,3 +319,25 @@ def test_a_derivative_in_a_try_raises_nothing_of_its_own():
     with np.errstate(divide="ignore"):
         assert gs.jvp(quotients, (np.float64(0.5), 0.3), (1.0, 0.0)) == (np.inf, np.inf)
     assert gs.jvp(quotients, (0.5, 0.3), (1.0, 0.0)) == (quotients(0.5, 0.3), 1.5)
+
+
+def test_a_path_that_reads_what_nothing_makes_is_not_left_out():
+    def rest(values):
+        found = []
+        for value in values[1:]:
+            if value is not None:
+                raise ValueError("early")
+            found.append(value)
+        return found
+
+    def product(values):
+        if len(values) == 1:
+            return values[0]
+        total = values[0]
+        for _ in values:
+            total = total * product(rest(values))
+        return total * values[1]
+
+    assert gs.grad(product)([2.0]) == [1.0]
+    with pytest.raises((ValueError, gs.errors.UnsupportedError)):
+        gs.value_and_grad(product)([2.0, 3.0, 4.0])

@@ -198,15 +198,23 @@ def _without_values(contents: Any, nothing: Unbound) -> Any:
 
 def _lower_side(lowering: Lowering, side: Callable[[], None]) -> None:
     """Lower a side. One that needs what a recursive call gives, when that is not known yet, takes
-    no part, as one that raises."""
+    no part, as one that raises. Where it never comes to be known (an item of a list that is always
+    empty), it is refused when it is taken."""
     frame = lowering.frame
     depth, around = len(frame.loops), frame.depth
     frame.depth = lowering.builder.depth
     try:
         side()
-    except (NotYetKnownError, HasRaisedError):
+    except HasRaisedError:
         del frame.loops[depth:]
         frame.names[RAISED] = Static(True)
+    except NotYetKnownError:
+        del frame.loops[depth:]
+        frame.names[RAISED] = Static(True)
+        made = lowering.builder.operations
+        if not made or made[-1].primitive is not RAISE:
+            what = "this path reads what nothing makes, such as an item of a list that stays empty"
+            raise_here(lowering, UnsupportedError, what, "raise an exception there")
     finally:
         frame.depth = around
 

@@ -268,3 +268,24 @@ def set_of_computed_items(x):
 @refused("this must be known when the function is compiled", X)
 def attribute_by_a_computed_name(x):
     return getattr(x, str(x[0]))()
+
+
+CALLBACK = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
+
+
+@refused(
+    "`__call__`, whose code cannot be read, may change `items`, to which leads a function that "
+    "another call may have kept",
+    X,
+)
+def list_of_a_kept_function(x):
+    items = [0.0]
+
+    def call_back(v):
+        items[0] = v
+        return v
+
+    function = CALLBACK(call_back)
+    items[0] = 1.0
+    function(2.0)
+    return items[0] * x[0]

@@ -62,14 +62,15 @@ def outline(
             continue
         tree, leaves = result_tree(lowering, item)
         types = tuple(leaf.type for leaf in leaves)
-        given = leaves[0].name if isinstance(tree, Leaf) else ""
-        name = unused(given or f"argument_{number}", taken)
+        wanted = leaves[0].name if isinstance(tree, Leaf) else ""
+        name = unused(wanted or f"argument_{number}", taken)
         parameter, inner = inputs.bind(lowering, Argument(name, tree, types))
         spans.append(range(len(operands), len(operands) + len(leaves)))
         parameters.append(parameter)
         operands += leaves
         bound.append(inner)
-    with lowering.builder.block() as operations:
+    given = [leaf for parameter in parameters for leaf in parameter.leaves]
+    with lowering.builder.block(given) as operations:
         result = calls.call(lowering, node, function, tuple(bound), keywords)
         tree, yields = result_tree(lowering, result)
     if any(lowering.contents[storage] is not held for storage, held in before.items()):

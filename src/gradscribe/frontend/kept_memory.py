@@ -153,7 +153,7 @@ def _origin(lowering: Lowering, storage: Storage, value: Value) -> tuple[Value, 
         elif made is not None:
             return value, builder.block_of(value)
         elif not lowering.loops.trips or _is_before(lowering, storage):
-            return value, builder.block_of(None)
+            return value, builder.block_given(value)
         else:  # an item of what a loop runs over
             return value, builder.operations
 

@@ -17,6 +17,7 @@ from gradscribe.ir.types import Type
 if TYPE_CHECKING:
     from gradscribe.frontend.control.carried_entry import Entry
     from gradscribe.frontend.frame import Frame
+    from gradscribe.frontend.kept_lists import KeptList
     from gradscribe.frontend.kept_memory import Handle
     from gradscribe.frontend.kept_variables import Shared
 
@@ -155,10 +156,12 @@ class Kept:
     (see `kept_memory`). lost: those that have none, with what was made by the call that gave them
     away. calls: how many calls of such code there were. keeps: whether the one that is lowered may
     keep what it is given. variables: those of functions on the stack that it may look up (see
-    `kept_variables`)."""
+    `kept_variables`). lists: the lists and dicts that functions lead to which it may keep, with
+    what they were and the objects made of them (see `kept_lists`)."""
 
     handles: dict[Storage, Handle] = field(default_factory=dict)
     lost: dict[Storage, Value | None] = field(default_factory=dict)
     calls: int = 0
     keeps: bool = True
     variables: dict[Frame, Shared] = field(default_factory=dict)
+    lists: dict[Storage, KeptList] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -36,6 +36,7 @@ class Builder:
         self.facts = facts
         self.location: Location | None = None
         self._open: list[list[Operation]] = [[]]
+        self._given: dict[Value, list[Operation]] = {}
         self._fresh: list[int] = [0]
         self._born: dict[Value, int] = {}
         self._definition: dict[Value, Operation] = {}
@@ -139,14 +140,16 @@ class Builder:
         """Whether an operation makes a value in a block that is open."""
         return any(value in operation.results for block in self._open for operation in block)
 
-    def block_of(self, value: Value | None) -> list[Operation]:
-        """The open block that a value is made in; the outermost one for None."""
-        if value is None:
-            return self._open[0]
+    def block_of(self, value: Value) -> list[Operation]:
+        """The open block that a value is made in."""
         for block in self._open:
             if any(value in operation.results for operation in block):
                 return block
         return self.operations
+
+    def block_given(self, value: Value) -> list[Operation]:
+        """The block of the function that is given a value which no operation makes."""
+        return self._given.get(value, self._open[0])
 
     @property
     def is_nested(self) -> bool:
@@ -154,9 +157,11 @@ class Builder:
         return len(self._open) > 1
 
     @contextmanager
-    def block(self) -> Iterator[list[Operation]]:
-        """Open a nested block: `with builder.block() as operations: …` collects into the list."""
+    def block(self, given: Iterable[Value] = ()) -> Iterator[list[Operation]]:
+        """Open a nested block: `with builder.block() as operations: …` collects into the list.
+        given: the parameters, where it is the body of a function."""
         operations: list[Operation] = []
+        self._given.update(dict.fromkeys(given, operations))
         with self.resume(operations):
             yield operations
 

@@ -22,7 +22,7 @@ import types
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
-from gradscribe.frontend import kept_memory, kept_variables, outside
+from gradscribe.frontend import kept_lists, kept_memory, kept_variables, outside
 from gradscribe.frontend.calls import outside_reach
 from gradscribe.frontend.calls.function_objects import may_call, parts_of
 from gradscribe.frontend.calls.run_time_arguments import argument_of
@@ -79,6 +79,7 @@ def call(
     seen = outside_reach.before(lowering, list(reached)) if contract.keeps or called else {}
     made = {item.storage: _made(lowering, item) for item in lists}
     known = {storage: before[0] for storage, before in made.items()}
+    kept = kept_lists.before_call(lowering, node, _name(callee), made) if contract.keeps else []
     lowering.kept.keeps = contract.keeps
     tree = {
         "args": tuple(argument_of(lowering, item, known) for item in arguments),
@@ -96,8 +97,10 @@ def call(
         for storage, array in shown.items():
             _write(lowering, storage, array, result, contract)
     outside_reach.after(lowering, _name(callee), seen, result)
-    for before in made.values():
+    for before in (*made.values(), *kept):
         _compare_items(lowering, callee, *before)
+    if contract.keeps:
+        kept_lists.note(lowering, lists, made)
     if isinstance(type_, Array) and contract.keeps:
         return kept_memory.returned(lowering, result, frozenset(reached))
     if isinstance(type_, Array):  # it may be a view of what was given

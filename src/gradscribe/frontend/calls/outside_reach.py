@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import gc
 import operator
 import types
 from collections.abc import Iterator, Sequence
@@ -168,6 +169,8 @@ def _callables(lowering: Lowering, item: Any) -> Iterator[Any]:
         yield from _callables_of(item.value)
     elif isinstance(item, ObjectRef):
         yield from _callables_of(type(item.target))
+        for function in _functions_in(item.target):
+            yield from _callables_of(function)
     elif isinstance(item, BoundMethod):
         yield from _callables_of(item.function)
     elif isinstance(item, types.FunctionType):  # that makes a generator
@@ -196,6 +199,24 @@ def _callables_of(held: Any) -> Iterator[Any]:
             pending.append(held.__gradscribe_function__)
         elif _is_plain_object(held):
             pending.append(type(held))
+
+
+def _functions_in(target: Any) -> Iterator[types.FunctionType]:
+    """The functions of Python that a callable object of compiled code holds: those that a function
+    of ctypes calls back, for instance."""
+    pending, seen = [target] if callable(target) else [], set[int]()
+    while pending:
+        held = pending.pop()
+        if id(held) in seen or isinstance(held, (type, types.ModuleType)):
+            continue
+        seen.add(id(held))
+        if isinstance(held, types.FunctionType):
+            yield held
+        elif held is target or isinstance(held, _CONTAINERS) or not hasattr(held, "__dict__"):
+            pending += gc.get_referents(held)
+
+
+_CONTAINERS = (dict, list, tuple)
 
 
 def _is_plain_object(held: Any) -> bool:

@@ -361,6 +361,12 @@ class Enclosed:
         for key, (value, path, name) in self._definition.captured.items():
             self.take(key, value, path, name)
 
+    def given_lists(self) -> Iterator[tuple[str, ListRef]]:
+        """The lists that it is given or reads from outside, with their names."""
+        for storage in (*self.stores.lists, *self._inner.outside.entered):
+            if isinstance(self._inner.contents.get(storage), Value):
+                yield storage.name or "a list", ListRef(storage)
+
     def take(self, key: Any, value: Any, path: Path, name: str) -> Any:
         """Have the function get a variable from outside, as a further parameter."""
         self._definition.captured[key] = (value, path, name)

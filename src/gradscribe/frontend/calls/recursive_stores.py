@@ -55,7 +55,7 @@ class Stores:
         self._leaves = leaves
         self._numbers = {leaf: number for number, leaf in enumerate(leaves)}
         self._before = dict(lowering.contents)
-        self._lists = {
+        self.lists = {
             item.storage: number for number, item in made.items() if isinstance(item, ListRef)
         }
 
@@ -64,7 +64,7 @@ class Stores:
         item: what is known of them is less, then."""
         contents = self._lowering.contents
         growing, items = set[int](), dict[int, Type]()
-        for storage, number in self._lists.items():
+        for storage, number in self.lists.items():
             before, now = self._before[storage], contents.get(storage, self._before[storage])
             if isinstance(before, tuple) and now is not before:
                 growing.add(number)

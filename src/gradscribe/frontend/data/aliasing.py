@@ -87,6 +87,8 @@ def _live(lowering: Lowering) -> Iterator[tuple[str, Any]]:
         yield item.storage.name or "what the loop runs over", item
     for cell in lowering.outside.fields.values():
         yield cell.name, DictRef(cell)
+    if lowering.enclosed is not None:  # what a recursive function leaves in them, its caller reads
+        yield from lowering.enclosed.given_lists()
 
 
 def _parts(lowering: Lowering, item: Any, within: tuple[Storage, ...]) -> list[Any]:

@@ -158,7 +158,9 @@ def _astype(
     own, wanted = plain(self._present()).dtype, np.dtype(dtype)
     if not np.can_cast(own, wanted, casting):
         raise TypeError(f"Cannot cast array data from {own!r} to {wanted!r} according to {casting}")
-    if more.get("copy") is False and own == wanted:
+    lies = {"C": "c_contiguous", "F": "f_contiguous"}.get(order)
+    is_laid = lies is None or getattr(plain(self._present()).flags, lies)
+    if more.get("copy") is False and own == wanted and is_laid:
         return self
     if is_active(self) and wanted.kind not in "biufc":
         if wanted.kind != "O":
@@ -175,9 +177,7 @@ def _copy(self: Recorded, *order: Any, **more: Any) -> Any:
 
 def _function(function: Any) -> Any:
     def method(self: Recorded, *args: Any, **kwargs: Any) -> Any:
-        out = kwargs.pop("out", None)
-        found = run(function, (self, *args), kwargs)
-        return found if out is None else protocol.into(found, (out,), True)
+        return protocol.storing(function, (self, *args), kwargs)
 
     return method
 
@@ -245,6 +245,11 @@ def _change(function: Any) -> Any:
     return lambda self, *args, **kwargs: function(self, *args, **kwargs)
 
 
+def _conjugate(self: Array) -> Any:
+    """`x.conj()`, which is `x` itself where that is real."""
+    return run(np.conj, (self,)) if np.iscomplexobj(plain(self._present())) else self
+
+
 def _length(self: Array) -> int:
     if not self.ndim:
         raise TypeError("len() of unsized object")
@@ -300,6 +305,8 @@ OF_ARRAYS: dict[str, Any] = {
     "__iter__": _iterate,
     "__len__": _length,
     "__setitem__": stores.setitem,
+    "conj": _conjugate,
+    "conjugate": _conjugate,
     "base": property(lambda self: self._base),
     "flags": property(Flags),
     "flat": property(Flat, lambda self, value: Flat(self).__setitem__(slice(None), value)),

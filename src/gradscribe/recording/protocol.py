@@ -10,6 +10,7 @@ import numpy as np
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls.array_changes import FUNCTIONS, change_each, change_each_alone
+from gradscribe.primitives.contract_kinds import parameters
 from gradscribe.primitives.registry import PUBLIC
 from gradscribe.recording import operations, stores
 from gradscribe.recording.arrays import RecordedArray, is_active, is_recorded, shown
@@ -41,7 +42,17 @@ def array_function(
         return _change(FUNCTIONS[function], function, args, kwargs)
     if kwargs.get("like") is not None:
         return _like(function, args, kwargs)
-    others = dict(kwargs)
+    return storing(function, args, kwargs)
+
+
+def storing(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """`function(*args, **kwargs)`, the result of which is stored where `out` says: by name, or at
+    its place among the arguments."""
+    names, others = parameters(function), dict(kwargs)
+    if "out" in names[: len(args)]:
+        named = dict(zip(names, args, strict=False))
+        args, others = args[: names.index("out")], named | others
+        others = {name: others[name] for name in others if name not in names[: len(args)]}
     out = others.pop("out", None)
     found = operations.run(function, args, others)
     return found if out is None else into(found, out if isinstance(out, tuple) else (out,), True)

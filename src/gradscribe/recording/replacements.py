@@ -69,6 +69,8 @@ def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     if not any(map(is_recorded, values_in(value))):
         return recording(read(np.array(value, *args, **kwargs), value))
     dtype = args[0] if args else kwargs.get("dtype")
+    if type(value) is RecordedArray and not kwargs.get("copy", True):
+        return _with_axes(_as_recorded(value, dtype, kwargs.get("order")), kwargs.get("ndmin", 0))
     made = protocol.array_of(value, dtype)
     return _with_axes(made, kwargs.get("ndmin", 0))
 
@@ -97,15 +99,24 @@ def _as_array(function: Callee) -> Callee:
     @functools.wraps(function)
     def convert(value: Any, *args: Any, **kwargs: Any) -> Any:
         dtype = args[0] if args else kwargs.get("dtype")
+        order = args[1] if len(args) > 1 else kwargs.get("order")
+        order = "C" if function is np.ascontiguousarray else order
         if type(value) is RecordedArray:
-            array: Any = value
-            return array if dtype is None else array.astype(dtype, copy=False)
+            array = _as_recorded(value, dtype, order)
+            return array.copy() if kwargs.get("copy") else array
         if not any(map(is_recorded, values_in(value))):
             made = read(function(value, *args, **kwargs), value)
             return recording(made) if type(value) in (list, tuple) else made
         return protocol.array_of(value, dtype)
 
     return convert
+
+
+def _as_recorded(array: Any, dtype: Any, order: str | None) -> Any:
+    """The same array where it has the dtype, and lies in memory as is wanted; else a copy."""
+    array = array if dtype is None else array.astype(dtype, copy=False)
+    lies = {"C": "C_CONTIGUOUS", "F": "F_CONTIGUOUS"}.get(order or "")
+    return array if lies is None or array.flags[lies] else array.copy()
 
 
 def _float(*args: Any) -> Any:

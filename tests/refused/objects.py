@@ -126,6 +126,24 @@ def own_lookup(x):
     return x[0] * Shown().rate
 
 
+class Going:
+    def __del__(self):
+        pass
+
+
+@refused("`Going` has a `__del__`, which runs when nobody has its object any more", X)
+def object_that_does_something_when_it_goes(x):
+    Going()
+    return x[0]
+
+
+@refused("a set whose items are known is changed in place", X)
+def known_set_with_fewer_items(x):
+    items = {1, 2}
+    items -= {2}
+    return len(items) * x[0]
+
+
 @refused("`Shape` is abstract", X)
 def abstract_object(x):
     return Shape().area() * x[0]

@@ -9,9 +9,17 @@ from typing import Any
 import gast
 
 from gradscribe.frontend import kept_variables, outside
-from gradscribe.frontend.calls import tensors, unpacking
+from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import opaque, tensors, texts, unpacking
 from gradscribe.frontend.control import comprehensions
-from gradscribe.frontend.data import class_attributes, containers, dicts, object_stores, protocols
+from gradscribe.frontend.data import (
+    class_attributes,
+    containers,
+    dicts,
+    object_stores,
+    protocols,
+    run_time_sets,
+)
 from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.indices import step_of
 from gradscribe.frontend.data.sequences import new_list
@@ -21,7 +29,7 @@ from gradscribe.frontend.expressions import expression, index
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import BINARY, operate
 from gradscribe.frontend.splitting import for_each_kind
-from gradscribe.frontend.values import DictRef, Either, ListRef, Ref, Static
+from gradscribe.frontend.values import BoundMethod, DictRef, Either, ListRef, Ref, Static
 from gradscribe.ir.types import is_complex
 
 
@@ -165,8 +173,35 @@ def _changed_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: 
     if isinstance(current, DictRef) and callee is operator.or_:
         dicts.update(lowering, node, (current, item), {})
         return current
+    if isinstance(current, Static) and isinstance(current.value, frozenset):
+        lowering.unsupported(
+            node,
+            "a set whose items are known is changed in place",
+            "make another set of it, as in `s = s | t`, or a frozenset from the start",
+        )
+    if run_time_sets.is_set(current) and callee in _CHANGING_SETS:
+        method = BoundMethod(current, _CHANGING_SETS[callee])
+        calls.call(lowering, node, method, (item,), {})
+        return current
     changed = protocols.augment(lowering, node, callee, current, item)
-    return operate(lowering, node, callee, current, item) if changed is None else changed
+    if changed is not None:
+        return changed
+    if opaque.is_opaque(current) and not texts.is_text(current):
+        in_place = opaque.IN_PLACE[callee]
+        return opaque.call(lowering, node, in_place, (current, item), {})
+    changed = operate(lowering, node, callee, current, item)
+    if isinstance(current, ListRef):  # `*=`
+        containers.store_section(lowering, node, (current, slice(None), changed), {})
+        return current
+    return changed
+
+
+_CHANGING_SETS = {
+    operator.or_: "update",
+    operator.and_: "intersection_update",
+    operator.sub: "difference_update",
+    operator.xor: "symmetric_difference_update",
+}
 
 
 def _augment_item(lowering: Lowering, node: Any, callee: Any, owner: Any, place: Any) -> None:

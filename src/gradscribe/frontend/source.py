@@ -101,12 +101,18 @@ class Source:
 
     @functools.cached_property
     def changes_sets(self) -> bool:
-        """Whether there is a statement that calls a method by which sets are changed."""
+        """Whether there is a statement that calls a method by which sets are changed, or `|=`."""
         return any(
-            isinstance(node, gast.Expr)
-            and isinstance(node.value, gast.Call)
-            and isinstance(node.value.func, gast.Attribute)
-            and node.value.func.attr in _CHANGING_SETS
+            (
+                isinstance(node, gast.AugAssign)
+                and isinstance(node.op, (gast.BitOr, gast.BitAnd, gast.BitXor))
+            )
+            or (
+                isinstance(node, gast.Expr)
+                and isinstance(node.value, gast.Call)
+                and isinstance(node.value.func, gast.Attribute)
+                and node.value.func.attr in _CHANGING_SETS
+            )
             for node in gast.walk(self.node)
         )
 

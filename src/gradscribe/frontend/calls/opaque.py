@@ -280,6 +280,16 @@ def operate(lowering: Lowering, node: Any, callee: Any, operands: tuple[Any, ...
     return emit(lowering, callee, operands, {}, Opaque())
 
 
+IN_PLACE = {
+    getattr(operator, name): getattr(operator, "i" + name.strip("_"))
+    for name in (
+        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+        *("lshift", "rshift", "and_", "or_", "xor"),
+    )
+}
+"""The operators by which `a op= b` changes an object, if that can be changed."""
+
+
 def shown(lowering: Lowering, text: Static, values: Any) -> Any:
     """`text % values`."""
     items = values.items if isinstance(values, TupleOf) else ()

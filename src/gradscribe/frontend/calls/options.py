@@ -34,12 +34,25 @@ def essential(
     """The keywords of a call without those that have no effect, and are none of the parameters that
     the signature, or a function that stands for other calls, has."""
     dropped = {name for name, item in keywords.items() if _has_no_effect(name, item)}
+    if _may_give_its_argument(callee, keywords) and keywords.get("order") in _LAYOUTS:
+        dropped -= {"order"}  # it says whether that is copied
     if not dropped or not _is_of_numpy(callee):
         return keywords
     dropped -= signature.parameters.keys()
     if variant is not None:
         dropped -= inspect.signature(variant).parameters.keys()
     return {name: item for name, item in keywords.items() if name not in dropped}
+
+
+_LAYOUTS = (Static("C"), Static("F"))
+
+
+def _may_give_its_argument(callee: Any, keywords: dict[str, Any]) -> bool:
+    """Whether a conversion gives the very array that it is given, where that is as wanted."""
+    if callee in (np.asarray, np.asanyarray):
+        return True
+    is_asked = callee is np.array or callee == Method("astype")
+    return bool(is_asked and keywords.get("copy", Static(True)) != Static(True))
 
 
 def _is_of_numpy(callee: Any) -> bool:

@@ -33,6 +33,12 @@ def instantiate(
         lowering.unsupported(
             node, f"`{cls.__name__}` is abstract", "make one of a subclass", python=TypeError
         )
+    if inspect.getattr_static(cls, "__del__", None) is not None:
+        lowering.unsupported(
+            node,
+            f"`{cls.__name__}` has a `__del__`, which runs when nobody has its object any more",
+            "call what it does, by a method of another name",
+        )
     owner = new_instance(lowering, cls, {})
     if cls is types.SimpleNamespace:
         for name, item in keywords.items():

@@ -90,9 +90,18 @@ def extend(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return Static(None)
     other = reducing.listed(lowering, node, (item,), {})
     hold(lowering, owner.storage, contents if isinstance(contents, tuple) else ())
-    owner.storage.holds |= other.storage.holds
     _emit(lowering, owner, JOIN, y=lowering.value(other))
+    _hold_items(lowering, owner, other)
     return Static(None)
+
+
+def _hold_items(lowering: Lowering, owner: ListRef, other: ListRef) -> None:
+    """Note that a run-time list has got the items of another one: of itself, maybe."""
+    own = owner.storage
+    is_twice = own is other.storage or not own.reached.isdisjoint(other.storage.reached)
+    if not sequences.holds_numbers(lowering, owner):
+        own.levels = 0 if is_twice else min(own.levels, other.storage.levels)
+    own.holds |= other.storage.holds
 
 
 @_changes
@@ -222,7 +231,7 @@ def store_section(lowering: Lowering, node: Any, arguments: Any, keywords: Any) 
         _emit(lowering, owner, SET_SECTION, index=section, value=value)
     else:
         _splice(lowering, node, owner, index, other)
-    owner.storage.holds |= other.storage.holds
+    _hold_items(lowering, owner, other)
     return Static(None)
 
 

@@ -69,7 +69,8 @@ def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     if not any(map(is_recorded, values_in(value))):
         return recording(read(np.array(value, *args, **kwargs), value))
     dtype = args[0] if args else kwargs.get("dtype")
-    if type(value) is RecordedArray and not kwargs.get("copy", True):
+    copy = kwargs.get("copy", True)
+    if type(value) is RecordedArray and getattr(copy, "value", copy) in _IF_NEEDED:
         return _with_axes(_as_recorded(value, dtype, kwargs.get("order")), kwargs.get("ndmin", 0))
     made = protocol.array_of(value, dtype)
     return _with_axes(made, kwargs.get("ndmin", 0))
@@ -86,6 +87,10 @@ def _is_text(value: Any) -> bool:
     if isinstance(value, np.ndarray) and not is_recorded(value):
         return value.dtype.kind in "SU"
     return isinstance(value, (str, bytes))
+
+
+_IF_NEEDED = (False, None, 2)
+"""Values of `copy`, of members of NumPy's enumeration, too, for which the array may be the same."""
 
 
 def _with_axes(array: Any, count: int) -> Any:

@@ -48,7 +48,7 @@ def array_function(
 def storing(function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """`function(*args, **kwargs)`, the result of which is stored where `out` says: by name, or at
     its place among the arguments."""
-    names, others = parameters(function), dict(kwargs)
+    names, others = [] if function is np.einsum else parameters(function), dict(kwargs)
     if "out" in names[: len(args)]:
         named = dict(zip(names, args, strict=False))
         args, others = args[: names.index("out")], named | others

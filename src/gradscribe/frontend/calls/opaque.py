@@ -45,7 +45,8 @@ from gradscribe.ir.types import (
     is_differentiable,
     is_integer,
 )
-from gradscribe.primitives.contract_kinds import PURE
+from gradscribe.primitives.contract_kinds import HOLDS, PURE, UNKNOWN
+from gradscribe.primitives.contracts import is_immutable
 from gradscribe.primitives.control import EFFECT, RUN, STOP_GRADIENT
 from gradscribe.primitives.typing import type_of
 
@@ -151,13 +152,31 @@ def emit(
     type_: Type,
     primitive: Primitive = EFFECT,
 ) -> Any:
-    """Append a call whose result has this type."""
+    """Append a call whose result has this type. Of an object that may lead to memory which unread
+    code has kept, it is one of those that may use that."""
+    if primitive is EFFECT and lowering.kept.handles and _may_lead_to_memory(lowering, arguments):
+        contract = UNKNOWN if callee in _STORING else HOLDS
+        node, given = lowering.frame.statement, (arguments, keywords)
+        return foreign.call(lowering, node, callee, given, type_, contract)
     tree = {
         "args": tuple(argument_of(lowering, item) for item in arguments),
         "keywords": {key: argument_of(lowering, item) for key, item in keywords.items()},
         "type": type_,
     }
     return lowering.wrap(lowering.emit(primitive, tree, callee))
+
+
+def _may_lead_to_memory(lowering: Lowering, items: tuple[Any, ...]) -> bool:
+    """Whether there is an object of the running program among these that may change."""
+    found = (item.type for item in items if isinstance(item, Value))
+    return any(isinstance(t, Opaque) and not is_immutable(t.cls) for t in found)
+
+
+_OPERATORS = "iadd isub imul imatmul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift"
+_STORING = frozenset({operator.setitem, operator.delitem, setattr, delattr}) | {
+    getattr(operator, name) for name in _OPERATORS.split()
+}
+"""What changes an object in place."""
 
 
 def may_vary(lowering: Lowering, item: Any, surely: bool = False) -> bool:

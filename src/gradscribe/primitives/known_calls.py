@@ -462,16 +462,14 @@ FUNCTIONS: tuple[Row, ...] = (
         cossin det dft eig eig_banded eigh eigh_tridiagonal eigvals eigvals_banded eigvalsh
         eigvalsh_tridiagonal expm expm_frechet fiedler fiedler_companion
         hadamard hankel helmert hessenberg hilbert invhilbert invpascal ishermitian issymmetric
-        khatri_rao ldl logm lstsq lu matmul_toeplitz matrix_balance norm null_space ordqz orth
+        khatri_rao ldl lstsq lu matmul_toeplitz matrix_balance norm null_space ordqz orth
         orthogonal_procrustes pascal pinv pinvh polar qr qr_multiply qr_update qz rq rsf2csf schur
         signm sinhm sinm solve solve_circulant solve_continuous_are solve_continuous_lyapunov
         solve_discrete_are solve_discrete_lyapunov solve_lyapunov solve_sylvester solve_toeplitz
         solve_triangular solveh_banded sqrtm subspace_angles svd svdvals tanhm tanm toeplitz
         """,
     ),
-    Row(
-        "scipy.linalg", SELECTS, "fractional_matrix_power cho_factor cholesky_banded inv lu_factor"
-    ),
+    Row("scipy.linalg", SELECTS, "cho_factor cholesky_banded inv lu_factor"),
     Row(
         "scipy.signal.windows",
         COMPUTES,

@@ -120,6 +120,11 @@ class Ref:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class FlatRef(Ref):
+    """`a.flat`: stores to it change the array, but what is read of it is a copy."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class TupleOf:
     """A tuple of known structure. cls: tuple or a namedtuple class."""
 

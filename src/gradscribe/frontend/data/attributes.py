@@ -23,6 +23,7 @@ from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     BoundMethod,
+    FlatRef,
     ListRef,
     ObjectRef,
     Ref,
@@ -121,7 +122,8 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
     if name == "data":
         return cut(lowering, owner)
     if name == "flat":
-        return application.apply_method(lowering, node, owner, "ravel", (), {})
+        found = application.apply_method(lowering, node, owner, "ravel", (), {})
+        return FlatRef(found.storage, found.path) if isinstance(found, Ref) else found
     if name in ("T", "mT", "size", "real", "imag") and name in METHODS:
         return application.apply_method(lowering, node, owner, name, (), {})
     if name not in METHODS and hasattr(np.ndarray, name):

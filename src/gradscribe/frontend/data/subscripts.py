@@ -18,10 +18,19 @@ from gradscribe.frontend.data.indices import Step, step_of
 from gradscribe.frontend.data.keyed import by_computed_key, check_hash, known_key
 from gradscribe.frontend.interruptions import MisfitError, NotYetKnownError
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import DictRef, Iteration, ListRef, ObjectRef, Ref, Static, TupleOf
+from gradscribe.frontend.values import (
+    DictRef,
+    FlatRef,
+    Iteration,
+    ListRef,
+    ObjectRef,
+    Ref,
+    Static,
+    TupleOf,
+)
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import Scalar
-from gradscribe.primitives.control import GET, STOP_GRADIENT
+from gradscribe.primitives.control import COPY, GET, STOP_GRADIENT
 from gradscribe.primitives.indexing import GATHER
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -96,6 +105,8 @@ def _read_array(lowering: Lowering, node: Any, owner: Ref, step: Step) -> Any:
         error.location = lowering.location(node)
         raise
     found = value if isinstance(value.type, Scalar) else view
+    if isinstance(owner, FlatRef) and isinstance(found, Ref):
+        found = lowering.wrap(lowering.emit(COPY, {"x": value}))
     return cut(lowering, found) if lowering.cutting else found
 
 

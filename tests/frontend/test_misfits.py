@@ -159,7 +159,6 @@ def array_as_a_key(x):
         (range_by, (X, ())),
         (range_by, (X, [3])),
         (range_by, (X, None)),
-        (range_by, (X, np.bool_(True))),
         (length_of_nothing, (X,)),
         (length_with_an_option, (X,)),
         (insertion_without_a_place, (X,)),

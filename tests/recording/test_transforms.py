@@ -20,6 +20,14 @@ def g(x):
     return np.outer(x, np.sin(x))
 
 
+def first_of(gradient):
+    return lambda x: gradient(x)[0]
+
+
+def tangent_along(how):
+    return lambda x: gs.jvp(f, (x,), (X,), **how)[1]
+
+
 @pytest.mark.parametrize(
     "derivative",
     [
@@ -34,9 +42,9 @@ def g(x):
         lambda **how: gs.vjp(g, X, **how)[1](np.eye(3)),
         lambda **how: gs.grad(gs.differentiable(f, **how))(X),
         lambda **how: gs.jvp(gs.grad(f, **how), (X,), (X[::-1],)),
-        lambda **how: gs.grad(lambda x: gs.grad(f, **how)(x)[0])(X),
+        lambda **how: gs.grad(first_of(gs.grad(f, **how)))(X),
         lambda **how: gs.grad(lambda x: gs.grad(f)(x)[0], **how)(X),
-        lambda **how: gs.grad(lambda x: gs.jvp(f, (x,), (X,), **how)[1])(X),
+        lambda **how: gs.grad(tangent_along(how))(X),
         lambda **how: gs.grad(gs.grad(lambda x: x**3 * np.exp(x), **how), **how)(2.0),
         lambda **how: gs.jacobian(gs.hessian(f, **how), **how)(X),
         lambda **how: gs.grad(lambda x: gs.jacobian(g)(x)[1, 1, 1], **how)(X),

@@ -8,6 +8,7 @@ that they mean to compiled code.
 from __future__ import annotations
 
 import contextlib
+import sys
 import types
 import warnings
 from collections.abc import Callable
@@ -31,6 +32,9 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import Array, is_differentiable
 from gradscribe.primitives.control import ENTER, EXIT, RESUMED
+
+_NO_MANAGER = TypeError if sys.version_info >= (3, 11) else AttributeError
+"""What Python raises for a `with` of what is no context manager."""
 
 
 def with_statement(lowering: Lowering, node: Any) -> None:
@@ -69,7 +73,7 @@ def _manager(lowering: Lowering, node: Any, item: Any) -> Manager:
             node,
             "this value is no context manager",
             "use it around the call of the function",
-            python=TypeError,
+            python=_NO_MANAGER,
         )
     if cls is not None and may_suppress(cls):
         lowering.unsupported(

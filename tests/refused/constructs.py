@@ -78,13 +78,13 @@ class Config:
 CONFIG = {"a": 1.0, "b": Config()}
 
 
-@refused("the source of '<string>' cannot be read", 2.0, kind=SourceNotFoundError)
+@refused("the source of '<made>' cannot be read", 2.0, kind=SourceNotFoundError)
 def calls_what_exec_has_made(x):
     return MADE["made"](x)
 
 
 MADE: dict = {}
-exec("def made(x):\n    return x * x", MADE)
+exec(compile("def made(x):\n    return x * x", "<made>", "exec"), MADE)
 
 
 @refused("expected 3 values to unpack, got 4", X)

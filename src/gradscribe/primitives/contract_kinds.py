@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from inspect import signature
 from typing import Any
 
 from gradscribe.ir.probing import probe
@@ -69,11 +69,18 @@ def parameters(callee: Any) -> list[str]:
     """The names of the parameters of a callable, of f2py's by their documentation; none where they
     cannot be read."""
     try:
-        return list(signature(callee).parameters)
+        found = dict(inspect.signature(callee).parameters)
     except (TypeError, ValueError):  # compiled code may have none
-        doc = str(probe(callee, "__doc__") or "")
-        called = re.match(r"(?:[\w,]+ = )?\w+\(([\w,\[\]]*)\)\n", doc)
-        return [name.strip("[]") for name in called.group(1).split(",")] if called else []
+        found = {}
+    if not all(parameter.kind in _VARIADIC for parameter in found.values()):
+        return list(found)
+    doc = str(probe(callee, "__doc__") or "")
+    called = re.match(r"(?:[\w,]+ = )?\w+\(([\w,\[\]]*)\)\n", doc)
+    return [name.strip("[]") for name in called.group(1).split(",")] if called else list(found)
+
+
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+"""Of what says of its parameters no more than that there are some, nothing is known."""
 
 
 _CODE, _FILES, _MACHINE = frozenset({CODE}), frozenset({FILES}), frozenset({MACHINE})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import sys
 from typing import Any
 
 import numpy as np
@@ -249,6 +250,10 @@ def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     return first
 
 
+_NO_FIELD = TypeError if sys.version_info >= (3, 13) else ValueError
+"""What Python raises where a field of a namedtuple is replaced that it has not."""
+
+
 def _replace_fields(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     (owner,) = arguments
     fields: tuple[str, ...] = getattr(owner.cls, "_fields", ())
@@ -257,7 +262,7 @@ def _replace_fields(lowering: Lowering, node: Any, arguments: Any, keywords: Any
             node,
             f"`{owner.cls.__name__}` has no such field",
             "name the fields as the class does",
-            python=ValueError,
+            python=_NO_FIELD,
         )
     items = zip(fields, owner.items, strict=True)
     return TupleOf(tuple(keywords.get(name, item) for name, item in items), owner.cls)

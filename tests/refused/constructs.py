@@ -83,8 +83,9 @@ def calls_what_exec_has_made(x):
     return MADE["made"](x)
 
 
-MADE: dict = {}
-exec(compile("def made(x):\n    return x * x", "<made>", "exec"), MADE)
+NAMESPACE: dict = {}
+exec(compile("def made(x):\n    return x * x", "<made>", "exec"), NAMESPACE)
+MADE = {"made": NAMESPACE["made"]}
 
 
 @refused("expected 3 values to unpack, got 4", X)

@@ -154,7 +154,8 @@ def emit(
 ) -> Any:
     """Append a call whose result has this type. Of an object that may lead to memory which unread
     code has kept, it is one of those that may use that."""
-    if primitive is EFFECT and lowering.kept.handles and _may_lead_to_memory(lowering, arguments):
+    items = (*arguments, *keywords.values())
+    if primitive is EFFECT and lowering.kept.handles and _may_lead_to_memory(items):
         contract = UNKNOWN if callee in _STORING else HOLDS
         node, given = lowering.frame.statement, (arguments, keywords)
         return foreign.call(lowering, node, callee, given, type_, contract)
@@ -166,7 +167,7 @@ def emit(
     return lowering.wrap(lowering.emit(primitive, tree, callee))
 
 
-def _may_lead_to_memory(lowering: Lowering, items: tuple[Any, ...]) -> bool:
+def _may_lead_to_memory(items: tuple[Any, ...]) -> bool:
     """Whether there is an object of the running program among these that may change."""
     found = (item.type for item in items if isinstance(item, Value))
     return any(isinstance(t, Opaque) and not is_immutable(t.cls) for t in found)

@@ -38,7 +38,7 @@ from tests.properties.mutations import Mutant, mutant
 
 BATCH = 50
 SECONDS = 10
-PLAIN_SECONDS = 1
+PLAIN_SECONDS = 0.2  # differences call it 23 times
 BYTES = 4 << 30
 TENSORS = 4
 """Of so many mutants, one is called with Tensors, too."""
@@ -234,7 +234,9 @@ def _check_derivative(
     size = max((float(np.max(np.abs(x), initial=0.0)) for x in leaves), default=0.0)
     rounding = 1e-11 * size / 1e-4  # of numbers that are that large
     if away > 1e-4 * (1 + abs(forward) + max(map(abs, slopes))) + 2 * spread + rounding:
-        raise Wrong(f"both modes give {forward!r}, differences {slopes!r}")
+        near = _inner(cotangent, _seeded(lambda: _slope(made, direction, 0, 1e-8)))
+        if abs(forward - near) > 1e-3 * (1 + abs(forward)):  # else it jumps between the steps
+            raise Wrong(f"both modes give {forward!r}, differences {slopes!r}")
 
 
 def _at(made: Mutant, direction: list[Any], step: float) -> Any:

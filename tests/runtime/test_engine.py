@@ -42,7 +42,7 @@ def test_training_steps_leave_no_memory_behind():
         after = traced_after(200)
     finally:
         tracemalloc.stop()
-    assert after - before < 4096
+    assert after - before < 180 * 48  # less than the smallest object with a field, a step
 
 
 def test_no_garbage_is_left_to_the_cycle_collector():

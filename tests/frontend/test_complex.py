@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ def differences(function: Any, z: Any, h: float = 1e-6) -> Any:
     return gradient
 
 
+pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+
 LOSSES: list[Any] = []
 
 
@@ -47,6 +50,11 @@ def functions(z):
 def more_functions(z):
     a = np.arctan(z).real + np.cosh(z).imag + np.expm1(z).real + np.log1p(z).real
     return np.sum(a + np.square(z).imag + np.reciprocal(z).real + np.tanh(z).imag)
+
+
+@loss
+def functions_of_real_numbers(z):  # NumPy's complex numbers give `math` their real part
+    return abs(z[0] * math.cos(z[0])) + abs(z[1] * math.hypot(z[1], z[0])) + math.exp(z[1])
 
 
 @loss

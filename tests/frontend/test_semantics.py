@@ -193,6 +193,77 @@ def test_an_augmented_item_is_changed_in_place(function: Any) -> None:
     check(function, X)
 
 
+def section_and_array(x: Any) -> Any:
+    items = [x[0], x[1], x[2]]
+    items[1:] -= x[2:]
+    return items[0] * 3 + items[1] * items[2]
+
+
+def section_and_list(x: Any) -> Any:
+    items = [x[0], x[1], x[2]]
+    items[1:] += [x[3] * 2]
+    return len(items) * items[3]
+
+
+def section_repeated(x: Any) -> Any:
+    items = [x[0], x[1], x[2]]
+    for i in range(3):
+        items[i : i + 1] *= 2
+    return items[0] * items[1] + items[2] + len(items)
+
+
+def section_by_a_variable(x: Any) -> Any:
+    items, part = [x[0], x[1], x[2]], slice(1, 3)
+    items[part] += (x[3],)
+    return items[part][0] * items[3]
+
+
+@pytest.mark.parametrize(
+    "function", [section_and_array, section_and_list, section_repeated, section_by_a_variable]
+)
+def test_an_augmented_section_of_a_list_is_stored(function: Any) -> None:
+    check(function, X)
+
+
+def list_and_array(x: Any) -> Any:
+    items = same = [x[0], x[1]]
+    items += x[2:]
+    return items[0] * same[1] * len(items) * len(same)
+
+
+def list_less_array(x: Any) -> Any:
+    items = same = [x[0], x[1]]
+    items -= x[2:]  # type: ignore[operator]
+    return items[0] * same[1]
+
+
+def list_times_array(x: Any) -> Any:
+    rows = same = [[x[0], x[1]], [x[2]]]
+    rows[0] *= x[2:]  # type: ignore[assignment, arg-type]
+    return rows[0][1] * same[0][0] * len(rows[0])
+
+
+class Adding:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __radd__(self, items: list[Any]) -> Any:
+        return items[0] * self.value
+
+
+def list_and_an_object_that_adds(x: Any) -> Any:
+    items = same = [x[0], x[1]]
+    items += Adding(x[2])
+    return items * same[1] * len(same)
+
+
+@pytest.mark.parametrize(
+    "function", [list_and_array, list_less_array, list_times_array, list_and_an_object_that_adds]
+)
+def test_who_computes_with_lists_does_so_in_augmented_assignments(function: Any) -> None:
+    check(function, X)
+
+
 def finally_may_return(x: Any, n: int) -> Any:
     try:
         return x[0]

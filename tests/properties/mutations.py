@@ -63,8 +63,8 @@ def mutant(program: Program, rng: Random) -> Mutant:
         changed = list(trees)
         changed[number] = copy.deepcopy(trees[number])
         done = _change(changed[number], rng)
-        text = "\n\n".join(ast.unparse(tree) for tree in changed) + "\n"
         try:
+            text = "\n\n".join(ast.unparse(tree) for tree in changed) + "\n"
             function = _function(program, text)
         except Exception:  # no program: `break` outside of a loop, a default without a value, …
             continue

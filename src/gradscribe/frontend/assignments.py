@@ -10,7 +10,7 @@ import gast
 
 from gradscribe.frontend import kept_variables, outside
 from gradscribe.frontend.calls import dispatch as calls
-from gradscribe.frontend.calls import opaque, tensors, texts, unpacking
+from gradscribe.frontend.calls import array_likes, opaque, tensors, texts, unpacking
 from gradscribe.frontend.control import comprehensions
 from gradscribe.frontend.data import (
     class_attributes,
@@ -168,8 +168,9 @@ def _changed_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: 
         augment(lowering, node, current, callee, item)
         return current
     if isinstance(current, ListRef) and callee is operator.add:
-        containers.extend(lowering, node, (current, item), {})
-        return current
+        if not _computes_with_lists(lowering, item):
+            containers.extend(lowering, node, (current, item), {})
+            return current
     if isinstance(current, DictRef) and callee is operator.or_:
         dicts.update(lowering, node, (current, item), {})
         return current
@@ -190,10 +191,17 @@ def _changed_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: 
         in_place = opaque.IN_PLACE[callee]
         return opaque.call(lowering, node, in_place, (current, item), {})
     changed = operate(lowering, node, callee, current, item)
-    if isinstance(current, ListRef):  # `*=`
+    if isinstance(current, ListRef) and isinstance(changed, ListRef):  # `*=`
         containers.store_section(lowering, node, (current, slice(None), changed), {})
         return current
     return changed
+
+
+def _computes_with_lists(lowering: Lowering, item: Any) -> bool:
+    """Whether `items += item` is a sum that this computes, where else it extends the list."""
+    if isinstance(item, Ref) or array_likes.is_of_numpy(item):
+        return True
+    return class_attributes.method(lowering, item, "__radd__") is not None
 
 
 _CHANGING_SETS = {
@@ -226,7 +234,8 @@ def _augment_item_by(
     if not isinstance(old, (Ref, ListRef)):
         tensors.refuse_shared_number(lowering, node, old, owner)
     changed = _changed_by(lowering, node, callee, old, item)
-    if changed is not old or not isinstance(owner, (ListRef, DictRef)):
+    is_item = isinstance(owner, (ListRef, DictRef)) and not isinstance(place, slice)
+    if changed is not old or not is_item:
         store_item(lowering, node, owner, place, changed)
     return Static(None)
 

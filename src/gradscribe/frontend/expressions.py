@@ -232,7 +232,11 @@ def index(lowering: Lowering, node: Any) -> Any:
         return slice(*(None if part is None else expression(lowering, part) for part in parts))
     if isinstance(node, gast.Tuple):
         return TupleOf(tuple(part for item in node.elts for part in _indices(lowering, item)))
-    return expression(lowering, node)
+    item = expression(lowering, node)
+    if isinstance(item, Static) and isinstance(item.value, slice):
+        parts = (item.value.start, item.value.stop, item.value.step)
+        return slice(*(None if part is None else Static(part) for part in parts))
+    return item
 
 
 def _indices(lowering: Lowering, node: Any) -> tuple[Any, ...]:

@@ -86,6 +86,8 @@ def apply_primitive(
     objects = object_arrays.made(lowering, node, callee, arguments, keywords)
     if objects is not None:
         return objects
+    if getattr(callee, "__module__", None) == "math":
+        arguments = tuple(_real_part(lowering, node, argument) for argument in arguments)
     if callee in _ARRAYS_OF and arguments and tensors.is_tensor(lowering, arguments[0]):
         spelling = (arguments[0], Static("numpy"))
         respell = PRIMITIVES[respelled]
@@ -118,6 +120,14 @@ def apply_primitive(
             f"call it as {wording.name_of(callee)}{_call_form(primitive.signature)}",
         )
     return _emitted(lowering, node, primitive, callee, bound)
+
+
+def _real_part(lowering: Lowering, node: Any, item: Any) -> Any:
+    """What functions of `math`, which ask for a float, compute with: complex numbers of NumPy
+    give their real part, Python's raise."""
+    if isinstance(item, Value) and is_complex(item.type) and not getattr(item.type, "weak", True):
+        return apply_primitive(lowering, node, PRIMITIVES[float], float, (item,), {})
+    return item
 
 
 def _emitted(

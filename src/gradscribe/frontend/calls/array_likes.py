@@ -54,12 +54,12 @@ def converted(
 def with_arrays(lowering: Lowering, node: Any, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
     """The operands of an operator of which one is an array or a number of NumPy's, arrays in place
     of lists; None if none is."""
-    if not any(isinstance(operand, Ref) or _is_of_numpy(operand) for operand in operands):
+    if not any(isinstance(operand, Ref) or is_of_numpy(operand) for operand in operands):
         return None
     return tuple(as_array(lowering, node, operand) for operand in operands)
 
 
-def _is_of_numpy(operand: Any) -> bool:
+def is_of_numpy(operand: Any) -> bool:
     """Whether a number computes with lists as an array does: NumPy's do, Python's do not."""
     if isinstance(operand, Static):
         return isinstance(operand.value, np.generic)

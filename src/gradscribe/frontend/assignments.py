@@ -9,8 +9,8 @@ from typing import Any
 import gast
 
 from gradscribe.frontend import kept_variables, outside
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import array_likes, opaque, tensors, texts, unpacking
+from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.control import comprehensions
 from gradscribe.frontend.data import (
     class_attributes,
@@ -167,10 +167,10 @@ def _changed_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: 
     if isinstance(current, Ref):
         augment(lowering, node, current, callee, item)
         return current
-    if isinstance(current, ListRef) and callee is operator.add:
-        if not _computes_with_lists(lowering, item):
-            containers.extend(lowering, node, (current, item), {})
-            return current
+    is_list = isinstance(current, ListRef)
+    if is_list and callee is operator.add and not _computes_with_lists(lowering, item):
+        containers.extend(lowering, node, (current, item), {})
+        return current
     if isinstance(current, DictRef) and callee is operator.or_:
         dicts.update(lowering, node, (current, item), {})
         return current
@@ -191,7 +191,7 @@ def _changed_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: 
         in_place = opaque.IN_PLACE[callee]
         return opaque.call(lowering, node, in_place, (current, item), {})
     changed = operate(lowering, node, callee, current, item)
-    if isinstance(current, ListRef) and isinstance(changed, ListRef):  # `*=`
+    if is_list and isinstance(changed, ListRef):  # `*=`
         containers.store_section(lowering, node, (current, slice(None), changed), {})
         return current
     return changed

@@ -460,12 +460,23 @@ def asked_after_a_branch(x: Any, n: int) -> Any:
     return x[2] if hasattr(owner, "other") else x[3]
 
 
+def its_absence_is_caught(x: Any, n: int) -> Any:
+    owner = Deleting(x[0])
+    for i in range(n):
+        owner.other = x[i]  # type: ignore[attr-defined]
+    try:
+        return owner.other * x[2]  # type: ignore[attr-defined]
+    except AttributeError:
+        return x[3]
+
+
 @pytest.mark.parametrize(
     ("function", "what"),
     [
         (own_lookup, "`AnyName` has a `__getattribute__` of its own"),
         (stored_or_of_the_class, "whether the attribute `rate` was stored is not known"),
         (asked_after_a_branch, "whether the attribute `other` was stored is not known"),
+        (its_absence_is_caught, "whether the attribute `other` was stored is not known"),
     ],
 )
 def test_attributes_that_depend_on_the_path_are_refused(

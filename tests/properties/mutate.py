@@ -100,6 +100,8 @@ def _judged(error: Exception, expected: Any) -> tuple[str, str]:
         return f"refused: {name}: {_kind_of(error)}", told
     if isinstance(expected, Exception) and isinstance(error, type(expected)):
         return f"raises: {name}", ""
+    if isinstance(error, UnboundLocalError) and isinstance(expected, AttributeError):
+        return "raises: UnboundLocalError, of an attribute", ""  # they are variables
     if isinstance(error, ZeroDivisionError) and not _is_finite(expected):
         return "raises: at a pole", ""
     if isinstance(expected, Exception) and _is_in_words_of_tensors(error):

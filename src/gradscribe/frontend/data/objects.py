@@ -23,7 +23,7 @@ from gradscribe.frontend.data.class_attributes import (
     of_class,
 )
 from gradscribe.frontend.data.instances import Object, cell_of, class_of, set_attribute
-from gradscribe.frontend.data.presence import may_be_missing
+from gradscribe.frontend.data.presence import catches, may_be_missing
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.shared_variables import Variables
 from gradscribe.frontend.values import InstanceRef, ObjectRef, Static, Unbound
@@ -59,7 +59,8 @@ def get(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
         return of_class(lowering, node, owner, cls, name)
     own = own_attribute(lowering, node, owner, name)
     if own is not None:
-        if kind is not MISSING or has(cls, "__getattr__"):
+        is_known = kind is MISSING and not has(cls, "__getattr__")
+        if not is_known or catches(lowering, AttributeError):
             refuse_uncertain(lowering, node, name, own)
         return own
     if isinstance(owner, ObjectRef) and cell_of(lowering, owner, name) is None:

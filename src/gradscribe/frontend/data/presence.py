@@ -24,6 +24,11 @@ def may_be_missing(lowering: Lowering, item: Any) -> bool:
     return isinstance(item, Value) and _is_undefined(lowering, item, set())
 
 
+def catches(lowering: Lowering, error: type[Exception]) -> bool:
+    """Whether a handler around what is lowered now catches exceptions of this class."""
+    return any(issubclass(error, caught) for _, caught in lowering.attempts)
+
+
 def _is_undefined(lowering: Lowering, value: Value, seen: set[Value]) -> bool:
     if value in seen:
         return False

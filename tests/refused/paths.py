@@ -7,6 +7,7 @@ import contextlib
 import numpy as np
 
 import gradscribe as gs
+from gradscribe.errors import NoDerivativeError
 from tests.refused import refused
 
 X = np.linspace(0.5, 2.0, 4)
@@ -363,3 +364,23 @@ def number_or_array(x):
 def repeated_none_or_number(x):
     y = [None if x[0] > 1 else x[0]] * int(x[3])
     return 1.0 if y[0] is None else y[0]
+
+
+@refused(
+    "a negative number to a power that is no integer is complex, and this was compiled for real "
+    "numbers",
+    -2.0,
+    kind=NoDerivativeError,
+)
+def complex_power_of_real_numbers(x):
+    return abs(x**0.5)
+
+
+@refused(
+    "an integer to a negative power is a float, and this was compiled for integers",
+    2.0,
+    -1,
+    kind=NoDerivativeError,
+)
+def negative_power_of_an_integer(x, n):
+    return x * 2**n

@@ -116,6 +116,8 @@ def _are_flags(y):
 def _power_by_exponent(out, x, y):
     if known(x) and x > 0:
         return out * math.log(x)
+    if known(x) and x < 0:
+        return out * np.log(x + 0j if _is_complex(y) else x)  # real numbers have no logarithm
     if _is_complex(x):
         return out * np.log(np.where((x == 0) & (np.real(y) >= 0), 1, x))  # keeps signs of zeros
     if _is_complex(y):

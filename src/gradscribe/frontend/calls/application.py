@@ -17,6 +17,7 @@ from gradscribe.frontend.calls import (
     opaque,
     options,
     positions,
+    powers,
     prelude,
     tensors,
 )
@@ -146,6 +147,8 @@ def _emitted(
             return _view(lowering, primitive, callee, first, tree)
     try:
         result = lowering.wrap(lowering.emit(primitive, tree, callee))
+        if callee in powers.POWERS:
+            powers.check_kind(lowering, tree, result)
         return _named_results(callee, result) if isinstance(result, TupleOf) else result
     except MisfitError as error:
         error.location = lowering.location(node)

@@ -264,6 +264,55 @@ def test_who_computes_with_lists_does_so_in_augmented_assignments(function: Any)
     check(function, X)
 
 
+def sum_from_an_array(x: Any) -> Any:
+    return sum(x[:1], x)
+
+
+def sum_of_numbers_from_an_array(x: Any) -> Any:
+    return sum(x.tolist(), x) * sum((t * t for t in x), x[:2])[1]
+
+
+def sum_of_rows_from_a_row(x: Any) -> Any:
+    return sum(np.outer(x, x[:1]), x)
+
+
+def sum_of_numbers_from_a_tuple(x: Any) -> Any:
+    return sum([x[0], 2], (x[0], x[1]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        sum_from_an_array,
+        sum_of_numbers_from_an_array,
+        sum_of_rows_from_a_row,
+        sum_of_numbers_from_a_tuple,
+    ],
+)
+def test_what_a_sum_starts_from_is_broadcast(function: Any) -> None:
+    agrees(function, X)
+
+
+def power_of_lists(x: Any) -> Any:
+    return pow([x[0], x[1]], x[2:]) + pow(base=(x[2], x[3]), exp=x[0])
+
+
+def kinds_of_sets(x: Any) -> Any:
+    known, frozen = {1, 2}, frozenset({2})
+    scale = 3 if isinstance(known, set) and not isinstance(frozen, set) else 5
+    return x * scale * len(known | frozen) * sum(known)
+
+
+def container_in_a_container(x: Any) -> Any:
+    found = [x[0], x[1], x[2], x[3]] in x, x[:2] in np.outer(x, x[:2]), x in [x]
+    return x * sum(2**k for k, flag in enumerate(found) if flag)
+
+
+@pytest.mark.parametrize("function", [power_of_lists, kinds_of_sets, container_in_a_container])
+def test_containers_mean_what_they_do_to_python(function: Any) -> None:
+    check(function, np.abs(X))
+
+
 def finally_may_return(x: Any, n: int) -> Any:
     try:
         return x[0]

@@ -86,6 +86,12 @@ def _list(value: list, scope: Scope) -> ast.expr:  # type: ignore[type-arg]
 
 
 @literal.register
+def _set(value: set, scope: Scope) -> ast.expr:  # type: ignore[type-arg]
+    items = [literal(item, scope) for item in value]
+    return ast.Set(items) if items else ast.Call(scope.builtin("set"), [], [])
+
+
+@literal.register
 def _dict(value: dict, scope: Scope) -> ast.expr:  # type: ignore[type-arg]
     keys: list[ast.expr | None] = [_key(key, scope) for key in value]
     return ast.Dict(keys, [literal(item, scope) for item in value.values()])

@@ -29,7 +29,7 @@ from gradscribe.frontend.expressions import expression, index
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import BINARY, operate
 from gradscribe.frontend.splitting import for_each_kind
-from gradscribe.frontend.values import BoundMethod, DictRef, Either, ListRef, Ref, Static
+from gradscribe.frontend.values import BoundMethod, DictRef, Either, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.types import is_complex
 
 
@@ -174,13 +174,14 @@ def _changed_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: 
     if isinstance(current, DictRef) and callee is operator.or_:
         dicts.update(lowering, node, (current, item), {})
         return current
-    if isinstance(current, Static) and isinstance(current.value, frozenset):
+    if isinstance(current, Static) and isinstance(current.value, set):
         lowering.unsupported(
             node,
             "a set whose items are known is changed in place",
             "make another set of it, as in `s = s | t`, or a frozenset from the start",
         )
-    if run_time_sets.is_set(current) and callee in _CHANGING_SETS:
+    is_set = run_time_sets.is_set(current) and not isinstance(item, _NO_SETS)
+    if is_set and callee in _CHANGING_SETS:
         method = BoundMethod(current, _CHANGING_SETS[callee])
         calls.call(lowering, node, method, (item,), {})
         return current
@@ -204,6 +205,7 @@ def _computes_with_lists(lowering: Lowering, item: Any) -> bool:
     return class_attributes.method(lowering, item, "__radd__") is not None
 
 
+_NO_SETS = (Ref, ListRef, TupleOf, DictRef)
 _CHANGING_SETS = {
     operator.or_: "update",
     operator.and_: "intersection_update",

@@ -376,11 +376,11 @@ def _contains(lowering: Lowering, node: Any, item: Any, container: Any) -> Any:
     items = getattr(container, "items", None)
     if isinstance(container, ListRef):
         items = lowering.contents[container.storage]
-    if isinstance(container, Static) and isinstance(container.value, (frozenset, range, tuple)):
+    if isinstance(container, Static) and isinstance(container.value, _KNOWN_CONTAINERS):
         items = tuple(map(Static, container.value))
     if isinstance(container, (ListRef, Ref)) and not isinstance(items, tuple):
         arguments = (container, item)
-        if sequences.holds_numbers(lowering, container):
+        if isinstance(container, Ref) or sequences.holds_numbers(lowering, container):
             return opaque.emit(lowering, operator.contains, arguments, {}, BOOL, RUN)
         return inlining.inline(lowering, node, prelude.contains, arguments)
     if texts.is_text(container) and texts.is_text(item):
@@ -394,10 +394,17 @@ def _contains(lowering: Lowering, node: Any, item: Any, container: Any) -> Any:
     return _is_one_of(lowering, node, item, items)
 
 
+_KNOWN_CONTAINERS = (set, frozenset, range, tuple)
+
+
 def _is_one_of(lowering: Lowering, node: Any, item: Any, items: tuple[Any, ...]) -> Any:
     result: Any = Static(False)
     for other in items:
         part = operate(lowering, node, operator.eq, item, other)
+        if isinstance(part, Ref):
+            if other is item:
+                return True  # an array is in a list that holds it
+            part = as_flag(lowering, lowering.value(part))
         if _is_true(part):
             return True
         if isinstance(result, Static):

@@ -62,7 +62,7 @@ def external(lowering: Lowering, value: Any, path: Path, name: str) -> Any:
     as_objects = lowering.outside.as_objects
     if isinstance(value, (set, frozenset)) and not as_objects and is_constant(value):
         depend(lowering, path, type(value)(value), "equality")
-        return Static(frozenset(value))
+        return Static(set(value) if isinstance(value, set) else frozenset(value))
     if as_objects and isinstance(value, _grown_classes(lowering)):
         return _grown(lowering, ObjectRef(value, path, name, grown=True))
     if is_input(value):

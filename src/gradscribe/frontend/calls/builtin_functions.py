@@ -49,7 +49,9 @@ def _tuple(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def _slice(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`slice(...)`: as a slice in an index, its parts being frontend values."""
+    """`slice(...)`: known, or as a slice in an index, its parts being frontend values."""
+    if all(isinstance(part, Static) for part in arguments):
+        return Static(slice(*(part.value for part in arguments)))
     return slice(*(None if _is_none(part) else part for part in arguments))
 
 

@@ -46,6 +46,16 @@ def _operator(callee: Any) -> handlers.Handler:
     return handler
 
 
+def _power(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    """`pow`: the operator, but for powers of integers by a modulus."""
+    named = {"base": 0, "exp": 1}
+    if len(arguments) + len(keywords) == 2 and keywords.keys() <= named.keys():
+        operands = (*arguments, *(keywords[name] for name in named if name in keywords))
+        return operate(lowering, node, operator.pow, *operands)
+    given = PRIMITIVES[pow], pow, arguments, keywords
+    return application.apply_primitive(lowering, node, *given)
+
+
 def _truth(wanted: bool) -> handlers.Handler:
     def handler(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         found = truth(lowering, arguments[0])
@@ -119,6 +129,7 @@ handlers.FUNCTIONS.update({callee: _operator(callee) for callee in _OPERATORS})
 handlers.FUNCTIONS.update(
     {
         bool: _bool,
+        pow: _power,
         operator.not_: _truth(False),
         operator.truth: _truth(True),
         operator.getitem: _getitem,

@@ -34,7 +34,7 @@ from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.sequences import is_empty, new_list
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import operate, truth
-from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values import DictRef, Iteration, ListRef, Ref, Static, TupleOf, is_number
 from gradscribe.ir.core import Value
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -155,14 +155,14 @@ def _accumulate(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
 
 
 def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    """`sum`: the primitive, for lists and tuples of numbers and arrays."""
+    """`sum`: the primitive, for lists and tuples of numbers and arrays, from a number on."""
     iterable, *rest = arguments
     start = keywords.get("start", rest[0] if rest else Static(0))
     if instances.is_object(iterable) or run_time_sets.is_set(iterable):
         iterable = iterations.over(lowering, node, iterable)
     if isinstance(iterable, Iteration) and iterable.kind == "sequence" and not iterable.reversed:
         (iterable,) = iterable.parts
-    if isinstance(iterable, (Iteration, DictRef)):
+    if isinstance(iterable, (Iteration, DictRef, Static)):
         items = known_items(lowering, node, iterable)
         listed = reducing.listed(lowering, node, (iterable,), {}) if items is None else None
         iterable = TupleOf(items) if items is not None else listed
@@ -170,11 +170,12 @@ def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         return start
     items = None if isinstance(iterable, Ref) else known_items(lowering, node, iterable)
     structured = (TupleOf, ListRef)
-    if items and any(instances.is_object(i) or isinstance(i, structured) for i in items):
+    others = any(instances.is_object(i) or isinstance(i, structured) for i in items or ())
+    if items and (others or not is_number(start)):
         for item in items:
             start = operate(lowering, node, operator.add, start, item)
         return start
-    if isinstance(start, ListRef):
+    if not is_number(start):
         iteration = iterations.over(lowering, node, iterable)
         added = (Static(operator.add), iteration, start)
         return inlining.inline(lowering, node, prelude.reduced, added)

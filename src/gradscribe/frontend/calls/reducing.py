@@ -35,7 +35,7 @@ def items_of(lowering: Lowering, item: Any) -> tuple[Any, ...] | None:
     if known is not None:
         return known
     if isinstance(item, DictRef) or (
-        isinstance(item, Static) and isinstance(item.value, (str, frozenset, tuple))
+        isinstance(item, Static) and isinstance(item.value, (str, set, frozenset, tuple))
     ):
         return unpacking.unpacked(lowering, None, item)
     if isinstance(item, Iteration) and item.kind == "static":

@@ -121,7 +121,7 @@ def is_counted(lowering: Lowering, item: Any) -> bool:
 _MANY = 32
 """So many items are followed one by one in a list display."""
 
-_STATIC_ITEMS = (tuple, list, range, str, frozenset, enum.EnumMeta)
+_STATIC_ITEMS = (tuple, list, range, str, set, frozenset, enum.EnumMeta)
 
 
 def _counted_items(

@@ -22,7 +22,7 @@ def new_set(lowering: Lowering, node: Any, items: Any) -> Any:
     if place in lowering.keyed or object_order.holds_objects(lowering, items):
         return construction.instantiate(lowering, node, DistinctItems, (items,), {})
     if not lowering.frame.source.changes_sets and _is_known(lowering, items):
-        return _known(lowering, node, items)
+        return _known(lowering, node, items, set)
     given = () if lowering.contents[items.storage] == () else (items,)
     return opaque.emit(lowering, set, given, {}, Opaque(set))
 
@@ -32,14 +32,14 @@ def _is_known(lowering: Lowering, items: Any) -> bool:
     return isinstance(below, tuple) and all(isinstance(item, Static) for item in below)
 
 
-def _known(lowering: Lowering, node: Any, items: Any) -> Static:
+def _known(lowering: Lowering, node: Any, items: Any, cls: type) -> Static:
     if not _is_known(lowering, items):
         lowering.unsupported(
             node,
             "the items of a set must be known when the function is compiled",
             "use a list, or a dict with these keys",
         )
-    return Static(frozenset(item.value for item in lowering.contents[items.storage]))
+    return Static(cls(item.value for item in lowering.contents[items.storage]))
 
 
 def contains(lowering: Lowering, container: Any, item: Any) -> Any:
@@ -54,7 +54,7 @@ def _set(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def _frozen(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return _known(lowering, node, reducing.listed(lowering, node, arguments, keywords))
+    return _known(lowering, node, reducing.listed(lowering, node, arguments, keywords), frozenset)
 
 
 handlers.FUNCTIONS.update({set: taking(_set), frozenset: taking(_frozen)})

@@ -148,12 +148,6 @@ def one_state(x):
     yield state
 
 
-def stores_to_its_argument(x):
-    for k in range(3):
-        x[k] += 1.0
-        yield x[k]
-
-
 class Model:
     rate = 1.0
 
@@ -187,15 +181,6 @@ def changes_an_array(x):
     return total
 
 
-def prints(x):
-    def items():
-        for v in x:
-            print(v)
-            yield v
-
-    return sum(items())
-
-
 def sends(x):
     def accumulate():
         total = 0.0
@@ -211,10 +196,8 @@ def sends(x):
     "function",
     [
         lambda x: sum(state.sum() for state in one_state(x)),
-        lambda x: sum(stores_to_its_argument(x * 1.0)),
         changes_an_attribute,
         changes_an_array,
-        prints,
         sends,
     ],
 )

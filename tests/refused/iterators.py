@@ -39,6 +39,22 @@ def generator_of_what_changes(x):
     return weight
 
 
+@refused("`filter` changes what others read, or has effects", ITEMS)
+def filter_that_counts(x):
+    seen = [0.0]
+
+    def noted(v):
+        seen.append(v)
+        return v > 1
+
+    return sum(v * seen[-1] for v in filter(noted, x))
+
+
+@refused("`flat` of an array cannot be an item of this list", ITEMS)
+def elements_in_a_list(x):
+    return [(v * x).flat for v in x][int(x[0])][0]
+
+
 @refused("`product` of so many iterables", ITEMS)
 def product_of_four(x):
     return sum(a * b * c * d for a, b, c, d in itertools.product(x, repeat=4))

@@ -15,6 +15,7 @@ from gradscribe.ir.core import Parameter, Value
 from gradscribe.ir.types import Type
 
 if TYPE_CHECKING:
+    from gradscribe.frontend.calls.at_once import Early
     from gradscribe.frontend.control.carried_entry import Entry
     from gradscribe.frontend.frame import Frame
     from gradscribe.frontend.kept_lists import KeptList
@@ -115,8 +116,8 @@ class Loops:
 
     carried: of their parameters, what carries them (with its initial value); rows: the arrays that
     they are the rows of. trips: the numbers of the storages at which their present trips begin.
-    iterable: the expression that a `for` runs over. iterated: the arrays and lists that are run
-    over now; sliced: the lists of which a slice is, item by item.
+    iterable: the expression that takes items one by one, as a `for` does. iterated: the arrays and
+    lists that are run over now; sliced: the lists of which a slice is, item by item.
     """
 
     carried: dict[Value, tuple[Entry, int, Value]] = field(default_factory=dict)
@@ -131,12 +132,12 @@ class Loops:
 class Generators:
     """The generators that are being lowered (see `generators`).
 
-    read: what those have read whose items are taken. yielded: the memory of what those have yielded
-    that are being lowered. leaving: whether the loop that takes the items may leave before their
-    end.
+    early: the items that were computed at once (see `at_once`). yielded: the memory of what those
+    have yielded that are being lowered. leaving: whether the loop that takes the items may leave
+    before their end.
     """
 
-    read: list[Any] = field(default_factory=list)
+    early: list[Early] = field(default_factory=list)
     yielded: list[dict[Storage, Any]] = field(default_factory=list)
     leaving: bool = False
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.function_texts import names_in
 from gradscribe.frontend.values import (
     BoundMethod,
     DictRef,
     Either,
+    FlatRef,
     InstanceRef,
     Iteration,
     ListRef,
@@ -25,6 +27,7 @@ from gradscribe.ir.core import Value
 from gradscribe.primitives.indexing import READ_ONLY
 
 if TYPE_CHECKING:
+    from gradscribe.frontend.frame import Frame
     from gradscribe.frontend.lowering import Lowering
 
 
@@ -56,14 +59,14 @@ def storages(lowering: Lowering, item: Any) -> Iterator[Storage]:
             pending += item.holds
         elif isinstance(item, LocalFunction) and id(item) not in seen:
             seen.add(id(item))
-            pending += [*_captured(item), *item.defaults.values()]
+            pending += [*(held for _, _, held in captured(item)), *item.defaults.values()]
 
 
-def _captured(function: LocalFunction) -> Iterator[Any]:
-    """The values of the variables around a function that it may read."""
+def captured(function: LocalFunction) -> Iterator[tuple[Frame, str, Any]]:
+    """The variables around a function that it may read: their frames, names and values."""
     names, frame = set(names_in(function.node)), function.frame
     while frame is not None:
-        yield from (frame.names[name] for name in names & frame.names.keys())
+        yield from ((frame, name, frame.names[name]) for name in names & frame.names.keys())
         names -= frame.names.keys()
         frame = frame.outer
 
@@ -77,6 +80,12 @@ def hold(lowering: Lowering, storage: Storage, items: Iterable[Any], before: boo
     present = set[Storage]() if before else set(storage.holds)
     start = 0 if before or not lowering.loops.trips else lowering.loops.trips[-1]
     for item in items:
+        if isinstance(item, FlatRef):
+            raise UnsupportedError(
+                "`flat` of an array cannot be an item of this list",
+                "keep the array itself, and take its `flat` where it is used",
+                lowering.builder.location,
+            )
         storage.read_only |= is_read_only(item)
         storage.kept |= is_kept(lowering, item)
         held = {other for other in storages(lowering, item) if other is not storage}

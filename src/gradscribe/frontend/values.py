@@ -13,13 +13,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gradscribe.frontend.interface import Path
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.types import Scalar, Undefined
+
+if TYPE_CHECKING:
+    from gradscribe.frontend.calls.at_once import Early
 
 _CONSTANTS = (bool, int, float, complex, str, bytes, slice)
 """Two objects of one of these types that are equal mean the same."""
@@ -88,6 +91,11 @@ class Storage:
 
 
 @dataclass(eq=False, slots=True)
+class Turn(Storage):
+    """The storage of an iterator, which tells whether its items have been taken."""
+
+
+@dataclass(eq=False, slots=True)
 class Cell(Storage):
     """The storage of an attribute of an object: its contents are a dict of this one item."""
 
@@ -121,7 +129,10 @@ class Ref:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class FlatRef(Ref):
-    """`a.flat`: stores to it change the array, but what is read of it is a copy."""
+    """`a.flat`: stores to it change the array, but what is read of it is a copy. turn: tells, as of
+    an iterator, whether its items have been taken."""
+
+    turn: Turn = field(default_factory=Turn)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -264,13 +275,18 @@ class Iteration:
     "zip" (parts: iterations), "map" (parts: iteration, function of frontend values),
     "enumerate" (parts: iteration, start), "static" (parts: the items), "endless" (parts: what gives
     the item of a number, and what a `for` runs over). owner: the list or dict of
-    known items that it runs over, or the view of one.
+    known items that it runs over, or the view of one. skipped: how many items of that were taken
+    before. early: what was computed at once of what is left (see `calls.at_once`). renew: gives the
+    items of a list as they are when they are taken later.
     """
 
     kind: str
     parts: tuple[Any, ...]
     reversed: bool = False
     owner: ListRef | DictRef | ViewOf | None = None
+    skipped: int = 0
+    early: tuple[Early, ...] = ()
+    renew: Callable[[], Iteration] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

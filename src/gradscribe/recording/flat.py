@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ class Flat:
 
     def __init__(self, array: RecordedArray) -> None:
         self.base = array
+        self._next = 0
 
     def _place(self, index: Any) -> Any:
         shape = plain(self.base._present()).shape
@@ -24,20 +24,32 @@ class Flat:
         return np.unravel_index(positions[operations.uncovered(index)], shape)
 
     def __getitem__(self, index: Any) -> Any:
+        self._next = 0  # as in NumPy
+        return self._read(index)
+
+    def _read(self, index: Any) -> Any:
         return operations.getitem(self.base, self._place(index))
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        self._next = 0
         stores.setitem(self.base, self._place(index), value)
 
     def __len__(self) -> int:
         return int(plain(self.base._present()).size)
 
-    def __iter__(self) -> Iterator[Any]:
-        return (self[i] for i in range(len(self)))
+    def __iter__(self) -> Flat:
+        return self
+
+    def __next__(self) -> Any:
+        place = self._next
+        if place >= len(self):
+            raise StopIteration
+        self._next += 1
+        return self._read(place)
 
     def copy(self) -> Any:
         """The elements as an array of one axis."""
-        return self[:]
+        return self._read(slice(None))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.asarray(self[:], dtype)
+        return np.asarray(self._read(slice(None)), dtype)

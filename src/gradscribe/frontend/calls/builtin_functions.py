@@ -135,7 +135,10 @@ FUNCTIONS.update(
         slice: _slice,
         **introspection.INTROSPECTION,
         divmod: _divmod,
-        **{callee: taking(handler) for callee, handler in reducing.REDUCING.items()},
+        **{
+            callee: taking(handler, in_turns=callee in (any, all))
+            for callee, handler in reducing.REDUCING.items()
+        },
         **{callee: taking(handler) for callee, handler in mathematics.MATHEMATICS.items()},
         **dividing.DIVIDING,
         np.iinfo: _limits,

@@ -151,7 +151,7 @@ def _method(lowering: Lowering, item: BoundMethod, argument_of: ArgumentOf) -> V
 
 def _iterator(lowering: Lowering, item: OneShot, argument_of: ArgumentOf) -> Value:
     """An iterator of which no items are taken; else one over those that are left."""
-    rest = iterators.handed_over(lowering, None, item)
+    rest = iterators.handed_over(lowering, None, item.storage)
     if rest is not None or item.origin is None:
         return lowering.unsupported(
             lowering.frame.statement,

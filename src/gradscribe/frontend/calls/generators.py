@@ -8,20 +8,19 @@ The body is lowered where something takes the items, as a function that returns 
                                               return items
 
 That is what Python computes as long as all items are taken, and neither the body nor the one that
-takes them changes what the other reads. All else is refused.
+takes them changes what the other reads (see `at_once`). All else is refused.
 """
 
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import gast
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend.calls import handlers, iterators
-from gradscribe.frontend.control.final_blocks import walk_all
 from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import Lowering
@@ -29,24 +28,10 @@ from gradscribe.frontend.memory import storages
 from gradscribe.frontend.refusals import refused
 from gradscribe.frontend.shared_variables import own_nodes
 from gradscribe.frontend.source import Source
-from gradscribe.frontend.values import ListRef, OneShot, Storage, TupleOf
-from gradscribe.primitives.control import EFFECT
-from gradscribe.primitives.raising import makes_exception
+from gradscribe.frontend.values import ListRef, LocalFunction, OneShot
 
 _ITEMS = ".yielded"
 """A name that no program can have."""
-
-
-@dataclass(frozen=True)
-class Generated:
-    """A generator whose items were taken: the memory and the variables of the functions around it
-    that it may have read, with what they held, and how many attributes of objects from outside
-    were stored."""
-
-    name: str
-    held: dict[Storage, Any]
-    variables: list[tuple[Frame, str, Any]]
-    fields: int
 
 
 def started(lowering: Lowering, node: Any, frame: Frame) -> OneShot:
@@ -55,11 +40,15 @@ def started(lowering: Lowering, node: Any, frame: Frame) -> OneShot:
         own = own_nodes(frame.source.node)
         first = next(n for n in own if isinstance(n, (gast.Yield, gast.YieldFrom)))
         raise UnsupportedError(*refused(first, ""), frame.source.location(first))
-    given = TupleOf(tuple(frame.names.values()))
+    holds: list[Any] = list(frame.names.values())
+    if frame.outer is not None:
+        holds.append(LocalFunction(frame.source.node, frame.outer))
     names = dict(frame.names)
-    return iterators.made(
-        lowering, lambda taker: _items(lowering, taker, replace(frame, names=dict(names))), (given,)
-    )
+
+    def items(taker: Any) -> ListRef:
+        return _items(lowering, taker, replace(frame, names=dict(names)))
+
+    return iterators.made(lowering, items, tuple(holds))
 
 
 def _items(lowering: Lowering, taker: Any, frame: Frame) -> ListRef:
@@ -69,68 +58,13 @@ def _items(lowering: Lowering, taker: Any, frame: Frame) -> ListRef:
     _check_end(lowering, taker, frame)
     source = frame.source
     frame.source = _returning_items(source)
-    before, made = dict(lowering.contents), len(lowering.builder.operations)
     frame.names[_ITEMS] = new_list(lowering, ())
     lowering.generators.yielded.append({})
     found: ListRef = inline_frame(lowering, taker, frame)
     yielded = lowering.generators.yielded.pop()
-    effects = (o for o in walk_all(lowering.builder.operations[made:]) if o.primitive is EFFECT)
-    changed = any(lowering.contents.get(s) is not held for s, held in before.items())
-    if changed or any(not makes_exception(effect.callee) for effect in effects):
-        _refuse(lowering, taker, frame, "changes what others read, or has effects")
     if any(lowering.contents.get(s, held) is not held for s, held in yielded.items()):
         _refuse(lowering, taker, frame, "changes what it has yielded")
-    held, variables = _read(lowering, frame, before), _numbers(frame)
-    stored = len(lowering.outside.fields)
-    lowering.generators.read.append(Generated(frame.source.name, held, variables, stored))
     return found
-
-
-def _read(lowering: Lowering, frame: Frame, before: dict[Storage, Any]) -> dict[Storage, Any]:
-    """The memory that a generator may have read, with what it holds: of what it was given, of the
-    functions around it, and from outside."""
-    named = TupleOf((*frame.names.values(), *_outer_names(frame)))
-    found = [s for s in storages(lowering, named) if s in before]
-    found += [*lowering.outside.entered, *lowering.outside.fields.values()]
-    return {storage: lowering.contents[storage] for storage in found}
-
-
-def _outer_names(frame: Frame) -> list[Any]:
-    outer, found = frame.outer, list[Any]()
-    while outer is not None:
-        found += outer.names.values()
-        outer = outer.outer
-    return found
-
-
-def _numbers(frame: Frame) -> list[tuple[Frame, str, Any]]:
-    """The variables of the functions around that a generator reads."""
-    read = {n.id for n in gast.walk(frame.source.node) if isinstance(n, gast.Name)}
-    outer, found = frame.outer, list[tuple[Frame, str, Any]]()
-    while outer is not None:
-        found += [(outer, name, outer.names[name]) for name in read & outer.names.keys()]
-        outer = outer.outer
-    return found
-
-
-def taken_since(lowering: Lowering, depth: int) -> list[Generated]:
-    """The generators whose items were taken last, after the first `depth`."""
-    found = lowering.generators.read[depth:]
-    del lowering.generators.read[depth:]
-    return found
-
-
-def check_unchanged(lowering: Lowering, node: Any, taken: list[Generated]) -> None:
-    """Refuse a loop that has changed what the generators read whose items it has taken."""
-    for one in taken:
-        is_same = all(lowering.contents.get(s) is contents for s, contents in one.held.items())
-        is_same &= all(frame.names.get(name) is item for frame, name, item in one.variables)
-        if not is_same or len(lowering.outside.fields) > one.fields:
-            lowering.unsupported(
-                node,
-                f"this loop changes what the generator `{one.name}` reads",
-                "make a list of the items first, as in `list(…)`, if that means the same",
-            )
 
 
 def _check_end(lowering: Lowering, taker: Any, frame: Frame) -> None:

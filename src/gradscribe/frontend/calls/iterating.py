@@ -17,6 +17,7 @@ import numpy as np
 
 from gradscribe.frontend.calls import (
     application,
+    at_once,
     handlers,
     inlining,
     positions,
@@ -71,15 +72,22 @@ def _map(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
     if node is lowering.loops.iterable or iterations.is_endless(over):
         return Iteration("map", (over, mapped))
-    items = known_items(lowering, node, over)
+    items = known_items(lowering, node, Iteration("map", (over, mapped)))
     if items is not None:
-        return new_list(lowering, tuple(map(mapped, items)))
+        return new_list(lowering, items)
     one = prelude.mapped if len(parts) == 1 else prelude.star_mapped
     return inlining.inline(lowering, node, one, (function, over))
 
 
 def _starmap(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     function, iterable = arguments
+    if node is lowering.loops.iterable:
+
+        def mapped(row: Any) -> Any:
+            given = unpacking.unpacked(lowering, node, row)
+            return calls.call(lowering, node, function, given, {})
+
+        return Iteration("map", (iterations.over(lowering, node, iterable), mapped))
     items = known_items(lowering, node, iterable)
     if items is None:
         return inlining.inline(lowering, node, prelude.star_mapped, (function, iterable))
@@ -270,6 +278,9 @@ def _pairwise(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> A
     items = known_items(lowering, node, arguments[0])
     if items is not None:
         return new_list(lowering, tuple(map(TupleOf, itertools.pairwise(items))))
+    if isinstance(arguments[0], Iteration):
+        arguments = (reducing.listed(lowering, node, arguments, {}),)
+    at_once.note(lowering, "`pairwise`", arguments)  # each item is read as the second of a pair
     return inlining.inline(lowering, node, prelude.pairwise, tuple(arguments))
 
 
@@ -351,7 +362,7 @@ handlers.FUNCTIONS.update(
         map: iterator(_map),
         filter: iterator(_filter),
         builtins.sum: taking(_sum),
-        functools.reduce: taking(_reduce),
+        functools.reduce: taking(_reduce, in_turns=True),
         itertools.accumulate: iterator(_accumulate),
         itertools.chain: iterator(_chain),
         itertools.chain.from_iterable: iterator(_chain_of),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -140,7 +142,31 @@ def iter_of(lowering: Lowering, node: Any, item: Any) -> Any:
 
 
 def unrolled(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, ...]:
-    """The items of an iteration over structures."""
+    """The items of an iteration over structures, row by row."""
+    plain, mapped = without_maps(item)
+    return tuple(map(mapped, _plain_items(lowering, node, plain)))
+
+
+def without_maps(item: Iteration) -> tuple[Iteration, Callable[[Any], Any]]:
+    """What an iteration runs over, and what it makes of an item, when that is taken."""
+    if item.kind == "map":
+        plain, below = without_maps(item.parts[0])
+        return plain, lambda given: item.parts[1](below(given))
+    if item.kind == "enumerate":
+        plain, below = without_maps(item.parts[0])
+        numbered = replace(item, parts=(plain, item.parts[1]))
+        return numbered, lambda row: TupleOf((row.items[0], below(row.items[1])))
+    if item.kind == "zip":
+        columns = [without_maps(part) for part in item.parts]
+
+        def made(row: TupleOf) -> TupleOf:
+            return TupleOf(tuple(m(i) for (_, m), i in zip(columns, row.items, strict=True)))
+
+        return replace(item, parts=tuple(plain for plain, _ in columns)), made
+    return item, lambda given: given
+
+
+def _plain_items(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, ...]:
     if item.kind == "zip":
         columns = [unrolled(lowering, node, part) for part in item.parts]
         rows = tuple(TupleOf(tuple(row)) for row in zip(*columns, strict=False))
@@ -150,14 +176,14 @@ def unrolled(lowering: Lowering, node: Any, item: Iteration) -> tuple[Any, ...]:
         rows = unrolled(lowering, node, item.parts[0])
         return tuple(TupleOf((Static(start + i), row)) for i, row in enumerate(rows))
     if item.kind == "static":
-        items = item.parts if item.owner is None else unpacking.unpacked(lowering, node, item.owner)
+        items = item.parts
+        if item.owner is not None:
+            items = unpacking.unpacked(lowering, node, item.owner)[item.skipped :]
         return items[::-1] if item.reversed else items
     if item.kind == "range":
         ends = (positions.static_integer(lowering, node, part) for part in item.parts)
         values = tuple(map(Static, range(*ends)))
         return values[::-1] if item.reversed else values
-    if item.kind == "map":
-        return tuple(map(item.parts[1], unrolled(lowering, node, item.parts[0])))
     if item.kind == "items":
         indices = unrolled(lowering, node, item.parts[0])
         return tuple(subscripts.read_item(lowering, node, item.parts[1], i) for i in indices)

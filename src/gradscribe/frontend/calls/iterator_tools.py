@@ -10,9 +10,9 @@ import operator
 import sys
 from typing import Any
 
-from gradscribe.frontend.calls import handlers, inlining, reducing, unpacking
+from gradscribe.frontend.calls import at_once, handlers, inlining, reducing, unpacking
 from gradscribe.frontend.calls import itertools_prelude as prelude
-from gradscribe.frontend.calls.iterators import iterator, made, taking
+from gradscribe.frontend.calls.iterators import iterator, made
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import operate
@@ -59,10 +59,19 @@ def _groupby(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
 
 def _tee(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     source, *count = arguments
+    depth = len(lowering.generators.early)
+    at_once.note(lowering, "`tee`", (source,))
     items = reducing.listed(lowering, node, (source,), {})
+    taken = at_once.since(lowering, depth)
+    at_once.refuse_effects(lowering, node, taken)
+
+    def copied(taker: Any) -> Any:
+        at_once.check_unchanged(lowering, taker, taken, "since it was made, the program changes")
+        lowering.generators.early += taken
+        return items
+
     number = count[0].value if count and isinstance(count[0], Static) else 2
-    copies = (made(lowering, lambda taker: items, (items,)) for _ in range(number))
-    return TupleOf(tuple(copies))
+    return TupleOf(tuple(made(lowering, copied, (items, source)) for _ in range(number)))
 
 
 def _count(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -112,7 +121,7 @@ handlers.FUNCTIONS.update(
         itertools.compress: _written_as(prelude.compressed),
         itertools.zip_longest: iterator(_zip_longest),
         itertools.groupby: iterator(_groupby),
-        itertools.tee: taking(_tee),
+        itertools.tee: _tee,
         itertools.count: iterator(_count),
         itertools.cycle: iterator(_cycle),
         itertools.repeat: iterator(_repeat),

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from gradscribe.frontend.calls import at_once
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Iteration, Made, OneShot, Static, Storage
+from gradscribe.frontend.values import FlatRef, Iteration, Made, OneShot, Ref, Static, Storage, Turn
 
 Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -29,9 +30,14 @@ def made(
 ) -> OneShot:
     """A new iterator. items: makes the items, given the node that takes them; holds: the values
     that it makes them of; origin: what makes it in the running program."""
-    storage = Storage()
+    return OneShot(turn(lowering), items, holds, origin)
+
+
+def turn(lowering: Lowering) -> Turn:
+    """The storage of a new iterator."""
+    storage = Turn()
     lowering.contents[storage] = {_TAKEN: Static(False), _REST: Static(None)}
-    return OneShot(storage, items, holds, origin)
+    return storage
 
 
 def made_by(found: Any, callee: Any, arguments: Any, keywords: Any) -> Any:
@@ -43,16 +49,19 @@ def made_by(found: Any, callee: Any, arguments: Any, keywords: Any) -> Any:
 
 def taken(lowering: Lowering, node: Any, item: Any) -> Any:
     """The items of an iterator, which has none left then; any other value as it is."""
+    if isinstance(item, FlatRef):
+        handed_over(lowering, node, item.turn)
+        return Ref(item.storage, item.path)
     while isinstance(item, OneShot):
-        rest = handed_over(lowering, node, item)
-        item = item.items(node) if rest is None else rest
+        rest = handed_over(lowering, node, item.storage)
+        item = at_once.computed(lowering, node, item) if rest is None else rest
     return item
 
 
-def handed_over(lowering: Lowering, node: Any, item: OneShot) -> Iteration | None:
+def handed_over(lowering: Lowering, node: Any, turn: Storage) -> Iteration | None:
     """Hand an iterator to who takes its items; what is left of them, None if that is all."""
-    flag, rest = lowering.contents[item.storage].values()
-    is_outside = bool(lowering.loops.trips) and item.storage.serial < lowering.loops.trips[-1]
+    flag, rest = lowering.contents[turn].values()
+    is_outside = bool(lowering.loops.trips) and turn.serial < lowering.loops.trips[-1]
     is_known = isinstance(flag, Static) and isinstance(rest, (Static, Iteration))
     if is_outside or not is_known or flag.value:
         what = "a loop takes the items of an iterator that is made before it"
@@ -61,8 +70,22 @@ def handed_over(lowering: Lowering, node: Any, item: OneShot) -> Iteration | Non
             what if is_outside else "the items of this iterator may have been taken before",
             "make a list of it first, as in `pairs = list(zip(a, b))`",
         )
-    lowering.contents[item.storage] = {_TAKEN: Static(True), _REST: Static(None)}
-    return rest if isinstance(rest, Iteration) else None
+    lowering.contents[turn] = {_TAKEN: Static(True), _REST: Static(None)}
+    if not isinstance(rest, Iteration):
+        return None
+    at_once.check_unchanged(
+        lowering, node, rest.early, "since its first items were taken, the program changes"
+    )
+    lowering.generators.early += rest.early
+    return renewed(rest)
+
+
+def renewed(rest: Iteration) -> Iteration:
+    """What is left of an iteration, as it is now."""
+    if rest.renew is not None:
+        return rest.renew()
+    parts = (renewed(part) if isinstance(part, Iteration) else part for part in rest.parts)
+    return replace(rest, parts=tuple(parts))
 
 
 def put_back(lowering: Lowering, item: OneShot, rest: Iteration) -> None:
@@ -75,7 +98,11 @@ def iterator(handler: Handler) -> Handler:
 
     def make(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         def items(taker: Any) -> Any:
+            depth, outer = len(lowering.generators.early), lowering.loops.iterable
+            lowering.loops.iterable = taker
             given = tuple(taken(lowering, taker, item) for item in arguments)
+            lowering.loops.iterable = outer
+            at_once.refuse_effects(lowering, taker, lowering.generators.early[depth:])
             return handler(lowering, taker, given, keywords)
 
         return made(lowering, items, arguments)
@@ -94,11 +121,18 @@ def computed(handler: Handler) -> Handler:
     return make
 
 
-def taking(handler: Handler) -> Handler:
-    """Of a function of items, the one that takes them where it is given an iterator."""
+def taking(handler: Handler, in_turns: bool = False) -> Handler:
+    """Of a function of items, the one that takes them where it is given an iterator. in_turns:
+    whether it does something between two of them, or may not take all."""
 
     def take(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-        given = tuple(taken(lowering, node, item) for item in arguments)
-        return handler(lowering, node, given, keywords)
+        depth, outer = len(lowering.generators.early), lowering.loops.iterable
+        lowering.loops.iterable = node if in_turns else outer
+        with at_once.taking(lowering, node):
+            given = tuple(taken(lowering, node, item) for item in arguments)
+            lowering.loops.iterable = outer
+            if in_turns:
+                at_once.refuse_effects(lowering, node, lowering.generators.early[depth:])
+            return handler(lowering, node, given, keywords)
 
     return take

@@ -14,6 +14,7 @@ import numpy as np
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import (
     application,
+    at_once,
     destinations,
     fitting,
     inlining,
@@ -63,6 +64,17 @@ def call_method(
     keywords: dict[str, Any],
 ) -> Any:
     """`receiver.name(...)`."""
+    with at_once.taking(lowering, node):
+        return _called(lowering, node, method, arguments, keywords)
+
+
+def _called(
+    lowering: Lowering,
+    node: Any,
+    method: BoundMethod,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
     receiver, name = outside.opened(lowering, method.receiver), method.name
     names = (*arguments, *keywords)
     if name not in _KEEPING:

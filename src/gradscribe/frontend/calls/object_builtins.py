@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import dataclasses
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradscribe.frontend import dependencies, outside
-from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import (
+    at_once,
     handlers,
     inlining,
     iteration_prelude,
@@ -21,6 +22,7 @@ from gradscribe.frontend.calls import (
     reducing,
     static_values,
 )
+from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.data import (
@@ -39,6 +41,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     DictRef,
     InstanceRef,
+    Iteration,
     ListRef,
     ObjectRef,
     OneShot,
@@ -234,11 +237,7 @@ def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         lowering.unsupported(
             node, "`next` of what is no iterator", "make one: `iter(…)`", python=TypeError
         )
-    lowering.generators.leaving = True
-    try:
-        iteration = iterations.over(lowering, node, item)
-    finally:
-        lowering.generators.leaving = False
+    iteration, early = _partly_taken(lowering, node, item)
     count = first_and_rest.trips(lowering, iteration)
     if count is not None and count.known == 0:
         return default[0] if default else lowering.raises(node, StopIteration())
@@ -246,8 +245,21 @@ def _next(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     if iteration.reversed or not (has_first or iterations.is_endless(iteration)):
         lowering.unsupported(node, "`next` of what may have no items", "use a loop, or index")
     first, rest = first_and_rest.divide(lowering, node, iteration)
-    iterators.put_back(lowering, item, rest)
+    iterators.put_back(lowering, item, replace(rest, early=early))
     return first
+
+
+def _partly_taken(lowering: Lowering, node: Any, item: OneShot) -> tuple[Iteration, Any]:
+    """What an iterator runs over of which one item is taken, and what was computed at once."""
+    depth, lowering.loops.iterable = len(lowering.generators.early), node
+    lowering.generators.leaving = True
+    try:
+        iteration = iterations.over(lowering, node, item)
+    finally:
+        lowering.generators.leaving = False
+    early = at_once.since(lowering, depth)
+    at_once.refuse_effects(lowering, node, early)
+    return iteration, early
 
 
 _NO_FIELD = TypeError if sys.version_info >= (3, 13) else ValueError

@@ -8,13 +8,14 @@ from typing import Any
 
 from gradscribe.errors import GradscribeError
 from gradscribe.frontend import outside
-from gradscribe.frontend.calls import application, iterators, opaque
+from gradscribe.frontend.calls import application, at_once, iterators, opaque
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.data import instances, protocols, ranges, sequences
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
     DictRef,
+    FlatRef,
     Iteration,
     ListRef,
     OneShot,
@@ -68,7 +69,10 @@ def unpacked(
 ) -> tuple[Any, ...]:
     """The items of a value whose number of items is known, or expected: then it is compared at run
     time."""
-    item = outside.opened(lowering, iterators.taken(lowering, node, item))
+    if isinstance(item, (OneShot, FlatRef)):
+        with at_once.taking(lowering, node):
+            return unpacked(lowering, node, iterators.taken(lowering, node, item), expected)
+    item = outside.opened(lowering, item)
     if instances.is_object(item):
         return unpacked(lowering, node, iterations.over(lowering, node, item))
     if isinstance(item, TupleOf):

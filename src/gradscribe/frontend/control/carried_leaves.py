@@ -12,6 +12,7 @@ from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.values import (
     PLAIN_NUMBERS,
     DictRef,
+    FlatRef,
     InstanceRef,
     ListRef,
     Ref,
@@ -32,6 +33,8 @@ def leaves_of(lowering: Lowering, item: Any, entry: Entry) -> list[Value] | None
     if isinstance(item, InstanceRef):
         cells = lowering.cells(item)
         return _all_leaves(lowering, [lowering.contents[cell] for cell in cells], entry)
+    if isinstance(item, FlatRef):
+        return None
     if isinstance(item, Ref):
         return [lowering.load(item)]
     if isinstance(item, ListRef):

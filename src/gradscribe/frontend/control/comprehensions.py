@@ -21,11 +21,12 @@ import gast
 from gradscribe.frontend import function_texts
 from gradscribe.frontend.bindings import assigned_names, read_places
 from gradscribe.frontend.calls import frames, iterators, keyed_dicts
+from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import Source
-from gradscribe.frontend.values import LocalFunction, Made, Static
+from gradscribe.frontend.values import Iteration, LocalFunction, Made, Static
 
 _ITEMS, _FIRST, _END = ".items", ".0", ".end"
 """Names that no program can have: what is being made, what the first `for` runs over, what `next`
@@ -45,11 +46,29 @@ def generator(lowering: Lowering, node: Any) -> Any:
     outer, first = lowering.frame, expression(lowering, node.generators[0].iter)
 
     def items(taker: Any) -> Any:
+        if taker is lowering.loops.iterable and _gives_one_of_each(node):
+            return _one_by_one(lowering, outer, node, iterations.over(lowering, taker, first))
         given = {_FIRST: first, _ITEMS: new_list(lowering, ())}
-        return _run_in(lowering, outer, node, _appending(node.elt), _returned(_ITEMS), given)
+        body = [_loops(node, _appending(node.elt)), _returned(_ITEMS)]
+        return _run_in(lowering, outer, node, body, given)
 
     maker = LocalFunction(node, outer, {function_texts.FIRST: first})
     return iterators.made(lowering, items, (first, maker), Made(maker))
+
+
+def _gives_one_of_each(node: Any) -> bool:
+    """Whether a generator expression gives one item for each of what it runs over."""
+    return len(node.generators) == 1 and not node.generators[0].ifs
+
+
+def _one_by_one(lowering: Lowering, outer: Frame, node: Any, over: Iteration) -> Iteration:
+    """The items of such a generator expression, each computed when it is taken."""
+    target = gast.Assign([node.generators[0].target], _name(_FIRST, gast.Load()), None)
+
+    def item(given: Any) -> Any:
+        return _run_in(lowering, outer, node, [target, gast.Return(node.elt)], {_FIRST: given})
+
+    return Iteration("map", (over, item))
 
 
 def set_of(lowering: Lowering, node: Any) -> Any:
@@ -134,16 +153,15 @@ def _run(lowering: Lowering, node: Any, inner: Any, end: Any, given: dict[str, A
     given = {_FIRST: expression(lowering, node.generators[0].iter), **given}
     kept, outer.end = outer.end, (node.lineno, node.col_offset)
     try:
-        return _run_in(lowering, outer, node, inner, end, given)
+        return _run_in(lowering, outer, node, [_loops(node, inner), end], given)
     finally:
         outer.end = kept
 
 
 def _run_in(
-    lowering: Lowering, outer: Frame, node: Any, inner: Any, end: Any, given: dict[str, Any]
+    lowering: Lowering, outer: Frame, node: Any, body: list[Any], given: dict[str, Any]
 ) -> Any:
-    """The same of a comprehension in the frame `outer`."""
-    body = [_loops(node, inner), end]
+    """What these statements return of a comprehension in the frame `outer`."""
     _place(body, node)
     shared = assigned_names([node])
     names = {name: outer.names[name] for name in shared if name in outer.names}

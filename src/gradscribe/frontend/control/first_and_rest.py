@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from gradscribe.frontend.calls import inlining, prelude, unpacking
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values import FlatRef, Iteration, ListRef, Ref, Static, TupleOf
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.known import all_known
@@ -91,18 +92,42 @@ def divide(lowering: Lowering, node: Any, iteration: Iteration) -> tuple[Any, It
         return item(Static(0)), Iteration("endless", (later, divide(lowering, node, over)[1]))
     if iteration.kind == "items":
         place, rest = divide(lowering, node, iteration.parts[0])
-        item = read_item(lowering, node, iteration.parts[1], place)
-        return item, Iteration("items", (rest, iteration.parts[1]))
+        owner = iteration.parts[1]
+        item = read_item(lowering, node, owner, place)
+        if iteration.renew is not None:
+            return item, _items_from(lowering, rest.parts[0], owner)
+        return item, Iteration("items", (rest, owner))
     if iteration.kind == "static":
-        return iteration.parts[0], Iteration("static", iteration.parts[1:])
+        return iteration.parts[0], _known_items_from(lowering, node, iteration)
     owner = iteration.parts[0]
     first = read_item(lowering, node, owner, Static(0))
-    if iteration.kind == "array":
+    if iteration.kind == "array" and not isinstance(owner, FlatRef):
         return first, Iteration(
             "array", (read_item(lowering, node, owner, slice(Static(1), None, None)),)
         )
-    others = Iteration("range", (Static(1), unpacking.length(lowering, owner), Static(1)))
-    return first, Iteration("items", (others, owner))
+    return first, _items_from(lowering, Static(1), owner)
+
+
+def _items_from(lowering: Lowering, start: Any, owner: Ref | ListRef) -> Iteration:
+    """The items of a list from a place on: those that it has when they are taken."""
+    places = Iteration("range", (start, unpacking.length(lowering, owner), Static(1)))
+    renew = functools.partial(_items_from, lowering, start, owner)
+    return Iteration("items", (places, owner), renew=renew)
+
+
+def _known_items_from(lowering: Lowering, node: Any, former: Iteration) -> Iteration:
+    """The same of known items after the first: of a list or dict, what that holds then."""
+    skipped, owner = former.skipped + 1, former.owner
+    if owner is None:
+        return Iteration("static", former.parts[1:])
+
+    def renew() -> Iteration:
+        items = unpacking.unpacked(lowering, node, owner)
+        if not isinstance(owner, ListRef) and len(items) != former.skipped + len(former.parts):
+            lowering.raises(node, RuntimeError("dictionary changed size during iteration"))
+        return Iteration("static", items[skipped:], owner=owner, skipped=skipped, renew=renew)
+
+    return renew()
 
 
 def arrays(iteration: Iteration) -> Iterator[Ref | ListRef]:

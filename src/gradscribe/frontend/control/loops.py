@@ -12,7 +12,7 @@ from typing import Any
 import gast
 
 from gradscribe.errors import AliasingError, UnsupportedError
-from gradscribe.frontend.calls import generators
+from gradscribe.frontend.calls import at_once
 from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.control import first_and_rest
 from gradscribe.frontend.control.carried_fixed_point import FirstTripError
@@ -56,7 +56,7 @@ def for_loop(lowering: Lowering, node: Any) -> None:
     take_back = _taking_back(lowering)
     try:
         _run_over(lowering, node, iteration)
-        generators.check_unchanged(lowering, node, taken)
+        at_once.check_unchanged(lowering, node, taken)
         return
     except ChangedInLoopError as error:
         if not isinstance(over, ListRef) or error.storage is not over.storage:
@@ -74,14 +74,17 @@ def _run_rewritten(lowering: Lowering, names: dict[str, Any], loop: Any) -> None
     while_loop(lowering, loop)
 
 
-def _iteration(lowering: Lowering, node: Any, over: Any) -> tuple[Iteration, list[Any]]:
-    """What a `for` runs over, and the generators whose items it takes."""
-    depth, lowering.generators.leaving = len(lowering.generators.read), _leaves(node)
+def _iteration(lowering: Lowering, node: Any, over: Any) -> tuple[Iteration, tuple[Any, ...]]:
+    """What a `for` runs over, and what was computed at once of it."""
+    depth, lowering.generators.leaving = len(lowering.generators.early), _leaves(node)
     try:
         iteration = iterations.over(lowering, node.iter, over)
     finally:
         lowering.generators.leaving = False
-    return iteration, generators.taken_since(lowering, depth)
+    taken = at_once.since(lowering, depth)
+    body = None if _leaves(node) else node.body
+    at_once.refuse_effects(lowering, node.iter, taken, body)
+    return iteration, taken
 
 
 def _leaves(node: Any) -> bool:
@@ -112,9 +115,6 @@ def _taking_back(lowering: Lowering) -> Callable[[], None]:
 
 
 def _run_over(lowering: Lowering, node: Any, iteration: Iteration) -> None:
-    if iteration.kind == "map" and _is_static(iteration):
-        _unroll(lowering, node, *iteration.parts)
-        return
     if _is_static(iteration):
         _unroll(lowering, node, iteration)
         return
@@ -376,19 +376,15 @@ def _items_in_trip(
     return items
 
 
-def _unroll(
-    lowering: Lowering,
-    node: Any,
-    iteration: Iteration,
-    mapped: Callable[[Any], Any] = lambda item: item,
-) -> None:
+def _unroll(lowering: Lowering, node: Any, iteration: Iteration) -> None:
     """Run the trips one by one. The items of lists and dicts are what they are in the trip; lists
     may grow, dicts may not."""
     from gradscribe.frontend.assignments import assign
     from gradscribe.frontend.statements import statements
 
     lowering.builder.begin_statement()
-    items = _items_in_trip(lowering, node, iteration)
+    plain, mapped = iterations.without_maps(iteration)
+    items = _items_in_trip(lowering, node, plain)
     count = len(items())
 
     def run(trip: int) -> bool:

@@ -30,6 +30,7 @@ from gradscribe.frontend.values import (
     Cell,
     DictRef,
     Either,
+    FlatRef,
     InstanceRef,
     ListRef,
     LocalFunction,
@@ -69,6 +70,8 @@ class Planner:
             return Same(a)
         if isinstance(a, Ref) and isinstance(b, Ref) and _same_view(a, b):
             return Same(a)
+        if isinstance(a, FlatRef) or isinstance(b, FlatRef):
+            return Same(_other_on_each_path(name))
         if isinstance(a, ListRef) and isinstance(b, ListRef) and a.storage is b.storage:
             return Same(a)
         for side, other in ((a, b), (b, a)):

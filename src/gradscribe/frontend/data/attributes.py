@@ -10,6 +10,7 @@ import numpy as np
 from gradscribe.frontend import dependencies, outside, wording
 from gradscribe.frontend.calls import application, handlers, introspection, methods, opaque, tensors
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls.iterators import turn
 from gradscribe.frontend.calls.raised import as_python
 from gradscribe.frontend.data import (
     carried_by_exceptions,
@@ -123,7 +124,9 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
         return cut(lowering, owner)
     if name == "flat":
         found = application.apply_method(lowering, node, owner, "ravel", (), {})
-        return FlatRef(found.storage, found.path) if isinstance(found, Ref) else found
+        return (
+            FlatRef(found.storage, found.path, turn(lowering)) if isinstance(found, Ref) else found
+        )
     if name in ("T", "mT", "size", "real", "imag") and name in METHODS:
         return application.apply_method(lowering, node, owner, name, (), {})
     if name not in METHODS and hasattr(np.ndarray, name):

@@ -40,6 +40,7 @@ from gradscribe.frontend.values import (
     PLAIN_NUMBERS,
     BoundMethod,
     DictRef,
+    FlatRef,
     InstanceRef,
     ListRef,
     LocalFunction,
@@ -305,6 +306,8 @@ def _free_names(node: Any) -> set[str]:
     own |= assigned_names(body) - outer
     return set(read_places(body)) - own
 
+
+_opened.register(FlatRef, _opened.dispatch(object))
 
 _HANDED_OVER = (Value, Ref, Static, ObjectRef, InstanceRef, PartialOf, TupleOf, ListRef, DictRef,
                 BoundMethod, LocalFunction)  # fmt: skip

@@ -308,9 +308,54 @@ def container_in_a_container(x: Any) -> Any:
     return x * sum(2**k for k, flag in enumerate(found) if flag)
 
 
-@pytest.mark.parametrize("function", [power_of_lists, kinds_of_sets, container_in_a_container])
+def order_of_lists(x: Any) -> Any:
+    return max([x[0], x[1]], [x[0], x[2]])[1] * ([x] == [x]) * ([x[0], 2.0] < [x[0], 1.0])
+
+
+@pytest.mark.parametrize(
+    "function", [power_of_lists, kinds_of_sets, container_in_a_container, order_of_lists]
+)
 def test_containers_mean_what_they_do_to_python(function: Any) -> None:
     check(function, np.abs(X))
+
+
+def arrays_in_lists_are_compared(x: Any) -> Any:
+    return x[0] * ([x] == [x * 1.0])
+
+
+def array_as_a_condition(x: Any) -> Any:
+    if x:
+        pass
+    return x[0]
+
+
+@pytest.mark.parametrize("function", [arrays_in_lists_are_compared, array_as_a_condition])
+def test_an_array_of_many_numbers_has_no_truth_value(function: Any) -> None:
+    for run in (function, gs.grad(function)):
+        with pytest.raises(ValueError, match="truth value"):
+            run(X)
+
+
+def set_with_a_list(x: Any) -> Any:
+    items = {1, 2}
+    items.add(3)
+    items |= [4]  # type: ignore[arg-type]
+    return x[0] * len(items)
+
+
+def order_of_no_numbers(x: Any) -> Any:
+    return x[0] * max({1}, None)
+
+
+def no_dtype(x: Any) -> Any:
+    return np.ones(3, dtype=-1) * x[0]  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("function", [set_with_a_list, order_of_no_numbers, no_dtype])
+def test_what_raises_in_python_is_a_type_error(function: Any) -> None:
+    for run in (function, gs.grad(function)):
+        with pytest.raises(TypeError):
+            run(X)
 
 
 def finally_may_return(x: Any, n: int) -> Any:

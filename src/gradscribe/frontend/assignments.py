@@ -180,7 +180,7 @@ def _changed_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: 
             "a set whose items are known is changed in place",
             "make another set of it, as in `s = s | t`, or a frozenset from the start",
         )
-    is_set = run_time_sets.is_set(current) and not isinstance(item, _NO_SETS)
+    is_set = run_time_sets.is_set(current) and _may_be_set(item)
     if is_set and callee in _CHANGING_SETS:
         method = BoundMethod(current, _CHANGING_SETS[callee])
         calls.call(lowering, node, method, (item,), {})
@@ -205,7 +205,12 @@ def _computes_with_lists(lowering: Lowering, item: Any) -> bool:
     return class_attributes.method(lowering, item, "__radd__") is not None
 
 
-_NO_SETS = (Ref, ListRef, TupleOf, DictRef)
+def _may_be_set(item: Any) -> bool:
+    if isinstance(item, Static):
+        return isinstance(item.value, (set, frozenset))
+    return not isinstance(item, (Ref, ListRef, TupleOf, DictRef)) and not texts.is_text(item)
+
+
 _CHANGING_SETS = {
     operator.or_: "update",
     operator.and_: "intersection_update",

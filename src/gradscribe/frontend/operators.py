@@ -58,7 +58,7 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import has
-from gradscribe.ir.types import BOOL, Scalar
+from gradscribe.ir.types import BOOL, Array, Scalar
 from gradscribe.primitives.control import RUN
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -212,11 +212,20 @@ def _compare_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) 
     result: Any = Static(len(a) == len(b))
     if len(a) == len(b):
         for x, y in zip(a, b, strict=True):
-            part = operate(lowering, node, operator.eq, x, y)
+            part = _is_equal(lowering, node, x, y)
             result = (
                 part if _is_true(result) else operate(lowering, node, operator.and_, result, part)
             )
     return operate(lowering, node, operator.not_, result) if callee is operator.ne else result
+
+
+def _is_equal(lowering: Lowering, node: Any, item: Any, other: Any) -> Any:
+    """Whether Python takes two items of containers for the same: an array is equal to itself, and
+    what its comparison with others gives must be a truth value."""
+    part = operate(lowering, node, operator.eq, item, other)
+    if not isinstance(part, Ref):
+        return part
+    return Static(True) if other is item else as_flag(lowering, lowering.value(part))
 
 
 _STRICT = {
@@ -233,7 +242,7 @@ def _order_tuples(lowering: Lowering, node: Any, callee: Any, a: Any, b: Any) ->
         return Static(callee(len(a), len(b)))
     strictly = operate(lowering, node, _STRICT[callee], a[0], b[0])
     rest = _order_tuples(lowering, node, callee, a[1:], b[1:])
-    same = operate(lowering, node, operator.eq, a[0], b[0])
+    same = _is_equal(lowering, node, a[0], b[0])
     after = operate(lowering, node, operator.and_, same, rest)
     return operate(lowering, node, operator.or_, strictly, after)
 
@@ -263,7 +272,10 @@ def truth(lowering: Lowering, item: Any) -> bool | Value:
         return _truth_of_object(lowering, item)
     if isinstance(item, (BoundMethod, LocalFunction, OneShot)):
         return True
-    return lowering.value(item)
+    value = lowering.value(item)
+    if isinstance(value.type, Array) and value.type.dims:  # Python raises unless it has one item
+        return lowering.value(opaque.emit(lowering, bool, (value,), {}, BOOL))
+    return value
 
 
 def _flag(lowering: Lowering, item: Any) -> Any:
@@ -400,11 +412,7 @@ _KNOWN_CONTAINERS = (set, frozenset, range, tuple)
 def _is_one_of(lowering: Lowering, node: Any, item: Any, items: tuple[Any, ...]) -> Any:
     result: Any = Static(False)
     for other in items:
-        part = operate(lowering, node, operator.eq, item, other)
-        if isinstance(part, Ref):
-            if other is item:
-                return True  # an array is in a list that holds it
-            part = as_flag(lowering, lowering.value(part))
+        part = _is_equal(lowering, node, item, other)
         if _is_true(part):
             return True
         if isinstance(result, Static):

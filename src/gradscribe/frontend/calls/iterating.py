@@ -166,6 +166,9 @@ def _sum(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`sum`: the primitive, for lists and tuples of numbers and arrays, from a number on."""
     iterable, *rest = arguments
     start = keywords.get("start", rest[0] if rest else Static(0))
+    if isinstance(start, Static) and isinstance(start.value, str):
+        what = "sum() can't sum strings [use ''.join(seq) instead]"
+        lowering.raises(node, TypeError(what))
     if instances.is_object(iterable) or run_time_sets.is_set(iterable):
         iterable = iterations.over(lowering, node, iterable)
     if isinstance(iterable, Iteration) and iterable.kind == "sequence" and not iterable.reversed:

@@ -39,7 +39,10 @@ def made(
 
 def _holds_objects(lowering: Lowering, callee: Any, arguments: tuple[Any, ...], dtype: Any) -> bool:
     if isinstance(dtype, Static) and dtype.value is not None:
-        return np.dtype(dtype.value).kind in "OUS"
+        try:
+            return np.dtype(dtype.value).kind in "OUS"
+        except TypeError:
+            return False  # it is no dtype: the call raises
     is_given = callee in (np.array, np.asarray) and arguments
     return bool(is_given) and _is_object(lowering, arguments[0])
 

@@ -118,8 +118,10 @@ def _extreme(callee: Any, plain: Any, by_key: Any) -> Handler:
                 f"this call of `{callee.__name__}` has no items",
                 "give `default=`, or call it only where there are items",
             )
-        ordered = [isinstance(i, TupleOf) or object_order.holds_objects(lowering, i) for i in items]
-        if any(ordered):
+        if any(
+            isinstance(item, (TupleOf, ListRef)) or object_order.holds_objects(lowering, item)
+            for item in items
+        ):
             return inlining.inline(lowering, node, plain, (TupleOf(items),))
         return _pairwise(lowering, node, callee, items)
 
@@ -161,7 +163,10 @@ def _pairwise(lowering: Lowering, node: Any, callee: Any, items: tuple[Any, ...]
     result = items[0]
     for item in items[1:]:
         if isinstance(result, Static) and isinstance(item, Static):
-            result = Static(callee(result.value, item.value))
+            try:
+                result = Static(callee(result.value, item.value))
+            except Exception as error:
+                lowering.raises(node, error)
             continue
         primitive = PRIMITIVES[callee]
         result = application.apply_primitive(lowering, node, primitive, callee, (result, item), {})

@@ -162,7 +162,7 @@ def delete_item(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
         items = list(contents)
         try:
             del items[index.value]
-        except IndexError as error:
+        except (IndexError, TypeError) as error:
             lowering.raises(node, error)
         lowering.contents[owner.storage] = tuple(items)
         return Static(None)
@@ -216,7 +216,10 @@ def store_section(lowering: Lowering, node: Any, arguments: Any, keywords: Any) 
     is_static = not any(isinstance(part, Value) for part in parts)
     if isinstance(contents, tuple) and below is not None and is_static:
         items = list(contents)
-        items[slice(*parts)] = below
+        try:
+            items[slice(*parts)] = below
+        except ValueError as error:
+            lowering.raises(node, error)
         lowering.contents[owner.storage] = tuple(items)
         return Static(None)
     other = reducing.listed(lowering, node, (item,), {})

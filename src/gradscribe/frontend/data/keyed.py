@@ -154,6 +154,8 @@ def check_hash(lowering: Lowering, node: Any, owner: Any, key: Any) -> None:
         return
     if isinstance(key, (ListRef, DictRef, Ref)):
         lowering.raises(node, TypeError(f"unhashable type: '{_UNHASHABLE[type(key)]}'"))
+    if isinstance(key, Static) and isinstance(key.value, set):
+        lowering.raises(node, TypeError("unhashable type: 'set'"))
     for part in key.items if isinstance(key, TupleOf) else ():
         check_hash(lowering, node, owner, part)
 

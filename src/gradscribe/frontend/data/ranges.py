@@ -49,7 +49,7 @@ def section(lowering: Lowering, node: Any, owner: Iteration, index: Any) -> Any:
         numbers = range(*(part.value for part in owner.parts))
         try:
             return Static(numbers[index.value])
-        except IndexError as error:
+        except (IndexError, TypeError) as error:
             lowering.raises(node, error)
     parts = (index.start, index.stop, index.step) if isinstance(index, slice) else (index,)
     if len(parts) == 3 and all(part is None or isinstance(part, Static) for part in parts):

@@ -1,0 +1,125 @@
+"""What Python and NumPy do with operands of any two kinds: each operator, comparison, store and
+function below, of a list and an array, a set and a slice, a number of NumPy's and a tuple, …
+
+Which of them takes the other's side, changes it in place or raises, goes by rules of both that
+nobody knows by heart. There are some 80,000 such programs; a number picks one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import random
+from typing import Any
+
+import numpy as np
+
+from tests.properties.mutations import Mutant
+
+KINDS = {
+    "int": "3",
+    "bool": "True",
+    "number of NumPy": "x[0]",
+    "float": "float(x[0])",
+    "integer of NumPy": "np.int64(2)",
+    "complex number": "x[0] * 1j",
+    "text": "'ab'",
+    "None": "None",
+    "list": "[x[0], x[1]]",
+    "list of constants": "[1.5, 2]",
+    "list of integers": "[1, 2]",
+    "list of lists": "[[x[0], 1.0], [2.0, x[1]]]",
+    "list of arrays": "[x * 1.0, x * 2.0]",
+    "empty list": "[]",
+    "tuple": "(x[0], x[1])",
+    "empty tuple": "()",
+    "array": "x[:2] * 1.0",
+    "array of integers": "np.array([1, 2])",
+    "array of flags": "x[:2] > 0.5",
+    "array of one": "x[:1] * 1.0",
+    "array without axes": "np.array(x[0] * 1.0)",
+    "matrix": "np.outer(x[:2], x[:2])",
+    "range": "range(2)",
+    "dict": "{'a': x[0]}",
+    "set": "{1, 2}",
+    "generator": "(t * t for t in x[:2])",
+    "slice": "slice(0, 2)",
+    "object": "Holder(x[0])",
+}
+
+_OPERATORS = ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<")
+_OPERATED = (
+    "r = a {} b\n    return r, a",
+    "c = a\n    a {}= b\n    return a, c",
+    "c = [a, 1]\n    c[0] {}= b\n    return a, c",
+    "c = Holder(a)\n    c.value {}= b\n    return a, c.value",
+    "c = a\n    a[:1] {}= b\n    return a, c",
+    "c = a\n    a[0] {}= b\n    return a, c",
+)
+_COMPARED = tuple(f"r = a {op} b\n    return r, a" for op in ("==", "!=", "<", ">=", "is"))
+_STORED = (
+    "a[0] = b\n    return a, b",
+    "a[:1] = b\n    return a, len(a)",
+    "a[::2] = b\n    return a, len(a)",
+    "a.extend(b)\n    return a, len(a)",
+    "a.append(b)\n    return a, len(a)",
+    "del a[b]\n    return a",
+    "a, *c = a\n    return [*c, a, b, *c]",
+)
+_EXPRESSIONS = (
+    *(
+        "a[b]",
+        "a or b",
+        "a and b",
+        "not a or b",
+        "b if a else a",
+        "sum(a, b)",
+        "isinstance(a, type(b))",
+    ),
+    *("max(a, b)", "min(a, b)", "divmod(a, b)", "pow(a, b)", "sorted([a, b])", "list(zip(a, b))"),
+    *("list(a) + b", "tuple(a) + b", "np.add(a, b)", "np.multiply(a, b)", "np.maximum(a, b)"),
+    *(
+        "np.dot(a, b)",
+        "np.outer(a, b)",
+        "np.power(a, b)",
+        "np.where(True, a, b)",
+        "np.append(a, b)",
+    ),
+    *("np.array([a, b])", "np.stack([a, b])", "np.concatenate([a, b])", "np.full(2, a)[:1] + b"),
+    *(
+        "np.full(b, a)",
+        "np.sum(a) * b",
+        "np.mean(a) - b",
+        "np.interp(x, a, b)",
+        "bool(a == b == a)",
+        "bool(a in b)",
+    ),
+)
+_BODIES = (
+    *(body.format(op) for op in _OPERATORS for body in _OPERATED),
+    *_COMPARED,
+    *_STORED,
+    *(f"r = {text}\n    return r, a" for text in _EXPRESSIONS),
+)
+ALL = [*itertools.product(KINDS, KINDS, _BODIES)]
+random.Random(0).shuffle(ALL)
+
+
+class Holder:
+    """An object that computes with nothing."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def program(number: int) -> Mutant:
+    """The program of a number."""
+    first, second, body = ALL[number % len(ALL)]
+    text = f"def f(x):\n    a = {KINDS[first]}\n    b = {KINDS[second]}\n    {body}\n"
+    name = f"<operands {number}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    names: dict[str, Any] = {"np": np, "Holder": Holder}
+    exec(compile(text, name, "exec"), names)
+    return Mutant(
+        "operands", f"{first} and {second}", text, names["f"], (np.array([1.3, 0.7, -0.4]),)
+    )

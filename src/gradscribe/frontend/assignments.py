@@ -208,7 +208,7 @@ def _computes_with_lists(lowering: Lowering, item: Any) -> bool:
 def _may_be_set(item: Any) -> bool:
     if isinstance(item, Static):
         return isinstance(item.value, (set, frozenset))
-    return not isinstance(item, (Ref, ListRef, TupleOf, DictRef)) and not texts.is_text(item)
+    return opaque.is_opaque(item) and not texts.is_text(item)
 
 
 _CHANGING_SETS = {

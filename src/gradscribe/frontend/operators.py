@@ -380,6 +380,8 @@ def _contains(lowering: Lowering, node: Any, item: Any, container: Any) -> Any:
     if isinstance(container, DictRef):
         key = keyed.known_key(lowering, node, container, item)
         return key in lowering.contents[container.storage]
+    if isinstance(container, Static) and isinstance(container.value, (set, frozenset)):
+        keyed.refuse_unhashable(lowering, node, item)
     if isinstance(container, Static) and isinstance(item, Static):
         try:
             return item.value in container.value

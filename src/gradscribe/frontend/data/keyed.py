@@ -152,12 +152,17 @@ def check_hash(lowering: Lowering, node: Any, owner: Any, key: Any) -> None:
     is_dict = isinstance(owner, DictRef)
     if not is_dict and not (isinstance(owner, InstanceRef) and owner.cls is KeyedItems):
         return
+    refuse_unhashable(lowering, node, key)
+
+
+def refuse_unhashable(lowering: Lowering, node: Any, key: Any) -> None:
+    """Say what Python raises where something without a hash is looked up."""
     if isinstance(key, (ListRef, DictRef, Ref)):
         lowering.raises(node, TypeError(f"unhashable type: '{_UNHASHABLE[type(key)]}'"))
     if isinstance(key, Static) and isinstance(key.value, set):
         lowering.raises(node, TypeError("unhashable type: 'set'"))
     for part in key.items if isinstance(key, TupleOf) else ():
-        check_hash(lowering, node, owner, part)
+        refuse_unhashable(lowering, node, part)
 
 
 _UNHASHABLE = {ListRef: "list", DictRef: "dict", Ref: "numpy.ndarray"}

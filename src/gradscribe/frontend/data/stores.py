@@ -121,6 +121,9 @@ def augment(lowering: Lowering, node: Any, target: Ref, callee: Any, item: Any) 
     value, old = lowering.value(item), lowering.load(target)
     if isinstance(old.type, Array):
         check_dtype(lowering, node, target, value.type)
+        if callee is not operator.matmul and _rank(lowering, item) > old.type.rank:
+            what = "non-broadcastable output operand: it has fewer axes than what it is changed by"
+            lowering.raises(node, ValueError(what))
     steps = [step[:2] for step in target.path]
     keeps = 2 <= _dtype_kind(old.type) >= _dtype_kind(value.type)
     if callee in (operator.add, operator.sub) and keeps and not may_repeat(tuple(steps)):

@@ -29,7 +29,7 @@ from gradscribe.frontend.expressions import expression, index
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import BINARY, operate
 from gradscribe.frontend.splitting import for_each_kind
-from gradscribe.frontend.values import BoundMethod, DictRef, Either, ListRef, Ref, Static, TupleOf
+from gradscribe.frontend.values import BoundMethod, DictRef, Either, ListRef, Ref, Static
 from gradscribe.ir.types import is_complex
 
 

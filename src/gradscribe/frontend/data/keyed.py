@@ -155,19 +155,6 @@ def check_hash(lowering: Lowering, node: Any, owner: Any, key: Any) -> None:
     refuse_unhashable(lowering, node, key)
 
 
-def refuse_unhashable(lowering: Lowering, node: Any, key: Any) -> None:
-    """Say what Python raises where something without a hash is looked up."""
-    if isinstance(key, (ListRef, DictRef, Ref)):
-        lowering.raises(node, TypeError(f"unhashable type: '{_UNHASHABLE[type(key)]}'"))
-    if isinstance(key, Static) and isinstance(key.value, set):
-        lowering.raises(node, TypeError("unhashable type: 'set'"))
-    for part in key.items if isinstance(key, TupleOf) else ():
-        refuse_unhashable(lowering, node, part)
-
-
-_UNHASHABLE = {ListRef: "list", DictRef: "dict", Ref: "numpy.ndarray"}
-
-
 def known_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> Any:
     """The key that a frontend value is, of a dict whose keys are known."""
     if isinstance(key, Static):
@@ -178,11 +165,16 @@ def known_key(lowering: Lowering, node: Any, owner: DictRef, key: Any) -> Any:
 
 
 def refuse_unhashable(lowering: Lowering, node: Any, key: Any) -> None:
-    """Raise what Python raises for a key that has no hash."""
-    kinds = {ListRef: "list", DictRef: "dict", Ref: "numpy.ndarray"}
+    """Raise what Python raises for a key that has no hash, as Tensors have."""
+    kinds = {ListRef: "list", DictRef: "dict", set: "set"}
+    if not lowering.has_tensors:
+        kinds[Ref] = "numpy.ndarray"
     for part in key.items if isinstance(key, TupleOf) else (key,):
-        if type(part) in kinds and not lowering.has_tensors:
-            lowering.raises(node, TypeError(f"unhashable type: '{kinds[type(part)]}'"))
+        kind = kinds.get(type(part.value) if isinstance(part, Static) else type(part))
+        if kind is not None:
+            lowering.raises(node, TypeError(f"unhashable type: '{kind}'"))
+        if isinstance(part, TupleOf):
+            refuse_unhashable(lowering, node, part)
 
 
 def refuse_key(lowering: Lowering, node: Any, owner: Any, key: Any) -> NoReturn:

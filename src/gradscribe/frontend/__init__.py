@@ -21,6 +21,7 @@ from gradscribe.frontend.calls import (
     iterator_tools,
     object_builtins,
     own_rules,
+    progress_bars,
     recorded_rules,
     remembering,
 )
@@ -61,6 +62,7 @@ del (
     iterator_tools,
     object_builtins,
     own_rules,
+    progress_bars,
     recorded_rules,
     remembering,
 )  # they have entered what they know

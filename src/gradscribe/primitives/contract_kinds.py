@@ -106,7 +106,8 @@ DRAWS = Contract(frozenset({"out"}), reads=_MACHINE)
 CHECKS = Contract(changes=frozenset({RAISED}))
 STREAM = Contract(connects=True, reads=_FILES, changes=_FILES)
 HOLDS = Contract(keeps=True, connects=True)
-"""What reads settings, draws numbers, raises; reads and writes files; keeps its arguments."""
+BAR = replace(STREAM, keeps=True)
+"""What reads settings, draws numbers, raises; reads and writes files; keeps its arguments; both."""
 
 VIEWS = Contract(keeps=True, connects=True, computes=True)
 """The result shares the memory of an object that may be changed."""

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from gradscribe.primitives.contract_kinds import (
     ASKS,
+    BAR,
     BUFFER,
     CHECKS,
     COMPUTES,
@@ -222,6 +223,9 @@ FUNCTIONS: tuple[Row, ...] = (
         NamedTemporaryFile TemporaryDirectory TemporaryFile gettempdir mkdtemp mkstemp
         """,
     ),
+    Row("tqdm.std", BAR, "tqdm"),
+    Row("tqdm.asyncio", BAR, "tqdm_asyncio"),
+    Row("tqdm.notebook", BAR, "tqdm_notebook"),
     Row("random", ASKS, "Random SystemRandom"),
     Row(
         "numpy.random",
@@ -865,6 +869,15 @@ METHODS: tuple[Row, ...] = (
     Row("logging:Filterer", STREAM),
     Row("pathlib:Path", STREAM),
     Row("warnings:catch_warnings", STREAM),
+    Row(
+        "tqdm.std:tqdm",
+        STREAM,
+        """
+        __enter__ __exit__ clear close display refresh reset set_description set_description_str
+        set_postfix set_postfix_str unpause update write
+        """,
+    ),
+    Row("tqdm.notebook:tqdm_notebook", STREAM, "clear close display reset update"),
     Row("builtins:list", HOLDS),
     Row("builtins:dict", HOLDS),
     Row("builtins:set", HOLDS),

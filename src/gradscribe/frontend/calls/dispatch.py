@@ -141,7 +141,7 @@ def _call_object(
         return opaque.emit(lowering, callee, arguments, keywords, Opaque(made))
     optional.enter_imported()
     try:
-        handler = handlers.FUNCTIONS.get(callee)
+        handler = handlers.handler_of(callee)
         primitive = PRIMITIVES.get(callee)
         composition = COMPOSITIONS.get(callee)
     except TypeError:

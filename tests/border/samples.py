@@ -1,8 +1,8 @@
 """Arguments for functions of which nothing is known but their names, and what a call does to them.
 
 In: a function. Out: the calls of it that work, on arrays of several dtypes, in C and Fortran order,
-strided, read-only, and what each did: which arrays it wrote to, which its result shares memory
-with, which it kept.
+strided, empty, read-only, and what each did: which arrays it wrote to, which its result shares
+memory with, which it kept.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "C": np.array,
     "Fortran": lambda a: np.array(a, order="F"),
     "strided": lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
+    "empty": lambda a: np.array(a[:0]),
     "read-only": lambda a: _locked(np.array(a)),
     "float32": lambda a: np.array(a).astype(np.float32),
     "complex": lambda a: np.array(a).astype(complex),
@@ -70,24 +71,6 @@ class Done:
     shares: frozenset[int]
     kept: frozenset[int]
     result: Any
-
-
-def calls(function: Callable[..., Any], most: int = 4, **keywords: Any) -> Iterator[Done]:
-    """The calls that work; of each arguments, in all layouts."""
-    found = 0
-    for arguments in ARGUMENTS:
-        first = done(function, arguments, "C", keywords)
-        if first is None:
-            continue
-        yield first
-        found += 1
-        others = [layout for layout in LAYOUTS if layout != "C" and list(arrays(arguments))]
-        for layout in others:
-            other = done(function, arguments, layout, keywords)
-            if other is not None:
-                yield other
-        if found == most:
-            return
 
 
 def done(

@@ -106,8 +106,10 @@ DRAWS = Contract(frozenset({"out"}), reads=_MACHINE)
 CHECKS = Contract(changes=frozenset({RAISED}))
 STREAM = Contract(connects=True, reads=_FILES, changes=_FILES)
 HOLDS = Contract(keeps=True, connects=True)
+PICKS = replace(ASKS, connects=True)
 BAR = replace(STREAM, keeps=True)
-"""What reads settings, draws numbers, raises; reads and writes files; keeps its arguments; both."""
+"""What reads settings, draws numbers, raises; reads and writes files; keeps its arguments; draws
+one of them; keeps them, and writes to files."""
 
 VIEWS = Contract(keeps=True, connects=True, computes=True)
 """The result shares the memory of an object that may be changed."""
@@ -117,5 +119,7 @@ OUTPUT = Contract(frozenset({"output", "distances", "indices"}), connects=True, 
 UFUNC = Contract(frozenset({"out"}), computes=True)
 FIRST = Contract(frozenset({0, "a", "arr", "dst"}))
 BUFFER = Contract(frozenset({1, "buffer"}), connects=True)
+OWN_BUFFER = Contract(frozenset({0, 1, "buffer"}), connects=True)
+FILLS = replace(DRAWS, writes=frozenset({2, 3, 4, "out"}))
 """What writes to this argument alone: `out` (of a ufunc: also by position), `output`, the first
-one, a buffer."""
+one, a buffer. Of methods the positions count with the object, and without it."""

@@ -37,7 +37,7 @@ from gradscribe.primitives.contract_kinds import (
     Contract,
     parameters,
 )
-from gradscribe.primitives.known_calls import FUNCTIONS, METHODS, Row
+from gradscribe.primitives.known_calls import FUNCTIONS, METHODS, UNTOLD, Row
 
 
 def contract_of(
@@ -189,4 +189,6 @@ def _documented(callee: Any) -> Contract:
     found |= {*re.findall(r"and (\w+) storage", results)}
     options = dict(re.findall(r"^overwrite_(\w+) : .*\n +Default: (\d)", doc, re.MULTILINE))
     copied = {name for name, default in options.items() if default == "0"}
-    return replace(TRANSIENT, writes=frozenset((found | {*options}) - copied) & {*names})
+    found = (found | {*options}) - copied
+    found |= {name for end, name in UNTOLD.items() if str(probe(callee, "__name__")).endswith(end)}
+    return replace(TRANSIENT, writes=frozenset(found) & {*names})

@@ -19,11 +19,14 @@ from gradscribe.primitives.contract_kinds import (
     CHECKS,
     COMPUTES,
     DRAWS,
+    FILLS,
     FIRST,
     HOLDS,
     LEADS,
     OUT,
     OUTPUT,
+    OWN_BUFFER,
+    PICKS,
     PURE,
     SELECTS,
     STREAM,
@@ -647,6 +650,33 @@ FUNCTIONS: tuple[Row, ...] = (
 )
 """Functions, and classes that are called."""
 
+_STREAMS = """
+    StringIO BytesIO TextIOWrapper BufferedReader BufferedWriter BufferedRandom FileIO IOBase
+    RawIOBase BufferedIOBase TextIOBase
+"""
+_BASES = "IOBase RawIOBase BufferedIOBase TextIOBase"
+_OF_STREAMS = """
+    __enter__ __exit__ __iter__ __next__ close detach fileno flush getvalue isatty peek read read1
+    readable readall readline readlines reconfigure seek seekable tell truncate writable write
+    writelines
+"""
+"""The classes of streams, and their methods that write to no array."""
+
+_NUMBERS = """
+    number integer signedinteger unsignedinteger inexact floating complexfloating bool float16
+    float32 float64 longdouble complex64 complex128 clongdouble int8 int16 int32 int64 uint8 uint16
+    uint32 uint64 longlong ulonglong
+"""
+_OF_NUMBERS = """
+    __abs__ __add__ __and__ __bool__ __complex__ __divmod__ __eq__ __float__ __floordiv__
+    __format__ __ge__ __gt__ __hash__ __index__ __int__ __invert__ __le__ __lshift__ __lt__ __mod__
+    __mul__ __ne__ __neg__ __or__ __pos__ __pow__ __radd__ __rand__ __rdivmod__ __repr__
+    __rfloordiv__ __rlshift__ __rmod__ __rmul__ __ror__ __round__ __rpow__ __rrshift__ __rshift__
+    __rsub__ __rtruediv__ __rxor__ __str__ __sub__ __truediv__ __xor__ astype byteswap copy
+    dumps flatten item ravel repeat squeeze tobytes tolist transpose view
+"""
+"""NumPy's classes of numbers, and their methods that write to no array."""
+
 METHODS: tuple[Row, ...] = (
     Row("builtins:str", COMPUTES),
     Row("builtins:bytes", COMPUTES),
@@ -654,10 +684,10 @@ METHODS: tuple[Row, ...] = (
     Row("builtins:float", COMPUTES),
     Row("builtins:complex", COMPUTES),
     Row("builtins:bool", COMPUTES),
-    Row("builtins:tuple", COMPUTES),
-    Row("builtins:frozenset", COMPUTES),
     Row("builtins:range", COMPUTES),
-    Row("builtins:slice", COMPUTES),
+    Row("builtins:tuple", SELECTS),
+    Row("builtins:frozenset", SELECTS),
+    Row("builtins:slice", SELECTS),
     Row("re:Pattern", PURE),
     Row("re:Match", PURE),
     Row("datetime:date", PURE),
@@ -670,38 +700,19 @@ METHODS: tuple[Row, ...] = (
     Row("enum:Enum", PURE),
     Row("enum:IntEnum", PURE),
     Row("enum:Flag", PURE),
-    Row("numpy:generic", PURE),
-    Row("numpy:number", PURE),
-    Row("numpy:integer", PURE),
-    Row("numpy:signedinteger", PURE),
-    Row("numpy:unsignedinteger", PURE),
-    Row("numpy:inexact", PURE),
-    Row("numpy:floating", PURE),
-    Row("numpy:complexfloating", PURE),
-    Row("numpy:bool", PURE),
-    Row("numpy:float16", PURE),
-    Row("numpy:float32", PURE),
-    Row("numpy:float64", PURE),
-    Row("numpy:longdouble", PURE),
-    Row("numpy:complex64", PURE),
-    Row("numpy:complex128", PURE),
-    Row("numpy:clongdouble", PURE),
-    Row("numpy:int8", PURE),
-    Row("numpy:int16", PURE),
-    Row("numpy:int32", PURE),
-    Row("numpy:int64", PURE),
-    Row("numpy:uint8", PURE),
-    Row("numpy:uint16", PURE),
-    Row("numpy:uint32", PURE),
-    Row("numpy:uint64", PURE),
-    Row("numpy:longlong", PURE),
-    Row("numpy:ulonglong", PURE),
+    Row("numpy:generic", PURE, _OF_NUMBERS),
+    *(Row(f"numpy:{name}", PURE) for name in _NUMBERS.split()),
     Row("numpy:dtype", PURE),
     Row("numpy:finfo", PURE),
     Row("numpy:iinfo", PURE),
     Row("pathlib:PurePath", PURE),
     Row("struct:Struct", PURE, "iter_unpack pack unpack unpack_from"),
-    Row("struct:Struct", BUFFER, "pack_into"),
+    Row("struct:Struct", OWN_BUFFER, "pack_into"),
+    Row(
+        "numpy.random:Generator",
+        FILLS,
+        "random standard_exponential standard_gamma standard_normal",
+    ),
     Row(
         "numpy.random:Generator",
         DRAWS,
@@ -709,9 +720,8 @@ METHODS: tuple[Row, ...] = (
         beta binomial bytes chisquare choice dirichlet exponential f gamma geometric gumbel
         hypergeometric integers laplace logistic lognormal logseries multinomial
         multivariate_hypergeometric multivariate_normal negative_binomial noncentral_chisquare
-        noncentral_f normal pareto permutation permuted poisson power random rayleigh spawn
-        standard_cauchy standard_exponential standard_gamma standard_normal standard_t triangular
-        uniform vonmises wald weibull zipf
+        noncentral_f normal pareto permutation permuted poisson power rayleigh spawn standard_cauchy
+        standard_t triangular uniform vonmises wald weibull zipf
         """,
     ),
     Row(
@@ -730,145 +740,40 @@ METHODS: tuple[Row, ...] = (
         "random:Random",
         DRAWS,
         """
-        betavariate binomialvariate choice choices expovariate gammavariate gauss getrandbits
-        getstate lognormvariate normalvariate paretovariate randbytes randint random randrange
-        sample seed setstate triangular uniform vonmisesvariate weibullvariate
+        betavariate binomialvariate expovariate gammavariate gauss getrandbits getstate
+        lognormvariate normalvariate paretovariate randbytes randint random randrange seed setstate
+        triangular uniform vonmisesvariate weibullvariate
         """,
     ),
+    Row("random:Random", PICKS, "choice choices sample"),
     Row("_random:Random", DRAWS, "getrandbits getstate random seed setstate"),
+    *(Row(f"io:{name}", STREAM, _OF_STREAMS) for name in _STREAMS.split()),
+    *(Row(f"_io:_{name}", STREAM, _OF_STREAMS) for name in _BASES.split()),
     Row(
-        "io:StringIO",
+        "logging:Logger",
         STREAM,
         """
-        __enter__ __exit__ __iter__ __next__ close detach fileno flush getvalue isatty read read1
-        readable readline readlines reconfigure seek seekable tell truncate writable write
-        writelines
+        addHandler critical debug error exception fatal getChild getEffectiveLevel hasHandlers info
+        isEnabledFor log removeHandler setLevel warning
         """,
+    ),
+    Row("logging:Handler", STREAM, "close flush setFormatter setLevel"),
+    Row("logging:StreamHandler", STREAM, "flush setStream"),
+    Row(
+        "logging:LoggerAdapter",
+        STREAM,
+        "critical debug error exception info isEnabledFor log setLevel warning",
     ),
     Row(
-        "io:TextIOWrapper",
+        "pathlib:Path",
         STREAM,
         """
-        __enter__ __exit__ __iter__ __next__ close detach fileno flush getvalue isatty read read1
-        readable readline readlines reconfigure seek seekable tell truncate writable write
-        writelines
+        absolute chmod exists expanduser glob is_dir is_file is_symlink iterdir lstat mkdir open
+        read_bytes read_text rename replace resolve rglob rmdir samefile stat touch unlink
+        write_bytes write_text
         """,
     ),
-    Row(
-        "io:BufferedReader",
-        STREAM,
-        """
-        __enter__ __exit__ __iter__ __next__ close detach fileno flush getvalue isatty read read1
-        readable readline readlines reconfigure seek seekable tell truncate writable write
-        writelines
-        """,
-    ),
-    Row(
-        "io:BufferedWriter",
-        STREAM,
-        """
-        __enter__ __exit__ __iter__ __next__ close detach fileno flush getvalue isatty read read1
-        readable readline readlines reconfigure seek seekable tell truncate writable write
-        writelines
-        """,
-    ),
-    Row(
-        "io:BufferedRandom",
-        STREAM,
-        """
-        __enter__ __exit__ __iter__ __next__ close detach fileno flush getvalue isatty read read1
-        readable readline readlines reconfigure seek seekable tell truncate writable write
-        writelines
-        """,
-    ),
-    Row(
-        "io:FileIO",
-        STREAM,
-        """
-        __enter__ __exit__ __iter__ __next__ close detach fileno flush getvalue isatty read read1
-        readable readline readlines reconfigure seek seekable tell truncate writable write
-        writelines
-        """,
-    ),
-    Row(
-        "io:IOBase",
-        STREAM,
-        """
-        __enter__ __exit__ __iter__ __next__ close detach fileno flush getvalue isatty read read1
-        readable readline readlines reconfigure seek seekable tell truncate writable write
-        writelines
-        """,
-    ),
-    Row(
-        "io:RawIOBase",
-        STREAM,
-        """
-        __enter__ __exit__ __iter__ __next__ close detach fileno flush getvalue isatty read read1
-        readable readline readlines reconfigure seek seekable tell truncate writable write
-        writelines
-        """,
-    ),
-    Row(
-        "io:BufferedIOBase",
-        STREAM,
-        """
-        __enter__ __exit__ __iter__ __next__ close detach fileno flush getvalue isatty read read1
-        readable readline readlines reconfigure seek seekable tell truncate writable write
-        writelines
-        """,
-    ),
-    Row(
-        "io:TextIOBase",
-        STREAM,
-        """
-        __enter__ __exit__ __iter__ __next__ close detach fileno flush getvalue isatty read read1
-        readable readline readlines reconfigure seek seekable tell truncate writable write
-        writelines
-        """,
-    ),
-    Row(
-        "_io:_IOBase",
-        STREAM,
-        """
-        __enter__ __exit__ __iter__ __next__ close detach fileno flush getvalue isatty read read1
-        readable readline readlines reconfigure seek seekable tell truncate writable write
-        writelines
-        """,
-    ),
-    Row(
-        "_io:_RawIOBase",
-        STREAM,
-        """
-        __enter__ __exit__ __iter__ __next__ close detach fileno flush getvalue isatty read read1
-        readable readline readlines reconfigure seek seekable tell truncate writable write
-        writelines
-        """,
-    ),
-    Row(
-        "_io:_BufferedIOBase",
-        STREAM,
-        """
-        __enter__ __exit__ __iter__ __next__ close detach fileno flush getvalue isatty read read1
-        readable readline readlines reconfigure seek seekable tell truncate writable write
-        writelines
-        """,
-    ),
-    Row(
-        "_io:_TextIOBase",
-        STREAM,
-        """
-        __enter__ __exit__ __iter__ __next__ close detach fileno flush getvalue isatty read read1
-        readable readline readlines reconfigure seek seekable tell truncate writable write
-        writelines
-        """,
-    ),
-    Row("logging:Logger", STREAM),
-    Row("logging:Handler", STREAM),
-    Row("logging:StreamHandler", STREAM),
-    Row("logging:LoggerAdapter", STREAM),
-    Row("logging:Filterer", STREAM),
-    Row("pathlib:Path", STREAM),
-    Row("warnings:catch_warnings", STREAM),
+    Row("warnings:catch_warnings", STREAM, "__enter__ __exit__"),
     Row(
         "tqdm.std:tqdm",
         STREAM,
@@ -882,8 +787,12 @@ METHODS: tuple[Row, ...] = (
     Row("builtins:dict", HOLDS),
     Row("builtins:set", HOLDS),
     Row("builtins:BaseException", LEADS),
-    Row("_thread:LockType", ASKS),
-    Row("_thread:RLock", ASKS),
+    Row("_thread:LockType", ASKS, "__enter__ __exit__ acquire locked release"),
+    Row("_thread:RLock", ASKS, "__enter__ __exit__ acquire release"),
     Row("_hashlib:HASH", LEADS),
 )
 """Methods of objects."""
+
+UNTOLD: dict[str, str] = {"larf": "work", "ppsv": "ap", "stemr": "e"}
+"""Arguments of LAPACK's functions (without the letter of the dtype) that are written to, of which
+the documentation by f2py does not tell."""

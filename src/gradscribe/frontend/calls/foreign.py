@@ -20,6 +20,7 @@ import operator
 import re
 import types
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeGuard
 
 from gradscribe.frontend import kept_lists, kept_memory, kept_variables, outside
@@ -109,8 +110,10 @@ def call(
 
 
 def leading(lowering: Lowering, result: Any, given: Sequence[Any]) -> Any:
-    """The result of a call that may be a view of what it was given, as a value of its own: what is
-    stored to it, or to that, is refused as long as both are in use."""
+    """The result of a call that may be a view of what it was given, or lead to it, as a value of
+    its own: what is stored to it, or to that, is refused as long as both are in use."""
+    if isinstance(result, TupleOf):
+        return replace(result, items=tuple(leading(lowering, i, given) for i in result.items))
     if not isinstance(result, Ref):
         return result
     copied = lowering.emit(COPY, {"x": lowering.value(result)})

@@ -28,10 +28,7 @@ class Progress:
         **options: Any,
     ) -> None:
         if total is None:
-            try:
-                total = len(iterable)
-            except TypeError:
-                pass
+            total = _length(iterable)
         self.iterable = iterable
         self.bar = made(None, desc, total, *rest, **options)
 
@@ -71,6 +68,13 @@ class Progress:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.bar, name)
+
+
+def _length(iterable: Any) -> Any:
+    try:
+        return len(iterable)
+    except TypeError:
+        return None
 
 
 def _bar(lowering: Lowering, node: Any, callee: Any, arguments: Any, keywords: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.calls import foreign, opaque
 from gradscribe.frontend.data.attributes import shape_of
 from gradscribe.frontend.data.stores import store
 from gradscribe.frontend.data.subscripts import read_item
@@ -99,7 +99,9 @@ def _drawn(lowering: Lowering, call: _Draw) -> Any:
     if call.name == "permutation" and isinstance(call.given[0], Ref) and not call.keywords:
         return _permuted(lowering, call)
     type_ = _type(lowering, call)
-    return opaque.emit(lowering, call.callee, call.arguments, call.keywords, type_)
+    found = opaque.emit(lowering, call.callee, call.arguments, call.keywords, type_)
+    is_given = call.cls is random.Random  # draws one of the objects themselves
+    return foreign.leading(lowering, found, call.given) if is_given else found
 
 
 def _fill(lowering: Lowering, call: _Draw) -> Any:

@@ -1,5 +1,5 @@
-"""Jacobians of recorded runs: one run backwards for each element of the result, or one run forward
-for each element of the arguments.
+"""Jacobians of recorded runs: the function runs once, and its record is gone through backwards for
+each element of the result, or forward for each element of the arguments.
 
 A derivative has the structure of the result, with that of the arguments in place of each leaf; the
 derivative of a leaf by another is an array of the shape of the one, then of the other.
@@ -18,7 +18,7 @@ from gradscribe.ir.trees import unflatten
 from gradscribe.recording import operations, packing
 from gradscribe.recording.arrays import present, shown
 from gradscribe.recording.levels import Traced, is_differentiable, plain
-from gradscribe.recording.runs import Active, Point, Run, given, pushed
+from gradscribe.recording.runs import Active, Point, Run, given
 
 Blocks = dict[tuple[int, int], Any]
 """For a leaf of the result, and one of the arguments: the derivative of one by the other."""
@@ -74,20 +74,20 @@ def _reverse(function: Any, point: Point, kwargs: Any, holomorphic: bool) -> Any
 def _forward(function: Any, point: Point, kwargs: Any, holomorphic: bool) -> Any:
     zeros = {i: zero_like(plain(point.leaves[i])) for i in point.active}
     blocks: Blocks = {}
-    tree, values, _ = pushed(function, point, zeros, kwargs)
-    results = _results(values, point, holomorphic)
+    run = Run(function, point, kwargs)
+    results = _results(run.values, point, holomorphic)
     for i in point.active:
         own = plain(point.leaves[i])
 
         def push(direction: Any, i: int = i) -> list[Any]:
-            return pushed(function, point, {**zeros, i: direction}, kwargs)[2]
+            return run.tangents({**zeros, i: direction})
 
-        columns = [_derivatives_by(push, unit, values) for unit in _units(own)]
+        columns = [_derivatives_by(push, unit, run.values) for unit in _units(own)]
         for leaf in results:
-            shape = (*np.shape(plain(values[leaf])), *np.shape(own))
-            dtype = np.result_type(own, plain(values[leaf]))
+            shape = (*np.shape(plain(run.values[leaf])), *np.shape(own))
+            dtype = np.result_type(own, plain(run.values[leaf]))
             blocks[leaf, i] = _stacked([column[leaf] for column in columns], shape, dtype, -1)
-    return tree, values, blocks
+    return run.tree, run.values, blocks
 
 
 def _results(values: Sequence[Any], point: Point, holomorphic: bool) -> list[int]:

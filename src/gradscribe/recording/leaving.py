@@ -1,8 +1,9 @@
 """What a function has stored outside in a recorded run is plain when the run is over: in lists,
-dicts, attributes and variables, arrays and numbers take the place of those that recorded.
+dicts, attributes and variables, arrays and numbers take the place of those that recorded. A tuple
+that holds some gives way to another one.
 
-Where they cannot be replaced, in a tuple or a suspended generator, they stay, and are without
-derivative from then on.
+Where they cannot be replaced, in a suspended generator, they stay, and are without derivative from
+then on.
 """
 
 from __future__ import annotations
@@ -64,10 +65,38 @@ def unwrap(created: Sequence[ref[Any]]) -> None:
     left = [value for weak in created if (value := weak()) is not None]
     if not left:
         return
-    plain_values = {id(value): _unwrapped(value) for value in left}
-    for holder in gc.get_referrers(*left):
-        if holder is not left:
-            _replace(holder, plain_values)
+    known = {id(value): _unwrapped(value) for value in left}
+    tuples = _tuples_of(left)
+    inner = {id(holder): holder for holder in tuples}
+    for holder in tuples:
+        _renew(holder, inner, known)
+    held = [*left, *tuples]
+    own = {id(left), id(tuples), id(inner), id(held)}
+    for holder in gc.get_referrers(*held):
+        if id(holder) not in own:
+            _replace(holder, known)
+
+
+def _tuples_of(left: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """The tuples that hold these, or hold such tuples."""
+    found: dict[int, tuple[Any, ...]] = {}
+    pending: Sequence[Any] = left
+    while pending:
+        holders = [h for h in gc.get_referrers(*pending) if isinstance(h, tuple)]
+        pending = [holder for holder in holders if id(holder) not in found]
+        found.update({id(holder): holder for holder in pending})
+    return list(found.values())
+
+
+def _renew(holder: tuple[Any, ...], inner: dict[int, Any], known: dict[int, Any]) -> None:
+    """Enter the tuple of plain values that takes the place of one."""
+    for item in holder:
+        if id(item) in inner and id(item) not in known:
+            _renew(item, inner, known)
+    items = [known.get(id(item), item) for item in holder]
+    new = known[id(holder)] = tuple.__new__(type(holder), items)
+    if hasattr(holder, "__dict__"):
+        vars(new).update(vars(holder))
 
 
 def _unwrapped(value: RecordedArray | RecordedNumber) -> Any:
@@ -87,7 +116,7 @@ def _replace(holder: Any, known: dict[int, Any]) -> None:
         _in_sequence(holder, known)
     elif isinstance(holder, dict):
         _in_dict(holder, known)
-    elif type(holder) not in (RecordedArray, RecordedNumber):
+    elif not isinstance(holder, (RecordedArray, RecordedNumber, tuple)):
         _in_attributes(holder, known)
 
 

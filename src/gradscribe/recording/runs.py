@@ -17,7 +17,8 @@ import numpy as np
 
 from gradscribe.compiler.given_leaves import converted, leaves_in, shape_error
 from gradscribe.compiler.leaves import zero_like
-from gradscribe.errors import GradscribeError, NoDerivativeError, UnsupportedError
+from gradscribe.errors import AliasingError, GradscribeError, NoDerivativeError, UnsupportedError
+from gradscribe.frontend.calls.recorded_functions import is_same
 from gradscribe.ir.trees import flatten, unflatten
 from gradscribe.recording import methods
 from gradscribe.recording.arrays import RECORDED, is_recorded, present, shown
@@ -32,6 +33,7 @@ from gradscribe.recording.levels import (
     plain,
 )
 from gradscribe.recording.operations import value_of_array
+from gradscribe.recording.replay import tangents_of
 from gradscribe.recording.reverse import cotangents_of, fitted
 
 Pullback = Callable[[Any], tuple[Any, ...]]
@@ -78,6 +80,21 @@ class Point:
             else:
                 leaves[i].flags.writeable = False
         return self.nested(leaves)
+
+    def inputs(self) -> dict[int, Any]:
+        """The active leaves, as values that nobody changes: copies of the caller's arrays."""
+        own = ((i, self.leaves[i]) for i in self.active)
+        return {i: x.copy(order="K") if isinstance(x, np.ndarray) else x for i, x in own}
+
+    def refuse_changed(self, inputs: Mapping[int, Any]) -> None:
+        """Refuse a run that has changed an active array of the caller's, under another name."""
+        for i, before in inputs.items():
+            if not is_same(before, self.leaves[i]):
+                raise AliasingError(
+                    "an array that is differentiated is stored to under another name, outside of "
+                    "the function's arguments",
+                    "pass a copy of it",
+                )
 
     def _overlapping(self) -> Iterator[int]:
         """The numbers of the arrays that share memory with others."""
@@ -137,14 +154,15 @@ class Run:
     def __init__(self, function: Callable[..., Any], point: Point, kwargs: Any) -> None:
         self.point = point
         self._inputs = {i: Node() for i in point.active}
+        inputs = point.inputs()
         with running(is_forward=False) as self._level:
             traced = {
-                i: Traced(point.leaves[i], self._level, (node, 0))
-                for i, node in self._inputs.items()
+                i: Traced(inputs[i], self._level, (node, 0)) for i, node in self._inputs.items()
             }
             out = _called(function, point.values(traced), kwargs or {})
             self.tree, self.values = _flat(out)
             del out
+        point.refuse_changed(inputs)
 
     def result(self) -> Any:
         """What the function returns."""
@@ -160,6 +178,12 @@ class Run:
             own = plain(self.point.leaves[i])
             gradients[i] = zero_like(own) if gradient is None else fitted(gradient, own)
         return gradients
+
+    def tangents(self, directions: Mapping[int, Any]) -> list[Any]:
+        """The tangents of the leaves of the result, from those of the active leaves; None for
+        leaves that have none."""
+        inputs = {self._inputs[i]: along for i, along in directions.items()}
+        return tangents_of(self.values, self._level, inputs)
 
 
 def vjp(
@@ -213,11 +237,13 @@ def pushed(
 
     directions: the tangents of the active leaves.
     """
+    inputs = point.inputs()
     with running(is_forward=True) as level:
-        traced = {i: Traced(point.leaves[i], level, along) for i, along in directions.items()}
+        traced = {i: Traced(inputs[i], level, along) for i, along in directions.items()}
         out = _called(function, point.values(traced), kwargs or {})
         tree, values = _flat(out)
         del out
+    point.refuse_changed(inputs)
     return (
         tree,
         [below(value, level.number) for value in values],

@@ -1,0 +1,56 @@
+"""Tangents along a record: forward mode through calls that have been made.
+
+A function that is recorded runs once; its derivatives along any number of directions are taken of
+its record, by the rules by which a run forward takes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gradscribe.compiler.leaves import zero_like
+from gradscribe.recording.calls import Node, evaluate
+from gradscribe.recording.levels import Level, Traced, is_differentiable, plain
+from gradscribe.recording.reverse import fitted
+
+
+def tangents_of(values: Sequence[Any], level: Level, directions: Mapping[Node, Any]) -> list[Any]:
+    """The tangents of values of a run that is over; None for what has no derivative. directions:
+    the tangents of the inputs of the run."""
+    places = [v.place if type(v) is Traced and v.level is level else None for v in values]
+    found: dict[Node, Sequence[Any]] = {node: (along,) for node, along in directions.items()}
+    for node in _calls([place[0] for place in places if place is not None]):
+        if node.derivatives is not None:
+            found[node] = _pushed(node, found)
+    return [
+        _unreached(value) if place is None else fitted(found[place[0]][place[1]], plain(value))
+        for value, place in zip(values, places, strict=True)
+    ]
+
+
+def _calls(last: Sequence[Node]) -> list[Node]:
+    """The calls that these need, themselves among them, in the order in which they were made."""
+    pending, seen = [*last], set(last)
+    while pending:
+        for parent in pending.pop().parents:
+            if parent is not None and parent[0] not in seen:
+                seen.add(parent[0])
+                pending.append(parent[0])
+    return sorted(seen, key=lambda node: node.number)
+
+
+def _pushed(node: Node, found: Mapping[Node, Sequence[Any]]) -> Sequence[Any]:
+    """The tangents of what a call gave."""
+    derivatives = node.derivatives
+    assert derivatives is not None
+    active = [node.leaves[i] for i in derivatives.active]
+    tangents = [
+        zero_like(plain(value)) if parent is None else found[parent[0]][parent[1]]
+        for value, parent in zip(active, node.parents, strict=True)
+    ]
+    return evaluate(derivatives.tangent, [*node.leaves, *tangents])
+
+
+def _unreached(value: Any) -> Any:
+    return zero_like(plain(value)) if is_differentiable(plain(value)) else None

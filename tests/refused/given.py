@@ -288,15 +288,18 @@ def text_as_tangent():
 # -- derivatives in compiled functions -----------------------------------------------------------
 
 
-@refused("the function that is differentiated here changes an array or list outside of it", VECTOR)
-def list_outside_of_the_inner_function(x):
+@refused(
+    "the function that is differentiated here stores a function or an iterator outside of it",
+    VECTOR,
+)
+def function_stored_by_the_inner_function(x):
     seen = []
 
     def noted(y):
-        seen.append(y)
+        seen.append(lambda: y)
         return np.sum(y * y)
 
-    return gs.grad(noted)(x) * seen[0]
+    return gs.grad(noted)(x) * seen[0]()
 
 
 @refused("argument 0 has nothing to differentiate", VECTOR, kind=ArgumentError)
@@ -325,7 +328,7 @@ def jacobian_of_nested_lists(x):
 
 
 @refused(
-    "forward mode through a function that draws random numbers, or prints: it runs once for each "
+    "forward mode through a function that draws random numbers, or reads: it runs once for each "
     "element of its arguments",
     VECTOR,
 )
@@ -336,3 +339,45 @@ def forward_jacobian_of_draws(x):
 @refused_when_run("mode='fast'", ArgumentError)
 def jacobian_in_an_unknown_mode():
     gs.jacobian(square, mode="fast")
+
+
+@refused_when_run(
+    "`noisy` stores outside what it draws, or what unread code gives it: a derivative of higher "
+    "order computes that in a run of its own"
+)
+def draws_stored_in_a_second_derivative():
+    seen = {"noise": 0.0}
+
+    def noisy(x):
+        seen["noise"] = np.random.rand()
+        return np.sum(x * x) * seen["noise"]
+
+    gs.hvp(noisy, (VECTOR,), (VECTOR,))
+
+
+@refused_when_run(
+    "`raised` may change `first` in place, under a name that stands for several arrays or lists, "
+    "which is not followed",
+    AliasingError,
+)
+def one_of_two_from_outside():
+    first, second = np.zeros(2), np.zeros(2)
+
+    def raised(x):
+        chosen = first if x[0] > 0 else second
+        chosen[0] = 1.0
+        return x.sum()
+
+    gs.grad(raised)(VECTOR)
+
+
+@refused_when_run(
+    "`jacobian_kept` stores to `seen`, a default or what a partial holds: Jacobians do not follow "
+    "that"
+)
+def default_stored_to_in_a_jacobian():
+    def kept(x, seen=[]):
+        seen.append(x[0])
+        return x * 2
+
+    gs.jacobian(kept)(VECTOR)

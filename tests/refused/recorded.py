@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 import gradscribe as gs
-from gradscribe.errors import ArgumentError, NonScalarError, NotSpecializedError
+from gradscribe.errors import AliasingError, ArgumentError, NonScalarError, NotSpecializedError
 from tests.refused import refused, refused_when_run
 
 VECTOR = np.array([0.3, 0.7, 1.1])
@@ -86,3 +86,18 @@ def gradient_of_a_complex_number():
 )
 def gradient_of_an_integer():
     as_it_is(np.argmax)(VECTOR)
+
+
+@refused_when_run(
+    "an array that is differentiated is stored to under another name, outside of the function's "
+    "arguments",
+    AliasingError,
+)
+def argument_stored_to_under_its_outside_name():
+    total = VECTOR.copy()
+
+    def added(x):
+        total[0] = 1.0
+        return np.sum(x * x)
+
+    as_it_is(added)(total)

@@ -179,14 +179,12 @@ def one_of_two_changed():
     gs.differentiable(raised)(TENSOR * 1, TENSOR * 2)
 
 
-@refused_when_run(
-    "`step` stores to the attribute `positive` what a call with Tensors does not follow"
-)
+@refused_when_run("`step` stores to the attribute `positive` what is not followed")
 def attribute_on_one_path():
     gs.differentiable(Log().step)(TENSOR)
 
 
-@refused_when_run("`kept` stores in `held` what a call with Tensors does not follow")
+@refused_when_run("`kept` stores in `held` what is not followed")
 def dict_of_what_is_no_result():
     held = {}
 

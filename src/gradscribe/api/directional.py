@@ -16,11 +16,12 @@ from gradscribe.api.functional import Gradient, check_scalar
 from gradscribe.api.partly_compiled import PartialCall
 from gradscribe.api.pointwise import OfFunction, OfGradient, Pointwise
 from gradscribe.api.recorded_transforms import Compile, RecordedPullback, compiles
+from gradscribe.api.stored_outside import StoredOutside
 from gradscribe.api.transform import Transform
 from gradscribe.compiler import Primal, Target, partial_target, target_of
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.given_leaves import matched
-from gradscribe.compiler.leaves import copied, unwrapped
+from gradscribe.compiler.leaves import copied
 from gradscribe.errors import ArgumentError, SourceNotFoundError
 from gradscribe.ir.trees import unflatten
 from gradscribe.ir.types import is_differentiable
@@ -67,22 +68,25 @@ class _Call:
         self._find()
 
     def _find(self) -> None:
-        self.primal, values = self._target.program.find(self._values)
-        leaves = self.primal.layout.leaves(values)
-        self.primal.check_changed(values, leaves)
-        self.leaves = tuple(map(unwrapped, leaves))
+        self.primal, self._matched = self._target.program.find(self._values)
+        leaves = self.primal.layout.leaves(self._matched)
+        self.primal.check_changed(self._matched, leaves)
+        self.leaves = tuple(self.primal.layout.plain(leaves))
         self.point = self._point(self.primal)
 
     def _point(self, primal: Primal) -> Pointwise:
         argnums = tuple(range(self._first, self._first + self._count))
         active = primal.active_leaves(argnums)
-        key = (_Call, active, self._gradient.chain if self._gradient else None)
+        chain = self._gradient.chain if self._gradient else None
+        key = (_Call, active, chain, self._first, tuple(n for n, _ in self._target.keywords))
         found: Pointwise | None = primal.plans.get(key)
         if found is None:
+            stored = StoredOutside.of(primal, self._target)
             if self._gradient is None:
-                found = OfFunction(primal, active)
+                found = OfFunction(primal, active, stored)
             else:
-                found = OfGradient(primal, self._gradient.leaf_chain(self._target, primal), active)
+                leaves = self._gradient.leaf_chain(self._target, primal)
+                found = OfGradient(primal, leaves, active, stored)
             primal.plans[key] = found
         return found
 
@@ -106,6 +110,21 @@ class _Call:
             if self.primal.match(self._values) is not None:
                 return result
             self._find()
+
+    def stored(self, leaves: Sequence[Any]) -> Sequence[Any]:
+        """The leaves of the result, of those and what is new in what the function stores outside:
+        that is stored."""
+        if self.point.stored is None:
+            return leaves
+        count = len(self.point.function.body.yields)
+        self.point.stored.store(self._matched, self._target, leaves[count:])
+        return leaves[:count]
+
+    def store(self) -> None:
+        """Store what the function stores outside, computed apart."""
+        if self.point.stored is not None:
+            new = self.point.stored.new(self.leaves)
+            self.point.stored.store(self._matched, self._target, new)
 
     def result(self, leaves: Sequence[Any]) -> Any:
         """The result of the function, from its leaves."""
@@ -217,7 +236,8 @@ def _vjp(call: _Call) -> tuple[Any, Pullback]:
         copied(leaf) if position in shared or isinstance(leaf, list) else leaf
         for position, leaf in enumerate(out)
     ]
-    return call.result(own), Pullback(call, record, out)
+    count = len(call.point.function.body.yields)
+    return call.result(call.stored(own)), Pullback(call, record, out[:count])
 
 
 def _recorded(call: _Call) -> tuple[tuple[Any, ...], Any]:
@@ -260,7 +280,8 @@ def jvp(
 def _jvp(call: _Call, tangents: Sequence[Any]) -> tuple[Any, Any]:
     results = call.run(lambda call: call.point.tangent(call.leaves, call.directions(tangents)))
     yields = call.point.function.body.yields
-    out, d_out = results[: len(yields)], iter(results[len(yields) :])
+    count = len(results) - sum(is_differentiable(value.type) for value in yields)
+    out, d_out = call.stored(results[:count]), iter(results[count:])
     tangent = [next(d_out) if is_differentiable(value.type) else None for value in yields]
     return call.result(out), call.result(tangent)
 
@@ -300,7 +321,9 @@ def hvp(
 
 def _hvp(call: _Call, vector: Sequence[Any]) -> Any:
     check_scalar(call.point.function, has_aux=False, location=call.primal.location)
-    return call.run(lambda call: _of_scalar(call, vector))
+    result = call.run(lambda call: _of_scalar(call, vector))
+    call.store()
+    return result
 
 
 def _of_one_length(primals: Any, tangents: Any) -> tuple[Any, Any]:
@@ -315,7 +338,8 @@ def _of_one_length(primals: Any, tangents: Any) -> tuple[Any, Any]:
 
 def _of_scalar(call: _Call, vector: Sequence[Any]) -> tuple[Any, ...]:
     """The function runs once: what it draws and prints is that of one call."""
-    return call.by_argument(call.point.second_order(call.leaves, [1.0], call.directions(vector)))
+    found = call.point.second_order(call.leaves, [1.0], call.directions(vector))
+    return call.by_argument(found)
 
 
 def second_order(

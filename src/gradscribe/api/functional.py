@@ -16,7 +16,8 @@ import numpy as np
 
 from gradscribe.api import recorded_transforms
 from gradscribe.api.recorded_transforms import Compile
-from gradscribe.api.transform import Plan, Run, Transform, prepared
+from gradscribe.api.stored_outside import StoredOutside
+from gradscribe.api.transform import Plan, Run, Transform, beside, prepared
 from gradscribe.compiler import Primal, Target, argument_numbers, partial_target, target_of
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.higher_order import nested_gradient
@@ -99,6 +100,9 @@ class Gradient(Transform):
             generated = primal.specialization(active).generated_forward
             return Plan(prepared(primal, generated), generated)
         seeded = check_scalar(primal.function, self.has_aux, primal.location)
+        stored = StoredOutside.of(primal, target)
+        if stored is not None:
+            return self._storing_plan(target, primal, active, stored)
         special = primal.specialization(active, seeded)
         generated = special.generated_gradient
         if self.with_value or self.has_aux:
@@ -113,6 +117,24 @@ class Gradient(Transform):
             run = _then(run, arrange)
         return Plan(run, generated)
 
+    def _storing_plan(
+        self, target: Target, primal: Primal, active: tuple[int, ...], stored: StoredOutside
+    ) -> Plan:
+        """That of a function that stores outside of its arguments."""
+        special, arrange = primal.storing_specialization(active, (0,)), self._arrange(target)
+        generated = special.generated_changes_and_gradient
+        if self.with_value or self.has_aux:
+            generated = special.generated_value_and_gradient
+        run = prepared(primal, generated, *special.default_seeds())
+
+        def result(found: tuple[Any, Any]) -> tuple[Any, Any]:
+            first, gradient = found[0], arrange(found[1])
+            if self.with_value:
+                return (first[0], gradient), first[1]
+            return ((gradient, first[0][1]), first[1]) if self.has_aux else (gradient, first)
+
+        return Plan(_then(run, result), generated, stored)
+
     def _nested_plan(self, target: Target, primal: Primal) -> Plan:
         """The gradient of a gradient: see `higher_order`."""
         chain = self.leaf_chain(target, primal)
@@ -121,8 +143,10 @@ class Gradient(Transform):
         )
         run, arrange = prepared(primal, generated), self._arrange(target)
         if self.with_value:
-            return Plan(_then(run, lambda pair: (pair[0], arrange(pair[1]))), generated)
-        return Plan(_then(run, arrange), generated)
+            run = _then(run, lambda pair: (pair[0], arrange(pair[1])))
+        else:
+            run = _then(run, arrange)
+        return beside(run, generated, StoredOutside.of(primal, target))
 
     def leaf_chain(self, target: Target, primal: Primal) -> list[tuple[int, ...]]:
         """The leaves of each gradient of the chain; all but the last must be one number."""

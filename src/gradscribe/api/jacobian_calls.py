@@ -7,8 +7,7 @@ call has the structure of its result, with that of the arguments in place of eac
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -32,27 +31,16 @@ from gradscribe.frontend.calls import handlers
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static, TupleOf
 from gradscribe.ir.affine import Affine
-from gradscribe.ir.core import Block, Function, Operation, Value, walk
+from gradscribe.ir.core import Function, Value, walk
 from gradscribe.ir.lengths import Facts
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
 from gradscribe.ir.types import Array, Scalar, is_complex, is_differentiable
 from gradscribe.ir.types import Sequence as ListOf
-from gradscribe.primitives.control import (
-    ASSERT,
-    ATTEMPT,
-    CAUGHT,
-    ENTER,
-    EXIT,
-    RAISE,
-    RESUMED,
-    attempted,
-    finally_done,
-)
 from gradscribe.primitives.gauge import determined
 from gradscribe.primitives.typing import dims_of, product
 from gradscribe.transforms import tangent
+from gradscribe.transforms.silence import effect_of, silenced
 from gradscribe.transforms.simplify import simplify
-from gradscribe.transforms.sink import has_effect
 
 Mode = Literal["auto", "forward", "reverse"]
 Blocks = dict[tuple[int, int], Any]
@@ -117,7 +105,7 @@ def call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: Any
     if not spec.holomorphic:
         _check_real(lowering, node, arguments, [call.function.body.yields[i] for i in results])
     mode = _cheaper(lowering, call, active, results) if spec.mode == "auto" else spec.mode
-    if mode == "forward" and _effect_of(call) is not None:
+    if mode == "forward" and effect_of(silenced(call.function)) is not None:
         _refuse_effects(lowering, node)
     checked = is_gradient(function)
     tangents = {leaf: _along(call, leaf, results, checked) for leaf in active if mode == "forward"}
@@ -203,7 +191,7 @@ def _cheaper(
 ) -> Mode:
     """The mode that takes fewer runs; later calls with other lengths are compiled anew where that
     makes it the other one."""
-    if _effect_of(call) is not None:
+    if effect_of(silenced(call.function)) is not None:
         return "reverse"
     facts = lowering.builder.facts
     inputs = _count(facts, [call.function.body.parameters[leaf] for leaf in active])
@@ -227,38 +215,6 @@ def _count(facts: Facts, leaves: Sequence[Value]) -> Affine | None:
     return total
 
 
-def _effect_of(call: Outlined) -> Operation | None:
-    """An operation that is to run once for a call. (An error ends all runs, and what handles one,
-    or says how numbers are computed, is over when a run is.)"""
-    body = call.function.body
-    is_handled = any(o.primitive is CAUGHT for o in walk(body))
-    within = walk(body) if is_handled else _not_raising(body)
-    return next((o for o in within if not o.regions and has_effect(o) and not _repeats(o)), None)
-
-
-def _not_raising(block: Block) -> Iterator[Operation]:
-    """All operations but those on the way to an error, such as the making of its text."""
-    if any(operation.primitive is RAISE for operation in block.operations):
-        return
-    for operation in block.operations:
-        yield operation
-        for region in operation.regions:
-            yield from _not_raising(region)
-
-
-def _repeats(operation: Operation) -> bool:
-    """Whether what an operation does besides giving results does not outlast a run, or is a
-    warning, of which Python shows the first."""
-    callee = operation.callee
-    if callee is warnings.warn:
-        return True
-    if operation.primitive in (ENTER, EXIT):
-        return callee in (*RESUMED, attempted, finally_done)
-    if isinstance(callee, type) and issubclass(callee, BaseException):
-        return True
-    return operation.primitive in (RAISE, ASSERT, ATTEMPT, CAUGHT)
-
-
 # -- the modes -----------------------------------------------------------------------------------
 
 
@@ -268,7 +224,8 @@ def _reverse(
     blocks: Blocks = {}
     likes = TupleOf(tuple(lowering.wrap(call.operands[leaf]) for leaf in active))
     for leaf in results:
-        only = replace(call, function=only_results(call.function, (leaf,)))
+        function = call.function if leaf == results[0] else silenced(call.function)
+        only = replace(call, function=only_results(function, (leaf,)))
         if _is_real_number(call.function.body.yields[leaf]):
             both = Stages(only.function, tuple(active)).value_and_gradient
             _, *gradients = inline_with_one(lowering, node, both, call.operands)
@@ -290,8 +247,9 @@ def _pull(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 
 
 def _along(call: Outlined, leaf: int, results: Sequence[int], checked: bool) -> Function:
-    """The tangents of results along one leaf of the arguments. checked: of `is_gradient`."""
-    function = flat(only_results(call.function, results))
+    """The tangents of results along one leaf of the arguments, by code that does nothing besides.
+    checked: of `is_gradient`."""
+    function = flat(silenced(only_results(call.function, results)))
     return simplify(tangent_only(tangent.differentiate(function, (leaf,), of_gradient=checked)))
 
 
@@ -325,9 +283,9 @@ def _forward(
 def _refuse_effects(lowering: Lowering, node: Any) -> None:
     lowering.unsupported(
         node,
-        "forward mode through a function that draws random numbers, or prints: it runs once "
+        "forward mode through a function that draws random numbers, or reads: it runs once "
         "for each element of its arguments",
-        "use `gs.jacrev`, or draw and print outside of the function",
+        "use `gs.jacrev`, or draw and read outside of the function",
     )
 
 

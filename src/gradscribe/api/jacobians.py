@@ -19,6 +19,7 @@ from gradscribe.api import jacobian_calls, recorded_transforms
 from gradscribe.api.functional import Argnums, Gradient
 from gradscribe.api.jacobian_calls import Derivative, Mode
 from gradscribe.api.recorded_transforms import Compile, compiles
+from gradscribe.api.stored_outside import StoredOutside
 from gradscribe.api.transform import Plan, Transform, prepared
 from gradscribe.api.transform_calls import of_function
 from gradscribe.compiler import Primal, Target, argument_numbers, partial_target, target_of
@@ -93,8 +94,12 @@ class Jacobian(Transform):
         )
 
     def plan(self, target: Target, primal: Primal) -> Plan:
-        generated = Generated(lambda: simplify(primal.function))
-        return Plan(prepared(primal, generated), generated)
+        stored = StoredOutside.of(primal, target)
+        if stored is None:
+            generated = Generated(lambda: simplify(primal.function))
+        else:
+            generated = Generated(lambda: simplify(stored.function))
+        return Plan(prepared(primal, generated), generated, stored)
 
 
 @shortened

@@ -6,16 +6,19 @@ wants of that function, and `Inlined` appends it to the program, in one piece or
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gradscribe.api import outlined_stores
+from gradscribe.compiler.storing import computed_apart
 from gradscribe.frontend import inputs
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.instances import new_instance
 from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.interface import Argument
 from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf
 from gradscribe.ir.core import Block, Function, Operation, Parameter, Value, walk
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
@@ -53,7 +56,7 @@ def outline(
     spans: list[range] = []
     bound = []
     taken: set[str] = set()
-    before = dict(lowering.contents)
+    before, views = dict(lowering.contents), dict(lowering.views)
     for number, item in enumerate(arguments):
         if isinstance(item, ObjectRef):  # what is read of it is read from outside
             parameters.append(Parameter(unused(f"argument_{number}", taken), Constant(None), ()))
@@ -70,21 +73,37 @@ def outline(
         operands += leaves
         bound.append(inner)
     given = [leaf for parameter in parameters for leaf in parameter.leaves]
+    held = dict(lowering.contents)
     with lowering.builder.block(given) as operations:
         result = calls.call(lowering, node, function, tuple(bound), keywords)
         tree, yields = result_tree(lowering, result)
-    if any(lowering.contents[storage] is not held for storage, held in before.items()):
-        lowering.unsupported(
-            node,
-            "the function that is differentiated here changes an array or list outside of it",
-            "let it return what it computes",
-        )
+    lowering.views = views
+    for outer, inner in zip(arguments, bound, strict=True):
+        if inner is not outer and outlined_stores.is_changed(lowering, inner, held):
+            lowering.changes.handed.update(storages(lowering, outer))
     own = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
     free = _free_values(Block(own, tuple(operations), tuple(yields)))
     parameters += [Parameter(f"outer_{i}", Leaf(), (value,)) for i, value in enumerate(free)]
     body = Block((*own, *free), tuple(operations), tuple(yields))
     outlined = Function("function", tuple(parameters), body, tree, lowering.builder.facts)
-    return Outlined(outlined, (*operands, *free), tuple(spans))
+    call = Outlined(outlined, (*operands, *free), tuple(spans))
+    _store(lowering, node, call, before)
+    return call
+
+
+def _store(lowering: Lowering, node: Any, call: Outlined, before: Mapping[Storage, Any]) -> None:
+    """Let the program have stored what the call stores outside of its arguments: that is computed
+    apart from what the call returns. before: the contents of all memory before the call."""
+    changed = outlined_stores.changed(lowering, before)
+    if not changed:
+        return
+    made = {*call.function.body.parameters}
+    made.update(result for o in call.function.body.operations for result in o.results)
+    reached = outlined_stores.reached(lowering, node, changed)
+    new = [value for value in reached if value in made]
+    function = computed_apart(call.function, new)
+    values = inline(lowering, function, call.operands)
+    outlined_stores.renew(lowering, node, changed, dict(zip(new, values, strict=True)))
 
 
 def _free_values(block: Block) -> list[Value]:

@@ -10,14 +10,16 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
+from gradscribe.api.stored_outside import StoredOutside
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.higher_order import Chain, nested_gradient, nested_pullback
 from gradscribe.compiler.leaves import zero_like
 from gradscribe.compiler.program import Primal
 from gradscribe.compiler.stages import flat, tangent_only
 from gradscribe.ir.core import Function
-from gradscribe.ir.types import is_differentiable
+from gradscribe.ir.types import Opaque, is_differentiable
 from gradscribe.transforms import tangent
+from gradscribe.transforms.silence import silenced
 from gradscribe.transforms.simplify import simplify
 
 Leaves = Sequence[Any]
@@ -26,7 +28,9 @@ Leaves = Sequence[Any]
 class Pointwise(Protocol):
     """function: its IR. active: the leaves that are differentiated. seeds: the result leaves
     that have cotangents. record_inputs, record_outputs: the argument and result leaves whose
-    memory the record refers to. pullback_source: the generated code of the pullback."""
+    memory the record refers to. pullback_source: the generated code of the pullback. stored: what
+    is done with what it stores outside (None: nothing); then what is new comes after the leaves of
+    the result."""
 
     @property
     def function(self) -> Function: ...
@@ -40,6 +44,8 @@ class Pointwise(Protocol):
     def record_outputs(self) -> Sequence[int]: ...
     @property
     def pullback_source(self) -> str: ...
+    @property
+    def stored(self) -> StoredOutside | None: ...
 
     def compile_pullback(self) -> None:
         """Make what `forward` and `pullback` run."""
@@ -66,11 +72,16 @@ class Pointwise(Protocol):
 class OfFunction:
     """Of a user's function."""
 
-    def __init__(self, primal: Primal, active: tuple[int, ...]) -> None:
+    def __init__(
+        self, primal: Primal, active: tuple[int, ...], stored: StoredOutside | None
+    ) -> None:
         self._special = primal.specialization(active)
         self.function = primal.function
         self.active = active
+        self.stored = stored
         self.seeds = self._special.stages.seeds
+        if stored is not None:
+            self._special = primal.storing_specialization(active, self.seeds)
 
     @property
     def record_inputs(self) -> Sequence[int]:
@@ -88,8 +99,13 @@ class OfFunction:
         derivatives = self._special.derivatives
         derivatives.adjoint, derivatives.forward  # noqa: B018
 
+    @property
+    def _tangent_code(self) -> Generated:
+        special = self._special
+        return special.flat_tangent if self.stored is None else special.flat_tangent_of_seeds
+
     def compile_tangent(self) -> None:
-        self._special.flat_tangent.callable  # noqa: B018
+        self._tangent_code.callable  # noqa: B018
 
     def compile_second_order(self) -> None:
         self._special.derivatives.second_order  # noqa: B018
@@ -103,7 +119,7 @@ class OfFunction:
         return self._special.derivatives.adjoint(record, *cotangents)
 
     def tangent(self, leaves: Leaves, directions: Leaves) -> tuple[Any, ...]:
-        results: tuple[Any, ...] = self._special.flat_tangent.callable(*leaves, *directions)
+        results: tuple[Any, ...] = self._tangent_code.callable(*leaves, *directions)
         return results
 
     def second_order(self, leaves: Leaves, cotangents: Leaves, directions: Leaves) -> Any:
@@ -115,13 +131,21 @@ class OfFunction:
 class OfGradient:
     """Of a gradient of a user's function, or a gradient of that, and so on: the chain."""
 
-    def __init__(self, primal: Primal, chain: Chain, active: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        primal: Primal,
+        chain: Chain,
+        active: tuple[int, ...],
+        stored: StoredOutside | None,
+    ) -> None:
         self._primal = primal
+        self.stored = stored
         self._chain = chain
         inner = {leaf for leaves in chain for leaf in leaves}
         self.active = active
         self._all = tuple(sorted({*active, *inner}))
-        self.record_inputs = range(len(primal.function.body.parameters))
+        leaves = primal.function.body.parameters
+        self.record_inputs = [i for i, x in enumerate(leaves) if not isinstance(x.type, Opaque)]
         self.record_outputs = ()
 
     @cached_property
@@ -143,7 +167,7 @@ class OfGradient:
 
     @cached_property
     def _pullback_code(self) -> Generated:
-        return Generated(lambda: self._pullback)
+        return Generated(lambda: silenced(self._pullback))
 
     @cached_property
     def _tangent_code(self) -> Generated:
@@ -176,14 +200,18 @@ class OfGradient:
 
     def forward(self, leaves: Leaves) -> tuple[tuple[Any, ...], Any]:
         self._pullback_code.callable  # noqa: B018  (made now, while more may still be assumed)
-        return self._value_code.callable(*leaves), leaves
+        return (*self._value_code.callable(*leaves), *self._new(leaves)), leaves
 
     def pullback(self, record: Any, cotangents: Leaves) -> tuple[Any, ...]:
         return self._picked(self._pullback_code.callable(*record, *cotangents))
 
     def tangent(self, leaves: Leaves, directions: Leaves) -> tuple[Any, ...]:
         results: tuple[Any, ...] = self._tangent_code.callable(*leaves, *directions)
-        return results
+        count = len(self.function.body.yields)
+        return (*results[:count], *self._new(leaves), *results[count:])
+
+    def _new(self, leaves: Leaves) -> Sequence[Any]:
+        return () if self.stored is None else self.stored.new(leaves)
 
     def second_order(self, leaves: Leaves, cotangents: Leaves, directions: Leaves) -> Any:
         return self._picked(self._second_order_code.callable(*leaves, *cotangents, *directions))

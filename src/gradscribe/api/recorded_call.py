@@ -122,7 +122,8 @@ class _Call:
         self._unknown = tuple(reached_unknown(primal.lowered.effectful, active))
         self._stored = primal.lowered.stored
         self._distinct = primal.lowered.distinct
-        self._write_back = WriteBack(primal) if primal.lowered.has_effects else None
+        start = len(primal.function.body.yields)
+        self._write_back = WriteBack(primal, start) if primal.lowered.has_effects else None
         results = primal.lowered.effectful.body.yields
         returns_lists = any(isinstance(value.type, SequenceType) for value in results)
         types = [type_ for argument in primal.arguments for type_ in argument.types]

@@ -7,7 +7,6 @@ from typing import Any
 
 from gradscribe.api.differentiable import DifferentiableFunction
 from gradscribe.compiler import target_of
-from gradscribe.compiler.leaves import unwrapped
 from gradscribe.runtime.graph.trace import Graph, traced
 from gradscribe.tracebacks import shortened
 
@@ -34,7 +33,7 @@ def trace(function: Callable[..., Any], *args: Any, **keywords: Any) -> Graph:
         function = function.__gradscribe_function__
     target = target_of(function)
     primal, matched = target.program.find(target.values(args, keywords))
-    leaves = [unwrapped(leaf) for leaf in primal.layout.leaves(matched)]
+    leaves = primal.layout.plain(primal.layout.leaves(matched))
     active = primal.active_leaves(None)
     derivatives = primal.effectful_specialization(active).derivatives
     return traced(*derivatives.primal_call(leaves))

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from gradscribe.api import recorded_transforms
 from gradscribe.api.copying import CopiedAsFunction
 from gradscribe.api.partly_compiled import PartialCall
 from gradscribe.api.recorded_transforms import Compile
+from gradscribe.api.stored_outside import StoredOutside
 from gradscribe.compiler import Primal, Target
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.generated import Generated
-from gradscribe.compiler.leaves import unwrapped
 from gradscribe.compiler.partly import compiled_as_a_whole
 from gradscribe.errors import NotSpecializedError, SourceNotFoundError
 from gradscribe.frontend.calls.recorded_functions import copied
@@ -30,10 +31,13 @@ Run = Callable[[Values], Any]
 
 
 class Plan(NamedTuple):
-    """What is done at a call once its lowering is known, and the code that does it."""
+    """What is done at a call once its lowering is known, and the code that does it. stored: what
+    becomes of what the function stores outside; then `run` gives a pair, of the result and what is
+    new."""
 
     run: Run
     generated: Generated
+    stored: StoredOutside | None = None
 
 
 class Transform(CopiedAsFunction, ABC):
@@ -72,6 +76,12 @@ class Transform(CopiedAsFunction, ABC):
     def compiled(self) -> Target:
         """What is lowered for a call."""
 
+    @cached_property
+    def _plan_key(self) -> Hashable:
+        """What tells its plans from those of others: what the callable gives counts, too."""
+        target = self.compiled
+        return self._key, len(target.first), tuple(name for name, _ in target.keywords)
+
     @abstractmethod
     def unbound(self) -> Transform:
         """The transform of the function that a method, a partial or an object calls (`target`),
@@ -92,10 +102,12 @@ class Transform(CopiedAsFunction, ABC):
             target = self.compiled.of_call(len(args))
             values = target.values(args, keywords)
             primal, matched = target.program.find(values)
-            plan = primal.plans.get(self._key)
+            plan = primal.plans.get(self._plan_key)
             if plan is None:
                 plan, matched = self._make_plan(target, values)
             self._latest = plan
+            if plan.stored is not None:
+                return _run_and_store(plan, matched, target)
             return plan.run(matched)
         except Exception as error:
             shorten(error)
@@ -125,15 +137,17 @@ class Transform(CopiedAsFunction, ABC):
         plan, matched = self._make_plan(target, values)
         self._latest = plan
         primal, matched = target.program.find(values)
+        if plan.stored is not None:
+            return primal, functools.partial(_run_and_store, plan, matched, target)
         return primal, functools.partial(plan.run, matched)
 
     def _make_plan(self, target: Target, values: Values) -> tuple[Plan, Values]:
         """Compile for this call; compiling may assume more of the arguments than before."""
         while True:
             primal, matched = target.program.find(values)
-            plan = primal.plans.get(self._key)
+            plan = primal.plans.get(self._plan_key)
             if plan is None:
-                plan = primal.plans[self._key] = self.plan(target, primal)
+                plan = primal.plans[self._plan_key] = self.plan(target, primal)
                 if primal.match(values) is None:
                     continue
             return plan, matched
@@ -169,6 +183,21 @@ class Transform(CopiedAsFunction, ABC):
         return self._latest.generated.source
 
 
+def _run_and_store(plan: Plan, values: Values, target: Target) -> Any:
+    result, new = plan.run(values)
+    assert plan.stored is not None
+    plan.stored.store(values, target, new)
+    return result
+
+
+def beside(run: Run, generated: Generated, stored: StoredOutside | None) -> Plan:
+    """The plan to run this, where what is stored outside is computed apart."""
+    if stored is None:
+        return Plan(run, generated)
+    new = stored.new_of_call
+    return Plan(lambda values: (run(values), new(values)), generated, stored)
+
+
 def prepared(primal: Primal, generated: Generated, *more: Any) -> Run:
     """Runs generated code on the values of a call, and these arguments more."""
     function, layout = generated.callable, primal.layout
@@ -177,7 +206,7 @@ def prepared(primal: Primal, generated: Generated, *more: Any) -> Run:
         def run_on_leaves(values: Values) -> Any:
             leaves = layout.leaves(values)
             primal.check_changed(values, leaves)
-            return function(*layout.arguments(list(map(unwrapped, leaves))), *more)
+            return function(*layout.arguments(layout.plain(leaves)), *more)
 
         return run_on_leaves
     return lambda values: function(*values[1:], *more)

@@ -40,7 +40,8 @@ def refuse_unclear(primal: Primal, leaves: Sequence[Any]) -> None:
 class WriteBack:
     """What is done with the changes of one lowering, after each call."""
 
-    def __init__(self, primal: Primal) -> None:
+    def __init__(self, primal: Primal, start: int) -> None:
+        """start: the number of the first leaf of the changes."""
         changes = primal.lowered.changes
         self._name = primal.name
         self._targets = getter(argument(c.argument) + steps_text(c.steps) for c in changes)
@@ -48,7 +49,6 @@ class WriteBack:
         self._of_items = of_items
         self._changes_twice = any(map(operator.and_, of_items, [c.rearranged for c in changes]))
         self._steps: list[tuple[Callable[[Sequence[Any]], Any], slice]] = []
-        start = len(primal.function.body.yields)
         for change in changes:
             stop = start + count_leaves(change.tree)
             self._steps.append((builder(change.tree), slice(start, stop)))
@@ -91,9 +91,8 @@ class _Attributes:
         for change in primal.lowered.attributes:
             if change.tree is None:
                 raise UnsupportedError(
-                    f"`{primal.name}` stores to the attribute `{change.name}` what a call with "
-                    "Tensors does not follow",
-                    "store numbers, Tensors, or lists, tuples and dicts of them, on every path",
+                    f"`{primal.name}` stores to the attribute `{change.name}` what is not followed",
+                    "store numbers, arrays, or lists, tuples and dicts of them, on every path",
                     primal.location,
                 )
             stop = start + count_leaves(change.tree)
@@ -119,9 +118,8 @@ class _Containers:
         for change in self._changes:
             if change.tree is None:
                 raise UnsupportedError(
-                    f"`{primal.name}` stores in `{change.name}` what a call with Tensors does "
-                    "not follow",
-                    "store numbers, Tensors, or lists, tuples and dicts of them, on every path",
+                    f"`{primal.name}` stores in `{change.name}` what is not followed",
+                    "store numbers, arrays, or lists, tuples and dicts of them, on every path",
                     primal.location,
                 )
             stop = start + count_leaves(change.tree)

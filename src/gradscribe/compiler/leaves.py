@@ -17,7 +17,7 @@ from gradscribe.compiler.item_texts import NAMESPACE, item_text
 from gradscribe.compiler.keys import array_of
 from gradscribe.frontend.interface import Argument
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
-from gradscribe.ir.types import Array, Sequence, Tuple, Type
+from gradscribe.ir.types import Array, Opaque, Sequence, Tuple, Type
 
 
 def leaf_expressions(tree: Tree, expression: str) -> Iterator[str]:
@@ -136,6 +136,7 @@ class Layout:
         types = [type_ for argument in arguments for type_ in argument.types]
         self.wrapped = any(map(is_wrapped, types))
         """Whether some leaf comes in a Tensor, which the generated code must not see."""
+        self._objects = frozenset(i for i, type_ in enumerate(types) if isinstance(type_, Opaque))
 
     @cached_property
     def leaves(self) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
@@ -143,6 +144,14 @@ class Layout:
         items = "".join(f"{text}, " for text in self._expressions)
         function: Callable[[Any], tuple[Any, ...]] = eval(f"lambda a: ({items})", NAMESPACE)
         return function
+
+    def plain(self, leaves: abc.Sequence[Any]) -> list[Any]:
+        """The leaves with arrays for Tensors; objects that are known by their class are themselves,
+        lists among them."""
+        return [
+            leaf if number in self._objects else unwrapped(leaf)
+            for number, leaf in enumerate(leaves)
+        ]
 
     @cached_property
     def arguments(self) -> Callable[[abc.Sequence[Any]], tuple[Any, ...]]:

@@ -405,7 +405,17 @@ class Primal:
         )
         if function is self.function:
             return self.specialization(active, seeded)
-        return Specialization(self, active, seeded, effectful=True)
+        return Specialization(self, active, seeded, "effectful")
+
+    def storing_specialization(
+        self, active: tuple[int, ...], seeded: tuple[int, ...]
+    ) -> Specialization:
+        """The derivatives of `Lowered.storing`, of these leaves of the result."""
+        key = ("storing", active, seeded)
+        found = self._specializations.get(key)
+        if found is None:
+            found = self._specializations[key] = Specialization(self, active, seeded, "storing")
+        return found
 
     def specialization(
         self, active: tuple[int, ...], seeded: tuple[int, ...] | None = None

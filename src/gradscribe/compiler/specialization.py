@@ -6,22 +6,22 @@ Nothing is transformed, printed or loaded before it is asked for.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from gradscribe.compiler.derivatives import Derivatives, of_structured
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.generated import Generated
-from gradscribe.compiler.leaves import unwrapped
 from gradscribe.compiler.signatures import type_text
-from gradscribe.compiler.stages import Stages, flat
+from gradscribe.compiler.stages import Stages, flat, only_results
 from gradscribe.errors import ArgumentError
 from gradscribe.ir.core import Function, callees
 from gradscribe.ir.printer import print_function
 from gradscribe.ir.types import Array, Scalar, Type
 from gradscribe.tracebacks import shortened
 from gradscribe.transforms.records.flatten_records import flatten_pair
+from gradscribe.transforms.simplify import simplify
 
 if TYPE_CHECKING:
     from gradscribe.compiler.program import Primal
@@ -39,13 +39,15 @@ class Specialization:
         primal: Primal,
         active: tuple[int, ...],
         seeded: tuple[int, ...] | None = None,
-        effectful: bool = False,
+        of: Literal["function", "effectful", "storing"] = "function",
     ) -> None:
-        """effectful: of `Lowered.effectful`, not of the user's function itself."""
+        """of: the user's function itself, or that of this name in `Lowered`."""
         self._primal = primal
         lowered = primal.lowered
-        self._own_results = lowered.new_results if effectful else len(self.result_types)
-        self.stages = Stages(lowered.effectful if effectful else primal.function, active, seeded)
+        function: Function = getattr(lowered, of)
+        results = len(function.body.yields)
+        self._own_results = lowered.new_results if of == "effectful" else results
+        self.stages = Stages(function, active, seeded)
 
     # -- generated functions ---------------------------------------------------------------
 
@@ -74,6 +76,11 @@ class Specialization:
         return Generated(lambda: self.stages.value_and_gradient, self._seed_default)
 
     @cached_property
+    def generated_changes_and_gradient(self) -> Generated:
+        """Of a function that returns a pair: its second part, and the gradient."""
+        return Generated(lambda: self.stages.second_and_gradient, self._seed_default)
+
+    @cached_property
     def generated_tangent(self) -> Generated:
         return Generated(lambda: self.stages.tangent)
 
@@ -81,6 +88,18 @@ class Specialization:
     def flat_tangent(self) -> Generated:
         """`(*leaves, *tangents of the active ones) -> (*results, *their tangents)`"""
         return Generated(lambda: flat(self.stages.tangent))
+
+    @cached_property
+    def flat_tangent_of_seeds(self) -> Generated:
+        """`flat_tangent`, with the tangents of the seeded results alone."""
+        stages = self.stages
+
+        def make() -> Function:
+            function = flat(stages.tangent)
+            results = len(stages.primal.body.yields)
+            return simplify(only_results(function, [*range(results), *stages.seeded_tangents]))
+
+        return Generated(make)
 
     @property
     def _seed_default(self) -> dict[str, str]:
@@ -161,7 +180,7 @@ class Specialization:
             return values[1:]
         found = layout.leaves(values)
         self._primal.check_changed(values, found)
-        leaves = list(map(unwrapped, found))
+        leaves = layout.plain(found)
         return layout.arguments(leaves) if layout.wrapped else values[1:]
 
     @cached_property

@@ -88,6 +88,17 @@ class Stages:
         name = f"{self.primal.name}_value_and_gradient"
         return _by_branch(replace(self.joined.function, name=name), self.joined.seeds)
 
+    @property
+    def second_and_gradient(self) -> Function:
+        """(arguments, *cotangents) -> (second part of a result that is a pair, gradient)"""
+        joined, whole = self.joined, self.joined.function
+        assert isinstance(self.primal.result, Node)
+        first, second = self.primal.result.children
+        body = replace(whole.body, yields=whole.body.yields[count_leaves(first) :])
+        name = f"{self.primal.name}_gradient"
+        result = Node(tuple, (second, joined.gradient))
+        return _by_branch(replace(whole, name=name, body=body, result=result), joined.seeds)
+
     @cached_property
     def tangent(self) -> Function:
         """(arguments, tangents) -> (result, its tangent)"""
@@ -103,6 +114,12 @@ class Stages:
     def _differentiable(self) -> tuple[int, ...]:
         types = [value.type for value in self.primal.body.yields]
         return tuple(i for i, type_ in enumerate(types) if is_differentiable(type_))
+
+    @property
+    def seeded_tangents(self) -> list[int]:
+        """Where the tangents of the seeds stand in the flat result of `tangent`."""
+        results = len(self.primal.body.yields)
+        return [results + self._differentiable.index(seed) for seed in self.seeds]
 
     @property
     def flat_tangent(self) -> Function:

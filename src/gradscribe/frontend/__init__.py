@@ -13,7 +13,7 @@ from typing import Any
 import gast
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend import inputs
+from gradscribe.frontend import inputs, kept_memory
 from gradscribe.frontend.calls import (
     builtin_functions,
     callables,
@@ -106,6 +106,7 @@ def lower(
         result = _run(lowering, Frame(source, function, names))
         lowering.builder.location = source.location(source.node)
         contexts.refuse_changed_mode(lowering)
+        kept_memory.at_the_end(lowering)
         return lowered(lowering, function, parameters, given, attributes, result)
     except (AlwaysRaisesError, EverOtherTypesError, MisfitError) as error:
         raise refusal(error) from None

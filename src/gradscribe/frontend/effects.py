@@ -49,7 +49,8 @@ class Effects:
     result, then of these, the argument leaf that it is, or is a view of (None: a new one). stored:
     the numbers of the changed argument leaves. distinct: those of the lists whose items are
     changed, each for itself. unclear: those that a store under a name of one of several arrays may
-    change, and numbers that `op=` changes if they are Tensors."""
+    change, and numbers that `op=` changes if they are Tensors. own_origins: for each leaf of these
+    alone, the argument leaf, or other leaf of these, that it is."""
 
     changes: tuple[Change, ...]
     attributes: tuple[AttributeChange, ...]
@@ -59,6 +60,7 @@ class Effects:
     stored: tuple[int, ...]
     distinct: tuple[int, ...]
     unclear: tuple[int, ...]
+    own_origins: tuple[Origin | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,7 @@ def effects_of(
     parameters: the leaves of its arguments and captures.
     """
     items = list(leaves_of(lowering, result))
+    results = len(items)
     changes: list[Change] = []
     leaves: list[Value] = []
     for change, values, below in _changes(lowering, given):
@@ -163,7 +166,8 @@ def effects_of(
     unclear = tuple(_unclear(lowering, given, parameters))
     origins = tuple(_origins(items, known))
     found = tuple(changes), tuple(of_objects), tuple(c.change for c in containers)
-    return Effects(*found, tuple(leaves), origins, stored, distinct, unclear)
+    own = tuple(_origins(items[results:], known))
+    return Effects(*found, tuple(leaves), origins, stored, distinct, unclear, own)
 
 
 def _changes(

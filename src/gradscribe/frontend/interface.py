@@ -235,6 +235,10 @@ class Lowered:
     origins: for each leaf of the result, then of all changes, of the attributes and the
         containers, the argument leaf that it is, or is a view of (None: it is a new one).
         effectful: the function that returns just the new ones, as one tuple.
+    storing: the function that returns a pair: the result, and a tuple of what is new in the
+        changes. stored_origins: for each leaf of the changes, the argument leaf, or other leaf of
+        the changes, that it is, or is a view of (None: it is a new one). handed: the arguments that
+        are given to a transform, whose function stores to a copy of them.
     """
 
     function: Function
@@ -250,6 +254,9 @@ class Lowered:
     unclear: tuple[int, ...] = ()
     contiguous: tuple[int, ...] = ()
     has_modes: bool = False
+    storing: Function | None = None
+    stored_origins: tuple[Origin | None, ...] = ()
+    handed: frozenset[int] = frozenset()
 
     @property
     def stores(self) -> bool:

@@ -3,7 +3,8 @@
 In the IR an array is a value, and a store makes a new one; unread code has pointers. So an array
 that such code is given, and may keep, gets a *handle*: an array of the running program which the
 code sees in its place, whichever call shows it. Before each further call of unread code the handle
-takes what the program holds, if that has changed; after the call the program reads it anew:
+takes what the program holds, if that has changed, and at the end; after the call the program reads
+it anew:
 
     c_kept = c.copy()                    np.copyto(c_kept, c)
     remember(c_kept)                     scale_remembered(0.5)
@@ -16,7 +17,7 @@ that could be seen after it (`Storage.kept`); calls that may use it are refused.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -56,12 +57,21 @@ def before_call(
     lowering.kept.calls += 1
     handles = handle(lowering, given)
     _refuse_without_handle(lowering, node, name, handles)
+    _renew(lowering, handles)
+    return {storage: kept.array for storage, kept in handles.items()}
+
+
+def at_the_end(lowering: Lowering) -> None:
+    """Let whoever has kept memory find in it what the program has stored since."""
+    _renew(lowering, handle(lowering, ()))
+
+
+def _renew(lowering: Lowering, handles: Mapping[Storage, Handle]) -> None:
     for storage, kept in handles.items():
         contents = lowering.contents[storage]
         if kept.held is not contents:
             lowering.plain(RENEW, {"x": kept.array, "value": contents})
             kept.held = contents
-    return {storage: kept.array for storage, kept in handles.items()}
 
 
 def after_call(lowering: Lowering, storage: Storage, call: Value) -> Value:

@@ -63,6 +63,9 @@ def lowered(
         effects.unclear,
         tuple(n for n, leaf in enumerate(values) if leaf in lowering.assumed_contiguous),
         lowering.has_modes,
+        _storing(plain, effects),
+        effects.own_origins,
+        frozenset(g.argument for g in given if g.storage in lowering.changes.handed),
     )
 
 
@@ -101,3 +104,13 @@ def _effectful(plain: Function, effects: Effects) -> Function:
     every = zip((*body.yields, *effects.leaves), origins, strict=True)
     new = tuple(leaf for leaf, origin in every if origin is None)
     return replace(plain, body=replace(body, yields=new), result=Node(tuple, (LEAF,) * len(new)))
+
+
+def _storing(plain: Function, effects: Effects) -> Function:
+    """The function that returns a pair: its result, and what is new in what it leaves changed."""
+    every = zip(effects.leaves, effects.own_origins, strict=True)
+    new = tuple(leaf for leaf, origin in every if origin is None)
+    result = Node(tuple, (plain.result, Node(tuple, (LEAF,) * len(new))))
+    return replace(
+        plain, body=replace(plain.body, yields=(*plain.body.yields, *new)), result=result
+    )

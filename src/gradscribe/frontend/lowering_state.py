@@ -40,7 +40,8 @@ class Changes:
 
     stored: the memory that is stored to. roots: that, and for items of lists the list. augmented:
     the numbers to which `op=` is applied. distinct: lists whose items are stored to, each for
-    itself. rearranged: lists that get other items.
+    itself. rearranged: lists that get other items. handed: what is given to a transform, whose
+    function stores to a copy of it.
     """
 
     stored: set[Storage] = field(default_factory=set)
@@ -48,6 +49,7 @@ class Changes:
     augmented: set[Value] = field(default_factory=set)
     distinct: set[Storage] = field(default_factory=set)
     rearranged: set[Storage] = field(default_factory=set)
+    handed: set[Storage] = field(default_factory=set)
 
 
 @dataclass(eq=False, slots=True)

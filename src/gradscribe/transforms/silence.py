@@ -3,14 +3,29 @@
 The derivatives of a call that has run already are computed by code of their own, which is not to
 do all that again. A call whose value is read stays: only a function that draws, or reads, gives
 such.
+`effect_of` finds what a function does that must not be done twice.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 
 from gradscribe.ir.core import Block, Function, Operation, Value, walk
-from gradscribe.primitives.control import EFFECT
+from gradscribe.primitives.control import (
+    ASSERT,
+    ATTEMPT,
+    CAUGHT,
+    EFFECT,
+    ENTER,
+    EXIT,
+    RAISE,
+    RESUMED,
+    attempted,
+    finally_done,
+)
+from gradscribe.transforms.sink import has_effect
 
 
 def silenced(function: Function) -> Function:
@@ -50,3 +65,35 @@ def _operation(operation: Operation, read: set[Value]) -> Operation:
     if all(new is old for new, old in zip(regions, operation.regions, strict=True)):
         return operation
     return replace(operation, regions=regions)
+
+
+def effect_of(function: Function) -> Operation | None:
+    """An operation that is to run once for a call. (An error ends all runs, and what handles one,
+    or says how numbers are computed, is over when a run is.)"""
+    body = function.body
+    is_handled = any(o.primitive is CAUGHT for o in walk(body))
+    within = walk(body) if is_handled else _not_raising(body)
+    return next((o for o in within if not o.regions and has_effect(o) and not _repeats(o)), None)
+
+
+def _not_raising(block: Block) -> Iterator[Operation]:
+    """All operations but those on the way to an error, such as the making of its text."""
+    if any(operation.primitive is RAISE for operation in block.operations):
+        return
+    for operation in block.operations:
+        yield operation
+        for region in operation.regions:
+            yield from _not_raising(region)
+
+
+def _repeats(operation: Operation) -> bool:
+    """Whether what an operation does besides giving results does not outlast a run, or is a
+    warning, of which Python shows the first."""
+    callee = operation.callee
+    if callee is warnings.warn:
+        return True
+    if operation.primitive in (ENTER, EXIT):
+        return callee in (*RESUMED, attempted, finally_done)
+    if isinstance(callee, type) and issubclass(callee, BaseException):
+        return True
+    return operation.primitive in (RAISE, ASSERT, ATTEMPT, CAUGHT)

@@ -1,0 +1,125 @@
+"""What a call stores outside of its arguments, where it is lowered into a function of its own.
+
+There such stores are values of that function. The program around it is to hold the same objects,
+of values of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from gradscribe.frontend.lowering import Lowering
+from gradscribe.frontend.memory import storages
+from gradscribe.frontend.values import (
+    BoundMethod,
+    DictRef,
+    Either,
+    InstanceRef,
+    ListRef,
+    ObjectRef,
+    PartialOf,
+    Ref,
+    Static,
+    Storage,
+    TupleOf,
+    Unbound,
+)
+from gradscribe.ir.core import SliceOf, Value
+
+Renew = Callable[[Value], Value]
+
+
+def changed(lowering: Lowering, before: Mapping[Storage, Any]) -> list[Storage]:
+    """The memory that holds something else than before, of what was there, or was found outside
+    since."""
+    held = {**lowering.outside.entered, **before}
+    found = (storage for storage in held if storage in lowering.contents)
+    return [storage for storage in found if lowering.contents[storage] is not held[storage]]
+
+
+def is_changed(lowering: Lowering, item: Any, held: Mapping[Storage, Any]) -> bool:
+    """Whether an argument of a call holds something else than at its start, or one of a call within
+    does."""
+    return any(
+        storage in lowering.changes.handed
+        or (storage in held and lowering.contents[storage] is not held[storage])
+        for storage in storages(lowering, item)
+        if storage in lowering.contents
+    )
+
+
+def reached(lowering: Lowering, node: Any, changed: Iterable[Storage]) -> list[Value]:
+    """The values of the program that this memory leads to, each once."""
+    found: dict[Value, None] = {}
+
+    def note(value: Value) -> Value:
+        found[value] = None
+        return value
+
+    for storage in _memory(lowering, changed):
+        _renewed(lowering, node, lowering.contents[storage], note)
+    return list(found)
+
+
+def renew(
+    lowering: Lowering, node: Any, changed: Iterable[Storage], values: Mapping[Value, Value]
+) -> None:
+    """Let all memory that this leads to hold these values in place of others."""
+    for storage in _memory(lowering, changed):
+        held = lowering.contents[storage]
+        lowering.contents[storage] = _renewed(lowering, node, held, lambda v: values.get(v, v))
+
+
+def _memory(lowering: Lowering, changed: Iterable[Storage]) -> list[Storage]:
+    found: dict[Storage, None] = {}
+    for storage in changed:
+        found[storage] = None
+        contents = lowering.contents[storage]
+        for item in _items(contents):
+            found.update(dict.fromkeys(storages(lowering, item)))
+    return [storage for storage in found if storage in lowering.contents]
+
+
+def _items(contents: Any) -> Iterable[Any]:
+    if isinstance(contents, dict):
+        return contents.values()
+    return contents if isinstance(contents, tuple) else (contents,)
+
+
+def _renewed(lowering: Lowering, node: Any, item: Any, of: Renew) -> Any:
+    """The same contents, or frontend value, of other values."""
+
+    def renewed(part: Any) -> Any:
+        return _renewed(lowering, node, part, of)
+
+    if isinstance(item, Value):
+        return of(item)
+    if isinstance(item, (tuple, list)):
+        return type(item)(map(renewed, item))
+    if isinstance(item, dict):
+        return {key: renewed(part) for key, part in item.items()}
+    if isinstance(item, Ref):
+        path = tuple((p, renewed(arguments), callee) for p, arguments, callee in item.path)
+        return replace(item, path=path)
+    if isinstance(item, SliceOf):
+        return SliceOf(*map(renewed, (item.start, item.stop, item.step)))
+    if isinstance(item, TupleOf):
+        return replace(item, items=renewed(item.items))
+    if isinstance(item, BoundMethod):
+        return replace(item, receiver=renewed(item.receiver))
+    if isinstance(item, PartialOf):
+        return item.with_parts(renewed(item.parts))
+    if isinstance(item, Either):
+        return Either(of(item.flag), renewed(item.first), renewed(item.second))
+    if isinstance(item, _KNOWN) or not type(item).__module__.startswith("gradscribe"):
+        return item
+    return lowering.unsupported(
+        node,
+        "the function that is differentiated here stores a function or an iterator outside of it",
+        "let it return what it computes",
+    )
+
+
+_KNOWN = (DictRef, InstanceRef, ListRef, ObjectRef, Static, Unbound)

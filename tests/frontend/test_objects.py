@@ -768,11 +768,11 @@ def mat(a):
 
 @pytest.mark.parametrize(("function", "args"), PROGRAMS, ids=[f.__name__ for f, _ in PROGRAMS])
 def test_program(function: Any, args: Any) -> None:
-    expected = function(*copy.deepcopy(args))
+    plain, args = copy.deepcopy(args), copy.deepcopy(args)
+    expected = function(*plain)
     held = [a for a in args if isinstance(a, Ext)]
-    before = [copy.deepcopy(vars(a)) for a in held]
     assert gs.vjp(function, *args)[0] == expected
-    np.testing.assert_equal([vars(a) for a in held], before)
+    np.testing.assert_equal([vars(a) for a in held], [vars(a) for a in plain if type(a) is Ext])
     if held:
         model, at = args
         gs.testing.check_grad(lambda x: function(copy.deepcopy(model), x), at)

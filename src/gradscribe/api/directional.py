@@ -117,13 +117,12 @@ class _Call:
         if self.point.stored is None:
             return leaves
         count = len(self.point.function.body.yields)
-        self.point.stored.store(self._matched, self._target, leaves[count:])
+        self.store(leaves[count:])
         return leaves[:count]
 
-    def store(self) -> None:
-        """Store what the function stores outside, computed apart."""
+    def store(self, new: Sequence[Any]) -> None:
+        """Store what is new in what the function stores outside."""
         if self.point.stored is not None:
-            new = self.point.stored.new(self.leaves)
             self.point.stored.store(self._matched, self._target, new)
 
     def result(self, leaves: Sequence[Any]) -> Any:
@@ -132,7 +131,8 @@ class _Call:
 
     def seeds(self, cotangent: Any, out: Sequence[Any]) -> list[Any]:
         """The cotangents of the differentiable leaves, from one in the result's structure."""
-        leaves = matched(cotangent, self.point.function.result, out, "cotangent")
+        own = out[: len(self.point.function.body.yields)]
+        leaves = matched(cotangent, self.point.function.result, own, "cotangent")
         return [leaves[seed] for seed in self.point.seeds]
 
     def by_argument(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
@@ -236,8 +236,7 @@ def _vjp(call: _Call) -> tuple[Any, Pullback]:
         copied(leaf) if position in shared or isinstance(leaf, list) else leaf
         for position, leaf in enumerate(out)
     ]
-    count = len(call.point.function.body.yields)
-    return call.result(call.stored(own)), Pullback(call, record, out[:count])
+    return call.result(call.stored(own)), Pullback(call, record, out)
 
 
 def _recorded(call: _Call) -> tuple[tuple[Any, ...], Any]:
@@ -320,10 +319,13 @@ def hvp(
 
 
 def _hvp(call: _Call, vector: Sequence[Any]) -> Any:
+    """The function runs once: what it draws, prints and stores is that of one call."""
     check_scalar(call.point.function, has_aux=False, location=call.primal.location)
-    result = call.run(lambda call: _of_scalar(call, vector))
-    call.store()
-    return result
+    found, new = call.run(
+        lambda call: call.point.second_order(call.leaves, [1.0], call.directions(vector))
+    )
+    call.store(new)
+    return call.by_argument(found)
 
 
 def _of_one_length(primals: Any, tangents: Any) -> tuple[Any, Any]:
@@ -334,12 +336,6 @@ def _of_one_length(primals: Any, tangents: Any) -> tuple[Any, Any]:
     if given != len(primals):
         raise count_error(len(primals), given)
     return primals, tangents
-
-
-def _of_scalar(call: _Call, vector: Sequence[Any]) -> tuple[Any, ...]:
-    """The function runs once: what it draws and prints is that of one call."""
-    found = call.point.second_order(call.leaves, [1.0], call.directions(vector))
-    return call.by_argument(found)
 
 
 def second_order(
@@ -355,7 +351,8 @@ def second_order(
 def _second_order(call: _Call, cotangent: Any, vector: Sequence[Any]) -> tuple[Any, ...]:
     out, _ = call.point.forward(call.leaves)
     seeds = call.seeds(cotangent, out)
-    return call.by_argument(call.point.second_order(call.leaves, seeds, call.directions(vector)))
+    found, _ = call.point.second_order(call.leaves, seeds, call.directions(vector))
+    return call.by_argument(found)
 
 
 def primals_error(given: str) -> ArgumentError:

@@ -103,7 +103,7 @@ def call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: Any
     arguments = [call.function.body.parameters[leaf] for leaf in active]
     _check_leaves(lowering, node, arguments)
     if not spec.holomorphic:
-        _check_real(lowering, node, arguments, [call.function.body.yields[i] for i in results])
+        _check_real(lowering, node, arguments, [call.results[i] for i in results])
     mode = _cheaper(lowering, call, active, results) if spec.mode == "auto" else spec.mode
     if mode == "forward" and effect_of(silenced(call.function)) is not None:
         _refuse_effects(lowering, node)
@@ -123,8 +123,8 @@ def call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: Any
         parts = tuple(by_argument(lowering, call, number, found) for number in numbers)
         return TupleOf(parts) if isinstance(spec.argnums, tuple) else parts[0]
 
-    leaves = iter(range(len(call.function.body.yields)))
-    return _arranged(lowering, call.function.result, lambda: of_result(next(leaves)))
+    leaves = iter(range(len(call.results)))
+    return _arranged(lowering, call.tree, lambda: of_result(next(leaves)))
 
 
 def _arranged(lowering: Lowering, tree: Tree, of_leaf: Callable[[], Any]) -> Any:
@@ -138,7 +138,7 @@ def _arranged(lowering: Lowering, tree: Tree, of_leaf: Callable[[], Any]) -> Any
 
 def _results(lowering: Lowering, node: Any, call: Outlined) -> tuple[int, ...]:
     """The differentiable leaves of the result."""
-    yields = call.function.body.yields
+    yields = call.results
     found = tuple(i for i, value in enumerate(yields) if is_differentiable(value.type))
     if not found:
         refuse(
@@ -195,7 +195,7 @@ def _cheaper(
         return "reverse"
     facts = lowering.builder.facts
     inputs = _count(facts, [call.function.body.parameters[leaf] for leaf in active])
-    outputs = _count(facts, [call.function.body.yields[leaf] for leaf in results])
+    outputs = _count(facts, [call.results[leaf] for leaf in results])
     if inputs is None or outputs is None:
         return "reverse"
     return "forward" if facts.at_least(outputs - inputs, 0) else "reverse"
@@ -224,12 +224,15 @@ def _reverse(
     blocks: Blocks = {}
     likes = TupleOf(tuple(lowering.wrap(call.operands[leaf]) for leaf in active))
     for leaf in results:
-        function = call.function if leaf == results[0] else silenced(call.function)
-        only = replace(call, function=only_results(function, (leaf,)))
-        if _is_real_number(call.function.body.yields[leaf]):
-            both = Stages(only.function, tuple(active)).value_and_gradient
-            _, *gradients = inline_with_one(lowering, node, both, call.operands)
-            found = list(map(lowering.wrap, gradients))
+        is_first = leaf == results[0]
+        only = call.of((leaf,), storing=is_first)
+        if not is_first:
+            only = replace(only, function=silenced(only.function))
+        if _is_real_number(call.results[leaf]):
+            both = Stages(only.function, tuple(active), (0,)).value_and_gradient
+            values = inline_with_one(lowering, node, both, call.operands)
+            only.store(lowering, values)
+            found = list(map(lowering.wrap, values[len(only.function.body.yields) :]))
         else:
             pullback = LocalPullback.of(lowering, only, tuple(active))
             (result,) = pullback.value(lowering).items
@@ -266,8 +269,10 @@ def _forward(
     results: Sequence[int],
 ) -> Blocks:
     blocks: Blocks = {}
-    only = replace(call, function=only_results(call.function, results))
-    likes = TupleOf(tuple(map(lowering.wrap, inline(lowering, only.function, call.operands))))
+    only = call.of(results, storing=True)
+    values = inline(lowering, only.function, call.operands)
+    only.store(lowering, values)
+    likes = TupleOf(tuple(map(lowering.wrap, values[: len(results)])))
     for leaf, along in tangents.items():
         if _is_real_number(call.operands[leaf]):
             found = list(map(lowering.wrap, inline_with_one(lowering, node, along, call.operands)))

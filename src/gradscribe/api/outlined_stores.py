@@ -6,8 +6,8 @@ of values of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gradscribe.frontend.lowering import Lowering
@@ -26,17 +26,53 @@ from gradscribe.frontend.values import (
     TupleOf,
     Unbound,
 )
-from gradscribe.ir.core import SliceOf, Value
+from gradscribe.ir.core import Block, SliceOf, Value
 
 Renew = Callable[[Value], Value]
 
 
-def changed(lowering: Lowering, before: Mapping[Storage, Any]) -> list[Storage]:
-    """The memory that holds something else than before, of what was there, or was found outside
-    since."""
-    held = {**lowering.outside.entered, **before}
-    found = (storage for storage in held if storage in lowering.contents)
-    return [storage for storage in found if lowering.contents[storage] is not held[storage]]
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """The memory that a call has stored to, outside of its arguments, and the values of the call
+    that are in it now, each once. node: where the call is."""
+
+    node: Any = None
+    memory: tuple[Storage, ...] = ()
+    values: tuple[Value, ...] = ()
+
+    @classmethod
+    def of(
+        cls, lowering: Lowering, node: Any, body: Block, before: Mapping[Storage, Any]
+    ) -> Stored:
+        """before: the contents of all memory before the call. body: that of the call."""
+        held = {**lowering.outside.entered, **before}
+        changed = [s for s, c in held.items() if lowering.contents.get(s, c) is not c]
+        if not changed:
+            return NOTHING
+        memory = _memory(lowering, changed)
+        made = {*body.parameters}.union(*(operation.results for operation in body.operations))
+        found: dict[Value, None] = {}
+
+        def note(value: Value) -> Value:
+            if value in made:
+                found[value] = None
+            return value
+
+        for storage in memory:
+            _renewed(lowering, node, lowering.contents[storage], note)
+        return cls(node, tuple(memory), tuple(found))
+
+    def renew(self, lowering: Lowering, values: Sequence[Value]) -> None:
+        """Let the memory hold these values of the program in place of those of the call."""
+        known = dict(zip(self.values, values, strict=True))
+        for storage in self.memory:
+            held = lowering.contents[storage]
+            lowering.contents[storage] = _renewed(
+                lowering, self.node, held, lambda value: known.get(value, value)
+            )
+
+
+NOTHING = Stored()
 
 
 def is_changed(lowering: Lowering, item: Any, held: Mapping[Storage, Any]) -> bool:
@@ -48,28 +84,6 @@ def is_changed(lowering: Lowering, item: Any, held: Mapping[Storage, Any]) -> bo
         for storage in storages(lowering, item)
         if storage in lowering.contents
     )
-
-
-def reached(lowering: Lowering, node: Any, changed: Iterable[Storage]) -> list[Value]:
-    """The values of the program that this memory leads to, each once."""
-    found: dict[Value, None] = {}
-
-    def note(value: Value) -> Value:
-        found[value] = None
-        return value
-
-    for storage in _memory(lowering, changed):
-        _renewed(lowering, node, lowering.contents[storage], note)
-    return list(found)
-
-
-def renew(
-    lowering: Lowering, node: Any, changed: Iterable[Storage], values: Mapping[Value, Value]
-) -> None:
-    """Let all memory that this leads to hold these values in place of others."""
-    for storage in _memory(lowering, changed):
-        held = lowering.contents[storage]
-        lowering.contents[storage] = _renewed(lowering, node, held, lambda v: values.get(v, v))
 
 
 def _memory(lowering: Lowering, changed: Iterable[Storage]) -> list[Storage]:

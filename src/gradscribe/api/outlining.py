@@ -6,12 +6,13 @@ wants of that function, and `Inlined` appends it to the program, in one piece or
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gradscribe.api import outlined_stores
-from gradscribe.compiler.storing import computed_apart
+from gradscribe.api.outlined_stores import NOTHING, Stored
+from gradscribe.compiler.stages import flat_tree, only_results
 from gradscribe.frontend import inputs
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.instances import new_instance
@@ -21,7 +22,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import storages
 from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf
 from gradscribe.ir.core import Block, Function, Operation, Parameter, Value, walk
-from gradscribe.ir.trees import Constant, Leaf, Node, Tree
+from gradscribe.ir.trees import Constant, Leaf, Node, Tree, count_leaves
 from gradscribe.ir.types import is_differentiable
 from gradscribe.transforms.structure import Structure
 from gradscribe.transforms.tangent.signature import unused
@@ -31,13 +32,43 @@ from gradscribe.transforms.tangent.signature import unused
 class Outlined:
     """A call f(*arguments) as an IR function of its own.
 
-    function: its parameters are the arguments, then the outer values that f reads. operands:
-    the outer values for all leaves of the parameters. spans: the leaves of each argument.
+    function: its parameters are the arguments, then the outer values that f reads; it returns the
+    leaves of the result, whose structure `tree` is, then what is new in what f stores outside of
+    its arguments. operands: the outer values for all leaves of the parameters. spans: the leaves
+    of each argument. stored: the memory outside, with what is new in it.
     """
 
     function: Function
     operands: tuple[Value, ...]
     spans: tuple[range, ...]
+    tree: Tree
+    stored: Stored
+
+    @property
+    def results(self) -> tuple[Value, ...]:
+        """The leaves of the result."""
+        return self.function.body.yields[: count_leaves(self.tree)]
+
+    @property
+    def pure(self) -> Function:
+        """The function, returning its result alone."""
+        body = replace(self.function.body, yields=self.results)
+        return replace(self.function, body=body, result=self.tree)
+
+    def of(self, results: Sequence[int], *, storing: bool) -> Outlined:
+        """The call, returning these leaves of the result. storing: and what is new outside."""
+        count = len(self.results)
+        new = range(count, len(self.function.body.yields)) if storing else ()
+        stored = self.stored if storing else NOTHING
+        function = only_results(self.function, (*results, *new))
+        return replace(self, function=function, tree=flat_tree(len(results)), stored=stored)
+
+    def store(self, lowering: Lowering, values: Sequence[Value]) -> None:
+        """Let the program have stored what f stores outside. values: the leaves of what the
+        function returns, in the program, at least."""
+        start = len(self.results)
+        stop = start + len(self.stored.values)
+        self.stored.renew(lowering, values[start:stop])
 
     def active(self, argnums: Sequence[int]) -> tuple[int, ...]:
         """The differentiable leaves of these arguments."""
@@ -82,28 +113,14 @@ def outline(
         if inner is not outer and outlined_stores.is_changed(lowering, inner, held):
             lowering.changes.handed.update(storages(lowering, outer))
     own = tuple(leaf for parameter in parameters for leaf in parameter.leaves)
-    free = _free_values(Block(own, tuple(operations), tuple(yields)))
+    body = Block(own, tuple(operations), tuple(yields))
+    stored = Stored.of(lowering, node, body, before)
+    free = _free_values(body)
     parameters += [Parameter(f"outer_{i}", Leaf(), (value,)) for i, value in enumerate(free)]
-    body = Block((*own, *free), tuple(operations), tuple(yields))
-    outlined = Function("function", tuple(parameters), body, tree, lowering.builder.facts)
-    call = Outlined(outlined, (*operands, *free), tuple(spans))
-    _store(lowering, node, call, before)
-    return call
-
-
-def _store(lowering: Lowering, node: Any, call: Outlined, before: Mapping[Storage, Any]) -> None:
-    """Let the program have stored what the call stores outside of its arguments: that is computed
-    apart from what the call returns. before: the contents of all memory before the call."""
-    changed = outlined_stores.changed(lowering, before)
-    if not changed:
-        return
-    made = {*call.function.body.parameters}
-    made.update(result for o in call.function.body.operations for result in o.results)
-    reached = outlined_stores.reached(lowering, node, changed)
-    new = [value for value in reached if value in made]
-    function = computed_apart(call.function, new)
-    values = inline(lowering, function, call.operands)
-    outlined_stores.renew(lowering, node, changed, dict(zip(new, values, strict=True)))
+    whole = Block((*own, *free), tuple(operations), (*yields, *stored.values))
+    result = Node(tuple, (tree, flat_tree(len(stored.values)))) if stored.values else tree
+    outlined = Function("function", tuple(parameters), whole, result, lowering.builder.facts)
+    return Outlined(outlined, (*operands, *free), tuple(spans), tree, stored)
 
 
 def _free_values(block: Block) -> list[Value]:

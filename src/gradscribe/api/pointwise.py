@@ -6,7 +6,7 @@ whose pullback is a tangent again (see `higher_order`), so that the modes mix at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -66,7 +66,8 @@ class Pointwise(Protocol):
         """The result leaves, then the tangents of those that are differentiable."""
 
     def second_order(self, leaves: Leaves, cotangents: Leaves, directions: Leaves) -> Any:
-        """The derivative, along directions of the active leaves, of their cotangents."""
+        """The derivative, along directions of the active leaves, of their cotangents; and what is
+        new in what the function stores outside."""
 
 
 class OfFunction:
@@ -108,7 +109,14 @@ class OfFunction:
         self._tangent_code.callable  # noqa: B018
 
     def compile_second_order(self) -> None:
-        self._special.derivatives.second_order  # noqa: B018
+        self._second_order  # noqa: B018
+
+    @cached_property
+    def _second_order(self) -> Callable[..., Any]:
+        stages = self._special.stages
+        if self.stored is None:
+            return self._special.derivatives.second_order
+        return Generated(lambda: stages.second_order_and_second).callable
 
     def forward(self, leaves: Leaves) -> tuple[tuple[Any, ...], Any]:
         derivatives = self._special.derivatives
@@ -124,8 +132,8 @@ class OfFunction:
 
     def second_order(self, leaves: Leaves, cotangents: Leaves, directions: Leaves) -> Any:
         zeros = list(map(zero_like, cotangents))
-        second_order = self._special.derivatives.second_order
-        return second_order(*leaves, *cotangents, *directions, *zeros)[: len(self.active)]
+        found = self._second_order(*leaves, *cotangents, *directions, *zeros)
+        return found[: len(self.active)], found[len(self.active) + len(self.seeds) :]
 
 
 class OfGradient:
@@ -214,7 +222,8 @@ class OfGradient:
         return () if self.stored is None else self.stored.new(leaves)
 
     def second_order(self, leaves: Leaves, cotangents: Leaves, directions: Leaves) -> Any:
-        return self._picked(self._second_order_code.callable(*leaves, *cotangents, *directions))
+        found = self._second_order_code.callable(*leaves, *cotangents, *directions)
+        return self._picked(found), self._new(leaves)
 
     def _picked(self, results: Leaves) -> tuple[Any, ...]:
         return tuple(results[self._all.index(leaf)] for leaf in self.active)

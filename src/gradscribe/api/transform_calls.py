@@ -33,7 +33,7 @@ from gradscribe.frontend.values import PartialOf, Ref, Static, TupleOf, is_numbe
 from gradscribe.ir.core import Function, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.trees import Constant, Leaf, Node, Tree
-from gradscribe.ir.types import Array, Scalar
+from gradscribe.ir.types import Array, Scalar, is_differentiable
 from gradscribe.transforms import tangent
 from gradscribe.transforms.adjoint.split import simplify_joined
 from gradscribe.transforms.simplify import simplify
@@ -65,14 +65,17 @@ class LocalPullback:
 
     @classmethod
     def of(cls, lowering: Lowering, call: Outlined, active: tuple[int, ...]) -> LocalPullback:
-        stages = Stages(call.function, active)
+        seeds = tuple(i for i, x in enumerate(call.results) if is_differentiable(x.type))
+        stages = Stages(call.function, active, seeds)
         joined = simplify_joined(stages.joined.function, stages.joined.seeds)
-        return cls(call, active, stages.seeds, Resumed.of(lowering, joined, call.operands))
+        resumed = Resumed.of(lowering, joined, call.operands)
+        call.store(lowering, resumed.first.values(joined.body.yields))
+        return cls(call, active, stages.seeds, resumed)
 
     def value(self, lowering: Lowering) -> Any:
         """The result of the call."""
         leaves = self.joined.first.values(self.joined.function.body.yields)
-        return structured(lowering, self.call.function.result, iter(leaves))
+        return structured(lowering, self.call.tree, iter(leaves))
 
     def callable(self, lowering: Lowering) -> PartialOf:
         """The pullback as a value of the program: this, with the record that it reads. What is
@@ -165,12 +168,14 @@ def _call_derivative(lowering: Lowering, node: Any, arguments: Any, keywords: An
     spec: Derivative = callee.value
     call = outline(lowering, node, function, rest, keywords)
     numbers = argument_positions(lowering, node, spec.argnums, len(rest))
-    seeded = _check_scalar(lowering, node, call.function, spec.has_aux)
+    _check_scalar(lowering, node, call.pure, spec.has_aux)
     active = call.active(sorted(set(numbers)))
-    stages = Stages(call.function, active, seeded)
-    results = iter(inline_with_one(lowering, node, stages.value_and_gradient, call.operands))
-    trees = (call.function.result, gradient_tree(call.function, active))
-    value, gradient = (structured(lowering, tree, results) for tree in trees)
+    stages = Stages(call.function, active, (0,))
+    results = inline_with_one(lowering, node, stages.value_and_gradient, call.operands)
+    call.store(lowering, results)
+    value = structured(lowering, call.tree, iter(results))
+    gradients = iter(results[len(call.function.body.yields) :])
+    gradient = structured(lowering, gradient_tree(call.function, active), gradients)
     gradient = _arranged(gradient, numbers, spec.argnums)
     if spec.with_value:
         return TupleOf((value, gradient))
@@ -211,14 +216,11 @@ def _arranged(gradient: Any, numbers: tuple[int, ...], argnums: Any) -> Any:
     return TupleOf(tuple(parts[order.index(number)] for number in numbers))
 
 
-def _check_scalar(
-    lowering: Lowering, node: Any, function: Function, has_aux: bool
-) -> tuple[int, ...] | None:
+def _check_scalar(lowering: Lowering, node: Any, function: Function, has_aux: bool) -> None:
     try:
-        seeded = check_scalar(function, has_aux)
+        check_scalar(function, has_aux)
     except GradscribeError as error:
         refuse(lowering, node, error)
-    return seeded
 
 
 # -- jvp, vjp, hvp -------------------------------------------------------------------------------
@@ -237,9 +239,16 @@ def _jvp(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     directions = _directions(lowering, node, call, active, given["tangents"])
     checked = is_gradient(given["function"])
     function = simplify(tangent.differentiate(call.function, active, of_gradient=checked))
-    results = iter(inline(lowering, function, (*call.operands, *directions)))
+    results = inline(lowering, function, (*call.operands, *directions))
+    call.store(lowering, results)
     assert isinstance(function.result, Node)
-    return TupleOf(tuple(structured(lowering, tree, results) for tree in function.result.children))
+    _, along = function.result.children
+    if call.stored.values:
+        assert isinstance(along, Node)
+        along = along.children[0]
+    tangents = iter(results[len(call.function.body.yields) :])
+    value = structured(lowering, call.tree, iter(results))
+    return TupleOf((value, structured(lowering, along, tangents)))
 
 
 def _directions(
@@ -275,7 +284,7 @@ def _call_pullback(lowering: Lowering, node: Any, arguments: Any, keywords: Any)
     callee, *record, cotangent = arguments
     pullback: LocalPullback = callee.value
     leaves = result_tree(lowering, cotangent)[1]
-    yields = pullback.call.function.body.yields
+    yields = pullback.call.results
     if len(leaves) != len(yields):
         refuse(lowering, node, structure_error("cotangent"))
     seeds = [

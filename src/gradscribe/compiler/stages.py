@@ -153,12 +153,32 @@ class Stages:
         """
         while len(self.orders) < n:
             last = self.orders[-1]
-            inputs = len(self.primal.body.parameters)
-            active = (*self.active, *range(inputs, inputs + len(self.seeds)))
-            along = tangent.differentiate(last, active, of_gradient=True)
+            along = tangent.differentiate(last, self._of_order(), of_gradient=True)
             name = f"{self.primal.name}_order_{len(self.orders) + 1}"
             self.orders.append(simplify(replace(flat(tangent_only(along)), name=name)))
         return self.orders[n - 1]
+
+    @property
+    def second_order_and_second(self) -> Function:
+        """F_2, then the leaves of the second part of a result that is a pair."""
+        assert isinstance(self.primal.result, Node)
+        first, second = self.primal.result.children
+        start, results = count_leaves(first), len(self.primal.body.yields)
+        joined = flat(self.joined.function)
+        yields = joined.body.yields
+        kept = (*yields[results:], *(yields[i] for i in self.seeds), *yields[start:results])
+        along = tangent.differentiate(
+            simplify(_returning(joined, kept)), self._of_order(), of_gradient=True
+        )
+        count = len(kept) - count_leaves(second)
+        leaves = [*range(len(kept), len(kept) + count), *range(count, len(kept))]
+        name = f"{self.primal.name}_order_2"
+        return simplify(replace(only_results(flat(along), leaves), name=name))
+
+    def _of_order(self) -> tuple[int, ...]:
+        """The active leaves of F_1, and so of each F_n."""
+        inputs = len(self.primal.body.parameters)
+        return (*self.active, *range(inputs, inputs + len(self.seeds)))
 
 
 def _by_branch(joined: Function, seeds: Sequence[Parameter]) -> Function:
@@ -231,7 +251,12 @@ def flat(function: Function) -> Function:
 
 def _returning(function: Function, values: Sequence[Value]) -> Function:
     body = replace(function.body, yields=tuple(values))
-    return replace(function, body=body, result=Node(tuple, (LEAF,) * len(values)))
+    return replace(function, body=body, result=flat_tree(len(values)))
+
+
+def flat_tree(count: int) -> Tree:
+    """A tuple of so many leaves."""
+    return Node(tuple, (LEAF,) * count)
 
 
 def only_results(function: Function, leaves: Sequence[int]) -> Function:

@@ -21,6 +21,7 @@ from gradscribe.primitives.control import (
     ENTER,
     EXIT,
     RAISE,
+    RENEW,
     RESUMED,
     attempted,
     finally_done,
@@ -29,8 +30,9 @@ from gradscribe.transforms.sink import has_effect
 
 
 def silenced(function: Function) -> Function:
-    """The same function, without the effects whose values nothing reads."""
-    while any(o.primitive is EFFECT for o in walk(function.body)):
+    """The same function, without the effects whose values nothing reads, and what they alone would
+    find in memory that they have kept."""
+    while any(o.primitive in (EFFECT, RENEW) for o in walk(function.body)):
         read = _read(function.body)
         body = _block(function.body, read)
         if body is function.body:
@@ -42,22 +44,24 @@ def silenced(function: Function) -> Function:
 def _read(block: Block) -> set[Value]:
     read = {*block.yields}
     for operation in walk(block):
-        read.update(operation.operands)
+        read.update(operation.operands[operation.primitive is RENEW :])
         for region in operation.regions:
             read.update(region.yields)
     return read
 
 
 def _block(block: Block, read: set[Value]) -> Block:
-    operations = tuple(
-        _operation(o, read)
-        for o in block.operations
-        if o.primitive is not EFFECT or not read.isdisjoint(o.results)
-    )
+    operations = tuple(_operation(o, read) for o in block.operations if not _is_silenced(o, read))
     unchanged = len(operations) == len(block.operations) and all(
         new is old for new, old in zip(operations, block.operations, strict=True)
     )
     return block if unchanged else replace(block, operations=operations)
+
+
+def _is_silenced(operation: Operation, read: set[Value]) -> bool:
+    if operation.primitive is RENEW:
+        return operation.operands[0] not in read
+    return operation.primitive is EFFECT and read.isdisjoint(operation.results)
 
 
 def _operation(operation: Operation, read: set[Value]) -> Operation:

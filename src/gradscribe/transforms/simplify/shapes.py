@@ -135,11 +135,13 @@ def _array_of_shape(rewriter: Rewriter, broadcast: Operation) -> Value | None:
 
 @derived(np.reshape, np.ravel, "flatten", np.squeeze, np.expand_dims)
 def join_reshapes(rewriter: Rewriter, operation: Operation) -> Value | None:
-    """A reshape of a reshape is one, or none."""
+    """A reshape of a reshape is one, or none, where both read the elements in C order."""
     source = operation.operands[0]
+    if not _keeps_order(operation):
+        return None
     while (inner := _reshape(rewriter, source)) is not None:
         source = inner.operands[0]
-    if _keeps_order(operation) and rewriter.same_type(source, operation.result):
+    if rewriter.same_type(source, operation.result):
         return source
     direct = operation.primitive in (PRIMITIVES.get(np.reshape), PRIMITIVES.get(np.ravel))
     if direct and source is not operation.operands[0] and isinstance(source.type, Array):

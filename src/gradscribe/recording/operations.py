@@ -162,7 +162,7 @@ class _Step:
 
 def viewed(array: RecordedArray | RecordedNumber, call: _Call) -> Any:
     """What a call gives of an array, views of it where they are."""
-    value = array._present()
+    value = array._current() if type(array) is RecordedArray else array._present()
     own = plain(value)
     given = call.plainly(own)
     results = call.on(value)

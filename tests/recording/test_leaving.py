@@ -1,6 +1,7 @@
 """What a function stores outside in a recorded run is plain when the run is over."""
 
 from collections import deque
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -40,15 +41,40 @@ def test_plain_values_take_the_place_of_recorded_ones():
     assert log[1].tolist() == [2.0, 7.0], "a view is a view"
 
 
-def test_what_cannot_be_replaced_has_no_derivative_any_more():
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+def test_tuples_hold_plain_values():
     log = []
 
     def loss(x):
-        log.append((x * 2, x[0]))
+        pair = Pair(x * 2, (x[0], "text"))
+        log.extend([pair, (pair, [pair])])
         return np.sum(x)
 
     gs.grad(loss, compile=False)(np.arange(3.0))
-    array, number = log[0]
+    pair, (same, (again,)) = log
+    assert type(pair) is Pair and pair is same is again
+    assert type(pair.first) is np.ndarray and pair.first.tolist() == [0, 2, 4]
+    assert type(pair.second[0]) is np.float64 and pair.second == (0.0, "text")
+
+
+def test_what_cannot_be_replaced_has_no_derivative_any_more():
+    log = []
+
+    def held(array, number):
+        yield "suspended"
+        yield array, number
+
+    def loss(x):
+        log.append(held(x * 2, x[0]))
+        next(log[0])
+        return np.sum(x)
+
+    gs.grad(loss, compile=False)(np.arange(3.0))
+    array, number = next(log[0])
     assert is_recorded(array) and type(array + 1) is np.ndarray
     assert float(number) == 0.0 and np.asarray(array).tolist() == [0.0, 2.0, 4.0]
     assert gs.grad(lambda x: np.sum(x * array), compile=False)(np.ones(3)).tolist() == [0, 2, 4]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gradscribe.frontend.control.attempts import Attempts
 from gradscribe.frontend.data.places import Place
 from gradscribe.frontend.interface import Capture, Dependency, Path
 from gradscribe.frontend.values import Cell, ListRef, ObjectRef, Ref, Storage
@@ -119,7 +120,8 @@ class Loops:
     carried: of their parameters, what carries them (with its initial value); rows: the arrays that
     they are the rows of. trips: the numbers of the storages at which their present trips begin.
     iterable: the expression that takes items one by one, as a `for` does. iterated: the arrays and
-    lists that are run over now; sliced: the lists of which a slice is, item by item.
+    lists that are run over now; sliced: the lists of which a slice is, item by item. attempts:
+    those at the innermost loop.
     """
 
     carried: dict[Value, tuple[Entry, int, Value]] = field(default_factory=dict)
@@ -128,6 +130,7 @@ class Loops:
     iterable: Any = None
     iterated: list[Ref | ListRef] = field(default_factory=list)
     sliced: list[Storage] = field(default_factory=list)
+    attempts: Attempts = field(default_factory=Attempts)
 
 
 @dataclass(eq=False, slots=True)

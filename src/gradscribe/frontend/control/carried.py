@@ -11,6 +11,7 @@ from typing import Any
 
 from gradscribe.errors import UnsupportedError
 from gradscribe.frontend import kinds
+from gradscribe.frontend.control.attempts import widest
 from gradscribe.frontend.control.carried_entry import Entry, flag_of, leaf_name
 from gradscribe.frontend.control.carried_fixed_point import FixedPoint
 from gradscribe.frontend.control.carried_leaves import leaves_of
@@ -37,7 +38,7 @@ class Carried(FixedPoint):
     def enter(self) -> list[Value]:
         """The initial values, emitted before the loop."""
         inits: list[Value] = []
-        self._overlaps.share(self.entries, self._start)
+        self.overlaps.share(self.entries, self._start)
         for entry in self.entries:
             start = self._start(entry.key)
             if entry.mode == "leaves":
@@ -51,11 +52,14 @@ class Carried(FixedPoint):
             if leaves is None and entry.mode not in _WITHOUT_START:
                 entry.mode, entry.types = "late", None
             if leaves is None:
+                if entry.mode == "late" and entry.types is None and entry.expected:
+                    entry.types = list(entry.expected)
                 self._inits.pop(entry.key, None)
                 inits += self._late_inits(entry)
                 continue
             if entry.types is None:
-                entry.types = [self.lengths.first(leaf.type) for leaf in leaves]
+                first = [self.lengths.first(leaf.type) for leaf in leaves]
+                entry.types = widest(first, entry.expected)
             entry.count = len(leaves)
             self._inits[entry.key] = leaves
             inits += leaves
@@ -96,6 +100,7 @@ class Carried(FixedPoint):
         lists = [entry for entry in self.entries if entry.mode == "list" and is_memory(entry.key)]
         for entry in lists:
             places.open_list(self.lowering, entry.key)
+            self.opened.append(entry.key)
             entry.mode, entry.types, entry.parts = "leaves", None, {}
         if lists:
             self.entry = self.lowering.fork()
@@ -229,7 +234,7 @@ class Carried(FixedPoint):
                 settled = self._settle_entry(entry) and settled
         self.end_state = lowering.fork()
         known = set(self.entry.contents)
-        return self._overlaps.settle(self.entries, known, self._end) and settled
+        return self.overlaps.settle(self.entries, known, self._end) and settled
 
     def _add_flags(self) -> bool:
         present = {entry.key for entry in self.entries}

@@ -63,6 +63,7 @@ class Entry:
 
     survives: a path through the body leaves a late name what the trip before has made of it.
     survivor: such a name, before it is given an undefined start.
+    expected: the types that held in an earlier attempt (see `attempts`).
     """
 
     key: Any
@@ -77,6 +78,7 @@ class Entry:
     found: Kind | Choice | None = None
     found_types: list[Type] = field(default_factory=list)
     survives: bool = False
+    expected: list[Type] = field(default_factory=list)
 
     def part(self, path: Path) -> Part:
         """The part at a path through the tuples, lists and objects of the value."""

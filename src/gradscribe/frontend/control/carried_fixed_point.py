@@ -24,7 +24,7 @@ from gradscribe.frontend.frame import RETURN_VALUE
 from gradscribe.frontend.kinds import Choice, Kind, kind_of
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.scope import read_late
-from gradscribe.frontend.values import Cell, Either, ListRef, Ref, Static, Unbound
+from gradscribe.frontend.values import Cell, Either, ListRef, Ref, Static, Storage, Unbound
 from gradscribe.ir.affine import Symbol
 from gradscribe.ir.core import Value
 from gradscribe.ir.types import BOOL, JoinError, Never, Sequence, Type, is_integer, join
@@ -71,9 +71,10 @@ class FixedPoint:
         self._parameters: dict[Any, list[Value]] = {}
         self._uncounted: set[tuple[Any, int]] = set()
         self._inits: dict[Any, list[Value]] = {}
-        self._overlaps = Overlaps(lowering)
+        self.overlaps = Overlaps(lowering)
         self.ends: dict[Any, list[Value] | None] = {}
         self.end_state = self.entry
+        self.opened: list[Storage] = []
         self._rebuilding = Rebuilding(lowering, self.entry)
 
     def _start(self, key: Any) -> Any:

@@ -20,7 +20,7 @@ class Overlaps:
 
     def __init__(self, lowering: Lowering) -> None:
         self.lowering = lowering
-        self._tokens: list[int] = []
+        self.tokens = 0
 
     def settle(self, entries: Sequence[Entry], known: set[Storage], end: ItemOf) -> bool:
         """What a name ends a trip with, it begins the next one with: the same for overlaps.
@@ -53,10 +53,9 @@ class Overlaps:
         for position, (one, a) in enumerate(found):
             for other, b in found[position + 1 :]:
                 if not (one.tokens & other.tokens) and _may_share(a, b):
-                    token = len(self._tokens)
-                    self._tokens.append(token)
-                    one.tokens.add(token)
-                    other.tokens.add(token)
+                    one.tokens.add(self.tokens)
+                    other.tokens.add(self.tokens)
+                    self.tokens += 1
                     new = True
         return new
 

@@ -173,6 +173,17 @@ class CarriedTypes:
         is_argument = self._facts.is_argument
         return length is not None and all(is_argument(symbol) for symbol, _ in length.terms)
 
+    def is_lasting(self, type_: Type) -> bool:
+        """Whether this type speaks of lengths and numbers in terms of the arguments alone."""
+        lengths: list[Affine | None] = []
+
+        def noted(length: Affine) -> Affine:
+            lengths.append(length)
+            return length
+
+        map_lengths(type_, noted)
+        return all(map(self.is_outer, lengths))
+
 
 def _widens(assumed: Scalar, found: Scalar) -> bool:
     """Whether a number of one kind may stand where one of another is assumed."""

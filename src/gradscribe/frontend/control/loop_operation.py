@@ -13,7 +13,8 @@ from typing import Any
 from gradscribe.frontend import kept_memory, kept_variables
 from gradscribe.frontend.bindings import assigned_names
 from gradscribe.frontend.calls import tensors
-from gradscribe.frontend.control import first_and_rest, list_lengths
+from gradscribe.frontend.control import attempts, first_and_rest, list_lengths
+from gradscribe.frontend.control.attempts import Attempts
 from gradscribe.frontend.control.bounds import bounds_of, matched_lengths
 from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.control.carried import Carried
@@ -58,6 +59,17 @@ def run_loop(
     lowering: Lowering, node: Any, columns: Columns | None, may_peel: Callable[[], bool]
 ) -> None:
     """Lower a loop to a `loop` operation; columns is None for `while`."""
+    with attempts.at(lowering, node) as own:
+        _run(lowering, node, columns, may_peel, own)
+
+
+def _run(
+    lowering: Lowering,
+    node: Any,
+    columns: Columns | None,
+    may_peel: Callable[[], bool],
+    own: Attempts,
+) -> None:
     names = lowering.frame.names
     outer = {flag: names.pop(flag, None) for flag in (NOT_BROKEN, NOT_CONTINUED, _HAS_RUN)}
     location = lowering.builder.location
@@ -68,6 +80,9 @@ def run_loop(
     first = _bound_first(lowering, node, assigned)
     start = lowering.fork()
     while True:
+        if _HAS_RUN in own.ways:
+            lowering.frame.names[_HAS_RUN] = Static(False)
+            assigned.add(_HAS_RUN)
         carried = Carried(
             lowering,
             sorted(assigned),
@@ -77,7 +92,7 @@ def run_loop(
             may_peel=may_peel,
             trip=columns.trip if columns else Symbol("trip"),
         )
-        attempt = _attempted(lowering, node, columns, carried)
+        attempt = _attempted(lowering, node, columns, carried, own)
         if attempt is None:
             lowering.restore(start)
             del lowering.builder.operations[made:]
@@ -89,8 +104,7 @@ def run_loop(
         if not before or _HAS_RUN in assigned or _tells_trips(lowering, node, columns) is not None:
             break
         lowering.restore(start)
-        lowering.frame.names[_HAS_RUN] = Static(False)
-        assigned.add(_HAS_RUN)
+        own.ways.add(_HAS_RUN)
         del lowering.builder.operations[made:]
     results = attempt.emit()
     not_broken = carried.leave(results)
@@ -101,13 +115,13 @@ def run_loop(
 
 
 def _attempted(
-    lowering: Lowering, node: Any, columns: Columns | None, carried: Carried
+    lowering: Lowering, node: Any, columns: Columns | None, carried: Carried, own: Attempts
 ) -> _Attempt | None:
     """The loop; None where its trips need the result of a recursion that makes none."""
     depth = len(lowering.frame.loops)
     lowering.frame.loops.append(node.lineno)
     try:
-        attempt = _settled(lowering, node, columns, carried)
+        attempt = _settled(lowering, node, columns, carried, own)
     except NotYetKnownError as unknown:
         if unknown.definition is None:
             raise
@@ -157,13 +171,19 @@ def _without_trips(
             lowering.has_alternatives = True
 
 
-def _settled(lowering: Lowering, node: Any, columns: Columns | None, carried: Carried) -> _Attempt:
+def _settled(
+    lowering: Lowering, node: Any, columns: Columns | None, carried: Carried, own: Attempts
+) -> _Attempt:
     """The first attempt whose types hold."""
+    names = [entry.key for entry in carried.entries]
+    own.start(carried)
     made, depth = len(lowering.builder.operations), len(lowering.frame.loops)
     while True:
+        own.met = 0
         try:
             attempt = _Attempt(lowering, node, columns, carried)
             if attempt.settled:
+                own.note(names, carried)
                 return attempt
         except LateReadError as late:
             if late.carried is not carried:

@@ -14,7 +14,8 @@ import gast
 from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.frontend.calls import at_once
 from gradscribe.frontend.calls import iteration as iterations
-from gradscribe.frontend.control import first_and_rest
+from gradscribe.frontend.control import attempts, first_and_rest
+from gradscribe.frontend.control.attempts import Attempts
 from gradscribe.frontend.control.carried_fixed_point import FirstTripError
 from gradscribe.frontend.control.exits import ended, guarded, pending_exits
 from gradscribe.frontend.control.loop_columns import columns_of
@@ -32,6 +33,11 @@ from gradscribe.ir.core import Value
 
 def for_loop(lowering: Lowering, node: Any) -> None:
     """A `for` statement."""
+    with attempts.at(lowering, node):
+        _run_for(lowering, node)
+
+
+def _run_for(lowering: Lowering, node: Any) -> None:
     from gradscribe.frontend.expressions import expression
 
     lowering.loops.iterable = node.iter
@@ -104,8 +110,10 @@ def _taking_back(lowering: Lowering) -> Callable[[], None]:
     """What undoes all that is lowered from now on."""
     before, made = lowering.fork(), len(lowering.builder.operations)
     depth, location = len(lowering.frame.loops), lowering.builder.location
+    own, met = lowering.loops.attempts, lowering.loops.attempts.met
 
     def take_back() -> None:
+        own.met = met
         lowering.restore(before)
         del lowering.builder.operations[made:]
         del lowering.frame.loops[depth:]
@@ -131,11 +139,18 @@ def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int
     the loop runs over, or to a row of it, the rows are taken by index, as the views they are. Where
     a name has no value, or one of another kind, before the first trip, that is lowered by itself,
     if there is one."""
+    own = lowering.loops.attempts
+    if _BY_INDEX in own.ways:
+        iteration = first_and_rest.by_index(lowering, node, iteration)
     before, take_back = lowering.fork(), _taking_back(lowering)
 
     def may_peel() -> bool:
         return peels > 0 and _is_peelable(lowering, node, iteration)
 
+    way = f"{_PEELED} {peels}"
+    if way in own.ways and may_peel():
+        _peel(lowering, node, iteration, peels)
+        return
     arrays, asked = (
         list(first_and_rest.arrays(iteration)),
         lowering.builder.facts.unknown_broadcasts,
@@ -143,6 +158,7 @@ def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int
     try:
         run_loop(lowering, node, columns_of(lowering, node, iteration, node.target), may_peel)
     except FirstTripError:
+        own.ways.add(way)
         take_back()
         _peel(lowering, node, iteration, peels)
         return
@@ -160,9 +176,11 @@ def _run_counted(lowering: Lowering, node: Any, iteration: Iteration, peels: int
                 _unroll_to_decide(lowering, node, iteration, take_back)
             return
     take_back()
-    _run_counted(lowering, node, first_and_rest.by_index(lowering, node, iteration), peels)
+    own.ways.add(_BY_INDEX)
+    _run_counted(lowering, node, iteration, peels)
 
 
+_BY_INDEX, _PEELED = "by index", "peeled"
 _FEW, _MOST = 16, 64
 """So many trips are lowered one by one: where the number is assumed, and where it is known."""
 
@@ -255,6 +273,11 @@ def _peel(lowering: Lowering, node: Any, iteration: Iteration, peels: int) -> No
 def while_loop(lowering: Lowering, node: Any) -> None:
     """A `while` statement. One that is known not to start is passed over. A test that binds names
     or changes what they hold is part of the trip that follows it."""
+    with attempts.at(lowering, node) as own:
+        _run_while(lowering, node, own)
+
+
+def _run_while(lowering: Lowering, node: Any, own: Attempts) -> None:
     from gradscribe.frontend.expressions import condition
     from gradscribe.frontend.operators import truth
     from gradscribe.frontend.statements import statements
@@ -268,6 +291,8 @@ def while_loop(lowering: Lowering, node: Any) -> None:
             return
         take_back()
     try:
+        if _TEST_INSIDE in own.ways:
+            raise TestWithEffectsError
         run_loop(lowering, node, None, lambda: False)
     except EverOtherTypesError:
         raise
@@ -277,8 +302,12 @@ def while_loop(lowering: Lowering, node: Any) -> None:
             raise
         _unroll_while(lowering, node, error)
     except TestWithEffectsError:
+        own.ways.add(_TEST_INSIDE)
         take_back()
         run_loop(lowering, with_test_inside(lowering, node), None, lambda: False)
+
+
+_TEST_INSIDE = "test inside"
 
 
 def _unroll_while(lowering: Lowering, node: Any, error: UnsupportedError) -> None:

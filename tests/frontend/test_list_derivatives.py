@@ -243,3 +243,49 @@ def returned_list(x):
 
 def test_a_list_that_the_last_trip_returns_has_no_cotangent_before():
     check(returned_list, [1.0, 2.0])
+
+
+# -- arrays of lists in lists ------------------------------------------------------------------
+
+x3 = np.array([0.3, 0.4, 0.5])
+
+
+def list_in_a_display(x):
+    items, weights = x.tolist(), np.arange(9.0).reshape(3, 3)
+    return sum(items) * np.array(items)[0] + np.sum(np.array([items, items])[1] @ weights)
+
+
+def displays_three_deep(x):
+    cube = np.array([[[x[0], x[1]], [x[2], 1.0]]])
+    return cube[0, 1, 0] * 3 + np.array([[x, x * 2]])[0, 1, 1] * cube[0, 0, 1]
+
+
+def lists_three_deep(x):
+    numbers = np.array([[[v * x[0] for v in x] for w in x] for u in x])
+    arrays, weights = np.array([[v * x for w in x] for v in x]), np.arange(27.0).reshape(3, 3, 3)
+    return np.sum(numbers * weights) * np.sum(arrays * weights)
+
+
+def rows_read_besides(x):
+    rows, weights = [v * x for v in x], np.arange(3.0)
+    return np.sum(np.array([rows, rows])[1] @ weights) + np.sum(np.array(rows)) * rows[0][0]
+
+
+@pytest.mark.parametrize(
+    "function", [list_in_a_display, displays_three_deep, lists_three_deep, rows_read_besides]
+)
+def test_arrays_of_lists_in_lists(function) -> None:
+    check(function, x3)
+
+
+def test_the_tangent_of_a_list_that_stays_empty_has_its_shape() -> None:
+    def rows_of(x, n):
+        rows = []
+        for i in range(n):
+            rows.append(x * i)
+        return np.array(rows)
+
+    for n in (0, 1, 2):
+        value, tangent = gs.jvp(rows_of, (x3, n), (np.ones(3), 0))
+        np.testing.assert_array_equal(value, rows_of(x3, n))
+        np.testing.assert_array_equal(tangent, rows_of(np.ones(3), n))

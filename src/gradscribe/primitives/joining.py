@@ -186,11 +186,13 @@ def _slices(d_out, arrays, axis):
 
 def _list_like(d_out, x):
     """d_out in the form of the list x: of numbers, of arrays, or of lists of those."""
-    if isinstance(x[0], list):
-        if isinstance(x[0][0], float):
-            return d_out.tolist()
-        return [list(d_row) for d_row in d_out]
-    return d_out.tolist() if isinstance(x[0], float) else list(d_out)
+    if _is_of_numbers(x):
+        return d_out.tolist()
+    return [_list_like(d_row, x[0]) for d_row in d_out] if isinstance(x[0], list) else list(d_out)
+
+
+def _is_of_numbers(x):
+    return _is_of_numbers(x[0]) if isinstance(x, list) else isinstance(x, float)
 
 
 def _pieces(d_out, arrays, axis):
@@ -311,17 +313,15 @@ def _nested_dims(facts, x):
 
 @adjoint(np.array, type=_array_type, tangent=LINEAR)
 def array(out, x, dtype=None, *, d_out):
-    if isinstance(x, tuple):
-        return (_by_rows(d_out, x),)
-    return (_slices(d_out, x, 0) if isinstance(x, list) else d_out,)
+    return (_like(d_out, x),)
 
 
-def _by_rows(d_out, x):
-    parts = ()
-    for i, row in enumerate(x):
-        part = _slices(d_out[i], row, 0) if isinstance(row, tuple) else d_out[i]
-        parts = (*parts, part)
-    return parts
+def _like(d_out, x):
+    if isinstance(x, list):
+        return _list_like(d_out, x)
+    return (
+        tuple([_like(d_out[i], row) for i, row in enumerate(x)]) if isinstance(x, tuple) else d_out
+    )
 
 
 # -- Python's sum ----------------------------------------------------------------------------

@@ -49,6 +49,7 @@ from gradscribe.ir.types import (
     cotangent_type,
     is_differentiable,
 )
+from gradscribe.ir.types import Sequence as ListType
 from gradscribe.primitives import control, indexing
 from gradscribe.transforms import conjugates
 from gradscribe.transforms.absence import absences, telling
@@ -172,7 +173,7 @@ class Tangent:
             tangent = self._rule(operation)
             if tangent is not None:
                 result = operation.result
-                if operation.primitive is control.GET:
+                if _reads_lists(operation):
                     same_lengths(self.builder.facts, tangent, result)
                 tangent = fit(self.builder, tangent, result)
                 made = self.builder.operations[before:]
@@ -379,3 +380,11 @@ def _paired(arguments: tuple[Any, ...], partials: tuple[Any, ...]) -> Iterator[t
             yield from _paired(argument, partial)
         else:
             yield argument, partial
+
+
+def _reads_lists(operation: Operation) -> bool:
+    """Whether this makes of tangents in lists an array as long as the one that it makes of lists.
+    That may be shorter than its type says: of an empty list of arrays, it has one axis."""
+    is_linear = operation.primitive.tangent is Linearity.LINEAR
+    given = any(isinstance(operand.type, ListType) for operand in operation.operands)
+    return operation.primitive is control.GET or (is_linear and given)

@@ -353,3 +353,49 @@ def test_a_class_that_holds_its_own_objects_is_looked_into_once():
         return np.sum(x)
 
     assert gs.grad(f)(X).tolist() == [1, 1, 1, 1]
+
+
+# -- as they are written -----------------------------------------------------------------------
+
+
+def source_of(f):
+    return gs.differentiable(f).specialize(X).gradient_source
+
+
+def test_items_of_unknown_objects_are_stored_as_python_writes_it():
+    def f(x):
+        table = np.array([None, None, None, None])
+        table[0], table[1:] = "a", "b"
+        table[int(x[0]) :] = "ccc"
+        return np.sum(x) * len(table[0]) * len(table[3])
+
+    check(f)
+    expected = """\
+    table[0] = "a"
+    table[1:] = "b"
+    table[int(x[0]) :] = "ccc"
+"""
+    assert expected in source_of(f)
+
+
+def test_what_is_stored_through_an_unknown_result_is_written_so():
+    def f(x):
+        found = memoryview(bytearray(3))
+        found[0] = 5
+        found[1] += 2
+        return np.sum(x) * float(found[0] + found[1])
+
+    check(f)
+    assert "    found[0] = 5\n    found[1] += 2\n" in source_of(f)
+
+
+def test_slices_are_written_out_where_they_are_no_index():
+    def f(x):
+        k = int(x[0])
+        table = np.array([None, None])
+        table[k] = slice(k, None)
+        parts = collections.deque([slice(k, k + 1)])
+        return np.sum(x) * len(parts)
+
+    check(f)
+    assert "table[k] = slice(k, None, None)" in source_of(f)

@@ -21,6 +21,7 @@ from gradscribe.codegen.assignments import (
 from gradscribe.codegen.definitions import definition, is_definition
 from gradscribe.codegen.heads import target
 from gradscribe.codegen.listing import Listing, is_derived
+from gradscribe.codegen.objects import augmenting, changing
 from gradscribe.codegen.rewriting import call_method, same, without_minus
 from gradscribe.codegen.uses import stored_value
 from gradscribe.ir.core import CALL, Location, Operation, Primitive
@@ -41,20 +42,20 @@ def _assign(listing: Listing, operation: Operation) -> None:
     """`x = …`; a result that nobody reads is computed only for its effect, which may be that it
     raises what a `try` around it handles."""
     (result,) = operation.results
-    if operation.callee is setattr and not listing.plan.is_used(result):
-        owner, name, value = (
-            listing.write.argument(operation, item) for item in operation.attributes["args"]
-        )
-        if isinstance(name, ast.Constant):
-            place = ast.Attribute(owner, str(name.value), ast.Store())
-            listing.add(assign(place, value), operation.location)
-            return
+    change = None if listing.plan.is_used(result) else changing(listing, operation)
+    if change is not None:
+        listing.add(change, operation.location)
+        return
     if not listing.plan.is_used(result):
         if operation.primitive.effect or may_raise(operation, tuple(listing.catching)):
             listing.add(ast.Expr(listing.write.operation(operation)), operation.location)
         return
-    expression = listing.write.operation(operation)
     bound = target(listing.plan, result)
+    augmented = augmenting(listing, operation, bound)
+    if augmented is not None:
+        listing.add(augmented, operation.location)
+        return
+    expression = listing.write.operation(operation)
     if isinstance(bound, ast.Name):
         derived = is_derived(operation.location)
         numbers = computes_with_numbers(operation)

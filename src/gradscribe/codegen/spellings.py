@@ -229,7 +229,7 @@ def _copy(write: Expressions, operation: Operation) -> ast.expr:
 def _effect(write: Expressions, operation: Operation) -> ast.expr:
     positional = [write.argument(operation, a) for a in operation.attributes["args"]]
     keywords = [
-        ast.keyword(key, write.argument(operation, item))
+        ast.keyword(key, written_out(write, write.argument(operation, item)))
         for key, item in operation.attributes["keywords"].items()
     ]
     if isinstance(operation.callee, Method):
@@ -237,16 +237,31 @@ def _effect(write: Expressions, operation: Operation) -> ast.expr:
             generator = generator_of(positional)
             if generator is not None:
                 return generator
-            return ast.Call(positional[0], positional[1:], keywords)
+            return ast.Call(positional[0], _all_given(write, positional[1:]), keywords)
         function: ast.expr = ast.Attribute(positional[0], operation.callee.name, ast.Load())
-        return ast.Call(function, positional[1:], keywords)
+        return ast.Call(function, _all_given(write, positional[1:]), keywords)
     if operation.callee is getattr and isinstance(positional[1], ast.Constant):
         return ast.Attribute(positional[0], str(positional[1].value), ast.Load())
     if operation.callee is operator.getitem:
         return ast.Subscript(positional[0], positional[1], ast.Load())
     if operation.callee in OPERATORS:
         return _applied(operation.callee, positional)
-    return ast.Call(write.scope.reference(operation.callee), positional, keywords)
+    given = _all_given(write, positional)
+    return ast.Call(write.scope.reference(operation.callee), given, keywords)
+
+
+def _all_given(write: Expressions, items: list[ast.expr]) -> list[ast.expr]:
+    return [written_out(write, item) for item in items]
+
+
+def written_out(write: Expressions, item: ast.expr) -> ast.expr:
+    """An argument of a call: a slice is written out there."""
+    if isinstance(item, ast.Slice):
+        parts = [part or ast.Constant(None) for part in (item.lower, item.upper, item.step)]
+        return ast.Call(write.scope.reference(slice), parts, [])
+    if isinstance(item, ast.Tuple):
+        return ast.Tuple([written_out(write, below) for below in item.elts], ast.Load())
+    return item
 
 
 def _applied(callee: Any, operands: list[ast.expr]) -> ast.expr:

@@ -78,8 +78,22 @@ def counted_lists(x, y):
     return np.linalg.multi_dot(scaled)[0, 1] + (columns[1] ** 2).sum() + x[order[0]] ** 2
 
 
+def lists_three_levels_deep(x, y):
+    written = np.array([[[x[0], 1.0], [2.0, x[1]]], [[y[0], x[0]], [y[1], 3.0]]])
+    computed = np.array([[[v * w * k for k in range(2)] for v in x] for w in y])
+    of_arrays = np.array([[[x * k for k in range(2)] for v in y] for w in x])
+    mixed = np.array([([x[0], v], [x[1], 1.0]) for v in y])
+    return (written**2).sum() + (computed[1] ** 2).sum() + (of_arrays**2).sum() + mixed.prod()
+
+
+def lists_in_tuples(x, y):
+    rows = ([[v, 1.0] for v in x], [[2.0, w * w] for w in y])
+    return (np.array(rows) ** 2).sum() + np.array([rows, rows])[1, 0, 2, 0] * x[1]
+
+
 FUNCTIONS = [reductions, run_time_lists, elementwise, operators, products_and_joins, conversions]
 FUNCTIONS += [numbers_of_numpy, arrays_of_arrays, lists_of_lists, counted_lists]
+FUNCTIONS += [lists_three_levels_deep, lists_in_tuples]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -7,8 +7,13 @@ nobody knows by heart. There are some 80,000 such programs; a number picks one.
 
 from __future__ import annotations
 
+import collections
+import copy
+import functools
 import itertools
 import linecache
+import math
+import operator
 import random
 from typing import Any
 
@@ -94,12 +99,37 @@ _EXPRESSIONS = (
         "bool(a in b)",
     ),
 )
+_METHODS = """
+    copy(); index(b); count(b); pop(); pop(b); insert(0, b); remove(b); sort(); reverse();
+    clear(); get(b); setdefault(b, 1); update(b); add(b); discard(b); items(); values();
+    union(b); issubset(b); sum(); sum(b); mean(b); reshape(b); astype(b); dot(b); take(b);
+    fill(b); tolist(); item(); T; real; clip(b, 2); repeat(b); flatten(); ravel(); cumsum(b);
+    argmax(); max(b); std(); tobytes(); conjugate(); is_integer(); format(b); join(b); upper();
+    split(b); round(b); transpose(b); swapaxes(0, b); put(0, b); resize(b); squeeze(b);
+    searchsorted(b); partition(b); __len__(); __getitem__(b); __contains__(b); __add__(b);
+    __radd__(b); __eq__(b); value
+""".split(";")
+_FUNCTIONS = """
+    len abs round float int bool complex list tuple set frozenset dict sorted reversed enumerate
+    any all str repr type iter range divmod map callable hasattr min max sum np.sum np.array
+    np.asarray np.atleast_1d np.ravel np.squeeze np.isscalar np.ndim np.shape np.size np.copy
+    np.abs np.exp np.sqrt np.sign np.max np.cumsum np.zeros_like np.diag np.trace np.transpose
+    np.linalg.norm np.linalg.det np.isnan np.round np.sort np.unique np.float64 np.int64
+    np.asarray_chkfinite np.hstack np.vstack np.concatenate np.stack np.meshgrid np.prod
+    math.sin math.sqrt math.floor math.fsum math.prod math.isnan operator.neg operator.index
+    copy.copy copy.deepcopy functools.reduce itertools.chain collections.Counter
+""".split()
 _BODIES = (
     *(body.format(op) for op in _OPERATORS for body in _OPERATED),
     *_COMPARED,
     *_STORED,
     *(f"r = {text}\n    return r, a" for text in _EXPRESSIONS),
+    *(f"r = a.{text.strip()}\n    return r, a, b" for text in _METHODS),
+    *(f"r = {name}(a)\n    return r, a" for name in _FUNCTIONS),
+    *(f"r = {name}(a, b)\n    return r, a" for name in _FUNCTIONS),
+    *(f"r = {name}([a, b])\n    return r, a" for name in _FUNCTIONS),
 )
+_MODULES = {m.__name__: m for m in (collections, copy, functools, itertools, math, operator)}
 ALL = [*itertools.product(KINDS, KINDS, _BODIES)]
 random.Random(0).shuffle(ALL)
 
@@ -117,7 +147,7 @@ def program(number: int) -> Mutant:
     text = f"def f(x):\n    a = {KINDS[first]}\n    b = {KINDS[second]}\n    {body}\n"
     name = f"<operands {number}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    names: dict[str, Any] = {"np": np, "Holder": Holder}
+    names: dict[str, Any] = {"np": np, "Holder": Holder} | _MODULES
     exec(compile(text, name, "exec"), names)
     return Mutant(
         "operands", f"{first} and {second}", text, names["f"], (np.array([1.3, 0.7, -0.4]),)

@@ -202,6 +202,14 @@ def _matched(attribute: Any, entry: Any) -> Iterator[tuple[Operand, Any]]:
     elif isinstance(attribute, (tuple, list)) and isinstance(entry, (tuple, list)):
         for part, item in zip(attribute, entry, strict=True):
             yield from _matched(part, item)
+    else:
+        assert entry is None or not _holds_operands(attribute), "a rule lost a derivative"
+
+
+def _holds_operands(attribute: Any) -> bool:
+    if isinstance(attribute, (tuple, list)):
+        return any(map(_holds_operands, attribute))
+    return isinstance(attribute, Operand)
 
 
 class Renewal:

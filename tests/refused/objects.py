@@ -139,8 +139,11 @@ def object_that_does_something_when_it_goes(x):
 
 @refused("a set whose items are known is changed in place", X)
 def known_set_with_fewer_items(x):
+    def take(items):
+        items.pop()
+
     items = {1, 2}
-    items -= {2}
+    take(items)
     return len(items) * x[0]
 
 

@@ -9,7 +9,6 @@ few helpers at the bottom of the runtime that look into Tensors and arrays.
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -164,7 +163,6 @@ HANDLERS: dict[Any, handlers.Handler] = {
     special._row: folded(special._row),
     factorizations.inverse: calling(np.linalg.inv),
     functions.clone: _clone,
-    operator.index: same,
     own_methods._contiguous: calling(np.ascontiguousarray),
     dtypes.type_name: folded(dtypes.type_name),
     Tensor.numpy: numpy,

@@ -16,6 +16,7 @@ from gradscribe.frontend.data import (
     class_attributes,
     containers,
     dicts,
+    known_sets,
     object_stores,
     protocols,
     run_time_sets,
@@ -174,12 +175,7 @@ def _changed_by(lowering: Lowering, node: Any, callee: Any, current: Any, item: 
     if isinstance(current, DictRef) and callee is operator.or_:
         dicts.update(lowering, node, (current, item), {})
         return current
-    if isinstance(current, Static) and isinstance(current.value, set):
-        lowering.unsupported(
-            node,
-            "a set whose items are known is changed in place",
-            "make another set of it, as in `s = s | t`, or a frozenset from the start",
-        )
+    known_sets.refuse_change(lowering, node, current)
     is_set = run_time_sets.is_set(current) and _may_be_set(item)
     if is_set and callee in _CHANGING_SETS:
         method = BoundMethod(current, _CHANGING_SETS[callee])

@@ -58,7 +58,7 @@ from gradscribe.frontend.values import (
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Value
 from gradscribe.ir.probing import has
-from gradscribe.ir.types import BOOL, Array, Scalar
+from gradscribe.ir.types import BOOL, Scalar
 from gradscribe.primitives.control import RUN
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -272,10 +272,7 @@ def truth(lowering: Lowering, item: Any) -> bool | Value:
         return _truth_of_object(lowering, item)
     if isinstance(item, (BoundMethod, LocalFunction, OneShot)):
         return True
-    value = lowering.value(item)
-    if isinstance(value.type, Array) and value.type.dims:  # Python raises unless it has one item
-        return lowering.value(opaque.emit(lowering, bool, (value,), {}, BOOL))
-    return value
+    return lowering.value(item)
 
 
 def _flag(lowering: Lowering, item: Any) -> Any:

@@ -101,20 +101,15 @@ class Source:
 
     @functools.cached_property
     def changes_sets(self) -> bool:
-        """Whether there is a statement that calls a method by which sets are changed, or `|=`."""
-        return any(
-            (
-                isinstance(node, gast.AugAssign)
-                and isinstance(node.op, (gast.BitOr, gast.BitAnd, gast.BitXor))
-            )
-            or (
-                isinstance(node, gast.Expr)
-                and isinstance(node.value, gast.Call)
-                and isinstance(node.value.func, gast.Attribute)
-                and node.value.func.attr in _CHANGING_SETS
-            )
+        """Whether there is a call of a method by which sets are changed, or `|=`."""
+        named = {
+            target.id
             for node in gast.walk(self.node)
-        )
+            if isinstance(node, gast.Assign) and _makes_set(node.value)
+            for target in node.targets
+            if isinstance(target, gast.Name)
+        }
+        return any(_changes_set(node, named) for node in gast.walk(self.node))
 
     @staticmethod
     def of(node: Any, filename: str, lines: tuple[str, ...]) -> Source:
@@ -188,6 +183,25 @@ def _source_in(filename: str, code: CodeType) -> Source:
 _ADDING = frozenset({"append", "extend", "appendleft", "add", "update", "insert"})
 
 
+def _makes_set(node: Any) -> bool:
+    is_call = isinstance(node, gast.Call) and isinstance(node.func, gast.Name)
+    return isinstance(node, (gast.Set, gast.SetComp)) or (is_call and node.func.id == "set")
+
+
+def _changes_set(node: Any, named: set[str]) -> bool:
+    """named: variables that are bound to new sets."""
+    if isinstance(node, gast.AugAssign):
+        of_sets = isinstance(node.op, (gast.BitOr, gast.BitAnd, gast.BitXor))
+        is_named = isinstance(node.target, gast.Name) and node.target.id in named
+        return of_sets or is_named
+    if not (isinstance(node, gast.Call) and isinstance(node.func, gast.Attribute)):
+        return False
+    owner, method = node.func.value, node.func.attr
+    is_named = isinstance(owner, gast.Name) and owner.id in named
+    return method in _CHANGING_SETS or (is_named and method in _CHANGING)
+
+
+_CHANGING = frozenset({"pop", "remove", "update", "clear"})
 _CHANGING_SETS = frozenset(
     {"add", "discard", "intersection_update", "difference_update", "symmetric_difference_update"}
 )

@@ -6,7 +6,13 @@ import functools
 import operator
 from typing import Any
 
-from gradscribe.frontend.calls import application, handlers, iteration_prelude, static_values
+from gradscribe.frontend.calls import (
+    application,
+    handlers,
+    iteration_prelude,
+    positions,
+    static_values,
+)
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.attributes import attribute
 from gradscribe.frontend.data.stores import store_item
@@ -44,6 +50,10 @@ def _operator(callee: Any) -> handlers.Handler:
         return operate(lowering, node, callee, *arguments)
 
     return handler
+
+
+def _index(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    return positions.integer(lowering, node, *arguments)
 
 
 def _power(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
@@ -129,6 +139,7 @@ handlers.FUNCTIONS.update({callee: _operator(callee) for callee in _OPERATORS})
 handlers.FUNCTIONS.update(
     {
         bool: _bool,
+        operator.index: _index,
         pow: _power,
         operator.not_: _truth(False),
         operator.truth: _truth(True),

@@ -17,7 +17,7 @@ import numpy as np
 from gradscribe.frontend import outside
 from gradscribe.frontend.data import sequences
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import Static
+from gradscribe.frontend.values import ListRef, Static, TupleOf
 from gradscribe.ir.probing import probe
 from gradscribe.primitives.contracts import contract_of
 
@@ -70,10 +70,12 @@ def folded(
 
 def known_object(lowering: Lowering, item: Any) -> Any:
     """A tuple or list of known items as one object; other values as they are."""
-    items = sequences.known_items(lowering, item)
+    is_plain = isinstance(item, ListRef) or (isinstance(item, TupleOf) and item.cls is tuple)
+    items = sequences.known_items(lowering, item) if is_plain else None
     if items is None:
         return item
     below = [known_object(lowering, one) for one in items]
     if not all(isinstance(one, Static) for one in below):
         return item
-    return Static(type(items)(one.value for one in below))
+    objects = [one.value for one in below]
+    return Static(objects if isinstance(item, ListRef) else tuple(objects))

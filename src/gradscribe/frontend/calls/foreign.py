@@ -27,7 +27,7 @@ from gradscribe.frontend import kept_lists, kept_memory, kept_variables, outside
 from gradscribe.frontend.calls import outside_reach
 from gradscribe.frontend.calls.function_objects import may_call, parts_of
 from gradscribe.frontend.calls.run_time_arguments import argument_of
-from gradscribe.frontend.data import aliasing, places
+from gradscribe.frontend.data import aliasing, known_sets, places
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.memory import is_read_only, storages
 from gradscribe.frontend.values import (
@@ -63,6 +63,9 @@ def call(
     if contract.keeps or called:
         called += kept_variables.current(lowering)
         outside_reach.note(lowering, [*items, *called])
+    if not contract.only_reads:
+        for item in items:
+            known_sets.refuse_change(lowering, node, item)
     lists = _lists(lowering, node, items, called)
     others = [item for item in (*items, *called) if item not in lists]
     _refuse_containers(lowering, node, callee, others, called)

@@ -137,17 +137,22 @@ def class_of(lowering: Lowering, node: Any, item: Any) -> type:
 
 
 def _hasattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    name = object_of(lowering, node, arguments[1])
+    name = _attribute_name(lowering, node, arguments[1])
     return Static(has_attribute(lowering, node, arguments[0], name))
+
+
+def _attribute_name(lowering: Lowering, node: Any, item: Any) -> str:
+    name = object_of(lowering, node, item)
+    if not isinstance(name, str):
+        what = f"attribute name must be string, not '{type(name).__name__}'"
+        lowering.raises(node, TypeError(what))
+    return name
 
 
 def _getattr(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     from gradscribe.frontend.data.attributes import attribute
 
-    name = object_of(lowering, node, arguments[1])
-    if not isinstance(name, str):
-        what = f"attribute name must be string, not '{type(name).__name__}'"
-        lowering.raises(node, TypeError(what))
+    name = _attribute_name(lowering, node, arguments[1])
     if len(arguments) == 3 and not has_attribute(lowering, node, arguments[0], name):
         return arguments[2]
     return attribute(lowering, node, arguments[0], name)
@@ -168,6 +173,8 @@ def _issubclass(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
 
 
 def _type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    if len(arguments) == 2:
+        lowering.raises(node, TypeError("type() takes 1 or 3 arguments"))
     if opaque.is_opaque(arguments[0]):
         return opaque.emit(lowering, type, arguments, keywords, Opaque(type))
     return Static(known_class(lowering, node, arguments[0]))

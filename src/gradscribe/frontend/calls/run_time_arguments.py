@@ -9,6 +9,8 @@ from gradscribe.frontend.calls import function_objects
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf
 from gradscribe.ir.core import SliceOf, Value
+from gradscribe.ir.types import Opaque
+from gradscribe.primitives.control import EFFECT
 
 
 def argument_of(lowering: Lowering, item: Any, made: Mapping[Storage, Value] | None = None) -> Any:
@@ -26,6 +28,9 @@ def argument_of(lowering: Lowering, item: Any, made: Mapping[Storage, Value] | N
         )
     if isinstance(item, TupleOf) and item.cls is tuple:
         return tuple(map(below, item.items))
+    if isinstance(item, TupleOf) and hasattr(item.cls, "_fields"):
+        tree = {"args": tuple(map(below, item.items)), "keywords": {}, "type": Opaque(item.cls)}
+        return lowering.emit(EFFECT, tree, item.cls)
     if isinstance(item, (ListRef, DictRef)):
         if made and item.storage in made:
             return made[item.storage]

@@ -23,7 +23,7 @@ from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
 from gradscribe.frontend.values import Static, Unbound
 from gradscribe.ir.core import Block, Operation, Value
-from gradscribe.ir.types import Scalar
+from gradscribe.ir.types import BOOL, Array, Scalar
 from gradscribe.primitives.control import EFFECT, RAISE
 from gradscribe.primitives.registry import PRIMITIVES
 
@@ -67,6 +67,9 @@ def branch(
     cannot be compiled, or the two leave values that have no type in common, the side that the
     specializing call takes is assumed, if its lengths and integers tell."""
     location, depth = lowering.builder.location, len(lowering.frame.loops)
+    if isinstance(condition.type, Array) and condition.type.dims:  # it raises, as a rule
+        tree = {"args": (condition,), "keywords": {}, "type": BOOL}
+        condition = lowering.emit(EFFECT, tree, bool)
     before = lowering.fork()
     builder = lowering.builder
     try:

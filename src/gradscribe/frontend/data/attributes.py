@@ -16,6 +16,7 @@ from gradscribe.frontend.data import (
     carried_by_exceptions,
     class_attributes,
     instances,
+    known_sets,
     object_stores,
     objects,
 )
@@ -80,6 +81,8 @@ def method_or_attribute(lowering: Lowering, node: Any, owner: Any, name: str) ->
 def _static_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> Any:
     """An attribute of a module, class or function. Those of the user's own are read at each
     call, or guarded: they may change."""
+    if isinstance(owner, set) and not hasattr(frozenset, name) and hasattr(owner, name):
+        known_sets.refuse_change(lowering, node, Static(owner))
     if not hasattr(owner, name):
         said = getattr(owner, "__name__", repr(owner))
         what = f"`{said}` has no attribute `{name}`"
@@ -196,7 +199,9 @@ def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
 
 
 def _refuse_missing(lowering: Lowering, node: Any, cls: type, name: str) -> None:
-    """Say that neither values of a class nor Tensors have such an attribute."""
-    if not any(hasattr(each, name) for each in (cls, *tensors.CLASSES)):
+    """Say that neither values of a class nor Tensors, if there may be any, have such an
+    attribute."""
+    kinds = (cls, *tensors.CLASSES) if lowering.has_tensors else (cls,)
+    if not any(hasattr(each, name) for each in kinds):
         what = f"`{cls.__name__}` has no attribute `{name}`"
         lowering.raises(node, AttributeError(what), what, wording.near(name, dir(cls)))

@@ -74,9 +74,9 @@ def function_that_forgets_to_return(x):
 
 
 @refused("this store cannot be compiled here: an array is stored in a smaller one", X)
-def larger_array_added_in_place(x):
+def larger_array_stored(x):
     y = x * 1
-    y += np.ones((2, 4))
+    y[:] = np.ones((2, 4))
     return np.sum(y)
 
 

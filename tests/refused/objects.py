@@ -139,8 +139,8 @@ def object_that_does_something_when_it_goes(x):
 
 @refused("a set whose items are known is changed in place", X)
 def known_set_with_fewer_items(x):
-    def take(items):
-        items.pop()
+    def take(some):
+        some.pop()
 
     items = {1, 2}
     take(items)

@@ -99,6 +99,9 @@ class UnsupportedPathError(UnsupportedError, TypeError):
 class NoDerivativeError(UnsupportedError):
     """An operation without derivative stands where one is needed."""
 
+    is_open = False
+    """Whether there is a derivative after all if the function is continuous here."""
+
 
 class SourceNotFoundError(GradscribeError):
     """A function whose source cannot be read (a builtin, `exec`, the plain interactive prompt)."""

@@ -119,6 +119,7 @@ def test_eager_tensors_give_the_same(text: str) -> None:
 
 OF_ANOTHER_PRECISION = ("linalg.expm_frechet", "linalg.matmul_toeplitz", "integrate.simpson")
 """Those that are of single precision only for some, or whose precision depends on a length."""
+OF_ANOTHER_PRECISION += ("linalg.schur(p)",)  # signs jump at this matrix, in single precision
 if tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 16):  # in these, on the values
     OF_ANOTHER_PRECISION += (
         "linalg.sqrtm",
@@ -252,7 +253,7 @@ def test_distributions_by_name_and_with_given_parameters() -> None:
 def test_of_a_real_matrix_with_a_complex_root_there_is_no_wrong_derivative(name: str) -> None:
     function = getattr(linalg, name)
     matrix = np.array([[-1.0, 0.5], [0.0, 2.0]])
-    with pytest.raises(ValueError, match="give the function a complex matrix"):
+    with pytest.raises(gs.errors.NoDerivativeError, match="give it a complex matrix"):
         gs.grad(lambda x: np.sum(np.abs(function(x))))(matrix)
     gs.testing.check_grad(lambda x: np.imag(function(x + 1j * np.eye(2))), matrix)
 
@@ -324,7 +325,7 @@ def test_a_gradient_names_the_functions_by_their_module() -> None:
 def test_the_real_form_of_complex_eigenvalues_has_no_wrong_derivative() -> None:
     rotation = np.array([[0.0, -1.0], [1.0, 0.5]])
     for differentiated in (gs.jacrev, gs.jacfwd):
-        with pytest.raises(ValueError, match="output='complex'"):
+        with pytest.raises(gs.errors.NoDerivativeError, match="output='complex'"):
             differentiated(lambda x: linalg.schur(x)[0])(rotation)
     gs.testing.check_grad(
         lambda x: np.abs(linalg.schur(x, "complex")[0]), rotation, modes=("reverse",)

@@ -143,3 +143,78 @@ def vectors_of_a_circulant_matrix():
 )
 def eigenvalues_of_a_defective_matrix():
     gs.grad(lambda a: np.linalg.eigvals(a)[0].real)(np.array([[2.0, 1.0], [0.0, 2.0]]))
+
+
+@refused_when_run(
+    "the signs of vectors that `qr` gives are others at matrices nearby, and the result depends on "
+    "them, as far as is known",
+    NoDerivativeError,
+)
+def signs_that_jump():
+    gs.grad(lambda a: np.linalg.qr(a)[0][0, 0])(np.eye(3))
+
+
+@refused_when_run(
+    "a matrix that is not of full rank has neighbours that are, and the result jumps there, as far "
+    "as is known",
+    NoDerivativeError,
+)
+def pseudoinverse_of_a_singular_matrix():
+    gs.grad(lambda a: np.sum(np.linalg.pinv(a)))(np.outer(WEIGHTS, [1.0, 2.0]))
+
+
+@refused_when_run(
+    "the result depends on single ones of equal values, which have no derivative of their own: the "
+    "values number 0 and 1 are 1",
+    NoDerivativeError,
+)
+def one_of_three_equal_values():
+    gs.grad(lambda a: np.linalg.eigvalsh(a)[-1])(np.eye(3))
+
+
+@refused_when_run(
+    "the exchanges of rows that `lu` makes are others at matrices nearby, and the result depends "
+    "on them, as far as is known",
+    NoDerivativeError,
+)
+def exchanges_of_rows_that_jump():
+    from scipy import linalg
+
+    gs.grad(lambda a: linalg.lu(a)[1][1, 0])(np.array([[1.0, 2.0], [-1.0, 3.0]]))
+
+
+@refused_when_run(
+    "of equal eigenvalues, `subset_by_index` gives other vectors than `eigh` of all",
+    NoDerivativeError,
+)
+def subset_of_equal_values():
+    from scipy import linalg
+
+    gs.grad(lambda a: linalg.eigh(a, subset_by_index=(0, 0))[1][0, 0])(np.eye(3))
+
+
+@refused_when_run("of complex eigenvalues Schur's real form has no derivative", NoDerivativeError)
+def real_form_of_a_rotation():
+    from scipy import linalg
+
+    gs.grad(lambda a: linalg.schur(a)[0][0, 0])(np.array([[0.0, -1.0], [1.0, 0.5]]))
+
+
+@refused_when_run(
+    "the function of a real matrix is complex where an eigenvalue is negative", NoDerivativeError
+)
+def root_of_a_negative_matrix():
+    from scipy import linalg
+
+    gs.grad(lambda a: np.sum(np.abs(linalg.sqrtm(a))))(-np.eye(2))
+
+
+@refused_when_run(
+    "roots and logarithms of a matrix jump, or have no derivative, where an eigenvalue is zero or "
+    "a negative number",
+    NoDerivativeError,
+)
+def root_of_a_singular_matrix():
+    from scipy import linalg
+
+    gs.grad(lambda a: np.sum(linalg.sqrtm(a)))(np.diag([1.0, 0.0]))

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradscribe.api import recorded_transforms
+from gradscribe.api import deciding, recorded_transforms
 from gradscribe.api.functional import Gradient, check_scalar
 from gradscribe.api.partly_compiled import PartialCall
 from gradscribe.api.pointwise import OfFunction, OfGradient, Pointwise
@@ -22,7 +22,7 @@ from gradscribe.compiler import Primal, Target, partial_target, target_of
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.given_leaves import matched
 from gradscribe.compiler.leaves import copied
-from gradscribe.errors import ArgumentError, SourceNotFoundError
+from gradscribe.errors import ArgumentError, NoDerivativeError, SourceNotFoundError
 from gradscribe.ir.trees import unflatten
 from gradscribe.ir.types import is_differentiable
 from gradscribe.recording import runs
@@ -44,7 +44,8 @@ class Pullback:
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         call = self._call
         seeds = call.seeds(cotangent, self._out)
-        return call.by_argument(call.point.pullback(self._record, seeds))
+        found = call.decided(lambda call: call.point.pullback(self._record, seeds))
+        return call.by_argument(found)
 
     @property
     def source(self) -> str:
@@ -106,7 +107,7 @@ class _Call:
         """The result of `compute`; once more where compiling for it has assumed what does not
         hold for this call."""
         while True:
-            result = compute(self)
+            result = self.decided(compute)
             if self.primal.match(self._values) is not None:
                 return result
             self._find()
@@ -124,6 +125,16 @@ class _Call:
         """Store what is new in what the function stores outside."""
         if self.point.stored is not None:
             self.point.stored.store(self._matched, self._target, new)
+
+    def decided(self, compute: Callable[[_Call], Any]) -> Any:
+        """The result of `compute`, whatever choice a library makes if that makes no difference."""
+        try:
+            return compute(self)
+        except NoDerivativeError as error:
+            if self.point.stored is not None:
+                raise
+            run = functools.partial(compute, self)
+            return deciding.by_values(error, self.primal, self.leaves, self.point.active, run)
 
     def result(self, leaves: Sequence[Any]) -> Any:
         """The result of the function, from its leaves."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from gradscribe.api import recorded_transforms
+from gradscribe.api import deciding, recorded_transforms
 from gradscribe.api.copying import CopiedAsFunction
 from gradscribe.api.partly_compiled import PartialCall
 from gradscribe.api.recorded_transforms import Compile
@@ -21,7 +21,7 @@ from gradscribe.compiler import Primal, Target
 from gradscribe.compiler.entry import Values
 from gradscribe.compiler.generated import Generated
 from gradscribe.compiler.partly import compiled_as_a_whole
-from gradscribe.errors import NotSpecializedError, SourceNotFoundError
+from gradscribe.errors import NoDerivativeError, NotSpecializedError, SourceNotFoundError
 from gradscribe.frontend.calls.recorded_functions import copied
 from gradscribe.ir.probing import probe
 from gradscribe.recording.levels import is_running
@@ -66,6 +66,9 @@ class Transform(CopiedAsFunction, ABC):
     given: Callable[..., Any]
     """The function that it is made of."""
 
+    chain: tuple[int | tuple[int, ...], ...]
+    """The argnums of each derivative that it stands for."""
+
     @property
     @abstractmethod
     def is_first_order(self) -> bool:
@@ -108,10 +111,29 @@ class Transform(CopiedAsFunction, ABC):
             self._latest = plan
             if plan.stored is not None:
                 return _run_and_store(plan, matched, target)
-            return plan.run(matched)
+            try:
+                return plan.run(matched)
+            except NoDerivativeError as error:
+                return self._decided(error, target, primal, plan, matched)
         except Exception as error:
             shorten(error)
             raise
+
+    def _decided(
+        self,
+        error: NoDerivativeError,
+        target: Target,
+        primal: Primal,
+        plan: Plan,
+        values: Values,
+    ) -> Any:
+        """What the plan gives, if the function does not depend on what the error tells of."""
+        numbers = {number for argnums in self.chain for number in _numbers(argnums)}
+        active = primal.active_leaves(tuple(sorted(map(target.parameter, numbers))))
+        leaves = tuple(primal.layout.plain(primal.layout.leaves(values)))
+        return deciding.by_values(
+            error, primal, leaves, active, functools.partial(plan.run, values)
+        )
 
     def _recorded_or_partly(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if not self.compiles or is_running():
@@ -196,6 +218,10 @@ def beside(run: Run, generated: Generated, stored: StoredOutside | None) -> Plan
         return Plan(run, generated)
     new = stored.new_of_call
     return Plan(lambda values: (run(values), new(values)), generated, stored)
+
+
+def _numbers(argnums: int | tuple[int, ...]) -> tuple[int, ...]:
+    return argnums if isinstance(argnums, tuple) else (argnums,)
 
 
 def prepared(primal: Primal, generated: Generated, *more: Any) -> Run:

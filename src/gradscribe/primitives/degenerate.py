@@ -45,6 +45,35 @@ def nonzero(values):
     return values
 
 
+def real_form(t):
+    """Schur's real factor, after a check that all eigenvalues are real."""
+    if np.any(np.diagonal(t, -1) != 0):
+        raise NoDerivativeError(
+            "of complex eigenvalues Schur's real form has no derivative",
+            "take the complex one: `scipy.linalg.schur(a, output='complex')`",
+        )
+    return t
+
+
+def off_the_cut(a):
+    """The matrix, after a check that its root and its logarithm are real if it is, and that they
+    have a derivative: types do not tell."""
+    values = np.linalg.eigvals(a)
+    least = unit(values.dtype, 2 / 3) * np.max(np.abs(values), initial=0)
+    if a.dtype.kind != "c" and np.any((np.imag(values) == 0) & (np.real(values) < -least)):
+        raise NoDerivativeError(
+            "the function of a real matrix is complex where an eigenvalue is negative",
+            "give it a complex matrix: `a.astype(complex)`",
+        )
+    if np.any((np.abs(np.imag(values)) <= least) & (np.real(values) <= least)):
+        raise NoDerivativeError(
+            "roots and logarithms of a matrix jump, or have no derivative, where an eigenvalue is "
+            "zero or a negative number",
+            "keep eigenvalues off zero and the negative axis",
+        )
+    return a
+
+
 def separate(t):
     """Schur's triangular factor, after a check that no two eigenvalues are equal."""
     values = np.diagonal(t)
@@ -104,6 +133,10 @@ def _tangent_of_t(out, *, d_t):
     return d_t
 
 
+def _tangent_of_a(out, *, d_a):
+    return d_a
+
+
 def _tangent_of_v(out, *, d_v):
     return d_v
 
@@ -111,6 +144,8 @@ def _tangent_of_v(out, *, d_v):
 CHECKS: dict[Any, Any] = {
     full_rank: _tangent_of_r,
     nonzero: tangent_of_values,
+    real_form: _tangent_of_t,
+    off_the_cut: _tangent_of_a,
     separate: _tangent_of_t,
     diagonalizing: _tangent_of_v,
     distinct: tangent_of_tangent,

@@ -18,6 +18,7 @@ import numpy as np
 
 from gradscribe.ir.types import Tuple
 from gradscribe.primitives.degenerate import diagonalizing, distinct, normalized
+from gradscribe.primitives.equal_values import alike, moved, shared, unordered
 from gradscribe.primitives.gauge import determined, gaps_of, independent, invariant, phaseless
 from gradscribe.primitives.matrices import (
     conjugate_transposed,
@@ -31,6 +32,7 @@ from gradscribe.primitives.matrices import (
     square_type,
 )
 from gradscribe.primitives.registry import LINEAR, adjoint, composition
+from gradscribe.primitives.stability import settled_eig, settled_eigh
 from gradscribe.primitives.typing import like_first, result_of
 
 # -- of symmetric matrices -----------------------------------------------------------------------
@@ -48,7 +50,12 @@ def _eigh_tangent(out, a, UPLO="L", *, d_a, of_gradient):
     w, v = out
     inner = conjugate_transposed(v) @ hermitian_of(d_a, UPLO) @ v
     d_w = real_part(np.sum(inner * identity_like(inner), axis=-1))
-    return d_w, moved_vectors(w, v, v @ (gaps_of(w) * inner), of_gradient)
+    if not of_gradient:
+        d_w = moved(d_w, w, v, v @ inner)
+    d_v = v @ (gaps_of(w) * inner)
+    if not of_gradient:
+        d_v = settled_eigh(d_v, a, w, v, UPLO, True)
+    return d_w, moved_vectors(w, v, d_v, of_gradient)
 
 
 def moved_vectors(w, v, d_v, of_gradient):
@@ -60,7 +67,7 @@ def moved_vectors(w, v, d_v, of_gradient):
 def eigenvectors_turn(w, v, d_w, d_v):
     """What the cotangents of eigenvalues and eigenvectors are for the matrix in their basis."""
     if d_v is None:
-        return d_w[..., None] * identity_like(v)
+        return shared(d_w, w)[..., None] * identity_like(v)
     along = conjugate_transposed(v) @ d_v
     if v.dtype.kind == "c":
         along = phaseless(along, d_v)
@@ -71,22 +78,26 @@ def eigenvectors_turn(w, v, d_w, d_v):
 @adjoint(np.linalg.eigh, type=_eigh_type, tangent=_eigh_tangent, static=("UPLO",), partial=True)
 def eigh(out, a, UPLO="L", *, d_out):
     (w, v), (d_w, d_v) = out, d_out
+    if d_v is not None:
+        d_v = settled_eigh(d_v, a, w, v, UPLO)
     if d_v is None:
-        d_a = (v * d_w[..., None, :]) @ conjugate_transposed(v)
+        d_a = (v * shared(d_w, w)[..., None, :]) @ conjugate_transposed(v)
     else:
         d_a = v @ eigenvectors_turn(w, v, d_w, d_v) @ conjugate_transposed(v)
     return of_triangle(d_a, UPLO)
 
 
-def _eigvalsh_tangent(out, a, UPLO="L", *, d_a):
+def _eigvalsh_tangent(out, a, UPLO="L", *, d_a, of_gradient):
     _, v = np.linalg.eigh(a, UPLO)
-    return real_part(np.sum(conjugated(v) * (hermitian_of(d_a, UPLO) @ v), axis=-2))
+    d_v = hermitian_of(d_a, UPLO) @ v
+    d_w = real_part(np.sum(conjugated(v) * d_v, axis=-2))
+    return d_w if of_gradient else moved(d_w, out, v, d_v)
 
 
 @adjoint(np.linalg.eigvalsh, type=values_type, tangent=_eigvalsh_tangent, static=("UPLO",))
 def eigvalsh(out, a, UPLO="L", *, d_out):
     _, v = np.linalg.eigh(a, UPLO)
-    return of_triangle((v * d_out[..., None, :]) @ conjugate_transposed(v), UPLO)
+    return of_triangle((v * shared(d_out, out)[..., None, :]) @ conjugate_transposed(v), UPLO)
 
 
 # -- of general matrices -------------------------------------------------------------------------
@@ -120,8 +131,9 @@ def _complex_matrix(a):
     return np.linalg.inv(a) + np.complex64(0)
 
 
-def _eig_tangent(out, a, *, d_a):
+def _eig_tangent(out, a, *, d_a, of_gradient):
     w, v = as_complex(out[0]), as_complex(out[1])
+    d_a = d_a if of_gradient else settled_eig(d_a, a, w, v, True)
     v = diagonalizing(v, w)
     inner = np.linalg.solve(v, d_a @ v)
     change = distinct(v @ (gaps_of(w) * inner), w)
@@ -129,7 +141,8 @@ def _eig_tangent(out, a, *, d_a):
     length = np.sum(np.real(np.conjugate(v) * change), axis=-2, keepdims=True)
     largest, part = _largest(v)
     turn = np.sum(np.imag(change) * largest, axis=-2, keepdims=True) / part
-    return np.sum(inner * identity_like(inner), axis=-1), change - v * (length + 1j * turn)
+    d_w = np.sum(inner * identity_like(inner), axis=-1)
+    return alike(d_w, w, inner), change - v * (length + 1j * turn)
 
 
 def _largest(v):
@@ -144,6 +157,10 @@ def eig(out, a, *, d_out):
     w, v = as_complex(out[0]), as_complex(out[1])
     d_w, d_v = d_out
     dual = conjugate_transposed(diagonalizing(v, w))
+    if d_w is not None:
+        d_w = settled_eig(unordered(d_w, w), a, w)
+    if d_v is not None:
+        d_v = settled_eig(d_v, a, w, v)
     if d_v is None:
         return np.linalg.solve(dual, d_w[..., None] * dual)
     along = np.sum(np.conjugate(v) * d_v, axis=-2, keepdims=True)
@@ -156,15 +173,17 @@ def eig(out, a, *, d_out):
     return np.linalg.solve(dual, inner @ dual)
 
 
-def _eigvals_tangent(out, a, *, d_a):
+def _eigvals_tangent(out, a, *, d_a, of_gradient):
+    d_a = d_a if of_gradient else settled_eig(d_a, a, out)
     v = diagonalizing(np.linalg.eig(a)[1], out)
     inner = np.linalg.solve(v, d_a @ v)
-    return np.sum(inner * identity_like(inner), axis=-1)
+    return alike(np.sum(inner * identity_like(inner), axis=-1), out, inner)
 
 
 @adjoint(np.linalg.eigvals, type=_eigvals_type, tangent=_eigvals_tangent)
 def eigvals(out, a, *, d_out):
     dual = conjugate_transposed(diagonalizing(np.linalg.eig(a)[1], out))
+    d_out = settled_eig(unordered(d_out, out), a, out)
     return np.linalg.solve(dual, d_out[..., None] * dual)
 
 

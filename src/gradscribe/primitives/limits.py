@@ -21,10 +21,11 @@ LIMITS: dict[str, str] = {
     "np.linalg.svd": "equal singular values, those that are zero, phases, and the vectors beyond "
     "the singular values as in `eigh`",
     "np.linalg.qr": "not mode 'raw'; of independent columns; those beyond them as in `svd`",
-    "np.linalg.pinv": "of full rank",
-    "np.linalg.lstsq": "of full rank",
+    "np.linalg.pinv": "of full rank, or of a rank that does not change with the arguments",
+    "np.linalg.lstsq": "of full rank, or of a rank that does not change with the arguments",
     "np.linalg.det": "of singular matrices the first derivative is right, too",
-    "np.linalg.norm": "at zero the gradient is 0; equal extremes share it",
+    "np.linalg.norm": "at zero the gradient is 0; equal extremes share it; `svd` "
+    "tells of singular values",
     "np.roots": "the result is complex, whatever its values; simple roots",
     "np.abs": "0 at 0",
     "np.absolute": "0 at 0",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.ir.types import Array
+from gradscribe.primitives.equal_values import shared
 from gradscribe.primitives.reductions import reduction_type
 from gradscribe.primitives.registry import adjoint
 from gradscribe.primitives.typing import TypeRuleError, normalize_axes, number_type
@@ -98,11 +99,12 @@ def _slope_of_matrices(out, x, ord, rows, columns):
         sums = np.sum(np.abs(x), axis=columns, keepdims=True)
         return _shared(_direction(x), sums == out, rows)
     matrices = np.moveaxis(x, (rows, columns), (-2, -1))
-    u, _, vh = np.linalg.svd(matrices, full_matrices=False)
-    if ord == "nuc":
-        return np.moveaxis(u @ vh, (-2, -1), (rows, columns))
-    k = 0 if ord == 2 else -1
-    return np.moveaxis(u[..., :, k, None] * vh[..., k, None, :], (-2, -1), (rows, columns))
+    u, s, vh = np.linalg.svd(matrices, full_matrices=False)
+    weights = np.ones_like(s) if ord == "nuc" else np.zeros_like(s)
+    if ord != "nuc":
+        weights[..., 0 if ord == 2 else -1] = 1
+    slope = (u * shared(weights, s, True)[..., None, :]) @ vh
+    return np.moveaxis(slope, (-2, -1), (rows, columns))
 
 
 def _shared(value, chosen, axis):

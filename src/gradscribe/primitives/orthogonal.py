@@ -13,6 +13,7 @@ import numpy as np
 
 from gradscribe.ir.types import Tuple
 from gradscribe.primitives.degenerate import distinct, full_rank
+from gradscribe.primitives.equal_values import moved, shared
 from gradscribe.primitives.gauge import (
     completion,
     determined,
@@ -29,6 +30,7 @@ from gradscribe.primitives.matrices import (
     real_type,
 )
 from gradscribe.primitives.registry import adjoint, variant
+from gradscribe.primitives.stability import settled_qr, settled_svd
 from gradscribe.primitives.typing import TypeRuleError, like_first, matrix_dims, result_of
 
 # -- singular values -----------------------------------------------------------------------------
@@ -68,11 +70,24 @@ def _is_completed(a, full_matrices):
 def _svd_tangent(out, a, full_matrices=True, compute_uv=True, *, d_a, of_gradient=False):
     if not compute_uv:
         u, s, vh = np.linalg.svd(a, full_matrices=False)
-        return real_part(np.sum(conjugated(u) * (d_a @ conjugate_transposed(vh)), axis=-2))
+        d_u = d_a @ conjugate_transposed(vh)
+        d_s = real_part(np.sum(conjugated(u) * d_u, axis=-2))
+        return d_s if of_gradient else moved(d_s, s, u, d_u, True)
+    d_u, d_s, d_vh = _factors_of_svd_tangent(out, a, full_matrices, d_a, of_gradient)
+    if not of_gradient:
+        d_u = settled_svd(d_u, a, out[0], out[1], False, True)
+        d_vh = settled_svd(d_vh, a, out[2], out[1], True, True)
+        k = out[1].shape[-1]
+        v = conjugate_transposed(out[2][..., :k, :])
+        d_s = moved(d_s, out[1], out[0][..., :k], d_a @ v, True)
+    return d_u, d_s, d_vh
+
+
+def _factors_of_svd_tangent(out, a, full_matrices, d_a, of_gradient):
     if _is_completed(a, full_matrices):
         k = out[1].shape[-1]
         u, s, vh = out[0][..., :k], out[1], out[2][..., :k, :]
-        d_u, d_s, d_vh = _svd_tangent((u, s, vh), a, False, d_a=d_a, of_gradient=of_gradient)
+        d_u, d_s, d_vh = _factors_of_svd_tangent((u, s, vh), a, False, d_a, of_gradient)
         d_more = _completing(d_u, u, out[0][..., k:], of_gradient)
         v, others = conjugate_transposed(vh), conjugate_transposed(out[2][..., k:, :])
         d_others = _completing(conjugate_transposed(d_vh), v, others, of_gradient)
@@ -116,8 +131,12 @@ def _half_sums(s):
 def svd(out, a, full_matrices=True, compute_uv=True, *, d_out):
     if not compute_uv:
         u, s, vh = np.linalg.svd(a, full_matrices=False)
-        return (u * d_out[..., None, :]) @ vh
+        return (u * shared(d_out, s, True)[..., None, :]) @ vh
     (u, s, vh), (d_u, d_s, d_vh) = out, d_out
+    if d_u is not None:
+        d_u = settled_svd(d_u, a, u, s)
+    if d_vh is not None:
+        d_vh = settled_svd(d_vh, a, vh, s, True)
     if _is_completed(a, full_matrices):
         k = s.shape[-1]
         if d_u is not None:
@@ -141,7 +160,7 @@ def _svd_cotangent(a, u, s, vh, d_u, d_s, d_vh):
     """Of u, s and vh without further vectors. Turns of u and v together divide by differences of
     singular values, turns of one against the other by sums."""
     if d_u is None and d_vh is None:
-        return (u * d_s[..., None, :]) @ vh
+        return (u * shared(d_s, s, True)[..., None, :]) @ vh
     s = invariant_pairs(s, u, d_u, vh, d_vh, d_s)
     left, right = 0.0, 0.0
     if d_u is not None:
@@ -182,8 +201,8 @@ def _svdvals_type(facts, callee, x):
     return _svd_type(facts, callee, x, compute_uv=False)
 
 
-def _svdvals_tangent(out, x, *, d_x):
-    return _svd_tangent(out, x, compute_uv=False, d_a=d_x)
+def _svdvals_tangent(out, x, *, d_x, of_gradient):
+    return _svd_tangent(out, x, compute_uv=False, d_a=d_x, of_gradient=of_gradient)
 
 
 @adjoint(np.linalg.svdvals, type=_svdvals_type, tangent=_svdvals_tangent)
@@ -229,8 +248,10 @@ def _factors_tangent(q, r, d_a):
 
 
 def _qr_tangent(out, a, mode="reduced", *, d_a, of_gradient):
+    q = a @ np.linalg.inv(out) if mode == "r" else out[0]
+    d_a = d_a if of_gradient else settled_qr(d_a, a, q)
     if mode == "r":
-        return _factors_tangent(a @ np.linalg.inv(out), out, d_a)[1]
+        return _factors_tangent(q, out, d_a)[1]
     if not _is_completed(a, mode == "complete"):
         return _factors_tangent(*out, d_a)
     n = a.shape[-1]
@@ -243,8 +264,10 @@ def _qr_tangent(out, a, mode="reduced", *, d_a, of_gradient):
 @adjoint(np.linalg.qr, type=_qr_type, tangent=_qr_tangent, static=("mode",))
 def qr(out, a, mode="reduced", *, d_out):
     if mode == "r":
-        return _factors_cotangent(a @ np.linalg.inv(out), out, np.zeros_like(a), d_out)
+        q = a @ np.linalg.inv(out)
+        return _factors_cotangent(q, out, np.zeros_like(a), settled_qr(d_out, a, q))
     (q, r), (d_q, d_r) = out, d_out
+    d_q = settled_qr(d_q, a, q)
     if _is_completed(a, mode == "complete"):
         n = a.shape[-1]
         q, d_q = q[..., :n], _of_first(q, d_q, n)
@@ -281,10 +304,11 @@ def _parts(a):
     return a[..., :m], a[..., m:]
 
 
-def _wide_tangent(out, a, mode="reduced", *, d_a):
-    (first, others), (d_first, d_others) = _parts(a), _parts(d_a)
+def _wide_tangent(out, a, mode="reduced", *, d_a, of_gradient):
+    first, others = _parts(a)
     r, _ = _parts(out if mode == "r" else out[1])
     q = first @ np.linalg.inv(r) if mode == "r" else out[0]
+    d_first, d_others = _parts(d_a if of_gradient else settled_qr(d_a, a, q))
     d_q, d_r = _factors_tangent(q, r, d_first)
     rest = conjugate_transposed(d_q) @ others + conjugate_transposed(q) @ d_others
     d_r = np.concatenate((d_r, rest), axis=-1)
@@ -297,6 +321,6 @@ def qr_of_wide(out, a, mode="reduced", *, d_out):
     r, _ = _parts(out if mode == "r" else out[1])
     d_r, d_rest = _parts(d_out if mode == "r" else d_out[1])
     q = first @ np.linalg.inv(r) if mode == "r" else out[0]
-    d_q = others @ conjugate_transposed(d_rest)
+    d_q = settled_qr(others @ conjugate_transposed(d_rest), a, q)
     d_q = d_q if mode == "r" else d_q + d_out[0]
     return np.concatenate((_factors_cotangent(q, r, d_q, d_r), q @ d_rest), axis=-1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradscribe.ir.types import Array, Scalar, Tuple
+from gradscribe.primitives.equal_values import moved, shared
 from gradscribe.primitives.joining import joined_items
 from gradscribe.primitives.matrices import (
     conjugate_transposed,
@@ -19,6 +20,7 @@ from gradscribe.primitives.matrices import (
     real_type,
 )
 from gradscribe.primitives.registry import adjoint, composition, variant
+from gradscribe.primitives.stability import settled_rank
 from gradscribe.primitives.static import static
 from gradscribe.primitives.typing import (
     TypeRuleError,
@@ -42,14 +44,21 @@ def _pinv_tangent(out, a, rcond=None, hermitian=False, *, d_a):
     a, d_a = (hermitian_of(a, "L"), hermitian_of(d_a, "L")) if hermitian else (a, d_a)
     outside_columns = d_a - a @ (out @ d_a)
     outside_rows = d_a - (d_a @ out) @ a
+    d_a = settled_rank(d_a, _rank_by(out, a), a)
     dual = conjugate_transposed(out)
     change = out @ dual @ conjugate_transposed(outside_columns) - out @ d_a @ out
     return change + conjugate_transposed(outside_rows) @ dual @ out
 
 
+def _rank_by(inverse, a):
+    """The rank of a matrix: the trace of its product with the pseudoinverse."""
+    return np.sum(np.real(np.swapaxes(inverse, -1, -2) * a), axis=(-2, -1))
+
+
 @adjoint(np.linalg.pinv, type=_pinv_type, tangent=_pinv_tangent, static=("hermitian",))
 def pinv(out, a, rcond=None, hermitian=False, *, d_out):
     a = hermitian_of(a, "L") if hermitian else a
+    d_out = settled_rank(d_out, _rank_by(out, a), a)
     by_rows = conjugate_transposed(d_out) @ out @ conjugate_transposed(out)
     by_columns = conjugate_transposed(out) @ out @ conjugate_transposed(d_out)
     d_a = by_rows - a @ (out @ by_rows) + by_columns - (by_columns @ out) @ a
@@ -82,6 +91,7 @@ def _columns(b):
 
 def _lstsq_tangent(out, a, b, rcond=None, *, d_a, d_b):
     x, squares, rank, s = out
+    x = settled_rank(x, rank, a)
     inverse = np.linalg.pinv(a)
     xs, bs = _columns(x), _columns(b)
     rest = bs - a @ xs
@@ -89,22 +99,23 @@ def _lstsq_tangent(out, a, b, rcond=None, *, d_a, d_b):
     d_s = np.zeros_like(s)
     if d_a is not None:
         u, _, vh = np.linalg.svd(a, full_matrices=False)
-        d_s = real_part(np.sum(conjugated(u) * (d_a @ conjugate_transposed(vh)), axis=0))
+        d_u = d_a @ conjugate_transposed(vh)
+        d_s = moved(real_part(np.sum(conjugated(u) * d_u, axis=0)), s, u, d_u, True)
         dual, d_dual = conjugate_transposed(inverse), conjugate_transposed(d_a)
         change = inverse @ (dual @ (d_dual @ rest)) - inverse @ (d_a @ xs)
         outer = d_dual @ (dual @ xs)
         change = change + outer - inverse @ (a @ outer)
     if d_b is not None:
         change = change + inverse @ _columns(d_b)
-    moved = (0.0 if d_b is None else _columns(d_b)) - (0.0 if d_a is None else d_a @ xs)
-    d_squares = 2 * real_part(np.sum(conjugated(rest) * moved, axis=0))[: squares.shape[0]]
+    rest_moved = (0.0 if d_b is None else _columns(d_b)) - (0.0 if d_a is None else d_a @ xs)
+    d_squares = 2 * real_part(np.sum(conjugated(rest) * rest_moved, axis=0))[: squares.shape[0]]
     return np.reshape(change, np.shape(x)), d_squares, rank, d_s
 
 
 @adjoint(np.linalg.lstsq, type=_lstsq_type, tangent=_lstsq_tangent, partial=True)
 def lstsq(out, a, b, rcond=None, *, d_out):
-    (x, squares, _, _), (d_x, d_squares, _, d_s) = out, d_out
-    xs = _columns(x)
+    (x, squares, rank, s), (d_x, d_squares, _, d_s) = out, d_out
+    xs = _columns(settled_rank(x, rank, a))
     rest = _columns(b) - a @ xs
     d_a, d_b = 0.0, 0.0
     if d_x is not None:
@@ -121,7 +132,7 @@ def lstsq(out, a, b, rcond=None, *, d_out):
         d_b = d_b + 2 * rest * weights
     if d_s is not None:
         u, _, vh = np.linalg.svd(a, full_matrices=False)
-        d_a = d_a + (u * d_s) @ vh
+        d_a = d_a + (u * shared(d_s, s, True)) @ vh
     return d_a, None if d_x is None and d_squares is None else np.reshape(d_b, np.shape(b))
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg as sl
 
+from gradscribe.errors import NoDerivativeError
 from gradscribe.ir.types import Tuple
 from gradscribe.primitives.eigenvalues import eigenvectors_turn, moved_vectors, values_type
+from gradscribe.primitives.equal_values import moved
 from gradscribe.primitives.gauge import gaps_of
 from gradscribe.primitives.matrices import (
     conjugate_transposed,
@@ -24,10 +26,13 @@ from gradscribe.primitives.registry import (
     PRIMITIVES,
     adjoint,
     composition,
+    constant,
     register,
     variant,
 )
-from gradscribe.primitives.typing import like_first, result_of
+from gradscribe.primitives.scipy.settled import settled_eigh_of
+from gradscribe.primitives.stability import of_rank
+from gradscribe.primitives.typing import dims_of, like_first, result_of
 
 for _name in ("inv", "det", "svd", "svdvals", "solve"):
     register(PRIMITIVES[getattr(np.linalg, _name)], (getattr(sl, _name),), ())
@@ -113,7 +118,7 @@ def null_space(A, rcond=None, *, overwrite_a=False, check_finite=True, lapack_dr
     if rcond is None:
         rcond = np.finfo(s.dtype).eps * max(A.shape)
     rank = np.sum(s > np.max(s) * rcond)
-    return conjugate_transposed(vh[rank:])
+    return conjugate_transposed(of_rank(vh, rank, A)[rank:])
 
 
 @composition(sl.orth)
@@ -122,7 +127,8 @@ def orth(A, rcond=None):
     u, s, _ = sl.svd(A, False)
     if rcond is None:
         rcond = np.finfo(s.dtype).eps * max(A.shape)
-    return u[:, : np.sum(s > np.max(s) * rcond)]
+    rank = np.sum(s > np.max(s) * rcond)
+    return of_rank(u, rank, A)[:, :rank]
 
 
 @composition(sl.pinv)
@@ -187,6 +193,25 @@ def eigvals(a, *, overwrite_a=False, check_finite=True):
 # -- symmetric eigenvalue problems ---------------------------------------------------------------
 
 
+def turns_of_subset(v, a, b, lower, first, last):
+    """The signs, or phases, by which SciPy's eigenvectors of a subset differ from these."""
+    own = sl.eigh(a, b, lower=lower, subset_by_index=(first, last))[1]
+    turns = np.sum(np.conjugate(v) * own, axis=0)
+    if np.any(np.abs(turns) < 0.5):
+        raise NoDerivativeError(
+            "of equal eigenvalues, `subset_by_index` gives other vectors than `eigh` of all",
+            "take the vectors from those of all: `scipy.linalg.eigh(a)[1][:, i:j]`",
+        )
+    return turns / np.abs(turns)
+
+
+def _turns_type(facts, callee, v, a, b, lower, first, last):
+    return like_first(v, dims_of(v)[1:], v)
+
+
+constant(turns_of_subset, type=_turns_type, cheap=False)
+
+
 def _eigh_type(facts, callee, a, b=None, lower=True, eigvals_only=False):
     dims = square_dims(facts, a)
     values = values_type(facts, np.linalg.eigvalsh, a)
@@ -213,9 +238,19 @@ def _eigh_tangent(
         change = change - scaled * w
         turn = -0.5 * scaled * identity_like(scaled)
     d_w = np.real(np.sum(change * identity_like(change), axis=-1))
+    if not of_gradient:
+        d_w = moved(d_w, w, v, _dual(v) @ change)
     if eigvals_only:
         return d_w
-    return d_w, moved_vectors(w, v, v @ (gaps_of(w) * change + turn), of_gradient)
+    d_v = v @ (gaps_of(w) * change + turn)
+    if not of_gradient:
+        d_v = settled_eigh_of(d_v, a, b, w, v, lower, True)
+    return d_w, moved_vectors(w, v, d_v, of_gradient)
+
+
+def _dual(v):
+    """What v is the inverse of, conjugated and transposed, so that `moved` has the change."""
+    return np.linalg.inv(conjugate_transposed(v))
 
 
 @adjoint(
@@ -229,6 +264,8 @@ def eigh(out, a, b=None, lower=True, eigvals_only=False, *, d_out):
     half = "L" if lower else "U"
     w, v = _with_vectors(out, a, b, lower, eigvals_only)
     d_w, d_v = (d_out, None) if eigvals_only else d_out
+    if d_v is not None:
+        d_v = settled_eigh_of(d_v, a, b, w, v, lower)
     inner, lengths = eigenvectors_turn(w, v, d_w, d_v), 0.0
     if d_v is not None:
         lengths = 0.5 * (conjugate_transposed(v) @ d_v) * identity_like(v)
@@ -255,8 +292,8 @@ def eigh_of_form(
     subset_by_index=None,
     driver=None,
 ):
-    """Some of the eigenvalues, from one number on to another, are taken of all: their vectors may
-    have the other sign, as those of another driver have."""
+    """Some of the eigenvalues, from one number on to another, are taken of all, and their vectors
+    turned as SciPy turns them."""
     if type != 1:
         raise TypeError("of a problem of another type than 1 no derivative is known")
     found = sl.eigh(a, b, lower=lower, eigvals_only=eigvals_only)
@@ -265,7 +302,8 @@ def eigh_of_form(
     first, last = subset_by_index
     if eigvals_only:
         return found[first : last + 1]
-    return found[0][first : last + 1], found[1][:, first : last + 1]
+    v = found[1][:, first : last + 1]
+    return found[0][first : last + 1], v * turns_of_subset(v, a, b, lower, first, last)
 
 
 @composition(sl.eigvalsh)

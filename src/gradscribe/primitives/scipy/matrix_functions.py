@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg as sl
 
+from gradscribe.primitives.degenerate import off_the_cut
 from gradscribe.primitives.matrices import square_type, transposed
 from gradscribe.primitives.registry import HOLOMORPHIC, PRIMITIVES, adjoint, composition
 
@@ -19,15 +20,6 @@ def _along(function, a, direction):
     above = np.concatenate((a, direction), axis=-1)
     below = np.concatenate((np.zeros_like(a), a), axis=-1)
     return function(np.concatenate((above, below), axis=-2))[..., :n, n:]
-
-
-def _checked(a):
-    """A real matrix whose root or logarithm is complex is refused: types do not tell."""
-    if a.dtype.kind != "c":
-        values = np.linalg.eigvals(a)
-        if np.any((np.imag(values) == 0) & (np.real(values) < 0)):
-            raise ValueError("the value is complex: give the function a complex matrix")
-    return a
 
 
 def _as_it_is(a):
@@ -49,14 +41,14 @@ def _enter(function, check=_as_it_is):
 for _function in (sl.expm, sl.cosm, sl.sinm, sl.tanm, sl.coshm, sl.sinhm, sl.tanhm):
     _enter(_function)
 for _function in (sl.sqrtm, sl.logm):
-    _enter(_function, _checked)
+    _enter(_function, off_the_cut)
 
 
 def _power_tangent(out, a, t, *, d_a):
     def power(matrix):
         return sl.fractional_matrix_power(matrix, t)
 
-    return _along(power, _checked(a), d_a)
+    return _along(power, off_the_cut(a), d_a)
 
 
 @adjoint(sl.fractional_matrix_power, type=square_type, tangent=_power_tangent, static=("t",))

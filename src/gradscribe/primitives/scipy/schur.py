@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg as sl
 
 from gradscribe.ir.types import Tuple
-from gradscribe.primitives.degenerate import separate
+from gradscribe.primitives.degenerate import real_form, separate
 from gradscribe.primitives.gauge import determined, phaseless
 from gradscribe.primitives.matrices import (
     conjugate_transposed,
@@ -22,6 +22,7 @@ from gradscribe.primitives.matrices import (
     square_dims,
 )
 from gradscribe.primitives.registry import GRADIENTS, PRIMITIVES, adjoint, variant
+from gradscribe.primitives.scipy.settled import settled_schur
 from gradscribe.primitives.typing import TypeRuleError, like_first, result_of
 
 
@@ -36,9 +37,7 @@ def _schur_type(facts, callee, a, output="real"):
 
 
 def _triangular(t):
-    if np.any(np.diagonal(t, -1) != 0):
-        raise ValueError("of complex eigenvalues the real form has no derivative: output='complex'")
-    return separate(t)
+    return separate(real_form(t))
 
 
 def _column(system, right, j):
@@ -70,6 +69,7 @@ def _turn_of_cotangent(t, d_w):
 
 def _schur_tangent(out, a, output="real", *, d_a, of_gradient):
     t, z = _triangular(out[0]), out[1]
+    d_a = d_a if of_gradient else settled_schur(d_a, a, z, output)
     change = conjugate_transposed(z) @ d_a @ z
     lower = _turn(t, change)
     turn = lower - conjugate_transposed(lower)
@@ -81,7 +81,7 @@ def _schur_tangent(out, a, output="real", *, d_a, of_gradient):
 @adjoint(sl.schur, type=_schur_type, tangent=_schur_tangent, static=("output",))
 def schur(out, a, output="real", *, d_out):
     t, z = _triangular(out[0]), out[1]
-    d_t = np.triu(d_out[0])
+    d_t = settled_schur(np.triu(d_out[0]), a, z, output)
     adjoint_of_t = conjugate_transposed(t)
     d_turn = conjugate_transposed(z) @ d_out[1] - d_t @ adjoint_of_t + adjoint_of_t @ d_t
     d_turn = d_turn - conjugate_transposed(d_turn)

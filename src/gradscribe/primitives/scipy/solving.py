@@ -27,6 +27,7 @@ from gradscribe.primitives.registry import (
     composition,
     variant,
 )
+from gradscribe.primitives.scipy.settled import settled_lu
 from gradscribe.primitives.typing import (
     TypeRuleError,
     dims_of,
@@ -123,9 +124,10 @@ def _padded(part, size):
     return whole
 
 
-def _lu_tangent(out, a, *, d_a):
+def _lu_tangent(out, a, *, d_a, of_gradient):
     p, left, right = out
     lower, upper = _completed(left, right)
+    d_a = d_a if of_gradient else settled_lu(d_a, a)
     inner = _inner(lower, upper, _padded(p.T @ d_a, lower.shape[0]))
     d_left, d_right = lower @ np.tril(inner, -1), np.triu(inner) @ upper
     (m, k), n = left.shape, right.shape[1]
@@ -135,6 +137,7 @@ def _lu_tangent(out, a, *, d_a):
 @adjoint(sl.lu, type=_lu_type, tangent=_lu_tangent)
 def lu(out, a, *, d_out):
     (p, left, right), (_, d_left, d_right) = out, d_out
+    d_right = settled_lu(d_right, a)
     lower, upper = _completed(left, right)
     size = lower.shape[0]
     d_whole = _lu_cotangent(lower, upper, _padded(d_left, size), _padded(d_right, size))
@@ -176,7 +179,8 @@ def _order(pivots):
     return order
 
 
-def _lu_factor_tangent(out, a, *, d_a):
+def _lu_factor_tangent(out, a, *, d_a, of_gradient):
+    d_a = d_a if of_gradient else settled_lu(d_a, a)
     left, right = _split(out[0])
     inner = _inner(left, right, d_a[_order(out[1])])
     return left @ np.tril(inner, -1) + np.triu(inner) @ right, np.zeros_like(out[1])
@@ -185,7 +189,8 @@ def _lu_factor_tangent(out, a, *, d_a):
 @adjoint(sl.lu_factor, type=_lu_factor_type, tangent=_lu_factor_tangent)
 def lu_factor(out, a, *, d_out):
     left, right = _split(out[0])
-    d_ordered = _lu_cotangent(left, right, np.tril(d_out[0], -1), np.triu(d_out[0]))
+    d_packed = settled_lu(d_out[0], a)
+    d_ordered = _lu_cotangent(left, right, np.tril(d_packed, -1), np.triu(d_packed))
     return d_ordered[np.argsort(_order(out[1]))]
 
 

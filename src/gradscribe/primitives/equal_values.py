@@ -1,0 +1,114 @@
+"""Eigenvalues and singular values that are equal, used without their vectors.
+
+The k equal eigenvalues of a symmetric matrix move, along a change of it, by the eigenvalues of the
+change in their space, in order. A result that weighs all of them alike has a derivative. So has, to
+both sides on the average, one whose weights are alike once each is averaged with that from the
+other end: the larger of two, as `np.maximum` of two equal numbers. For others there is none, on
+which differences of the program agree. A singular value that is zero has, as an absolute value at
+zero, the derivative zero. Eigenvalues of general matrices have no order.
+
+All are checks in generated code as those of `gauge.py`, and give back their first argument where
+no values are equal.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from gradscribe.errors import NoDerivativeError
+from gradscribe.primitives.gauge import enter, equal_among, least_of, shown, unit
+
+
+def _refuse(values, equal):
+    raise NoDerivativeError(
+        "the result depends on single ones of equal values, which have no derivative of their own: "
+        f"the values number {shown(equal, values)}",
+        "let it depend on all of them alike, as their sum, or the trace of a function of the "
+        "matrix, does",
+    )
+
+
+def _runs(values):
+    """The slices of equal values, of values in order."""
+    apart = np.abs(np.diff(values)) > least_of(values)
+    edges = [0, *(np.flatnonzero(apart) + 1), len(values)]
+    return [slice(i, j) for i, j in itertools.pairwise(edges) if j - i > 1]
+
+
+def _are_apart(values, singular):
+    least = least_of(values)
+    is_equal = np.abs(values[..., 1:] - values[..., :-1]) <= least
+    return not (np.any(is_equal) or (singular and np.any(values <= least)))
+
+
+def shared(given, values, singular=False):
+    """The cotangent of values in order, of which equal ones have equal parts."""
+    if _are_apart(values, singular):
+        return given
+    given = np.array(given)
+    for at in np.ndindex(values.shape[:-1]):
+        own, part = values[at], given[at]
+        zero = unit(values.dtype, 1 / 2) * np.max(np.abs(part), initial=0)
+        for run in _runs(own):
+            both = (part[run] + part[run][::-1]) / 2
+            is_zero = singular and own[run][-1] <= least_of(own)[0]
+            if np.any(np.abs(both - both.mean()) > zero) and not is_zero:
+                _refuse(values, equal_among(values))
+            part[run] = both.mean()
+        if singular:
+            part[own <= least_of(own)] = 0
+    return given
+
+
+def moved(given, values, v, d_v, singular=False):
+    """The tangent of values in order. v, d_v: the vectors, and what the change makes of them (or of
+    those on the other side, for singular values)."""
+    if _are_apart(values, singular):
+        return given
+    given = np.array(given)
+    for at in np.ndindex(values.shape[:-1]):
+        own, part = values[at], given[at]
+        inner = np.conjugate(np.swapaxes(v[at], -1, -2)) @ d_v[at]
+        inner = (inner + np.conjugate(inner.T)) / 2
+        for run in _runs(own):
+            by = np.linalg.eigvalsh(inner[run, run])
+            part[run] = (by + by[::-1]) / 2
+        if singular:
+            part[own <= least_of(own)] = 0
+    return given
+
+
+def unordered(given, values):
+    """The cotangent of eigenvalues of a general matrix, after a check that equal ones have equal
+    parts."""
+    equal = equal_among(values)
+    if np.any(equal):
+        apart = np.abs(given[..., None, :] - given[..., :, None])
+        zero = unit(values.dtype, 1 / 2) * np.max(np.abs(given), axis=-1, initial=0)
+        others = equal & (apart > zero[..., None, None])
+        if np.any(others):
+            _refuse(values, others)
+    return given
+
+
+def alike(given, values, inner):
+    """The tangent of eigenvalues of a general matrix, after a check that equal ones move alike:
+    inner is the change in the basis of the vectors."""
+    equal = equal_among(values)
+    if np.any(equal):
+        zero = unit(values.dtype, 1 / 2) * np.max(np.abs(inner), axis=(-2, -1), initial=0)
+        apart = np.abs(given[..., None, :] - given[..., :, None])
+        others = equal & (np.maximum(apart, np.abs(inner)) > zero[..., None, None])
+        if np.any(others):
+            _refuse(values, others)
+    return given
+
+
+def _tangent_of_given(out, *, d_given):
+    return d_given
+
+
+for _check in (shared, moved, unordered, alike):
+    enter(_check, _tangent_of_given)

@@ -1,0 +1,237 @@
+"""Choices that a library makes anew for each matrix: signs, the order of eigenvalues, a rank.
+
+LAPACK's signs of vectors are constant near most matrices, and the program has the derivative that
+the formulas give. They jump where a pivot or a number that is compared is zero: at triangular,
+diagonal and permutation matrices, and others of a pattern. So does the order of the eigenvalues of
+general matrices, and a rank where the matrix is not of full rank. No cotangent at one matrix tells
+whether a result depends on what jumps. The checks here factorize again nearby, where a pattern in
+the matrix gives cause to, and raise a `NoDerivativeError` that is *open* if the choice is another
+there. Who can run the program decides then, by its values nearby, and runs it once more under
+`decided` (`api/deciding.py`).
+
+Nearby is eps^(3/4) and eps^(1/2) of the largest element (1.8e-12 and 1.5e-8 in double, 6e-6 and
+3e-4 in single precision). Vectors of values that are as near to each other are not compared.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import numpy as np
+
+from gradscribe.errors import NoDerivativeError
+from gradscribe.primitives.gauge import enter, least_of, unit
+from gradscribe.primitives.registry import GRADIENTS, PRIMITIVES, adjoint
+
+_LARGE = 32
+"""The length of an axis from which on matrices nearby are taken along fewer directions."""
+
+_DECIDED: ContextVar[bool] = ContextVar("decided", default=False)
+
+
+@contextmanager
+def decided() -> Iterator[None]:
+    """Choices make no difference here: nothing is refused for them."""
+    token = _DECIDED.set(True)
+    try:
+        yield
+    finally:
+        _DECIDED.reset(token)
+
+
+def refuse(what, advice):
+    """Raise an open error."""
+    if not _DECIDED.get():
+        error = NoDerivativeError(what, advice)
+        error.is_open = True
+        raise error
+
+
+def refuse_signs(name, of="the signs of vectors"):
+    refuse(
+        f"{of} that `{name}` gives are others at matrices nearby, and the result depends on them, "
+        "as far as is known",
+        "let it depend on neither signs nor order, as squares and the projections "
+        "`v[:, i:j] @ v[:, i:j].conj().T` do not; where it does not, differentiate the whole "
+        "function, compiled: `gs.grad(f)`",
+    )
+
+
+# -- matrices nearby -----------------------------------------------------------------------------
+
+
+def _has_pattern(a):
+    """Whether elements of a matrix are zero, or equal in size: of others, signs are settled."""
+    if a.ndim > 1 and a.shape[-2] == a.shape[-1] and np.array_equal(a, np.swapaxes(a, -1, -2)):
+        a = _triangle(a, "L")  # those of symmetric matrices are
+    if a.dtype.kind == "c":
+        a = np.stack((a.real, a.imag))
+    sizes = np.sort(np.abs(a), axis=None)
+    if not sizes.size:
+        return False
+    return bool((np.diff(sizes, prepend=0) <= unit(a.dtype, 2 / 3) * sizes[-1]).any())
+
+
+@functools.lru_cache(maxsize=64)
+def _directions(shape, is_complex):
+    rng = np.random.default_rng(7)
+    directions = rng.normal(size=(2 if max(shape) >= _LARGE else 6, *shape))
+    return directions + 1j * rng.normal(size=directions.shape) if is_complex else directions
+
+
+def nearby(a):
+    """Matrices nearby, on both sides of a."""
+    size = np.max(np.abs(a), axis=(-2, -1), keepdims=True, initial=0)
+    size = np.where(size, size, 1)
+    found = []
+    for direction in _directions(a.shape[-2:], a.dtype.kind == "c"):
+        for power in (3 / 4, 1 / 2):
+            step = (unit(a.dtype, power) * size * direction).astype(a.dtype)
+            found += [a + step, a - step]
+    return found
+
+
+def _triangle(a, UPLO):
+    rows, columns = np.tril_indices(a.shape[-1])
+    return a[..., rows, columns] if UPLO == "L" else a[..., columns, rows]
+
+
+def _lengths(columns):
+    return np.sqrt(np.sum(np.abs(columns) ** 2, axis=-2))
+
+
+def _largest(values):
+    return np.max(np.abs(values), axis=-1, keepdims=True, initial=0)
+
+
+def gaps_between(values):
+    """How far each value is from the others."""
+    apart = np.abs(values[..., None, :] - values[..., :, None])
+    apart = np.where(np.eye(values.shape[-1], dtype=bool), np.inf, apart)
+    return np.min(apart, axis=-1, initial=np.inf)
+
+
+def _is_used(given):
+    """Which columns the result depends on, by their cotangents."""
+    lengths = _lengths(given)
+    whole = np.sqrt(np.sum(lengths**2, axis=-1, keepdims=True))
+    return lengths > unit(given.dtype, 1 / 2) * whole
+
+
+def _are_others(v, other):
+    """Which columns of matrices nearby are not nearby."""
+    return np.real(np.sum(np.conjugate(v) * other, axis=-2)) < 0.5
+
+
+def check_signs(name, given, v, others, values, every):
+    """others: the vectors of matrices nearby."""
+    used = True if every else _is_used(given)
+    if values is not None:
+        used = used & (gaps_between(values) > 64 * unit(v.dtype, 1 / 2) * _largest(values))
+    for other in others:
+        if np.any(_are_others(v, other) & used):
+            refuse_signs(name)
+
+
+# -- factorizations ------------------------------------------------------------------------------
+
+
+def settled_svd(given, a, v, values, rows=False, every=False):
+    """The cotangent of singular vectors, after a check that signs are settled. v: the vectors, in
+    columns, or in rows. every: given is the tangent, which does not tell which are used."""
+    if np.any(given) and (_has_pattern(a) or np.any(values <= least_of(values))):
+        k = values.shape[-1]
+        part = 2 if rows else 0
+        is_full = v.shape[-2 if rows else -1] > k
+        others = [np.linalg.svd(each, full_matrices=is_full)[part] for each in nearby(a)]
+        turned = [np.conjugate(np.swapaxes(x, -1, -2)) if rows else x for x in (given, v, *others)]
+        given_columns, columns, *others = turned
+        first = [x[..., :k] for x in others]
+        check_signs("svd", given_columns[..., :k], columns[..., :k], first, values, every)
+        if columns.shape[-1] == k + 1 and not np.any(values <= least_of(values)):
+            last = [x[..., k:] for x in others]
+            check_signs("svd", given_columns[..., k:], columns[..., k:], last, None, every)
+    return given
+
+
+def settled_qr(given, a, q, every=False):
+    """The triangular factor, or the cotangent or tangent of one, after a check that its signs are
+    settled."""
+    if _has_pattern(a):
+        k = min(a.shape[-2:])
+        is_full = q.shape[-1] == k + 1
+        mode = "complete" if is_full else "reduced"
+        others = [np.linalg.qr(each, mode)[0] for each in nearby(a)]
+        q = q if is_full else q[..., :k]
+        check_signs("qr", q, q, others, None, True)
+    return given
+
+
+def settled_eigh(given, a, w, v, UPLO="L", every=False):
+    """The cotangent of eigenvectors of a symmetric matrix, after a check that signs are settled."""
+    if np.any(given) and _has_pattern(_triangle(a, UPLO)):
+        others = [np.linalg.eigh(each, UPLO)[1] for each in nearby(a)]
+        check_signs("eigh", given, v, others, w, every)
+    return given
+
+
+def settled_eig(given, a, w, v=None, every=False):
+    """The cotangent of eigenvectors, or without those of eigenvalues, of a general matrix, after a
+    check that their order, and the signs of vectors, are settled."""
+    if np.any(given) and _has_pattern(a):
+        gaps = gaps_between(w)
+        free = gaps <= 64 * unit(w.dtype, 1 / 2) * _largest(w)
+        for each in nearby(a):
+            moved, vectors = np.linalg.eig(each)
+            if np.any((np.abs(moved - w) > 0.3 * gaps) & ~free):
+                refuse_signs("eig", "the order of eigenvalues, and vectors,")
+            if v is not None:
+                check_signs("eig", given, v, [vectors], w, every)
+    return given
+
+
+def settled_rank(given, rank, a):
+    """A cotangent or tangent, after a check that matrices near a have its rank."""
+    if np.any(rank < min(a.shape[-2:]) - 0.5):
+        refuse(
+            "a matrix that is not of full rank has neighbours that are, and the result jumps "
+            "there, as far as is known",
+            "let it depend on arguments that do not change the rank, and differentiate the whole "
+            "function, compiled: `gs.grad(f)`; or add to the matrix what makes it regular",
+        )
+    return given
+
+
+def tangent_of_given(out, *, d_given):
+    return d_given
+
+
+for _settled in (settled_svd, settled_qr, settled_eigh, settled_eig, settled_rank):
+    enter(_settled, tangent_of_given)
+
+
+# -- a rank that is decided ----------------------------------------------------------------------
+
+
+def of_rank(x, rank, a):
+    """x, which is cut at the rank of a."""
+    return x
+
+
+def _of_rank_type(facts, callee, x, rank, a):
+    return x
+
+
+def _of_rank_tangent(out, x, rank, a, *, d_x):
+    return settled_rank(d_x, rank, a)
+
+
+@adjoint(of_rank, type=_of_rank_type, tangent=_of_rank_tangent, view=True)
+def cut_at_rank(out, x, rank, a, *, d_out):
+    return settled_rank(d_out, rank, a), None, None
+
+
+GRADIENTS.add(PRIMITIVES[of_rank])

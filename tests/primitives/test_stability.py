@@ -1,0 +1,388 @@
+"""What a library decides anew for each matrix: signs, orders, ranks, exchanges of rows. Results
+that jump with it are refused; those that do not have the derivative of differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import linalg
+
+import gradscribe as gs
+from gradscribe.errors import NoDerivativeError
+from gradscribe.primitives.stability import nearby
+
+RNG = np.random.default_rng(3)
+W = RNG.normal(size=(5, 5))
+AXES = np.diag([1.0, 2.0, 3.0])
+UPPER = np.triu(W[:3, :3])
+CYCLE = np.roll(np.eye(3), 1, axis=0)
+SYMMETRIC = W[:3, :3] + W[:3, :3].T
+LOW_RANK = np.outer([1.0, 2.0, 0.5], [0.5, 1.0, -1.0])
+TIED = np.array([[1.0, 2.0], [-1.0, 3.0]])
+
+
+def weighted(a: Any) -> Any:
+    return np.sum(np.real(a) * W[: a.shape[0], : a.shape[1]])
+
+
+def slope(function: Callable[[Any], Any], matrix: np.ndarray, along: np.ndarray) -> Any:
+    return (function(matrix + 1e-6 * along) - function(matrix - 1e-6 * along)) / 2e-6
+
+
+def check_slopes(function: Any, matrix: np.ndarray) -> None:
+    gradient = gs.grad(function)(matrix)
+    for _ in range(3):
+        along = RNG.normal(size=matrix.shape)
+        np.testing.assert_allclose(
+            np.sum(gradient * along), slope(function, matrix, along), rtol=1e-5, atol=1e-6
+        )
+
+
+# -- results that do not jump --------------------------------------------------------------------
+
+
+def polar_by_svd(a):
+    u, _, vh = np.linalg.svd(a)
+    return weighted(u @ vh)
+
+
+def projection_by_svd(a):
+    v = np.linalg.svd(a)[2][:2].T
+    return weighted(v @ v.T)
+
+
+def projection_by_qr(a):
+    q = np.linalg.qr(a)[0][:, :1]
+    return weighted(q @ q.T)
+
+
+def squares_by_qr(a):
+    q, r = np.linalg.qr(a)
+    return weighted(q**2) + weighted(r**2)
+
+
+def logarithms_by_qr(a):
+    return np.sum(np.log(np.abs(np.diagonal(np.linalg.qr(a, "r")))))
+
+
+def of_fixed_signs(a):
+    q, r = np.linalg.qr(a)
+    return weighted(q * np.sign(np.diagonal(r)))
+
+
+def exponential(a):
+    w, v = np.linalg.eigh(a)
+    return weighted((v * np.exp(w)) @ v.T)
+
+
+def exponential_by_scipy(a):
+    w, v = linalg.eigh(a)
+    return weighted((v * np.exp(w)) @ v.T)
+
+
+def exponential_by_eig(a):
+    w, v = np.linalg.eig(a)
+    return weighted((v * np.exp(w)) @ np.linalg.inv(v))
+
+
+def squares_of_eigenvalues(a):
+    return np.sum(np.abs(np.linalg.eigvals(a)) ** 2)
+
+
+def in_order(a):
+    return np.sum(np.sort(np.real(np.linalg.eigvals(a))) * W[0, : a.shape[0]])
+
+
+def solution_by_lu(a):
+    return np.sum(linalg.lu_solve(linalg.lu_factor(a), W[0, : a.shape[0]]) * W[1, : a.shape[0]])
+
+
+def lowest_by_scipy(a):
+    v = linalg.eigh(a, subset_by_index=(0, 0))[1]
+    return weighted(v @ v.T)
+
+
+EVEN: list[tuple[Callable[[Any], Any], np.ndarray]] = [
+    (polar_by_svd, AXES),
+    (polar_by_svd, UPPER),
+    (projection_by_svd, AXES),
+    (projection_by_qr, np.eye(3)),
+    (projection_by_qr, CYCLE),
+    (squares_by_qr, AXES),
+    (squares_by_qr, UPPER),
+    (logarithms_by_qr, UPPER),
+    (of_fixed_signs, np.eye(3)),
+    (exponential, AXES),
+    (exponential_by_scipy, SYMMETRIC),
+    (exponential_by_eig, UPPER),
+    (squares_of_eigenvalues, AXES),
+    (in_order, AXES),
+    (solution_by_lu, TIED),
+    (lowest_by_scipy, SYMMETRIC),
+]
+
+
+@pytest.mark.parametrize(("function", "matrix"), EVEN)
+def test_what_does_not_jump_has_the_derivative_of_differences(
+    function: Any, matrix: np.ndarray
+) -> None:
+    check_slopes(function, matrix)
+
+
+def test_signs_that_do_not_jump_are_those_of_a_smooth_branch() -> None:
+    """The matrices have zeros, and LAPACK's signs are the same near them."""
+    lower = np.tril(W[:3, :3])
+    for function, matrix in ((orthogonal_factor, lower), (vectors_by_svd, lower)):
+        check_slopes(function, matrix)
+
+
+# -- results that do -----------------------------------------------------------------------------
+
+
+def vectors_by_svd(a):
+    return weighted(np.linalg.svd(a)[0])
+
+
+def element_that_is_zero(a):
+    return np.linalg.svd(a)[0][0, 0]
+
+
+def orthogonal_factor(a):
+    return weighted(np.linalg.qr(a)[0])
+
+
+def triangular_factor(a):
+    return weighted(np.linalg.qr(a, "r"))
+
+
+def vectors_by_eigh(a):
+    return weighted(np.linalg.eigh(a)[1])
+
+
+def vectors_by_scipy(a):
+    return weighted(linalg.eigh(a)[1])
+
+
+def eigenvalues_in_turn(a):
+    return np.sum(np.real(np.linalg.eigvals(a)) * W[0, : a.shape[0]])
+
+
+def sizes_by_eig(a):
+    return weighted(np.abs(np.linalg.eig(a)[1]) ** 2)
+
+
+def schur_factor(a):
+    return weighted(linalg.schur(a)[1])
+
+
+def exchanged_rows(a):
+    return weighted(linalg.lu(a)[1])
+
+
+def pseudoinverse(a):
+    return weighted(np.linalg.pinv(a))
+
+
+def least_squares(a):
+    return np.sum(np.linalg.lstsq(a, W[0, :3])[0])
+
+
+def space_by_orth(a):
+    q = linalg.orth(a)
+    return weighted(q @ q.T)
+
+
+def null_space(a):
+    v = linalg.null_space(a)
+    return weighted(v @ v.T)
+
+
+JUMPING: list[tuple[Callable[[Any], Any], np.ndarray, str]] = [
+    (vectors_by_svd, AXES, "signs of vectors that `svd` gives"),
+    (element_that_is_zero, AXES, "signs of vectors that `svd` gives"),
+    (orthogonal_factor, np.eye(3), "signs of vectors that `qr` gives"),
+    (orthogonal_factor, CYCLE, "signs of vectors that `qr` gives"),
+    (orthogonal_factor, UPPER, "signs of vectors that `qr` gives"),
+    (triangular_factor, UPPER, "signs of vectors that `qr` gives"),
+    (vectors_by_eigh, np.diag([1.0, 2.0]), "signs of vectors that `eigh` gives"),
+    (vectors_by_scipy, SYMMETRIC, "signs of vectors that `eigh` gives"),
+    (eigenvalues_in_turn, AXES, "order of eigenvalues, and vectors, that `eig` gives"),
+    (sizes_by_eig, AXES, "vectors.* that `eig` gives"),
+    (schur_factor, AXES, "that `schur` gives"),
+    (exchanged_rows, TIED, "exchanges of rows that `lu` makes"),
+    (pseudoinverse, LOW_RANK, "not of full rank"),
+    (least_squares, LOW_RANK, "not of full rank"),
+    (space_by_orth, LOW_RANK, "not of full rank"),
+    (null_space, LOW_RANK, "not of full rank"),
+]
+
+
+@pytest.mark.parametrize(("function", "matrix", "message"), JUMPING)
+def test_what_jumps_is_refused_in_both_modes(
+    function: Any, matrix: np.ndarray, message: str
+) -> None:
+    with pytest.raises(NoDerivativeError, match=message):
+        gs.grad(function)(matrix)
+    with pytest.raises(NoDerivativeError):
+        gs.jvp(function, (matrix,), (W[: matrix.shape[0], : matrix.shape[1]],))
+
+
+def test_each_public_derivative_decides_by_values() -> None:
+    along = W[:3, :3]
+    expected = slope(projection_by_qr, np.eye(3), along)
+    _, pullback = gs.vjp(projection_by_qr, np.eye(3))
+    found = [
+        np.sum(gs.value_and_grad(projection_by_qr)(np.eye(3))[1] * along),
+        np.sum(pullback(1.0)[0] * along),
+        np.sum(gs.jacobian(projection_by_qr)(np.eye(3)) * along),
+        gs.jvp(projection_by_qr, (np.eye(3),), (along,))[1],
+    ]
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+    (second,) = gs.hvp(squares_by_qr, (UPPER,), (along,))
+    gradients = (gs.grad(squares_by_qr)(UPPER + step * along) for step in (1e-6, -1e-6))
+    above, below = gradients
+    np.testing.assert_allclose(second, (above - below) / 2e-6, rtol=1e-4, atol=1e-5)
+    for refused in (
+        lambda: gs.vjp(orthogonal_factor, np.eye(3))[1](1.0),
+        lambda: gs.jacobian(orthogonal_factor)(np.eye(3)),
+        lambda: gs.hvp(orthogonal_factor, (np.eye(3),), (along,)),
+    ):
+        with pytest.raises(NoDerivativeError, match="`qr` gives"):
+            refused()
+
+
+def test_a_rank_that_does_not_change_with_the_arguments_is_no_obstacle() -> None:
+    """Of a graph with these weights, whose matrix is never of full rank."""
+
+    def resistance(weights):
+        x, y, z = weights
+        laplacian = np.array([[x + y, -x, -y], [-x, x + z, -z], [-y, -z, y + z]])
+        return np.linalg.pinv(laplacian)[0, 1]
+
+    check_slopes(resistance, np.array([1.0, 2.0, 0.5]))
+
+
+def test_of_tensors_and_of_what_runs_as_it_is_nobody_decides() -> None:
+    x = gs.tensor(np.eye(3), requires_grad=True)
+    with pytest.raises(RuntimeError, match="signs of vectors that `qr` gives"):
+        (gs.linalg.qr(x)[0] * W[:3, :3]).sum().backward()
+    with pytest.raises(NoDerivativeError, match="signs of vectors that `qr` gives"):
+        gs.grad(orthogonal_factor, compile=False)(np.eye(3))
+
+
+def test_a_function_with_effects_is_not_run_again(capsys: Any) -> None:
+    def printing(a):
+        print("once")
+        return projection_by_qr(a)
+
+    with pytest.raises(NoDerivativeError, match="signs of vectors that `qr` gives"):
+        gs.grad(printing)(np.eye(3))
+    assert capsys.readouterr().out == "once\n"
+
+
+def test_nothing_is_factorized_again_where_no_elements_are_equal_in_size(monkeypatch: Any) -> None:
+    def forbidden(a):
+        raise AssertionError
+
+    monkeypatch.setattr("gradscribe.primitives.stability.nearby", forbidden)
+    for function in (vectors_by_svd, orthogonal_factor, vectors_by_eigh, eigenvalues_in_turn):
+        gs.grad(function)(W[:3, :3])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_matrices_nearby_are_as_near_as_the_page_says(dtype: Any) -> None:
+    eps = np.finfo(dtype).eps
+    distances = [np.max(np.abs(a - 8)) / 8 for a in nearby(np.full((3, 3), 8, dtype))]
+    assert min(distances) < 4 * eps ** (3 / 4) < max(distances) < 4 * eps ** (1 / 2)
+
+
+@pytest.mark.parametrize(("apart", "is_refused"), [(1e-13, True), (1e-3, False)])
+def test_a_pivot_near_zero_is_as_good_as_zero(apart: float, is_refused: bool) -> None:
+    matrix = np.array([[apart, 1.0], [1.0, 0.5]])
+    if not is_refused:
+        check_slopes(orthogonal_factor, matrix)
+        return
+    with pytest.raises(NoDerivativeError, match="`qr` gives"):
+        gs.grad(orthogonal_factor)(matrix)
+
+
+# -- equal values without vectors ----------------------------------------------------------------
+
+
+def largest(a):
+    return np.linalg.eigvalsh(a)[-1]
+
+
+def logarithms(a):
+    return np.sum(np.log(np.linalg.eigvalsh(a)))
+
+
+def nuclear(a):
+    return np.linalg.norm(a, "nuc")
+
+
+def spectral(a):
+    return np.linalg.norm(a, 2)
+
+
+def second_singular_value(a):
+    return np.linalg.svd(a, compute_uv=False)[1]
+
+
+def trace_of_exponential(a):
+    return np.real(np.sum(np.exp(np.linalg.eigvals(a))))
+
+
+@pytest.mark.parametrize(
+    ("function", "matrix"),
+    [
+        (logarithms, np.eye(3)),
+        (largest, np.eye(2)),
+        (largest, np.diag([1.0, 3.0, 3.0])),
+        (nuclear, LOW_RANK),
+        (nuclear, np.eye(3)),
+        (spectral, np.eye(2)),
+        (second_singular_value, np.array([[1.0, 2.0], [2.0, 4.0]])),
+        (trace_of_exponential, np.eye(3)),
+    ],
+)
+def test_equal_values_share_the_derivative_of_differences_to_both_sides(
+    function: Any, matrix: np.ndarray
+) -> None:
+    check_slopes(function, matrix)
+    if function is trace_of_exponential:  # single eigenvalues have no order, and no tangent
+        return
+    along = W[: len(matrix), : len(matrix)]
+    _, tangent = gs.jvp(function, (matrix,), (along,))
+    np.testing.assert_allclose(tangent, slope(function, matrix, along), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("function", "matrix"),
+    [
+        (largest, np.eye(3)),
+        (spectral, np.eye(3)),
+        (lambda a: np.linalg.eigvalsh(a) @ np.arange(3.0) ** 2, np.eye(3)),
+        (lambda a: np.real(np.linalg.eigvals(a)[0]), np.eye(2)),
+    ],
+)
+def test_single_ones_of_equal_values_are_refused(function: Any, matrix: np.ndarray) -> None:
+    with pytest.raises(NoDerivativeError, match="single ones of equal values"):
+        gs.grad(function)(matrix)
+
+
+@pytest.mark.parametrize(("weight", "is_refused"), [(1e-10, False), (1e-6, True)])
+def test_parts_of_a_cotangent_of_equal_values_are_equal_up_to_a_power_of_the_unit(
+    weight: float, is_refused: bool
+) -> None:
+    def nearly_a_trace(a):
+        return np.linalg.eigvalsh(a) @ np.array([1, 1 + weight, 1])
+
+    if is_refused:
+        with pytest.raises(NoDerivativeError, match="single ones of equal values"):
+            gs.grad(nearly_a_trace)(np.eye(3))
+    else:
+        np.testing.assert_allclose(gs.grad(nearly_a_trace)(np.eye(3)), np.eye(3), atol=1e-8)

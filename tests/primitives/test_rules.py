@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradscribe.primitives import degenerate, gauge
+from gradscribe.primitives import degenerate, equal_values, gauge, stability
 from gradscribe.primitives.eigenvalues import as_complex
 from gradscribe.primitives.orthogonal import wide_qr
 from gradscribe.primitives.registry import METHODS, PRIMITIVES
@@ -108,6 +108,7 @@ def test_every_rule_is_tested() -> None:
     tested = {case.primitive for case in ALL} | test_factorizations.TESTED
     others = (*TRANSFORMS, *SAMPLES, *FORMS, complex, as_complex, wide_qr)
     others += (*gauge.CHECKS, *degenerate.CHECKS, gauge.reciprocal)
+    others += (*stability.CHECKS, *equal_values.CHECKS, stability.of_rank)
     tested |= {PRIMITIVES.get(callee) for callee in others}
     missing = [
         primitive.name

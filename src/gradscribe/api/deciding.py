@@ -38,8 +38,12 @@ def by_values(
     leaves: Sequence[Any],
     active: Sequence[int],
     run: Callable[[], T],
+    *,
+    with_slopes: bool = True,
 ) -> T:
-    """What `run` gives, which has raised an open error, if the function has that derivative."""
+    """What `run` gives, which has raised an open error, if the function has that derivative.
+
+    with_slopes: or is continuous, where it is a derivative itself."""
     if not error.is_open:
         raise error
     derivatives = primal.specialization(tuple(active)).derivatives
@@ -48,7 +52,7 @@ def by_values(
     with decided(), np.errstate(all="ignore"):
         result = run()  # refused for other reasons first
         try:
-            if _Nearby(primal, derivatives, leaves).agrees():
+            if _Nearby(primal, derivatives, leaves, with_slopes).agrees():
                 return result
         except (ArithmeticError, ValueError, np.linalg.LinAlgError):
             pass  # it has no values nearby
@@ -58,16 +62,25 @@ def by_values(
 class _Nearby:
     """A function, its weighed gradient, and its values nearby."""
 
-    def __init__(self, primal: Primal, derivatives: Derivatives, leaves: Sequence[Any]) -> None:
+    def __init__(
+        self,
+        primal: Primal,
+        derivatives: Derivatives,
+        leaves: Sequence[Any],
+        with_slopes: bool,
+    ) -> None:
         self._derivatives = derivatives
         self._leaves = leaves
         self._leaves_of = flattener(primal.function.result)
         self._rng = np.random.default_rng(5)
         self._here = self._values_at(leaves)
         self._weights = [self._direction(value) for value in self._here]
-        adjoint = derivatives.adjoint  # made first, together with `forward`
-        _, record = derivatives.forward(*leaves)
-        self._gradient = adjoint(record, *map(_as_given, self._weights))
+        self._gradient = self._weighed_gradient() if with_slopes else None
+
+    def _weighed_gradient(self) -> tuple[Any, ...]:
+        adjoint = self._derivatives.adjoint  # made first, together with `forward`
+        _, record = self._derivatives.forward(*self._leaves)
+        return adjoint(record, *map(_as_given, self._weights))
 
     def agrees(self) -> bool:
         """Whether the function is continuous, and differences agree with the gradient."""
@@ -90,8 +103,10 @@ class _Nearby:
             steps = [_eps(direction) ** power * direction for direction in directions]
             above, below = (self._values_at(self._moved(steps, sign)) for sign in (1, -1))
             sides[power] = above, below
-            if not self._is_slope(_along(self._gradient, steps), above, below):
-                return False
+            if self._gradient is not None:
+                expected = _along(self._gradient, steps)
+                if not self._is_slope(expected, above, below):
+                    return False
         pairs = zip(self._here, *sides[_FAR], *sides[_NEAR], strict=True)
         return not any(
             _jumps(here, far, near)

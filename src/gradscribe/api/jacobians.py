@@ -38,6 +38,7 @@ class Jacobian(Transform):
     """The function that `gs.jacobian` and its kind return."""
 
     __gradscribe_gradient__ = True
+    compiles_itself = True
 
     def __init__(
         self,

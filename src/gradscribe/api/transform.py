@@ -66,6 +66,9 @@ class Transform(CopiedAsFunction, ABC):
     given: Callable[..., Any]
     """The function that it is made of."""
 
+    compiles_itself = False
+    """Whether what is compiled is the derivative, and not the function."""
+
     chain: tuple[int | tuple[int, ...], ...]
     """The argnums of each derivative that it stands for."""
 
@@ -131,8 +134,9 @@ class Transform(CopiedAsFunction, ABC):
         numbers = {number for argnums in self.chain for number in _numbers(argnums)}
         active = primal.active_leaves(tuple(sorted(map(target.parameter, numbers))))
         leaves = tuple(primal.layout.plain(primal.layout.leaves(values)))
+        run = functools.partial(plan.run, values)
         return deciding.by_values(
-            error, primal, leaves, active, functools.partial(plan.run, values)
+            error, primal, leaves, active, run, with_slopes=not self.compiles_itself
         )
 
     def _recorded_or_partly(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

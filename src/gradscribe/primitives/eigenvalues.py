@@ -87,7 +87,7 @@ def eigh(out, a, UPLO="L", *, d_out):
     return of_triangle(d_a, UPLO)
 
 
-def _eigvalsh_tangent(out, a, UPLO="L", *, d_a, of_gradient):
+def _eigvalsh_tangent(out, a, UPLO="L", *, d_a, of_gradient=False):
     _, v = np.linalg.eigh(a, UPLO)
     d_v = hermitian_of(d_a, UPLO) @ v
     d_w = real_part(np.sum(conjugated(v) * d_v, axis=-2))
@@ -131,7 +131,7 @@ def _complex_matrix(a):
     return np.linalg.inv(a) + np.complex64(0)
 
 
-def _eig_tangent(out, a, *, d_a, of_gradient):
+def _eig_tangent(out, a, *, d_a, of_gradient=False):
     w, v = as_complex(out[0]), as_complex(out[1])
     d_a = d_a if of_gradient else settled_eig(d_a, a, w, v, True)
     v = diagonalizing(v, w)
@@ -173,7 +173,7 @@ def eig(out, a, *, d_out):
     return np.linalg.solve(dual, inner @ dual)
 
 
-def _eigvals_tangent(out, a, *, d_a, of_gradient):
+def _eigvals_tangent(out, a, *, d_a, of_gradient=False):
     d_a = d_a if of_gradient else settled_eig(d_a, a, out)
     v = diagonalizing(np.linalg.eig(a)[1], out)
     inner = np.linalg.solve(v, d_a @ v)

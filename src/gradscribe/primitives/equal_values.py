@@ -19,10 +19,11 @@ import numpy as np
 
 from gradscribe.errors import NoDerivativeError
 from gradscribe.primitives.gauge import enter, equal_among, least_of, shown, unit
+from gradscribe.primitives.stability import refuse
 
 
-def _refuse(values, equal):
-    raise NoDerivativeError(
+def _told(values, equal):
+    return (
         "the result depends on single ones of equal values, which have no derivative of their own: "
         f"the values number {shown(equal, values)}",
         "let it depend on all of them alike, as their sum, or the trace of a function of the "
@@ -55,7 +56,7 @@ def shared(given, values, singular=False):
             both = (part[run] + part[run][::-1]) / 2
             is_zero = singular and own[run][-1] <= least_of(own)[0]
             if np.any(np.abs(both - both.mean()) > zero) and not is_zero:
-                _refuse(values, equal_among(values))
+                raise NoDerivativeError(*_told(values, equal_among(values)))
             part[run] = both.mean()
         if singular:
             part[own <= least_of(own)] = 0
@@ -89,26 +90,32 @@ def unordered(given, values):
         zero = unit(values.dtype, 1 / 2) * np.max(np.abs(given), axis=-1, initial=0)
         others = equal & (apart > zero[..., None, None])
         if np.any(others):
-            _refuse(values, others)
+            raise NoDerivativeError(*_told(values, others))
     return given
 
 
 def alike(given, values, inner):
-    """The tangent of eigenvalues of a general matrix, after a check that equal ones move alike:
-    inner is the change in the basis of the vectors."""
+    """The tangent of eigenvalues of a general matrix, of which equal ones move alike: on the
+    average, where single ones do not, which is right for what depends on all of them. inner: the
+    change in the basis of the vectors."""
     equal = equal_among(values)
-    if np.any(equal):
-        zero = unit(values.dtype, 1 / 2) * np.max(np.abs(inner), axis=(-2, -1), initial=0)
-        apart = np.abs(given[..., None, :] - given[..., :, None])
-        others = equal & (np.maximum(apart, np.abs(inner)) > zero[..., None, None])
-        if np.any(others):
-            _refuse(values, others)
-    return given
+    if not np.any(equal):
+        return given
+    zero = unit(values.dtype, 1 / 2) * np.max(np.abs(inner), axis=(-2, -1), initial=0)
+    apart = np.abs(given[..., None, :] - given[..., :, None])
+    others = equal & (np.maximum(apart, np.abs(inner)) > zero[..., None, None])
+    if np.any(others):
+        refuse(*_told(values, others))
+    together = equal | np.eye(values.shape[-1], dtype=bool)
+    return np.sum(together * given[..., None, :], axis=-1) / np.sum(together, axis=-1)
 
 
 def _tangent_of_given(out, *, d_given):
     return d_given
 
 
-for _check in (shared, moved, unordered, alike):
-    enter(_check, _tangent_of_given)
+CHECKS = dict.fromkeys((shared, moved, unordered, alike), _tangent_of_given)
+"""As in `gauge.py`."""
+
+for _check, _tangent in CHECKS.items():
+    enter(_check, _tangent)

@@ -369,7 +369,7 @@ def enter(check, tangent):
     def rule(out, *, d_out):
         return d_out
 
-    rule.__name__ = check.__name__
+    rule.__name__, rule.__module__ = check.__name__, check.__module__
     adjoint(check, type=_type_of_first, tangent=tangent, view=True, signature=check)(rule)
     GRADIENTS.add(PRIMITIVES[check])
 

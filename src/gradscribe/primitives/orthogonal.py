@@ -201,7 +201,7 @@ def _svdvals_type(facts, callee, x):
     return _svd_type(facts, callee, x, compute_uv=False)
 
 
-def _svdvals_tangent(out, x, *, d_x, of_gradient):
+def _svdvals_tangent(out, x, *, d_x, of_gradient=False):
     return _svd_tangent(out, x, compute_uv=False, d_a=d_x, of_gradient=of_gradient)
 
 
@@ -247,7 +247,7 @@ def _factors_tangent(q, r, d_a):
     return change + q @ (turn - inner), (inner - turn) @ r
 
 
-def _qr_tangent(out, a, mode="reduced", *, d_a, of_gradient):
+def _qr_tangent(out, a, mode="reduced", *, d_a, of_gradient=False):
     q = a @ np.linalg.inv(out) if mode == "r" else out[0]
     d_a = d_a if of_gradient else settled_qr(d_a, a, q)
     if mode == "r":
@@ -304,7 +304,7 @@ def _parts(a):
     return a[..., :m], a[..., m:]
 
 
-def _wide_tangent(out, a, mode="reduced", *, d_a, of_gradient):
+def _wide_tangent(out, a, mode="reduced", *, d_a, of_gradient=False):
     first, others = _parts(a)
     r, _ = _parts(out if mode == "r" else out[1])
     q = first @ np.linalg.inv(r) if mode == "r" else out[0]

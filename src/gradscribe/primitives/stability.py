@@ -209,8 +209,13 @@ def tangent_of_given(out, *, d_given):
     return d_given
 
 
-for _settled in (settled_svd, settled_qr, settled_eigh, settled_eig, settled_rank):
-    enter(_settled, tangent_of_given)
+CHECKS = dict.fromkeys(
+    (settled_svd, settled_qr, settled_eigh, settled_eig, settled_rank), tangent_of_given
+)
+"""As in `gauge.py`."""
+
+for _check, _tangent in CHECKS.items():
+    enter(_check, _tangent)
 
 
 # -- a rank that is decided ----------------------------------------------------------------------

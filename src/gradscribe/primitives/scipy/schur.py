@@ -67,7 +67,7 @@ def _turn_of_cotangent(t, d_w):
     return d_change
 
 
-def _schur_tangent(out, a, output="real", *, d_a, of_gradient):
+def _schur_tangent(out, a, output="real", *, d_a, of_gradient=False):
     t, z = _triangular(out[0]), out[1]
     d_a = d_a if of_gradient else settled_schur(d_a, a, z, output)
     change = conjugate_transposed(z) @ d_a @ z

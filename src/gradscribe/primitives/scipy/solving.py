@@ -124,7 +124,7 @@ def _padded(part, size):
     return whole
 
 
-def _lu_tangent(out, a, *, d_a, of_gradient):
+def _lu_tangent(out, a, *, d_a, of_gradient=False):
     p, left, right = out
     lower, upper = _completed(left, right)
     d_a = d_a if of_gradient else settled_lu(d_a, a)
@@ -179,7 +179,7 @@ def _order(pivots):
     return order
 
 
-def _lu_factor_tangent(out, a, *, d_a, of_gradient):
+def _lu_factor_tangent(out, a, *, d_a, of_gradient=False):
     d_a = d_a if of_gradient else settled_lu(d_a, a)
     left, right = _split(out[0])
     inner = _inner(left, right, d_a[_order(out[1])])

@@ -19,16 +19,18 @@ import numpy as np
 
 from gradscribe.errors import NoDerivativeError
 from gradscribe.primitives.gauge import enter, equal_among, least_of, shown, unit
-from gradscribe.primitives.stability import refuse
+from gradscribe.primitives.stability import is_decided
 
 
-def _told(values, equal):
-    return (
+def _refuse(values, equal, is_open=False):
+    error = NoDerivativeError(
         "the result depends on single ones of equal values, which have no derivative of their own: "
         f"the values number {shown(equal, values)}",
         "let it depend on all of them alike, as their sum, or the trace of a function of the "
         "matrix, does",
     )
+    error.is_open = is_open
+    raise error
 
 
 def _runs(values):
@@ -56,7 +58,7 @@ def shared(given, values, singular=False):
             both = (part[run] + part[run][::-1]) / 2
             is_zero = singular and own[run][-1] <= least_of(own)[0]
             if np.any(np.abs(both - both.mean()) > zero) and not is_zero:
-                raise NoDerivativeError(*_told(values, equal_among(values)))
+                _refuse(values, equal_among(values))
             part[run] = both.mean()
         if singular:
             part[own <= least_of(own)] = 0
@@ -90,7 +92,7 @@ def unordered(given, values):
         zero = unit(values.dtype, 1 / 2) * np.max(np.abs(given), axis=-1, initial=0)
         others = equal & (apart > zero[..., None, None])
         if np.any(others):
-            raise NoDerivativeError(*_told(values, others))
+            _refuse(values, others)
     return given
 
 
@@ -104,8 +106,8 @@ def alike(given, values, inner):
     zero = unit(values.dtype, 1 / 2) * np.max(np.abs(inner), axis=(-2, -1), initial=0)
     apart = np.abs(given[..., None, :] - given[..., :, None])
     others = equal & (np.maximum(apart, np.abs(inner)) > zero[..., None, None])
-    if np.any(others):
-        refuse(*_told(values, others))
+    if np.any(others) and not is_decided():
+        _refuse(values, others, True)
     together = equal | np.eye(values.shape[-1], dtype=bool)
     return np.sum(together * given[..., None, :], axis=-1) / np.sum(together, axis=-1)
 

@@ -42,9 +42,14 @@ def decided() -> Iterator[None]:
         _DECIDED.reset(token)
 
 
+def is_decided():
+    """Whether choices are known to make no difference here."""
+    return _DECIDED.get()
+
+
 def refuse(what, advice):
     """Raise an open error."""
-    if not _DECIDED.get():
+    if not is_decided():
         error = NoDerivativeError(what, advice)
         error.is_open = True
         raise error

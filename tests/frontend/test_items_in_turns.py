@@ -298,9 +298,47 @@ def all_at_once(x):
     return sum(items()) * y[2]
 
 
+def steps_of_known_items(x):
+    seen, y = [1.0], [x[0], x[1], x[2]]
+
+    def scaled(v):
+        return v * seen[-1]
+
+    def add(a, b):
+        seen.append(b)
+        return a + b * seen[-2]
+
+    total = functools.reduce(add, map(scaled, y), 0.0)
+    return total * sum(itertools.accumulate(map(scaled, y), add))
+
+
+def asked_once(x):
+    seen, y = [1.0], [x[0], x[1], x[2]]
+
+    def large(v):
+        seen.append(v)
+        return v > 1
+
+    kept = list(filter(large, y))
+    least, *_ = sorted(y, key=lambda v: 0 if large(v) else 1)
+    return kept[0] * len(seen) * seen[1] * least
+
+
+def groups_one_by_one(x):
+    total = 0.0
+    for is_large, group in itertools.groupby(x, key=positive):
+        total += sum(group) * (1 + is_large)
+    rows = itertools.groupby([(0, x[0]), (0, x[1]), (1, x[2])], key=operator.itemgetter(0))
+    found = {key: list(group) for key, group in rows}
+    return total * found[0][1][1] * found[1][0][1]
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        steps_of_known_items,
+        asked_once,
+        groups_one_by_one,
         by_turns,
         by_turns_of_known_items,
         one_in_the_other,
@@ -392,9 +430,24 @@ def filter_of_a_view(x):
     return total
 
 
+def groups_by_a_key_that_changes(x):
+    least, total = [1.0], 0.0
+    for is_large, group in itertools.groupby(x, key=lambda v: v > least[0]):
+        total += sum(group) * (1 + is_large)
+        least[0] = 0.0
+    return total
+
+
+def largest_by_a_key_that_sees_the_items_come(x):
+    seen = [1.0]
+    return max((noting(seen, 1.0)(v) for v in x), key=lambda v: v * seen[-1])
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        groups_by_a_key_that_changes,
+        largest_by_a_key_that_sees_the_items_come,
         filter_with_effects,
         map_of_a_filter,
         extended_by_a_map_of_a_filter,
@@ -406,6 +459,15 @@ def filter_of_a_view(x):
 )
 def test_what_would_be_out_of_order_is_refused(function) -> None:
     with pytest.raises(errors.UnsupportedError, match="changes what"):
+        gs.grad(function)(x4)
+
+
+def test_a_group_is_empty_once_the_next_is_asked_for() -> None:
+    def function(x):
+        groups = [group for _, group in itertools.groupby([1, 1, 2])]
+        return x[0] * len(list(groups[0]))
+
+    with pytest.raises(errors.UnsupportedError, match="may have been taken before"):
         gs.grad(function)(x4)
 
 

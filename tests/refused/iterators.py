@@ -50,6 +50,18 @@ def filter_that_counts(x):
     return sum(v * seen[-1] for v in filter(noted, x))
 
 
+@refused("these items change the list or dict that they are put into", ITEMS)
+def list_that_its_items_extend(x):
+    found = [1.0]
+
+    def noted(v):
+        found.append(v)
+        return v
+
+    found += map(noted, x)
+    return sum(found)
+
+
 @refused("`flat` of an array cannot be an item of this list", ITEMS)
 def elements_in_a_list(x):
     return [(v * x).flat for v in x][int(x[0])][0]

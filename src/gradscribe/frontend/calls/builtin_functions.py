@@ -136,7 +136,7 @@ FUNCTIONS.update(
         **introspection.INTROSPECTION,
         divmod: _divmod,
         **{
-            callee: taking(handler, in_turns=callee in (any, all))
+            callee: taking(handler, callee in (any, all), by_key=callee in (min, max))
             for callee, handler in reducing.REDUCING.items()
         },
         **{callee: taking(handler) for callee, handler in mathematics.MATHEMATICS.items()},

@@ -10,7 +10,7 @@ import builtins
 import functools
 import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,16 @@ def known_items(lowering: Lowering, node: Any, item: Any) -> tuple[Any, ...] | N
     if _is_known(iteration):
         return iterations.unrolled(lowering, node, iteration)
     return None
+
+
+def _one_by_one(lowering: Lowering, node: Any, item: Any) -> Iterator[Any] | None:
+    """The same for functions that do something between two items: each is computed when it is
+    asked for."""
+    iteration = iterations.over(lowering, node, item)
+    if not _is_known(iteration):
+        return None
+    plain, mapped = iterations.without_maps(iteration)
+    return map(mapped, iterations.unrolled(lowering, node, plain))
 
 
 def _is_known(iteration: Iteration) -> bool:
@@ -97,13 +107,16 @@ def _starmap(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> An
 
 def _filter(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     function, iterable = arguments
-    items = known_items(lowering, node, iterable)
+    items = _one_by_one(lowering, node, iterable)
     if isinstance(function, Static) and function.value is None:
         function = Static(bool)
     if items is not None:
+        before, made = lowering.fork(), len(lowering.builder.operations)
         kept = [(item, _holds(lowering, node, function, item)) for item in items]
         if all(isinstance(flag, bool) for _, flag in kept):
             return new_list(lowering, tuple(item for item, flag in kept if flag))
+        lowering.restore(before)
+        del lowering.builder.operations[made:]
     return inlining.inline(lowering, node, prelude.filtered, (function, iterable))
 
 
@@ -115,14 +128,14 @@ def _holds(lowering: Lowering, node: Any, function: Any, item: Any) -> bool | Va
 
 def _reduce(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     function, iterable, *initial = arguments
-    items = known_items(lowering, node, iterable)
+    items = _one_by_one(lowering, node, iterable)
     if items is not None:
-        items = (*initial, *items)
-        if not items:
+        items = itertools.chain(initial, items)
+        result = next(items, None)
+        if result is None:
             error = TypeError("reduce() of empty iterable with no initial value")
             lowering.raises(node, error)
-        result = items[0]
-        for item in items[1:]:
+        for item in items:
             result = calls.call(lowering, node, function, (result, item), {})
         return result
     iteration = iterations.over(lowering, node, iterable)
@@ -149,10 +162,11 @@ def _accumulate(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
         function = Static(operator.add)
     initial = keywords.get("initial", Static(None))
     starts = [] if isinstance(initial, Static) and initial.value is None else [initial]
-    items = known_items(lowering, node, iterable)
+    items = _one_by_one(lowering, node, iterable)
     if items is not None:
-        made = list((*starts, *items)[:1])
-        for item in (*starts, *items)[1:]:
+        items = itertools.chain(starts, items)
+        made = list(itertools.islice(items, 1))
+        for item in items:
             made.append(calls.call(lowering, node, function, (made[-1], item), {}))
         return new_list(lowering, tuple(made))
     iteration = iterations.over(lowering, node, iterable)

@@ -10,13 +10,14 @@ import operator
 import sys
 from typing import Any
 
-from gradscribe.frontend.calls import at_once, handlers, inlining, reducing, unpacking
+from gradscribe.frontend.calls import at_once, handlers, inlining, iterators, reducing, unpacking
+from gradscribe.frontend.calls import iteration as iterations
 from gradscribe.frontend.calls import itertools_prelude as prelude
 from gradscribe.frontend.calls.iterators import iterator, made
 from gradscribe.frontend.data.subscripts import read_item
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.operators import operate
-from gradscribe.frontend.values import Iteration, Static, TupleOf
+from gradscribe.frontend.values import Iteration, OneShot, Static, TupleOf
 from gradscribe.ir.types import Tuple
 
 
@@ -54,7 +55,17 @@ def columns(lowering: Lowering, node: Any, rows: Any) -> Any:
 
 def _groupby(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     given = (*arguments, *keywords.values(), Static(None))[:2]
-    return inlining.inline(lowering, node, prelude.grouped, given)
+    rows = iterations.over(lowering, node, inlining.inline(lowering, node, prelude.grouped, given))
+    former: list[OneShot] = []
+
+    def row(pair: TupleOf) -> TupleOf:
+        key, items = pair.items
+        for group in former:  # it is empty as soon as the next one is asked for
+            iterators.end(lowering, group)
+        former[:] = [made(lowering, lambda taker: items, (items,))]
+        return TupleOf((key, former[0]))
+
+    return Iteration("map", (rows, row))
 
 
 def _tee(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

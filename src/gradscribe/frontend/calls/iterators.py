@@ -14,7 +14,18 @@ from typing import Any
 
 from gradscribe.frontend.calls import at_once
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import FlatRef, Iteration, Made, OneShot, Ref, Static, Storage, Turn
+from gradscribe.frontend.values import (
+    DictRef,
+    FlatRef,
+    Iteration,
+    ListRef,
+    Made,
+    OneShot,
+    Ref,
+    Static,
+    Storage,
+    Turn,
+)
 
 Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -58,6 +69,17 @@ def taken(lowering: Lowering, node: Any, item: Any) -> Any:
     return item
 
 
+def taken_into(lowering: Lowering, node: Any, owner: Any, given: tuple[Any, ...]) -> Any:
+    """The arguments of what changes a list or dict, the items of iterators among them."""
+    is_container = isinstance(owner, (ListRef, DictRef))
+    before = lowering.contents[owner.storage] if is_container else None
+    found = tuple(taken(lowering, node, item) for item in given)
+    if is_container and lowering.contents[owner.storage] is not before:
+        what = "these items change the list or dict that they are put into"
+        lowering.unsupported(node, what, "make a list of them first: `items = list(…)`")
+    return found
+
+
 def handed_over(lowering: Lowering, node: Any, turn: Storage) -> Iteration | None:
     """Hand an iterator to who takes its items; what is left of them, None if that is all."""
     flag, rest = lowering.contents[turn].values()
@@ -88,6 +110,12 @@ def renewed(rest: Iteration) -> Iteration:
     return replace(rest, parts=tuple(parts))
 
 
+def end(lowering: Lowering, item: OneShot) -> None:
+    """Leave nothing of an iterator for those who come later."""
+    if item.storage in lowering.contents:
+        lowering.contents[item.storage] = {_TAKEN: Static(True), _REST: Static(None)}
+
+
 def put_back(lowering: Lowering, item: OneShot, rest: Iteration) -> None:
     """Leave what was not taken of an iterator for those who come later."""
     lowering.contents[item.storage] = {_TAKEN: Static(False), _REST: rest}
@@ -105,7 +133,7 @@ def iterator(handler: Handler) -> Handler:
             at_once.refuse_effects(lowering, taker, lowering.generators.early[depth:])
             return handler(lowering, taker, given, keywords)
 
-        return made(lowering, items, arguments)
+        return made(lowering, items, (*arguments, *keywords.values()))
 
     return make
 
@@ -121,9 +149,10 @@ def computed(handler: Handler) -> Handler:
     return make
 
 
-def taking(handler: Handler, in_turns: bool = False) -> Handler:
+def taking(handler: Handler, in_turns: bool = False, by_key: bool = False) -> Handler:
     """Of a function of items, the one that takes them where it is given an iterator. in_turns:
-    whether it does something between two of them, or may not take all."""
+    whether it takes one at a time, and perhaps not all; by_key: whether it calls its `key` between
+    two of them."""
 
     def take(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
         depth, outer = len(lowering.generators.early), lowering.loops.iterable
@@ -131,7 +160,7 @@ def taking(handler: Handler, in_turns: bool = False) -> Handler:
         with at_once.taking(lowering, node):
             given = tuple(taken(lowering, node, item) for item in arguments)
             lowering.loops.iterable = outer
-            if in_turns:
+            if in_turns or (by_key and "key" in keywords):
                 at_once.refuse_effects(lowering, node, lowering.generators.early[depth:])
             return handler(lowering, node, given, keywords)
 

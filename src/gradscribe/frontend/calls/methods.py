@@ -78,7 +78,7 @@ def _called(
     receiver, name = outside.opened(lowering, method.receiver), method.name
     names = (*arguments, *keywords)
     if name not in _KEEPING:
-        arguments = tuple(iterators.taken(lowering, node, item) for item in arguments)
+        arguments = iterators.taken_into(lowering, node, receiver, arguments)
     if isinstance(receiver, ListRef) and receiver.storage in lowering.outside.entered:
         arguments = tuple(subscripts.converted(lowering, item) for item in arguments)
     if isinstance(receiver, ObjectRef) and receiver.grown and lowering.has_tensors:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.calls import inlining, opaque, prelude, reducing
+from gradscribe.frontend.calls import inlining, iterators, opaque, prelude, reducing
 from gradscribe.frontend.data import places, sequences
 from gradscribe.frontend.data.aliasing import check_store
 from gradscribe.frontend.data.indices import step_of
@@ -78,7 +78,8 @@ def _add(lowering: Lowering, owner: ListRef, item: Any) -> None:
 
 @_changes
 def extend(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    owner, item = arguments
+    owner, given = arguments
+    (item,) = iterators.taken_into(lowering, node, owner, (given,))
     contents = lowering.contents[owner.storage]
     below = reducing.items_of(lowering, item)
     if isinstance(contents, tuple) and below is not None:

@@ -50,6 +50,21 @@ def filter_that_counts(x):
     return sum(v * seen[-1] for v in filter(noted, x))
 
 
+@refused("an exception that is handled may come while this takes in items, one by one", ITEMS)
+def list_that_an_exception_leaves_half_extended(x):
+    def checked(v):
+        if v > 1:
+            raise ValueError
+        return v
+
+    found = []
+    try:
+        found.extend(map(checked, x))
+    except ValueError:
+        pass
+    return sum(found)
+
+
 @refused("these items change the list or dict that they are put into", ITEMS)
 def list_that_its_items_extend(x):
     found = [1.0]

@@ -26,6 +26,7 @@ from gradscribe.frontend.values import (
     Storage,
     Turn,
 )
+from gradscribe.primitives.raising import may_raise
 
 Handler = Callable[[Lowering, Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -73,11 +74,22 @@ def taken_into(lowering: Lowering, node: Any, owner: Any, given: tuple[Any, ...]
     """The arguments of what changes a list or dict, the items of iterators among them."""
     is_container = isinstance(owner, (ListRef, DictRef))
     before = lowering.contents[owner.storage] if is_container else None
+    made = len(lowering.builder.operations)
     found = tuple(taken(lowering, node, item) for item in given)
+    if is_container and _may_raise(lowering, made):
+        what = "an exception that is handled may come while this takes in items, one by one"
+        lowering.unsupported(node, what, "make a list of them first: `items = list(…)`")
     if is_container and lowering.contents[owner.storage] is not before:
         what = "these items change the list or dict that they are put into"
         lowering.unsupported(node, what, "make a list of them first: `items = list(…)`")
     return found
+
+
+def _may_raise(lowering: Lowering, made: int) -> bool:
+    """Whether the operations from number `made` on may raise what a `try` around them handles."""
+    operations = lowering.builder.operations
+    caught = tuple(cls for _, classes in lowering.attempts for cls in classes)
+    return any(may_raise(operation, caught, operations) for operation in operations[made:])
 
 
 def handed_over(lowering: Lowering, node: Any, turn: Storage) -> Iteration | None:

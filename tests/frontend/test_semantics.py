@@ -358,6 +358,64 @@ def test_what_raises_in_python_is_a_type_error(function: Any) -> None:
             run(X)
 
 
+def object_then_number(x: Any) -> Any:
+    found: Any = Sum(x[0])
+    for i in range(len(x)):
+        found = x[i] * 2
+    return found
+
+
+def number_then_dict(x: Any) -> Any:
+    found = x[0]
+    for i in range(2):
+        found = {"a": x[i] * 3}
+    return found
+
+
+def dict_then_another(x: Any) -> Any:
+    found = {"a": x[0]}
+    for i in range(2):
+        found = {"b": x[i] * 3}
+    return found
+
+
+def dict_in_another_order(x: Any) -> Any:
+    found = {"a": x[0], "b": x[1]}
+    for i in range(2):
+        found = {"b": x[2] * i, "a": x[3]}
+    return found["a"] * 10 + found["b"], list(found.values())[0]
+
+
+class Pair:
+    def __init__(self, first: Any, second: Any, in_order: bool) -> None:
+        if in_order:
+            self.first = first
+        self.second = second
+        if not in_order:
+            self.first = first
+
+
+def attributes_in_another_order(x: Any) -> Any:
+    pair = Pair(x[0], x[1], True)
+    for i in range(2):
+        pair = Pair(pair.second * x[2], pair.first * i, False)
+    return pair.first * 10 + pair.second
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        object_then_number,
+        number_then_dict,
+        dict_then_another,
+        dict_in_another_order,
+        attributes_in_another_order,
+    ],
+)
+def test_a_loop_binds_a_name_to_something_else(function: Any) -> None:
+    check(function, X)
+
+
 def finally_may_return(x: Any, n: int) -> Any:
     try:
         return x[0]

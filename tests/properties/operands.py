@@ -8,6 +8,7 @@ nobody knows by heart. There are some 80,000 such programs; a number picks one.
 from __future__ import annotations
 
 import collections
+import contextlib
 import copy
 import functools
 import itertools
@@ -119,17 +120,162 @@ _FUNCTIONS = """
     math.sin math.sqrt math.floor math.fsum math.prod math.isnan operator.neg operator.index
     copy.copy copy.deepcopy functools.reduce itertools.chain collections.Counter
 """.split()
+_FLOWS = """
+r = a
+if x[0] > x[1]:
+    r = b
+return r, a
+
+r = a
+for i in range(2):
+    r = b
+return r
+
+r = a
+for i in range(3):
+    r = r + b
+return r, a
+
+r = a
+for i in range(len(x)):
+    r += b
+return r, a
+
+r, k = a, 0
+while k < 2 and x[0] > 0:
+    r, k = b, k + 1
+return r, k
+
+r = []
+for i in range(3):
+    r.append(a)
+    r.append(b)
+return r
+
+r = {"k": a}
+for i in range(2):
+    r["k"] = b
+return r
+
+try:
+    r = a + b
+except TypeError:
+    r = a
+return r
+
+def inner(p, q=b):
+    return p, q
+return inner(a), inner(b, q=a)
+
+r = None
+for t in a:
+    r = t
+return r, b
+
+return [t for t in a if t is not b]
+
+r = b
+for i, (p, q) in enumerate(zip(a, b)):
+    r = p, q, i
+return r
+
+r = a
+same = r
+r = b
+same = [same, r]
+return r, same
+
+holder = Holder(a)
+if x[0] > x[1]:
+    holder.value = b
+return holder.value
+
+match a:
+    case [p, q]:
+        return p, q, b
+    case {"a": p}:
+        return p, b
+    case None:
+        return b
+    case _:
+        return a, b
+
+def repeat(k, v):
+    return v if k == 0 else repeat(k - 1, b)
+return repeat(2, a)
+
+return (a if x[0] > x[1] else b), (a if x[0] < x[1] else b)
+
+def change():
+    nonlocal a
+    a = b
+change()
+return a
+
+def items():
+    yield a
+    yield b
+return list(items())
+
+r = a
+while True:
+    r = [r, b]
+    break
+return r
+
+c = [a, [b, a]]
+c[1][0] = a
+c[0] = c[1]
+return c
+
+r = []
+for p, q in [(a, b), (b, a)]:
+    r = [q, p]
+return r
+
+c = [a]
+c.extend([b, a])
+c.reverse()
+c[0], c[-1] = c[-1], c[0]
+return c, c[1:]
+
+return {**{"k": a}, "b": b}, [*[a], b], (lambda *args, **named: (args, named))(a, k=b)
+
+assert a is not b
+return str(a), a, b
+
+c = [[a] * 2, [b]]
+c[0][1] = b
+return c, (a, b) == (b, a)
+
+r = [a, b]
+for k in range(2):
+    r = [r[1], r[0]]
+return r
+
+r = a
+with contextlib.suppress(TypeError, ValueError):
+    r = a * b
+return r
+
+return copy.deepcopy([a, {"k": b}]), copy.copy([a])
+
+return [p for c in (a, b) for p in [c]], {k: v for k, v in zip("ab", (a, b))}
+""".strip().split("\n\n")
 _BODIES = (
     *(body.format(op) for op in _OPERATORS for body in _OPERATED),
     *_COMPARED,
     *_STORED,
     *(f"r = {text}\n    return r, a" for text in _EXPRESSIONS),
+    *(body.replace("\n", "\n    ") for body in _FLOWS),
     *(f"r = a.{text.strip()}\n    return r, a, b" for text in _METHODS),
     *(f"r = {name}(a)\n    return r, a" for name in _FUNCTIONS),
     *(f"r = {name}(a, b)\n    return r, a" for name in _FUNCTIONS),
     *(f"r = {name}([a, b])\n    return r, a" for name in _FUNCTIONS),
 )
-_MODULES = {m.__name__: m for m in (collections, copy, functools, itertools, math, operator)}
+_MODULES = {
+    m.__name__: m for m in (collections, contextlib, copy, functools, itertools, math, operator)
+}
 ALL = [*itertools.product(KINDS, KINDS, _BODIES)]
 random.Random(0).shuffle(ALL)
 

@@ -78,17 +78,25 @@ def is_like(lowering: Lowering, before: State, end: Any, start: Any, entry: Entr
             {k: v for c in o.cells.values() for k, v in contents.get(c, {}).items()}
             for o, contents in ((end, lowering.contents), (start, before.contents))
         )
-        return end.cls is start.cls and is_like(lowering, before, after, earlier, entry)
+        if end.cls is not start.cls or after.keys() != earlier.keys():
+            return False
+        in_order = {name: end.cells[name] for name in (*earlier, *end.cells)}
+        end.cells.clear()  # its leaves come in the order of those before the loop
+        end.cells.update(in_order)
+        after = {name: after[name] for name in earlier}
+        return is_like(lowering, before, after, earlier, entry)
     if isinstance(end, dict) and isinstance(start, dict):
-        return end.keys() == start.keys() and all(
+        return list(end) == list(start) and all(
             is_like(lowering, before, end[key], start[key], entry) for key in end
         )
     if isinstance(end, TupleOf) and isinstance(start, TupleOf):
         end, start = end.items, start.items
     if isinstance(end, tuple) and isinstance(start, tuple) and len(end) == len(start):
         return all(is_like(lowering, before, e, s, entry) for e, s in zip(end, start, strict=True))
-    if isinstance(end, ListRef) and isinstance(start, ListRef):
+    if isinstance(end, (ListRef, DictRef)) and isinstance(start, (ListRef, DictRef)):
         held, first = lowering.contents.get(end.storage), before.contents.get(start.storage)
+        if isinstance(held, dict) and isinstance(first, dict):
+            return is_like(lowering, before, held, first, entry)
         if isinstance(held, tuple) and isinstance(first, tuple) and len(held) == len(first):
             return is_like(lowering, before, held, first, entry)
     if is_carried(end) and is_carried(start):
@@ -97,7 +105,10 @@ def is_like(lowering: Lowering, before: State, end: Any, start: Any, entry: Entr
 
 
 def _structure(item: Any) -> type | None:
-    """The class of a tuple or list; None for a number, an array, or what is compared otherwise."""
-    if isinstance(item, TupleOf):
+    """The class of a container or object; None for a number, an array, or what is compared
+    otherwise."""
+    if isinstance(item, (TupleOf, InstanceRef)):
         return item.cls
+    if isinstance(item, DictRef):
+        return dict
     return list if isinstance(item, ListRef) else None

@@ -246,7 +246,7 @@ return str(a), a, b
 
 c = [[a] * 2, [b]]
 c[0][1] = b
-return c, (a, b) == (b, a)
+return c, bool((a, b) == (b, a))
 
 r = [a, b]
 for k in range(2):
@@ -273,9 +273,7 @@ _BODIES = (
     *(f"r = {name}(a, b)\n    return r, a" for name in _FUNCTIONS),
     *(f"r = {name}([a, b])\n    return r, a" for name in _FUNCTIONS),
 )
-_MODULES = {
-    m.__name__: m for m in (collections, contextlib, copy, functools, itertools, math, operator)
-}
+_MODULES = (collections, contextlib, copy, functools, itertools, math, operator)
 ALL = [*itertools.product(KINDS, KINDS, _BODIES)]
 random.Random(0).shuffle(ALL)
 
@@ -293,7 +291,8 @@ def program(number: int) -> Mutant:
     text = f"def f(x):\n    a = {KINDS[first]}\n    b = {KINDS[second]}\n    {body}\n"
     name = f"<operands {number}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    names: dict[str, Any] = {"np": np, "Holder": Holder} | _MODULES
+    names: dict[str, Any] = {"np": np, "Holder": Holder}
+    names |= {module.__name__: module for module in _MODULES}
     exec(compile(text, name, "exec"), names)
     return Mutant(
         "operands", f"{first} and {second}", text, names["f"], (np.array([1.3, 0.7, -0.4]),)

@@ -120,9 +120,10 @@ class _Nearby:
         sides = [_along(self._weights, values) for values in (above, self._here, below)]
         found, alike = (sides[0] - sides[2]) / 2, (sides[0] + sides[2]) / 2 - sides[1]
         eps = max(map(_eps, self._here))
+        whole, tolerance = _size(self._weights, self._here), eps ** (1 / 8)
         size = max(abs(expected), abs(found), abs(alike))
-        noise = eps ** (3 / 4) * _size(self._weights, self._here)
-        return bool(abs(found - expected) <= eps ** (1 / 8) * size + noise)
+        is_close = abs(found - expected) <= tolerance * size + eps ** (3 / 4) * whole
+        return bool(is_close and abs(alike) <= tolerance * max(whole, size))
 
     def _values_at(self, leaves: Sequence[Any]) -> Arrays:
         function, arguments = self._derivatives.primal_call(leaves)

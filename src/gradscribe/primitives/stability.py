@@ -80,6 +80,16 @@ def _has_pattern(a):
     return bool((np.diff(sizes, prepend=0) <= unit(a.dtype, 2 / 3) * sizes[-1]).any())
 
 
+def _are_equal(values):
+    """Whether some are, of values in order."""
+    largest = np.nanmax(np.abs(values), axis=-1, keepdims=True, initial=0)
+    return bool((np.abs(np.diff(values)) <= unit(values.dtype, 2 / 3) * largest).any())
+
+
+def _is_any_zero(values):
+    return bool((values <= least_of(values)).any())
+
+
 @functools.lru_cache(maxsize=64)
 def _directions(shape, is_complex):
     rng = np.random.default_rng(7)
@@ -123,7 +133,7 @@ def _is_used(given):
     """Which columns the result depends on, by their cotangents."""
     lengths = _lengths(given)
     whole = np.sqrt(np.sum(lengths**2, axis=-1, keepdims=True))
-    return lengths > unit(given.dtype, 1 / 2) * whole
+    return (lengths > unit(given.dtype, 1 / 2) * whole) | (whole == 0)
 
 
 def _are_others(v, other):
@@ -147,7 +157,7 @@ def check_signs(name, given, v, others, values, every):
 def settled_svd(given, a, v, values, rows=False, every=False):
     """The cotangent of singular vectors, after a check that signs are settled. v: the vectors, in
     columns, or in rows. every: given is the tangent, which does not tell which are used."""
-    if np.any(given) and (_has_pattern(a) or np.any(values <= least_of(values))):
+    if np.any(given) and (_has_pattern(a) or _are_equal(values) or _is_any_zero(values)):
         k = values.shape[-1]
         part = 2 if rows else 0
         is_full = v.shape[-2 if rows else -1] > k
@@ -156,7 +166,7 @@ def settled_svd(given, a, v, values, rows=False, every=False):
         given_columns, columns, *others = turned
         first = [x[..., :k] for x in others]
         check_signs("svd", given_columns[..., :k], columns[..., :k], first, values, every)
-        if columns.shape[-1] == k + 1 and not np.any(values <= least_of(values)):
+        if columns.shape[-1] == k + 1 and not _is_any_zero(values):
             last = [x[..., k:] for x in others]
             check_signs("svd", given_columns[..., k:], columns[..., k:], last, None, every)
     return given
@@ -186,7 +196,8 @@ def settled_eigh(given, a, w, v, UPLO="L", every=False):
 def settled_eig(given, a, w, v=None, every=False):
     """The cotangent of eigenvectors, or without those of eigenvalues, of a general matrix, after a
     check that their order, and the signs of vectors, are settled."""
-    if np.any(given) and _has_pattern(a):
+    sizes = np.sort(np.where(np.imag(w) >= 0, np.abs(w), np.nan))
+    if _has_pattern(a) or _are_equal(sizes):
         gaps = gaps_between(w)
         free = gaps <= 64 * unit(w.dtype, 1 / 2) * _largest(w)
         for each in nearby(a):

@@ -17,6 +17,7 @@ from gradscribe.recording import exits, operations, prelude, protocol, stores
 from gradscribe.recording.arrays import RecordedArray, RecordedNumber, is_active, shown
 from gradscribe.recording.flags import Flags
 from gradscribe.recording.flat import Flat
+from gradscribe.recording.layouts import in_order
 from gradscribe.recording.levels import plain
 from gradscribe.recording.operations import run
 
@@ -168,11 +169,15 @@ def _astype(
         return exits.objects(self)
     if wanted.kind not in "fc" or not is_active(self):
         return shown(plain(self._present()).astype(wanted))
-    return run(prelude.converted, (self, wanted.type))
+    made = run(prelude.converted, (self, wanted.type))
+    return shown(in_order(made._present(), order, plain(self._present())))
 
 
-def _copy(self: Recorded, *order: Any, **more: Any) -> Any:
-    return run(np.copy, (self,)) if type(self) is RecordedArray else self
+def _copy(self: Recorded, order: Any = "C") -> Any:
+    if type(self) is not RecordedArray:
+        return self
+    made = run(np.copy, (self,))
+    return shown(in_order(made._present(), order, plain(self._present())))
 
 
 def _function(function: Any) -> Any:
@@ -298,8 +303,8 @@ OF_ARRAYS: dict[str, Any] = {
     **{name: _change(function) for name, function in CHANGES.items()},
     "__array__": exits.array_protocol,
     "__contains__": _contains,
-    "__copy__": _copy,
-    "__deepcopy__": lambda self, memo: _copy(self),
+    "__copy__": lambda self: _copy(self, "K"),
+    "__deepcopy__": lambda self, memo: _copy(self, "K"),
     "__getitem__": operations.getitem,
     "__hash__": None,
     "__iter__": _iterate,

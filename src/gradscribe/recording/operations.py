@@ -27,6 +27,7 @@ from gradscribe.recording.arrays import (
     present,
     shown,
 )
+from gradscribe.recording.layouts import laid_like
 from gradscribe.recording.levels import Traced, plain, tell, values_in
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 
@@ -34,9 +35,9 @@ _VIEWS: frozenset[Any] = frozenset(
     {np.flipud, np.fliplr, np.rot90, np.rollaxis, np.atleast_1d, np.atleast_2d, np.atleast_3d}
     | {np.matrix_transpose, np.linalg.matrix_transpose, np.linalg.diagonal, np.broadcast_arrays}
     | {np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.unstack, np.meshgrid}
-    | {np.einsum}
+    | {np.einsum, np.diag, np.diff, np.linalg.matrix_power, np.polyder, np.polyint}
 )
-"""Functions made of others that may give views."""
+"""Functions made of others that may give views, or what they are given itself."""
 
 _LIBRARIES = frozenset({"numpy", "scipy", "builtins"})
 
@@ -47,6 +48,10 @@ def run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = N
     """What a call gives. Lists and tuples in the arguments may have values of the run in them."""
     optional.enter_imported()
     kwargs = kwargs or {}
+    if callee is np.trim_zeros and args and type(args[0]) is RecordedArray:
+        return getitem(
+            args[0], _piece(callee(*uncovered(args), **uncovered(dict(kwargs))), args[0])
+        )
     primitive = PRIMITIVES.get(callee)
     if primitive is not None and callee not in COMPOSITIONS and callee not in VARIANTS:
         if primitive.adjoint is None and primitive.tangent is None:
@@ -54,6 +59,20 @@ def run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = N
     elif primitive is None and callee not in COMPOSITIONS and not _is_own(callee):
         return _of_unknown(callee, args, kwargs)
     return run_known(callee, args, kwargs)
+
+
+def _piece(part: Any, array: RecordedArray) -> tuple[slice, ...]:
+    """The index of a piece of an array, which NumPy has found by what is in it."""
+    own = plain(array._present())
+    ahead = part.__array_interface__["data"][0] - own.__array_interface__["data"][0]
+    starts = [0] * own.ndim
+    if part.size:
+        backward = [step < 0 for step in own.strides]
+        ahead += sum((n - 1) * -s for n, s in zip(own.shape, own.strides, strict=True) if s < 0)
+        for axis in sorted(range(own.ndim), key=lambda axis: -abs(own.strides[axis])):
+            steps, ahead = divmod(ahead, abs(own.strides[axis]) or 1)
+            starts[axis] = own.shape[axis] - 1 - steps if backward[axis] else steps
+    return tuple(slice(a, a + n) for a, n in zip(starts, part.shape, strict=True))
 
 
 def run_known(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -179,7 +198,7 @@ def viewed(array: RecordedArray | RecordedNumber, call: _Call) -> Any:
             array if array._base is None else array._base,
             (*array._steps, _Step(call, number)),
             result,
-            array._writeable and part.flags.writeable,
+            array._writeable and (part.flags.writeable or not own.flags.writeable),
         )
 
     shown_parts = list(map(shown_part, range(len(parts))))
@@ -369,9 +388,21 @@ def without_rule(callee: Any) -> NoDerivativeError:
     )
 
 
+def _lies_otherwise(args: Any, kwargs: Mapping[str, Any]) -> bool:
+    """Whether the result of a call may lie in another order than C order."""
+    arrays = (plain(present(value)) for value in values_in(args))
+    return "order" in kwargs or any(
+        isinstance(array, np.ndarray) and not array.flags.c_contiguous for array in arrays
+    )
+
+
 def _arranged(callee: Any, args: Any, kwargs: Mapping[str, Any], out: tuple[Any, ...]) -> Any:
     """Results in the structure in which NumPy gives them."""
     if len(out) == 1:
+        is_laid = kwargs.get("order") in (None, "K") and callee not in COMPOSITIONS
+        if not is_laid and np.ndim(plain(out[0])) > 1 and _lies_otherwise(args, kwargs):
+            given = callee(*uncovered(args), **uncovered(dict(kwargs)))
+            return shown(laid_like(out[0], given))
         return shown(out[0])
     if (getattr(callee, "__module__", None) or "numpy").partition(".")[0] not in _LIBRARIES:
         return tuple(map(shown, out))

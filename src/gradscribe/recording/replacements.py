@@ -73,6 +73,9 @@ def _array(value: Any, *args: Any, **kwargs: Any) -> Any:
     if type(value) is RecordedArray and getattr(copy, "value", copy) in _IF_NEEDED:
         return _with_axes(_as_recorded(value, dtype, kwargs.get("order")), kwargs.get("ndmin", 0))
     made = protocol.array_of(value, dtype)
+    order = args[1] if len(args) > 1 and isinstance(args[1], str) else kwargs.get("order")
+    if order in ("C", "F"):
+        made = made.copy(order)
     return _with_axes(made, kwargs.get("ndmin", 0))
 
 
@@ -121,7 +124,7 @@ def _as_recorded(array: Any, dtype: Any, order: str | None) -> Any:
     """The same array where it has the dtype, and lies in memory as is wanted; else a copy."""
     array = array if dtype is None else array.astype(dtype, copy=False)
     lies = {"C": "C_CONTIGUOUS", "F": "F_CONTIGUOUS"}.get(order or "")
-    return array if lies is None or array.flags[lies] else array.copy()
+    return array if lies is None or array.flags[lies] else array.copy(order)
 
 
 def _float(*args: Any) -> Any:

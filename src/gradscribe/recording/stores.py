@@ -12,6 +12,7 @@ from gradscribe.errors import AliasingError, UnsupportedError
 from gradscribe.ir.core import Operand
 from gradscribe.recording import calls, operations
 from gradscribe.recording.arrays import RecordedArray, present
+from gradscribe.recording.layouts import laid_like
 from gradscribe.recording.levels import Traced, plain, refuse_told
 from gradscribe.recording.prelude import stored
 from gradscribe.runtime.graph.grad_mode import grad_enabled
@@ -85,7 +86,8 @@ def _stored(target: Any, index: Any, value: Any) -> Any:
         return changed
     items, integers = operands.add_index(index)
     args = (Operand(0), source, items)
-    return calls.call(stored, args, {}, operands.values, integers)[0]
+    made = calls.call(stored, args, {}, operands.values, integers)[0]
+    return laid_like(made, plain(target))
 
 
 def fill(array: RecordedArray, value: Any) -> None:

@@ -1,0 +1,46 @@
+"""How the arrays of a recorded run lie in memory: as NumPy's would, for it decides what is a view.
+
+Where NumPy copies, or stores in place, code of a derivative may give the same values in another
+order of memory; they are laid out anew.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradscribe.recording.levels import Traced, plain
+
+
+def laid_like(value: Any, like: Any) -> Any:
+    """A value of the run, in the layout of an array of its shape."""
+    array = plain(value)
+    if not isinstance(array, np.ndarray) or array.ndim < 2 or _is_laid_like(array, like):
+        return value
+    made: Any = np.empty_like(like, dtype=array.dtype, subok=False)
+    made[...] = array
+    return _holding(value, made)
+
+
+def in_order(value: Any, order: Any, like: Any) -> Any:
+    """A new value of the run, in the order that NumPy gives a copy of an array. order: as in
+    `like.copy(order=…)`."""
+    array = plain(value)
+    if not isinstance(array, np.ndarray) or array.ndim < 2:
+        return value
+    return laid_like(value, np.empty_like(like, order=order or "K"))
+
+
+def _is_laid_like(array: Any, like: Any) -> bool:
+    if array.itemsize == like.itemsize:
+        return bool(array.strides == like.strides)
+    flags = ("c_contiguous", "f_contiguous")
+    return all(getattr(array.flags, flag) == getattr(like.flags, flag) for flag in flags)
+
+
+def _holding(value: Any, array: Any) -> Any:
+    """The same value, of this array."""
+    if type(value) is Traced:
+        return Traced(_holding(value.value, array), value.level, value.place)
+    return array

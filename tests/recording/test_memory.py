@@ -1,0 +1,151 @@
+"""Which arrays of a recorded run share memory, and how they lie in it: as those of plain NumPy."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradscribe as gs
+
+ROW = np.array([0.0, 0.0, 1.0, 2.0, 0.0, 3.0, 0.0])
+TABLE = np.arange(1.0, 7.0).reshape(2, 3)
+SQUARE = np.arange(1.0, 10.0).reshape(3, 3)
+CUBE = np.arange(1.0, 9.0).reshape(2, 2, 2)
+FRAMED = np.pad(SQUARE, 1)
+
+PARTS: list[tuple[np.ndarray, Callable[[np.ndarray], Any]]] = [
+    (ROW, lambda y: np.trim_zeros(y)),
+    (ROW, lambda y: np.trim_zeros(y, "f")),
+    (ROW, lambda y: np.trim_zeros(y[::-1], trim="b")),
+    (ROW, lambda y: np.diff(y, 0)),
+    (ROW, lambda y: np.polyder(y, 0)),
+    (ROW, lambda y: np.polyint(y, 0)),
+    (ROW, lambda y: np.poly1d(y).coeffs),
+    (ROW, lambda y: np.array_split(y, 3)[1]),
+    (ROW, lambda y: np.meshgrid(y, copy=False)[0]),
+    (SQUARE, lambda y: np.linalg.matrix_power(y, 1)),
+    (SQUARE, lambda y: np.diag(y)),
+    (SQUARE, lambda y: np.einsum("ii->i", y)),
+    (SQUARE, lambda y: np.rot90(y, 2)[:2]),
+    (SQUARE, lambda y: np.matrix_transpose(y)[0]),
+    (TABLE, lambda y: np.flip(y)[0]),
+    (TABLE, lambda y: np.hsplit(y, 3)[1]),
+    (TABLE, lambda y: np.array(y, copy=None, ndmin=3)[:, 0]),
+    (TABLE, lambda y: y.astype(float, copy=False)[1]),
+    (TABLE, lambda y: np.ravel(y)[:2]),
+    (TABLE, lambda y: np.squeeze(np.expand_dims(y, 0))[0]),
+    (CUBE, lambda y: np.moveaxis(y, 0, 2)[0]),
+    (CUBE, lambda y: np.rollaxis(y, 2)[1]),
+    (TABLE, lambda y: np.tile(y, (1, 1))[0]),
+    (ROW, lambda y: np.concatenate([y])),
+    (ROW, lambda y: np.roll(y, 0)),
+    (ROW, lambda y: np.delete(y, [])),
+    (ROW, lambda y: np.clip(y, None, None)),
+]
+"""Functions of NumPy that give views, or may, and some that give copies."""
+
+
+@pytest.mark.parametrize("number", range(len(PARTS)))
+def test_a_store_to_a_part_is_seen_in_the_array_where_numpy_shows_it(number: int) -> None:
+    x, part = PARTS[number]
+    weights = np.arange(1.0, 1.0 + x.size).reshape(x.shape)
+    y = np.copy(x)
+
+    def loss(x: np.ndarray) -> Any:
+        y = np.copy(x)
+        found = part(y)
+        if found.flags.writeable:
+            found[...] = 7.5
+        return np.sum(weights * y**2)
+
+    found = part(y)
+    if found.flags.writeable:
+        found[...] = 7.5
+    value, gradient = gs.value_and_grad(loss, compile=False)(x)
+    assert value == np.sum(weights * y**2)
+    np.testing.assert_array_equal(gradient, np.where(y == 7.5, 0.0, 2 * weights * x))
+
+
+def stored(array: np.ndarray, x: np.ndarray) -> np.ndarray:
+    array[...] = x[: array.size].reshape(array.shape)
+    return array
+
+
+def in_place(array: np.ndarray, x: np.ndarray) -> np.ndarray:
+    array += x.reshape(array.shape)
+    return array
+
+
+LAYOUTS: list[Callable[[np.ndarray], np.ndarray]] = [
+    lambda x: x.reshape(2, 3).T * 1.0,
+    lambda x: np.sin(x.reshape(2, 3).T) + x.reshape(3, 2),
+    lambda x: x.reshape(2, 3).T.copy(),
+    lambda x: np.copy(x.reshape(2, 3).T),
+    lambda x: x.reshape(2, 3).copy(order="F"),
+    lambda x: x.reshape(2, 3).T.copy("K"),
+    lambda x: x.reshape(2, 3).T.astype(np.float32),
+    lambda x: x.reshape(2, 3).T.astype(np.float32, order="C"),
+    lambda x: x.reshape((2, 3), order="F"),
+    lambda x: np.array(x.reshape(2, 3).T),
+    lambda x: np.array(x.reshape(2, 3).T, order="C"),
+    lambda x: np.array(x.reshape(2, 3), order="F"),
+    lambda x: np.asarray(x.reshape(2, 3), order="F"),
+    lambda x: np.ascontiguousarray(x.reshape(2, 3).T),
+    lambda x: np.multiply(x.reshape(2, 3), 2, order="F"),
+    lambda x: np.multiply(x.reshape(2, 3).T, 2, order="C"),
+    lambda x: stored(np.zeros_like(x.reshape(2, 3).T), x),
+    lambda x: stored(np.zeros((3, 2), order="F"), x),
+    lambda x: in_place(x.reshape(2, 3).T * 1, x),
+    lambda x: np.delete(x.reshape(2, 3).T, 1, 0),
+    lambda x: np.cumsum(x.reshape(2, 3).T, 0),
+    lambda x: x.reshape(2, 3).T[[2, 0, 1]],
+    lambda x: np.where(x.reshape(2, 3).T > 2, x.reshape(2, 3).T, 0.0),
+    lambda x: np.tile(x.reshape(2, 3).T, (1, 1)),
+]
+
+
+@pytest.mark.parametrize("number", range(len(LAYOUTS)))
+def test_a_result_lies_in_memory_as_that_of_numpy(number: int) -> None:
+    make = LAYOUTS[number]
+    seen = []
+
+    def loss(x: np.ndarray) -> Any:
+        y = make(x)
+        seen.append(y.strides)
+        flat, turned = y.reshape(-1), y.T.reshape(-1)
+        flat[0] = 10.0
+        turned[1] = 20.0
+        return np.sum(y) + np.sum(flat) + np.sum(turned)
+
+    x = np.arange(1.0, 7.0)
+    value = gs.value_and_grad(loss, compile=False)(x)[0]
+    assert value == loss(x)
+    assert seen[0] == seen[1]
+
+
+def test_unread_code_stores_to_parts_that_are_taken_after_it_was_given_the_whole() -> None:
+    def scale(array: np.ndarray) -> None:
+        for i in range(len(array)):
+            struct.pack_into("d", array, 8 * i, 2.0 * array[i])
+
+    def parts(array: np.ndarray) -> Any:
+        for i in range(3):
+            scale(array[i:])
+            yield array
+
+    def recursive(array: np.ndarray, rest: np.ndarray, x: np.ndarray) -> Any:
+        if not len(rest):
+            return np.sum(array * x)
+        scale(rest)
+        return np.sum(array * x) + recursive(array, rest[1:], x)
+
+    def loss(x: np.ndarray) -> Any:
+        array = np.ones(3)
+        return sum(np.sum(w * x) for w in parts(np.ones(3))) + recursive(array, array, x)
+
+    gradient = gs.grad(loss, compile=False)(np.ones(3))
+    assert gradient.tolist() == [6 + 8, 10 + 14, 14 + 22]

@@ -137,3 +137,30 @@ def test_a_copy_of_windows_is_stored_to() -> None:
         return windows * np.linalg.norm(windows, axis=-1, keepdims=True)
 
     gs.testing.check_grad(f, np.arange(1.0, 7.0))
+
+
+IN_OTHER_ORDER = [
+    lambda x: x.reshape(2, 3).copy(order="F"),
+    lambda x: x.reshape(2, 3).T.copy(order="K"),
+    lambda x: np.zeros((2, 3), order="F"),
+    lambda x: np.multiply(x.reshape(2, 3), 2, order="F"),
+]
+
+
+@pytest.mark.parametrize("make", IN_OTHER_ORDER)
+def test_a_store_to_a_reshape_of_what_need_not_lie_in_order_is_refused(make):
+    def f(x):
+        y = make(x)
+        flat = y.reshape(-1)
+        flat[0] = 10.0
+        return np.sum(y) + np.sum(flat)
+
+    with pytest.raises(gs.errors.AliasingError, match="may share memory with `y`"):
+        gs.grad(f)(np.arange(6.0))
+
+
+def test_reshapes_in_different_orders_are_both_taken_back():
+    def f(x):
+        return np.sum(x.reshape((2, 3), order="F").ravel() * np.arange(6.0))
+
+    assert gs.grad(f)(np.ones(6)).tolist() == [0, 3, 1, 4, 2, 5]

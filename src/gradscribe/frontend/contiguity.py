@@ -109,7 +109,11 @@ class _Layout:
             return in_order and self.is_contiguous(made.operands[0])
         if primitive.view:
             return False
-        if (isinstance(type_, Array) and type_.rank < 2) or primitive in _known(_MADE_IN_ORDER):
+        if isinstance(type_, Array) and type_.rank < 2:
+            return True
+        if self._lowering.has_layouts:
+            return False
+        if primitive in _known(_MADE_IN_ORDER):
             return True
         if made.callee == Method("copy"):
             return True

@@ -101,6 +101,7 @@ def apply_primitive(
         result = apply_primitive(lowering, node, primitive, callee, arguments, keywords)
         return destinations.store_result(lowering, node, callee, result, out, where)
     variant = VARIANTS.get(callee.name if isinstance(callee, Method) else callee)
+    lowering.has_layouts |= options.says_how_it_lies(callee, keywords)
     keywords = options.essential(callee, primitive.signature, variant, keywords)
     if isinstance(callee, np.ufunc) and "dtype" in keywords:
         dtype = keywords.pop("dtype")

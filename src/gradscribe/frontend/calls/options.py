@@ -44,6 +44,13 @@ def essential(
     return {name: item for name, item in keywords.items() if name not in dropped}
 
 
+def says_how_it_lies(callee: Any, keywords: dict[str, Any]) -> bool:
+    """Whether a call asks for an array that need not lie in C order."""
+    order = keywords.get("order", Static("C"))
+    is_kept = order == Static("K") and callee == Method("copy")
+    return _is_of_numpy(callee) and (is_kept or order in (Static("F"), Static("A")))
+
+
 _LAYOUTS = (Static("C"), Static("F"))
 
 

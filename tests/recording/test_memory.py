@@ -26,6 +26,7 @@ PARTS: list[tuple[np.ndarray, Callable[[np.ndarray], Any]]] = [
     (ROW, lambda y: np.polyint(y, 0)),
     (ROW, lambda y: np.poly1d(y).coeffs),
     (ROW, lambda y: np.array_split(y, 3)[1]),
+    (ROW, lambda y: np.ix_(y)[0]),
     (ROW, lambda y: np.meshgrid(y, copy=False)[0]),
     (SQUARE, lambda y: np.linalg.matrix_power(y, 1)),
     (SQUARE, lambda y: np.diag(y)),

@@ -79,7 +79,8 @@ class _Call:
         argnums = tuple(range(self._first, self._first + self._count))
         active = primal.active_leaves(argnums)
         chain = self._gradient.chain if self._gradient else None
-        key = (_Call, active, chain, self._first, tuple(n for n, _ in self._target.keywords))
+        named = tuple(dict(self._target.keywords)) if self._target.keywords else ()
+        key = (_Call, active, chain, self._first, named)
         found: Pointwise | None = primal.plans.get(key)
         if found is None:
             stored = StoredOutside.of(primal, self._target)

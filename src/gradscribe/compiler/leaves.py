@@ -148,6 +148,8 @@ class Layout:
     def plain(self, leaves: abc.Sequence[Any]) -> list[Any]:
         """The leaves with arrays for Tensors; objects that are known by their class are themselves,
         lists among them."""
+        if not self._objects:
+            return list(map(unwrapped, leaves))
         return [
             leaf if number in self._objects else unwrapped(leaf)
             for number, leaf in enumerate(leaves)

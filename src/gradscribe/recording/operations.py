@@ -35,7 +35,7 @@ _VIEWS: frozenset[Any] = frozenset(
     {np.flipud, np.fliplr, np.rot90, np.rollaxis, np.atleast_1d, np.atleast_2d, np.atleast_3d}
     | {np.matrix_transpose, np.linalg.matrix_transpose, np.linalg.diagonal, np.broadcast_arrays}
     | {np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.unstack, np.meshgrid}
-    | {np.einsum, np.diag, np.diff, np.linalg.matrix_power, np.polyder, np.polyint}
+    | {np.einsum, np.diag, np.diff, np.linalg.matrix_power, np.polyder, np.polyint, np.ix_}
 )
 """Functions made of others that may give views, or what they are given itself."""
 

@@ -20,6 +20,7 @@ from gradscribe.frontend.calls import (
     inlining,
     introspection,
     iterators,
+    library_calls,
     local_classes,
     methods,
     opaque,
@@ -186,6 +187,10 @@ def _call_unregistered(
     is_class = isinstance(callee, type) and opaque.is_library(callee)
     if is_class and foreign.calls_back(callee, given):
         return opaque.call(lowering, node, callee, arguments, keywords)
+    if construction.can_instantiate(callee) and opaque.is_library(callee):
+        return library_calls.call(
+            lowering, node, callee, arguments, keywords, construction.instantiate
+        )
     if construction.can_instantiate(callee):
         return construction.instantiate(lowering, node, callee, arguments, keywords)
     if dataclass_methods.dataclass_of_init(callee):
@@ -201,6 +206,10 @@ def _call_unregistered(
         if found is not None:
             return found
         return opaque.call(lowering, node, callee, arguments, keywords)
+    if function is not None and opaque.is_library(function):
+        return library_calls.call(
+            lowering, node, function, arguments, keywords, inlining.call_function
+        )
     if function is not None:
         return inlining.call_function(lowering, node, function, arguments, keywords)
     if isinstance(callee, types.MethodType) and opaque.is_library(type(callee.__self__)):

@@ -59,7 +59,7 @@ def call(
     """A call that may write to the arrays that it is given. given: its arguments and keywords."""
     arguments, keywords = given
     items = contract.written(callee, arguments, keywords)
-    called = [] if is_declared(callee) else _called(lowering, [*arguments, *keywords.values()])
+    called = [] if is_declared(callee) else all_called(lowering, [*arguments, *keywords.values()])
     if contract.keeps or called:
         called += kept_variables.current(lowering)
         outside_reach.note(lowering, [*items, *called])
@@ -195,7 +195,7 @@ def is_declared(callee: Any) -> bool:
     return probe(callee, "__gradscribe_contract__") is not None
 
 
-def _called(lowering: Lowering, items: Sequence[Any]) -> list[Any]:
+def all_called(lowering: Lowering, items: Sequence[Any]) -> list[Any]:
     """The functions, methods and iterators among these values, and all that those lead to: code
     that is given them may run code of the program."""
     found: dict[Any, None] = {}

@@ -50,6 +50,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.generators import RandomGenerator
+from gradscribe.ir.probing import in_class
 from gradscribe.primitives.registry import COMPOSITIONS, METHODS, PRIMITIVES
 
 _KEEPING = frozenset({"append", "insert", "setdefault"})
@@ -143,7 +144,7 @@ def _of_namedtuple(
         return None
     if name in NAMEDTUPLE_METHODS:
         return NAMEDTUPLE_METHODS[name](lowering, node, (receiver, *arguments), keywords)
-    function = inspect.getattr_static(receiver.cls, name, None)
+    function = in_class(receiver.cls, name, None)
     if not inspect.isfunction(function):
         return None
     return calls.call(lowering, node, Static(function), (receiver, *arguments), keywords)

@@ -109,17 +109,39 @@ def call(
     if contract.computes and not contract.is_pure and not foreign.reaches(lowering, given):
         contract = PURE
     if folding.is_pure(callee, given) and node is not lowering.discarded:
-        type_ = None if calls_back else _trial(lowering, callee, arguments, keywords)
+        tried = None if calls_back else _tried(lowering, callee, arguments, keywords)
+        exact = all(isinstance(item, Static) for item in given)
+        type_ = result_type(tried, exact)
         if type_ is not None and contract.is_pure:
-            result = emit(lowering, callee, arguments, keywords, type_, RUN)
+            result = _named(emit(lowering, callee, arguments, keywords, type_, RUN), tried)
             return foreign.leading(lowering, result, given) if contract.connects else result
         if type_ is not None:
-            return foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
+            result = foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
+            return _named(result, tried)
     cls = callee if isinstance(callee, type) else None
-    type_ = RESULTS.get(callee) or CONVERSIONS.get(callee) or Opaque(cls)
+    type_ = RESULTS.get(callee) or CONVERSIONS.get(callee) or _of_scipy(callee, keywords)
+    type_ = type_ or Opaque(cls)
     if not contract.is_pure or calls_back:
         return foreign.call(lowering, node, callee, (arguments, keywords), type_, contract)
     return emit(lowering, callee, arguments, keywords, type_)
+
+
+def _of_scipy(callee: Any, keywords: dict[str, Any]) -> Type | None:
+    """What roots and integrals of SciPy are: floats, and an integral one with its error."""
+    name = probe(callee, "__name__")
+    if folding.module_of(callee) != "scipy" or not _PLAIN.issuperset(keywords):
+        return None
+    return FLOAT if name in _ROOTS else Tuple((FLOAT, FLOAT)) if name in _INTEGRALS else None
+
+
+_ROOTS = frozenset({"bisect", "brenth", "brentq", "ridder", "toms748"})
+_INTEGRALS = frozenset({"quad", "dblquad", "tplquad"})
+_PLAIN = frozenset(
+    {"args", "a", "b", "xtol", "rtol", "maxiter", "disp", "k", "epsabs", "epsrel"}
+) | {
+    *("limit", "points", "weight", "wvar", "wopts", "maxp1", "limlst"),
+}
+"""Options that do not add to what is returned."""
 
 
 def _refuse_by_name(lowering: Lowering, node: Any, callee: Any, name: str) -> None:
@@ -353,14 +375,28 @@ def _trial(
     lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Type | None:
     """The type of the result, as a call on sampled integers and small arrays tells it."""
+    exact = all(isinstance(item, Static) for item in (*arguments, *keywords.values()))
+    return result_type(_tried(lowering, callee, arguments, keywords), exact)
+
+
+def _tried(
+    lowering: Lowering, callee: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    """What such a call gives; None where it raises."""
     try:
         plain = [sampled(lowering, item) for item in arguments]
         named = {key: sampled(lowering, item) for key, item in keywords.items()}
-        result = callee(*plain, **named)
+        return callee(*plain, **named)
     except Exception:
         return None
-    exact = all(isinstance(item, Static) for item in (*arguments, *keywords.values()))
-    return result_type(result, exact)
+
+
+def _named(result: Any, tried: Any) -> Any:
+    """A result that has names for its items, as the one on trial has them."""
+    fields = probe(type(tried), "_fields") if isinstance(result, TupleOf) else None
+    if isinstance(fields, tuple) and len(fields) == len(result.items):
+        return TupleOf(result.items, type(tried))
+    return result
 
 
 class NoSampleError(Exception):

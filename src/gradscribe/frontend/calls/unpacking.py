@@ -102,10 +102,20 @@ def unpacked(
         return _counted_items(lowering, node, item, type_.dims[0], expected)
     if isinstance(item, Value) and isinstance(item.type, Tuple):
         return tuple(lowering.wrap(item).items)
+    if opaque.is_opaque(item) and expected is not None:
+        return _of_object(lowering, node, item, expected)
     iterations.raise_for_number(lowering, node, item)
     return lowering.unsupported(
         node, "the number of items is not known when the function is compiled", "index instead"
     )
+
+
+def _of_object(lowering: Lowering, node: Any, item: Value, expected: int) -> tuple[Any, ...]:
+    """The items of an object that is only known at run time."""
+    items = opaque.emit(lowering, list, (item,), {}, Opaque(list))
+    _compare_length(lowering, node, items, expected)
+    numbers = map(Static, range(expected))
+    return tuple(opaque.emit(lowering, operator.getitem, (items, n), {}, Opaque()) for n in numbers)
 
 
 def is_counted(lowering: Lowering, item: Any) -> bool:
@@ -164,14 +174,14 @@ def divided(lowering: Lowering, node: Any, item: ListRef, first: int, last: int)
     return (*items[:first], middle, *items[first:])
 
 
-def _compare_length(lowering: Lowering, node: Any, item: Ref | ListRef, expected: int) -> None:
+def _compare_length(lowering: Lowering, node: Any, item: Any, expected: int) -> None:
     """Raise what Python raises where a list or array has another number of items."""
     what = f"expected {expected} values to unpack"
     raise_for_length(lowering, node, item, operator.ne, expected, what)
 
 
 def raise_for_length(
-    lowering: Lowering, node: Any, item: Ref | ListRef, compare: Any, number: int, what: str
+    lowering: Lowering, node: Any, item: Any, compare: Any, number: int, what: str
 ) -> None:
     """Raise a ValueError where the number of items compares to `number` in this way."""
     raise_where(lowering, node, compare, (length(lowering, item), Static(number)), what)

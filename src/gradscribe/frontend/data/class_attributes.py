@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import types
 from dataclasses import replace
 from typing import Any
@@ -21,7 +20,7 @@ from gradscribe.frontend.values import (
     Static,
     Super,
 )
-from gradscribe.ir.probing import has, probe
+from gradscribe.ir.probing import has, in_class, probe
 
 MISSING: Any = object()
 """Stands for what a class does not have."""
@@ -32,7 +31,7 @@ def is_data_descriptor(kind: Any) -> bool:
     a property, or an object of a class with `__set__` or `__delete__`."""
     if isinstance(kind, property):
         return True
-    methods = (inspect.getattr_static(type(kind), n, None) for n in ("__set__", "__delete__"))
+    methods = (in_class(type(kind), n, None) for n in ("__set__", "__delete__"))
     return any(isinstance(method, types.FunctionType) for method in methods)
 
 
@@ -45,7 +44,7 @@ def _is_missing(lowering: Lowering, cls: type, name: str, kind: Any) -> bool:
 
 def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) -> Any:
     """An attribute of the class, as it is seen through an object of it, or None."""
-    kind = inspect.getattr_static(cls, name, MISSING)
+    kind = in_class(cls, name, MISSING)
     if _is_missing(lowering, cls, name, kind):
         return None
     if isinstance(kind, property):
@@ -69,7 +68,7 @@ def of_class(lowering: Lowering, node: Any, owner: Any, cls: type, name: str) ->
     if isinstance(kind, functools._lru_cache_wrapper):
         depend_on_class(lowering, cls, name, kind)
         return PartialOf(Static(kind), (owner,), {})
-    if isinstance(inspect.getattr_static(type(kind), "__get__", None), types.FunctionType):
+    if isinstance(in_class(type(kind), "__get__", None), types.FunctionType):
         return call_descriptor(lowering, node, owner, name, "__get__", owner, Static(cls))
     if isinstance(owner, ObjectRef) and not isinstance(cls.__dict__.get(name, kind), type(kind)):
         return None
@@ -85,8 +84,8 @@ def call_descriptor(
 ) -> Any:
     """Call a method of the descriptor that the class of `owner` has under a name."""
     cls = class_of(owner)
-    kind, place = inspect.getattr_static(cls, name), _place_in_class(cls, name)
-    function = inspect.getattr_static(type(kind), special, None)
+    kind, place = in_class(cls, name), _place_in_class(cls, name)
+    function = in_class(type(kind), special, None)
     if not isinstance(function, types.FunctionType):
         error = AttributeError(special)
         return lowering.raises(node, error, f"the descriptor `{name}` has no `{special}`")
@@ -131,7 +130,7 @@ def method(lowering: Lowering, owner: Any, name: str) -> BoundMethod | None:
     if not has_methods(owner):
         return None
     cls = class_of(owner)
-    kind = inspect.getattr_static(cls, name, MISSING)
+    kind = in_class(cls, name, MISSING)
     if _is_missing(lowering, cls, name, kind) or not isinstance(kind, types.FunctionType):
         return None
     depend_on_class(lowering, cls, name, kind)
@@ -166,5 +165,5 @@ def read_super(lowering: Lowering, node: Any, owner: Super, name: str) -> Any:
 
 def is_computed(owner: Any, name: str) -> bool:
     """Whether an attribute is computed by the class."""
-    kind = inspect.getattr_static(class_of(owner), name, None) if is_object(owner) else None
+    kind = in_class(class_of(owner), name, None) if is_object(owner) else None
     return is_data_descriptor(kind)

@@ -12,7 +12,7 @@ from gradscribe.frontend.data.instances import new_instance, set_attribute
 from gradscribe.frontend.data.object_stores import store_plainly
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import BoundMethod, Static
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import in_class, probe
 
 
 def can_instantiate(cls: Any) -> bool:
@@ -33,7 +33,7 @@ def instantiate(
         lowering.unsupported(
             node, f"`{cls.__name__}` is abstract", "make one of a subclass", python=TypeError
         )
-    if inspect.getattr_static(cls, "__del__", None) is not None:
+    if in_class(cls, "__del__", None) is not None:
         lowering.unsupported(
             node,
             f"`{cls.__name__}` has a `__del__`, which runs when nobody has its object any more",
@@ -44,7 +44,7 @@ def instantiate(
         for name, item in keywords.items():
             set_attribute(lowering, owner, name, item)
         return owner
-    initialize = inspect.getattr_static(cls, "__init__")
+    initialize = in_class(cls, "__init__")
     depend_on_class(lowering, cls, "__init__", initialize)
     if initialize is object.__init__:
         if arguments or keywords:

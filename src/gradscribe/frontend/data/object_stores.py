@@ -6,7 +6,6 @@ itself is never changed.
 
 from __future__ import annotations
 
-import inspect
 import types
 from typing import Any
 
@@ -25,7 +24,7 @@ from gradscribe.frontend.interface import Path
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.shared_variables import Variables
 from gradscribe.frontend.values import Cell, ObjectRef, Static, Unbound
-from gradscribe.ir.probing import probe
+from gradscribe.ir.probing import in_class, probe
 
 
 @as_python(setattr)
@@ -42,14 +41,14 @@ def store(lowering: Lowering, node: Any, owner: Any, name: str, item: Any) -> No
             else "keep what changes in an object of your own, or return it",
         )
     cls = class_of(owner)
-    kind = inspect.getattr_static(cls, name, None)
+    kind = in_class(cls, name, None)
     if isinstance(kind, property):
         _call_property(lowering, node, owner, name, kind.fset, "setter", (item,))
         return
     if is_data_descriptor(kind):
         call_descriptor(lowering, node, owner, name, "__set__", owner, item)
         return
-    own_store = inspect.getattr_static(cls, "__setattr__")
+    own_store = in_class(cls, "__setattr__")
     depend_on_class(lowering, cls, "__setattr__", own_store)
     if _is_frozen(cls):
         lowering.unsupported(
@@ -69,7 +68,7 @@ def _call_property(
 ) -> None:
     """Call the setter or deleter of a property."""
     cls = class_of(owner)
-    depend_on_class(lowering, cls, name, inspect.getattr_static(cls, name))
+    depend_on_class(lowering, cls, name, in_class(cls, name))
     if function is None:
         said = f"property '{name}' of '{cls.__name__}' object has no {what}"
         lowering.raises(node, AttributeError(said), f"the property `{name}` has no {what}")
@@ -101,7 +100,7 @@ def store_plainly(lowering: Lowering, node: Any, owner: Object, name: str, item:
 
 def _refuse_other_slots(lowering: Lowering, node: Any, cls: type, name: str) -> None:
     """Objects of a class with `__slots__` have no other attributes."""
-    kind = inspect.getattr_static(cls, name, None)
+    kind = in_class(cls, name, None)
     if cls.__dictoffset__ or isinstance(kind, types.MemberDescriptorType):
         return
     what = f"'{cls.__name__}' object has no attribute '{name}'"
@@ -134,7 +133,7 @@ def delete(lowering: Lowering, node: Any, owner: Any, name: str) -> None:
             "keep what changes in an object of your own",
         )
     cls = class_of(owner)
-    kind = inspect.getattr_static(cls, name, None)
+    kind = in_class(cls, name, None)
     own_delete = method(lowering, owner, "__delattr__")
     if own_delete is not None:
         calls.call(lowering, node, own_delete, (Static(name),), {})

@@ -27,7 +27,7 @@ from gradscribe.frontend.data.presence import catches, may_be_missing
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.shared_variables import Variables
 from gradscribe.frontend.values import InstanceRef, ObjectRef, Static, Unbound
-from gradscribe.ir.probing import has, probe
+from gradscribe.ir.probing import has, in_class, probe
 
 
 def read(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
@@ -50,11 +50,11 @@ def get(lowering: Lowering, node: Any, owner: Object, name: str) -> Any:
     if isinstance(owner, ObjectRef):
         lowering.outside.meet(owner)
     cls = class_of(owner)
-    reads = inspect.getattr_static(cls, "__getattribute__")
+    reads = in_class(cls, "__getattribute__")
     if isinstance(reads, types.FunctionType):
         what = f"`{cls.__name__}` has a `__getattribute__` of its own"
         lowering.unsupported(node, what, "define `__getattr__`, or a property")
-    kind = inspect.getattr_static(cls, name, MISSING)
+    kind = in_class(cls, name, MISSING)
     if is_data_descriptor(kind):
         return of_class(lowering, node, owner, cls, name)
     own = own_attribute(lowering, node, owner, name)
@@ -104,7 +104,7 @@ def own_attribute(lowering: Lowering, node: Any, owner: Object, name: str) -> An
         return None
     if isinstance(owner, InstanceRef):
         return None
-    if not callable(inspect.getattr_static(type(owner.target), name, None)):
+    if not callable(in_class(type(owner.target), name, None)):
         outside.refuse_exposed(lowering, owner)
     if name not in probe(owner.target, "__dict__", ()) and not _is_slot(owner.target, name):
         return None
@@ -112,6 +112,6 @@ def own_attribute(lowering: Lowering, node: Any, owner: Object, name: str) -> An
 
 
 def _is_slot(target: Any, name: str) -> bool:
-    kind = inspect.getattr_static(type(target), name, None)
+    kind = in_class(type(target), name, None)
     is_member = isinstance(kind, (types.MemberDescriptorType, types.GetSetDescriptorType))
     return is_member and hasattr(target, name)

@@ -5,7 +5,6 @@ Each function gives None where no special method is concerned, and the caller go
 
 from __future__ import annotations
 
-import inspect
 import math
 import operator
 from typing import Any
@@ -14,6 +13,7 @@ from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data import class_attributes, instances
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import ObjectRef, Static
+from gradscribe.ir.probing import in_class
 
 _OPERATORS: dict[Any, str] = {
     operator.add: "add",
@@ -114,7 +114,7 @@ def _is_more_special(second: Any, first: Any, name: str, reflected: str) -> bool
     left, right = instances.class_of(first), instances.class_of(second)
     if left is right or not issubclass(right, left):
         return False
-    own, inherited = (inspect.getattr_static(cls, reflected, None) for cls in (right, left))
+    own, inherited = (in_class(cls, reflected, None) for cls in (right, left))
     return reflected != f"__r{name[2:]}" or own is not inherited
 
 

@@ -20,7 +20,12 @@ from collections.abc import Callable, Iterator
 from types import CodeType, TracebackType
 from typing import Any, TypeVar
 
-from gradscribe.errors import GradscribeError, SourceLocation, internal_frames_are_shown
+from gradscribe.errors import (
+    ArgumentError,
+    GradscribeError,
+    SourceLocation,
+    internal_frames_are_shown,
+)
 
 ORIGINS = "__origins__"
 """The global of generated code that tells of a line which statement of the user it stands for."""
@@ -46,11 +51,24 @@ def shortened(function: F) -> F:
         try:
             return function(*args, **keywords)
         except Exception as error:
+            refuse_endless(error)
             shorten(error)
             raise
 
     called.__gradscribe_function__ = function  # type: ignore[attr-defined]
     return called  # type: ignore[return-value]
+
+
+def refuse_endless(error: BaseException) -> None:
+    """Say of an error that has been met in reading arguments alone, and is that calls nest too
+    deeply, what it means."""
+    entries = _entries(error.__traceback__)
+    is_ours = all(_is_own(e) or _is_standard(e) or _is_text(e) for e in entries)
+    if isinstance(error, RecursionError) and is_ours:
+        raise ArgumentError(
+            "an argument, or what a function captures, contains itself or is nested too deeply",
+            "pass its parts by themselves",
+        ) from None
 
 
 def shorten(error: BaseException) -> None:
@@ -154,6 +172,11 @@ def _origin(entry: TracebackType) -> SourceLocation | None:
 
 def _is_standard(entry: TracebackType) -> bool:
     return os.path.dirname(entry.tb_frame.f_code.co_filename) == _STANDARD_LIBRARY
+
+
+def _is_text(entry: TracebackType) -> bool:
+    """Whether the code of an entry was made by `exec`, as the standard library does."""
+    return entry.tb_frame.f_code.co_filename == "<string>"
 
 
 def _with_origin(entry: TracebackType) -> TracebackType:

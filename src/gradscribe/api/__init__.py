@@ -35,7 +35,7 @@ from gradscribe.primitives.control import STOP_GRADIENT
 from gradscribe.primitives.registry import register
 from gradscribe.recording.arrays import constant
 from gradscribe.runtime.tensors.tensor import Tensor
-from gradscribe.tracebacks import shortened
+from gradscribe.tracebacks import refuse_endless, shortened
 
 __all__ = [
     "DifferentiableFunction",
@@ -101,7 +101,11 @@ def value_and_grad(
 
 def stop_gradient(x: Any) -> Any:
     """x itself (numbers and arrays in any nesting), through which nothing is differentiated."""
-    tree, leaves = flatten(x)
+    try:
+        tree, leaves = flatten(x)
+    except RecursionError as error:
+        refuse_endless(error)
+        raise
     cut = [leaf.detach() if isinstance(leaf, Tensor) else constant(leaf) for leaf in leaves]
     return unflatten(tree, iter(cut))
 

@@ -38,7 +38,7 @@ from gradscribe.recording import runs
 from gradscribe.runtime.graph.grad_mode import grad_enabled
 from gradscribe.runtime.graph.modes import MODES
 from gradscribe.runtime.tensors.tensor import Tensor
-from gradscribe.tracebacks import shorten, shortened
+from gradscribe.tracebacks import refuse_endless, shorten, shortened
 
 Argnums = int | tuple[int, ...] | None
 
@@ -79,6 +79,7 @@ class DifferentiableFunction(CopiedAsFunction):
                 return recorded_call(target, values, numbers, plain, self._note)
             return self.__gradscribe_function__(*args, **keywords)
         except Exception as error:
+            refuse_endless(error)
             shorten(error)
             raise
 

@@ -11,6 +11,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from gradscribe.api import deciding, recorded_transforms
 from gradscribe.api.functional import Gradient, check_scalar
 from gradscribe.api.partly_compiled import PartialCall
@@ -24,7 +26,7 @@ from gradscribe.compiler.given_leaves import matched
 from gradscribe.compiler.leaves import copied
 from gradscribe.errors import ArgumentError, NoDerivativeError, SourceNotFoundError
 from gradscribe.ir.trees import unflatten
-from gradscribe.ir.types import is_differentiable
+from gradscribe.ir.types import Array, is_differentiable
 from gradscribe.recording import runs
 from gradscribe.recording.levels import is_running
 from gradscribe.tracebacks import shortened
@@ -334,7 +336,9 @@ def _hvp(call: _Call, vector: Sequence[Any]) -> Any:
     """The function runs once: what it draws, prints and stores is that of one call."""
     check_scalar(call.point.function, has_aux=False, location=call.primal.location)
     found, new = call.run(
-        lambda call: call.point.second_order(call.leaves, [1.0], call.directions(vector))
+        lambda call: call.point.second_order(
+            call.leaves, _ones(call.point), call.directions(vector)
+        )
     )
     call.store(new)
     return call.by_argument(found)
@@ -348,6 +352,12 @@ def _of_one_length(primals: Any, tangents: Any) -> tuple[Any, Any]:
     if given != len(primals):
         raise count_error(len(primals), given)
     return primals, tangents
+
+
+def _ones(point: Pointwise) -> list[Any]:
+    """The cotangent of a scalar result: generated code may copy that of an array."""
+    types = [point.function.body.yields[seed].type for seed in point.seeds]
+    return [np.dtype(t.dtype).type(1) if isinstance(t, Array) else 1.0 for t in types]
 
 
 def second_order(

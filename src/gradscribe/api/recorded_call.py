@@ -213,8 +213,11 @@ class _Call:
             new = [self._array(i, x) if i in self._arrays else x for i, x in enumerate(new)]
         return new
 
-    def _array(self, position: int, result: Tensor) -> Any:
-        """The array of a result that is none for the graph; the record may refer to it."""
+    def _array(self, position: int, result: Any) -> Any:
+        """The array of a result that is none for the graph; the record may refer to it. (A sum over
+        no rows is a number.)"""
+        if not isinstance(result, Tensor):
+            return result
         array = result.array
         return array.copy() if position in self._derivatives.record_outputs else array
 

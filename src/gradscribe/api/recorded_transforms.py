@@ -178,6 +178,6 @@ def _other_than_a_number(value: Any) -> str:
         return "a nested result"
     if isinstance(own, np.ndarray) and own.ndim:
         return f"an array of shape {own.shape}"
-    if np.iscomplexobj(own):
+    if isinstance(own, (complex, np.ndarray, np.generic)) and np.iscomplexobj(own):
         return "a complex number"
     return "" if is_differentiable(own) else f"a value of type {type(own).__name__}"

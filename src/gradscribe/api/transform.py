@@ -25,7 +25,7 @@ from gradscribe.errors import NoDerivativeError, NotSpecializedError, SourceNotF
 from gradscribe.frontend.calls.recorded_functions import copied
 from gradscribe.ir.probing import probe
 from gradscribe.recording.levels import is_running
-from gradscribe.tracebacks import shorten, shortened
+from gradscribe.tracebacks import refuse_endless, shorten, shortened
 
 Run = Callable[[Values], Any]
 
@@ -119,6 +119,7 @@ class Transform(CopiedAsFunction, ABC):
             except NoDerivativeError as error:
                 return self._decided(error, target, primal, plan, matched)
         except Exception as error:
+            refuse_endless(error)
             shorten(error)
             raise
 

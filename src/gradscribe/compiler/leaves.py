@@ -16,7 +16,7 @@ import numpy as np
 from gradscribe.compiler.item_texts import NAMESPACE, item_text
 from gradscribe.compiler.keys import array_of
 from gradscribe.frontend.interface import Argument
-from gradscribe.ir.trees import Constant, Leaf, Node, Tree
+from gradscribe.ir.trees import Constant, Leaf, Node, Tree, rebuilt
 from gradscribe.ir.types import Array, Opaque, Sequence, Tuple, Type
 
 
@@ -99,7 +99,7 @@ def is_wrapped(type_: Type) -> bool:
 def unwrapped(value: Any) -> Any:
     """A leaf with the array for each Tensor; with the number for one without axes."""
     if isinstance(value, (list, tuple)):
-        return type(value)(map(unwrapped, value))
+        return rebuilt(value, map(unwrapped, value))
     array = array_of(value)
     return array if array is value or array.ndim else array[()]
 
@@ -107,20 +107,24 @@ def unwrapped(value: Any) -> Any:
 def copied(value: Any) -> Any:
     """A leaf that shares no memory with this one (Tensors, which count their changes, stay)."""
     if isinstance(value, (list, tuple)):
-        return type(value)(map(copied, value))
+        return rebuilt(value, map(copied, value))
     return value.copy(order="K") if isinstance(value, np.ndarray) else value
 
 
 def zero_like(value: Any) -> Any:
     """Zeros in the structure of a leaf; None for an object that is no number."""
     if isinstance(value, (list, tuple)):
-        return type(value)(map(zero_like, value))
+        return rebuilt(value, map(zero_like, value))
     if issubclass(type(value), np.ndarray):
         return np.zeros_like(value)
-    return type(value)(0) if issubclass(type(value), _NUMBERS) else None
+    cls = type(value)
+    if not issubclass(cls, np.generic):  # a class derived from `int` may not take a zero
+        cls = next((base for base in cls.__mro__ if base in _PLAIN), cls)
+    return cls(0) if issubclass(cls, _NUMBERS) else None
 
 
-_NUMBERS = (int, float, complex, np.number, np.bool_)
+_PLAIN = (bool, int, float, complex)
+_NUMBERS = (*_PLAIN, np.number, np.bool_)
 
 
 class Layout:

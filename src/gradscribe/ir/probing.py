@@ -33,6 +33,11 @@ def has(value: Any, name: str) -> bool:
 _NOTHING = object()
 
 
+def in_class(cls: type, name: str, otherwise: Any = None) -> Any:
+    """What the objects of a class have of it under a name. (Of its metaclass they have nothing.)"""
+    return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), otherwise)
+
+
 def is_dataclass(cls: Any) -> bool:
     """Whether a class is a dataclass, without asking a `__getattr__` of its metaclass."""
     return probe(cls, "__dataclass_fields__") is not None

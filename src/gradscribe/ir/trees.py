@@ -7,7 +7,7 @@ boundary. The cotangent of a container is a container of the same structure.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +62,12 @@ def build(tree: Node, children: list[Any]) -> Any:
     if tree.keys is not None:
         return tree.cls(**dict(zip(tree.keys, children, strict=True)))
     return tree.cls(children)
+
+
+def rebuilt(value: Any, items: Iterable[Any]) -> Any:
+    """A list or tuple of the same class, of these items; namedtuples take them one by one."""
+    cls = type(value)
+    return cls(*items) if hasattr(cls, "_fields") else cls(items)
 
 
 def node_of(value: Any) -> tuple[Node, list[Any]] | None:

@@ -126,6 +126,8 @@ def _item(self: Recorded, *place: Any) -> Any:
     if place:
         index = place[0] if len(place) == 1 else place
         return (self.flat[index] if isinstance(index, int) else self[index]).item()
+    if np.size(present := plain(self._present())) != 1:
+        return present.item()  # raises
     array = run(np.reshape, (self, ())) if type(self) is RecordedArray else self
     return run(prelude.item, (array,)) if is_active(array) else plain(array._present()).item()
 

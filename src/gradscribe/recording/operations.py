@@ -303,7 +303,7 @@ def _snapshot(array: Any) -> Any:
 
 def _are_same(first: Any, second: Any) -> bool:
     """Whether two arrays are the same to the last bit."""
-    if first.dtype != second.dtype or first.strides != second.strides:
+    if first.dtype != second.dtype or first.strides != second.strides or first.dtype.hasobject:
         return False
     if first.flags.c_contiguous and second.flags.c_contiguous:
         return first.shape == second.shape and np.array_equal(

@@ -138,7 +138,7 @@ def _float(*args: Any) -> Any:
         return value
     if np.iscomplexobj(plain(value._present())):
         return float(value)
-    return value.item()
+    return value.item() if np.size(plain(value._present())) == 1 else float(plain(value._present()))
 
 
 def _reading(function: Callee) -> Callee:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradscribe.ir.core import Operand
+from gradscribe.ir.trees import rebuilt
 from gradscribe.primitives.registry import NAMED, available, class_of_results
 from gradscribe.runtime.functions.eager import apply_call
 from gradscribe.runtime.functions.silence import silent
@@ -29,7 +30,7 @@ def apply_of_any_form(function: Any, args: tuple[Any, ...], kwargs: Mapping[str,
 
     def abstracted(item: Any) -> Any:
         if isinstance(item, (tuple, list)):
-            return type(item)(map(abstracted, item))
+            return rebuilt(item, map(abstracted, item))
         if isinstance(item, np.generic):
             return item.item()
         if not isinstance(item, (Tensor, np.ndarray)):
@@ -69,7 +70,7 @@ def _make_own(result: Any, leaves: list[Any]) -> None:
 def _arrays(item: Any) -> Any:
     """Arguments without Tensors in them."""
     if isinstance(item, (tuple, list)):
-        return type(item)(map(_arrays, item))
+        return rebuilt(item, map(_arrays, item))
     return item.array if isinstance(item, Tensor) else item
 
 

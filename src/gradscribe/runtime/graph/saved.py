@@ -14,6 +14,7 @@ from weakref import ref
 
 import numpy as np
 
+from gradscribe.ir.trees import rebuilt
 from gradscribe.runtime.graph.grad_mode import enter_mode, leave_mode
 from gradscribe.runtime.graph.modes import MODES, Mode
 from gradscribe.runtime.graph.node import Node
@@ -138,7 +139,7 @@ class Packing:
     def record(self, value: Any) -> Any:
         """A record, packed: where it refers to a leaf, by what the leaf has become."""
         if isinstance(value, (tuple, list)):
-            return type(value)([self.record(item) for item in value])
+            return rebuilt(value, [self.record(item) for item in value])
         if not isinstance(value, (np.ndarray, np.inexact)):
             return value
         leaves = self._leaves.get(id(value))
@@ -220,7 +221,7 @@ def innermost_hooks() -> saved_tensors_hooks | None:
 def unpacked(value: Any, known: Known) -> Any:
     """A record or leaves with their arrays unpacked, each once."""
     if isinstance(value, (tuple, list)):
-        return type(value)([unpacked(item, known) for item in value])
+        return rebuilt(value, [unpacked(item, known) for item in value])
     if not isinstance(value, Packed):
         return value
     if id(value) not in known:

@@ -109,3 +109,22 @@ def test_arrays_of_objects_are_handed_through_a_recorded_run() -> None:
     objects = np.array([1.0, 2.0], object)
     out, _ = gs.vjp(lambda x: {"a": x, "b": [x]}, objects, compile=False)
     assert out["b"][0].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: gs.grad(np.sum, argnums=np.array([0, 1])),
+        lambda x: gs.grad(np.sum, has_aux=[]),
+        lambda x: gs.grad(np.sum, compile=np.array([0, 1])),
+        lambda x: gs.grad(np.sum, jit=np.array([0, 1])),
+        lambda x: gs.jacobian(np.sum, mode=np.array([0, 1])),
+        lambda x: gs.vjp(None, x, compile=False),
+        lambda x: gs.vjp(itself, x)[1](np.array(["a", "b", "c"])),
+        lambda x: gs.primitive(itself, writes=3),
+        lambda x: gs.primitive(itself, pure=np.zeros(2)),
+    ],
+)
+def test_options_of_another_kind_are_refused(call: Any) -> None:
+    with pytest.raises(gs.errors.ArgumentError):
+        call(np.ones(3))

@@ -44,6 +44,8 @@ class Gradient(Transform):
         with_value: bool = False,
         compiles: Compile = True,
     ) -> None:
+        if not isinstance(has_aux, bool):
+            raise ArgumentError(f"has_aux={has_aux!r}", "pass True or False")
         numbers = argument_numbers(argnums)
         self.argnums: Argnums = numbers if isinstance(argnums, (tuple, list)) else numbers[0]
         self.given = function

@@ -52,7 +52,7 @@ class Jacobian(Transform):
         numbers = argument_numbers(argnums)
         self.argnums: Argnums = numbers if isinstance(argnums, (tuple, list)) else numbers[0]
         self.chain = (self.argnums,)
-        if mode not in ("auto", "forward", "reverse"):
+        if not isinstance(mode, str) or mode not in ("auto", "forward", "reverse"):
             raise ArgumentError(f"mode={mode!r}", 'pass "auto", "forward" or "reverse"')
         if isinstance(function, Gradient):
             function.check_differentiable()

@@ -244,6 +244,12 @@ def primitive(
     """
     if function is None:
         return functools.partial(primitive, pure=pure, writes=writes)
+    if not isinstance(pure, bool):
+        raise ArgumentError(f"pure={pure!r}", "pass True or False")
+    if not isinstance(writes, (str, tuple, list, set, frozenset)) or not all(
+        isinstance(name, str) for name in writes
+    ):
+        raise ArgumentError(f"writes={writes!r}", 'give a tuple of names: `("out",)`')
     if pure and writes:
         raise ArgumentError("a function that writes is not pure", "give `pure` or `writes`")
     if isinstance(writes, str):

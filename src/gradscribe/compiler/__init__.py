@@ -138,11 +138,15 @@ def argnums_error(argnum: int, callee: str, count: int) -> ArgumentError:
 def argument_numbers(argnums: Any) -> tuple[int, ...]:
     """The integers of `argnums`: an int, or a tuple or list of them."""
     items = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
-    if any(isinstance(item, bool) or not hasattr(item, "__index__") for item in items):
+    try:
+        numbers = tuple(map(operator.index, items))
+    except Exception:  # an array, or an object whose class says anything
+        numbers = None
+    if numbers is None or any(isinstance(item, bool) for item in items):
         raise ArgumentError(
             f"argnums is {argnums!r}", "pass the number of an argument, or a tuple of numbers"
         )
-    return tuple(map(operator.index, items))
+    return numbers
 
 
 def target_of(function: Callable[..., Any]) -> Target:

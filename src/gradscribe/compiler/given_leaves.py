@@ -9,7 +9,7 @@ import numpy as np
 
 from gradscribe.compiler.leaves import unwrapped, zero_like
 from gradscribe.errors import ArgumentError, ShapeError
-from gradscribe.ir.trees import Constant, Leaf, Tree, count_leaves, node_of
+from gradscribe.ir.trees import Constant, Leaf, Tree, count_leaves, node_of, rebuilt
 
 
 def matched(value: Any, tree: Tree, likes: Sequence[Any], kind: str) -> list[Any]:
@@ -60,7 +60,8 @@ def converted(leaf: Any, like: Any, kind: str) -> Any:
         items = (None,) * len(like) if leaf is None else leaf
         if not isinstance(items, (list, tuple)) or len(items) != len(like):
             raise structure_error(kind)
-        return type(like)(converted(x, y, kind) for x, y in zip(items, like, strict=True))
+        pairs = zip(items, like, strict=True)
+        return rebuilt(like, [converted(x, y, kind) for x, y in pairs])
     if leaf is None:
         return zero_like(like)
     leaf = unwrapped(leaf)
@@ -70,7 +71,13 @@ def converted(leaf: Any, like: Any, kind: str) -> Any:
             raise shape_error(kind, str(array.shape), str(like.shape))
         if array.dtype.kind == "c" and like.dtype.kind != "c":
             raise complex_error(kind)
-        return array.astype(like.dtype, copy=False)
+        try:
+            return array.astype(like.dtype, copy=False)
+        except (TypeError, ValueError):
+            raise ArgumentError(
+                f"an array of dtype {array.dtype} as a {kind}, where numbers are expected",
+                "give it numbers",
+            ) from None
     if np.ndim(leaf):
         raise shape_error(kind, str(np.shape(leaf)))
     try:

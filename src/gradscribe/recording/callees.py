@@ -40,7 +40,7 @@ def callee_of(function: Callee) -> Callee:
         return function
     try:
         replacement = REPLACED.get(function)
-    except TypeError:  # it cannot be hashed
+    except Exception:  # it cannot be hashed, as its class may say in any way
         replacement = None
     if replacement is not None:
         return replacement

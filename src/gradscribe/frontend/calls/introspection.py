@@ -173,7 +173,7 @@ def _issubclass(lowering: Lowering, node: Any, arguments: Any, keywords: Any) ->
 
 
 def _type(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    if len(arguments) == 2:
+    if len(arguments) in (0, 2):
         lowering.raises(node, TypeError("type() takes 1 or 3 arguments"))
     if opaque.is_opaque(arguments[0]):
         return opaque.emit(lowering, type, arguments, keywords, Opaque(type))

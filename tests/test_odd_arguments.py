@@ -119,7 +119,7 @@ def test_arrays_of_objects_are_handed_through_a_recorded_run() -> None:
         lambda x: gs.grad(np.sum, compile=np.array([0, 1])),
         lambda x: gs.grad(np.sum, jit=np.array([0, 1])),
         lambda x: gs.jacobian(np.sum, mode=np.array([0, 1])),
-        lambda x: gs.vjp(None, x, compile=False),
+        lambda x: gs.vjp(1.5, x, compile=False),
         lambda x: gs.vjp(itself, x)[1](np.array(["a", "b", "c"])),
         lambda x: gs.primitive(itself, writes=3),
         lambda x: gs.primitive(itself, pure=np.zeros(2)),

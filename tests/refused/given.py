@@ -34,6 +34,31 @@ def gradient_of_a_number():
     gs.grad(3.0)(1.0)
 
 
+@refused_when_run("has_aux=1", ArgumentError)
+def has_aux_of_a_number():
+    gs.grad(square, has_aux=1)
+
+
+@refused_when_run("jit=None", ArgumentError)
+def jit_of_none():
+    gs.grad(square, jit=None)
+
+
+@refused_when_run("pure=1", ArgumentError)
+def pure_of_a_number():
+    gs.primitive(square, pure=1)
+
+
+@refused_when_run("writes=3", ArgumentError)
+def writes_of_a_number():
+    gs.primitive(square, writes=3)
+
+
+@refused_when_run("an array of dtype <U1 as a cotangent, where numbers are expected", ArgumentError)
+def cotangent_of_texts():
+    gs.vjp(square, VECTOR)[1](np.array(["a", "b"]))
+
+
 @refused_when_run(
     "`len` is no Python function, so there is no source to differentiate", SourceNotFoundError
 )

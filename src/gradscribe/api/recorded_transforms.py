@@ -24,9 +24,8 @@ Numbers = int | tuple[int, ...]
 def compiles(function: Any, compile: Compile = True, jit: bool = False) -> Compile:
     """Whether a transform of a function is compiled ("auto": in part); raises errors for what makes
     no sense. A transform of one that is recorded, or compiled in part, is that, too."""
-    if not callable(function):
-        given = type(function).__name__
-        raise ArgumentError(f"a function is differentiated, and not a {given}", "pass a function")
+    if function is not None and not callable(function):
+        raise ArgumentError(f"{function!r} is not callable", "pass a function")
     if not isinstance(compile, (bool, str)) or compile not in (True, False, "auto"):
         raise ArgumentError(f"compile={compile!r}", 'pass True, False or "auto"')
     if not isinstance(jit, (bool, str)):

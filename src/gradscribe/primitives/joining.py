@@ -45,6 +45,8 @@ def joined_items(arrays):
         raise TypeRuleError("expected a tuple or list of arrays")
     if not arrays:
         raise TypeRuleError("there is nothing to join")
+    if any(item is None for item in arrays):
+        raise TypeRuleError("expected a number or an array")
     return tuple(map(number_type, arrays)), Affine.of(1)
 
 

@@ -85,6 +85,7 @@ def _count(items):
 
 
 def _fsum_type(facts, callee, items):
+    refuse_arrays(items if isinstance(items, (list, tuple)) else (), "use `np.sum`")
     return FLOAT
 
 

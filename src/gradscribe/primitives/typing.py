@@ -99,6 +99,9 @@ def number_type(operand: Any, with_value: bool = True) -> Any:
     return type_
 
 
+_NO_NUMBERS = (list, tuple, dict, set, frozenset, str, slice)
+
+
 def dims_of(operand: Any) -> tuple[Affine, ...]:
     """The lengths of the axes of an operand: none for numbers."""
     if isinstance(operand, Array):
@@ -108,7 +111,8 @@ def dims_of(operand: Any) -> tuple[Affine, ...]:
             "the type of what it is given is not known when the function is compiled",
             "convert it where it is made, as in `float(…)`",
         )
-    if isinstance(operand, Type) and not isinstance(operand, Scalar):
+    is_no_number = isinstance(operand, Type) and not isinstance(operand, Scalar)
+    if is_no_number or isinstance(operand, _NO_NUMBERS):
         raise TypeRuleError("expected a number or an array")
     return ()
 

@@ -9,6 +9,7 @@ from typing import Any
 from gradscribe.frontend.calls import handlers, object_order, opaque, reducing
 from gradscribe.frontend.calls.iterators import taking
 from gradscribe.frontend.data import construction
+from gradscribe.frontend.data.keyed import refuse_unhashable
 from gradscribe.frontend.data.run_time_sets import check_items, is_set, place_of
 from gradscribe.frontend.data.standard_classes import DistinctItems
 from gradscribe.frontend.lowering import Lowering
@@ -39,6 +40,8 @@ def _known(lowering: Lowering, node: Any, items: Any, cls: type) -> Static:
             "the items of a set must be known when the function is compiled",
             "use a list, or a dict with these keys",
         )
+    for item in lowering.contents[items.storage]:
+        refuse_unhashable(lowering, node, item)
     return Static(cls(item.value for item in lowering.contents[items.storage]))
 
 

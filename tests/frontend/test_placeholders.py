@@ -84,6 +84,14 @@ def emptied(x: Any) -> Any:
     return sum([v for v in kept if v is not None])
 
 
+def one_array_in_some_places(x: Any) -> Any:
+    row = x * 2
+    rows = [None for _ in range(4)]
+    for i in range(3):
+        rows[i] = row
+    return rows
+
+
 def least_so_far(x: Any) -> Any:
     best = [None] * 2
     for v in x:
@@ -142,6 +150,7 @@ def remembered(x: Any) -> Any:
         (grid, (X,)),
         (after_a_first_item, (X, 3)),
         (some_filled, (X,)),
+        (one_array_in_some_places, (X,)),
         (filled_where_it_is_needed, (X,)),
         (emptied, (X,)),
         (least_so_far, (X,)),

@@ -220,6 +220,10 @@ def _copy(write: Expressions, operation: Operation) -> ast.expr:
     operand, type_ = write.value(x), x.type
     if isinstance(type_, (Scalar, Tuple)):
         return operand
+    if operation.attributes.get("optional"):
+        arguments = [operand, write.scope.numpy("ndarray")]
+        is_array = ast.Call(write.scope.builtin("isinstance"), arguments, [])
+        return ast.IfExp(is_array, call_method(operand, "copy"), operand)
     may_be_transposed = isinstance(type_, Array) and type_.rank > 1 and type_.module == "numpy"
     if may_be_transposed and x in write.uses.arguments:
         return ast.Call(write.scope.numpy("array"), [operand], [])

@@ -127,8 +127,9 @@ def _same_type(facts: Facts, callee: Any, x: Type) -> Type:
     return x
 
 
-COPY = Primitive("copy", _same_type, signature("x"), tangent=LINEAR)
-"""A new array (or list) with the same contents."""
+COPY = Primitive("copy", lambda facts, callee, x, optional=False: x, signature("x"), tangent=LINEAR)
+"""A new array (or list) with the same contents. optional: there may be None in its
+place (or, for its derivative, a zero), which stays."""
 
 STOP_GRADIENT = Primitive("stop_gradient", _same_type, signature("x"), view=True, cheap=True)
 """x itself, of which no derivative is taken; emitted code shows just x."""

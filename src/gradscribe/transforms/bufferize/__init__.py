@@ -35,9 +35,9 @@ from gradscribe.ir.core import (
     walk,
 )
 from gradscribe.ir.liveness import Liveness, liveness
+from gradscribe.ir.types import Array, Tuple, Type
 from gradscribe.ir.types import Sequence as ListType
-from gradscribe.ir.types import Tuple, Type
-from gradscribe.primitives.control import APPEND, COPY, ITEM, LIST, TUPLE
+from gradscribe.primitives.control import APPEND, CONSTANT, COPY, ITEM, LIST, TUPLE
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 from gradscribe.transforms.bufferize.aliasing import Aliasing, Copies, OnWrite
 from gradscribe.transforms.bufferize.buffers import WORLD, Buffer, buffer_paths, origins
@@ -166,6 +166,7 @@ class _Rewriter:
         self._reused = reused
         self._replaced = replaced
         self._builder = Builder(function.facts)
+        self._holds_none = any(map(_is_none, walk(function.body)))
 
     def rewrite(self, returned: set[int]) -> Function:
         body = self._function.body
@@ -246,8 +247,9 @@ class _Rewriter:
             Operation(primitive, operands, (result,), attributes, location=location)
         )
 
-    def _copy(self, value: Value) -> Value:
-        return self._builder.call(COPY, {"x": value}, name=value.name)
+    def _copy(self, value: Value, optional: bool = False) -> Value:
+        attributes = {"x": value, "optional": True} if optional else {"x": value}
+        return self._builder.call(COPY, attributes, name=value.name)
 
     def _deep_copy(self, value: Value) -> Value:
         """A copy that shares nothing with the value, whatever that contains."""
@@ -267,14 +269,18 @@ class _Rewriter:
         empty = builder.call(LIST, {"items": (), "item": type_.item}, name=value.name)
         item, carried = builder.named(type_.item), builder.named(ListType(type_.item), value.name)
         with builder.block() as operations:
-            grown = builder.call(
-                APPEND, {"x": carried, "value": self._deep_copy(item)}, name=value.name
-            )
+            is_array = isinstance(type_.item, Array)
+            copy = self._copy(item, self._holds_none) if is_array else self._deep_copy(item)
+            grown = builder.call(APPEND, {"x": carried, "value": copy}, name=value.name)
         result = builder.named(type_, value.name)
         shape = LoopShape(("sequence",), 1)
         body = Block((item, carried), tuple(operations), (grown,))
         builder.emit_loop(shape, (value, empty), [body], [result])
         return result
+
+
+def _is_none(operation: Operation) -> bool:
+    return operation.primitive is CONSTANT and operation.attributes["value"] is None
 
 
 def _holds_buffer(type_: Type) -> bool:

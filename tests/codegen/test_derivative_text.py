@@ -319,7 +319,7 @@ def orthogonal(A, steps):
 def test_results_that_come_together_are_taken_apart_at_once() -> None:
     source = sources(orthogonal, np.eye(3) + 0.1, 2).gradient_source
     assert "Q, R = np.linalg.qr(A_1)" in source
-    assert "steps_1.append((Q, R))" in source
+    assert "steps_1.append((A_1, Q, R))" in source
     assert "t[0]" not in source
 
 

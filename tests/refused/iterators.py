@@ -240,6 +240,15 @@ def length_of_an_iterator(x):
     return x[0] * len(zip(x, x))
 
 
+@refused("what this loop binds its names to is of another kind after each trip", ITEMS)
+def list_that_gets_deeper(x):
+    found = []
+    while True:
+        found = [found, None]
+        break
+    return found
+
+
 @refused("this list grows for ever", ITEMS)
 def list_that_grows_for_ever(x):
     found = [x[0]]

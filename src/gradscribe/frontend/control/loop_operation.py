@@ -178,7 +178,7 @@ def _settled(
     names = [entry.key for entry in carried.entries]
     own.start(carried)
     made, depth = len(lowering.builder.operations), len(lowering.frame.loops)
-    while True:
+    for _ in range(_ATTEMPTS + len(names)):
         own.met = 0
         try:
             attempt = _Attempt(lowering, node, columns, carried)
@@ -199,6 +199,15 @@ def _settled(
         carried.restart()
         kept_memory.handle(lowering, kept)
         made = len(lowering.builder.operations)
+    return lowering.unsupported(
+        node,
+        "what this loop binds its names to is of another kind after each trip",
+        "bind a name to lists of one structure, or to numbers",
+    )
+
+
+_ATTEMPTS = 20
+"""So many may be needed beside one for each name: more only where they come to no end."""
 
 
 def _is_changed(lowering: Lowering, before: State) -> bool:

@@ -25,8 +25,9 @@ test-all: $(INSTALLED) ## run all tests
 fuzz: $(INSTALLED) ## check 50,000 generated programs
 	$(BIN)/python -m tests.properties.fuzz 50000
 
-mutate: $(INSTALLED) ## check 10,000 mutants of the library of programs
+mutate: $(INSTALLED) ## check 10,000 mutants of the library, and as many of operands of two kinds
 	$(BIN)/python -m tests.properties.mutate 10000
+	$(BIN)/python -m tests.properties.mutate 10000 --of operands
 
 mutants: $(INSTALLED) ## plant 60 faults, one by one: does the suite find them?
 	$(BIN)/python -m tests.mutants

@@ -647,6 +647,45 @@ FUNCTIONS: tuple[Row, ...] = (
         wasserstein_distance zscore
         """,
     ),
+    Row(
+        "scipy.stats",
+        COMPUTES,
+        """
+        alexandergovern ansari barnard_exact bartlett boschloo_exact boxcox boxcox_llf
+        brunnermunzel chisquare circmean circstd circvar cramervonmises cumfreq energy_distance
+        epps_singleton_2samp expectile f_oneway fligner friedmanchisquare gstd gzscore jarque_bera
+        kruskal kstat kstatvar kurtosistest levene lmoment median_test mode mood normaltest
+        percentileofscore pmean pointbiserialr poisson_means_test power_divergence ranksums relfreq
+        scoreatpercentile shapiro sigmaclip skewtest tiecorrect tmax tmean tmin trim1 trimboth tsem
+        tstd tvar wasserstein_distance_nd yeojohnson yeojohnson_llf zmap
+        """,
+    ),
+    Row(
+        "scipy.stats",
+        COMPUTES,
+        """
+        anderson anderson_ksamp bws_test chatterjeexi chi2_contingency combine_pvalues
+        cramervonmises_2samp differential_entropy fisher_exact ks_2samp kstest mannwhitneyu
+        quantile spearmanrho wilcoxon
+        """,
+        unless="method",
+    ),
+    Row(
+        "scipy.fftpack",
+        COMPUTES,
+        """
+        cc_diff cs_diff dct dctn diff dst dstn fft fft2 fftn hilbert idct idctn idst idstn ifft
+        ifft2 ifftn ihilbert irfft itilbert rfft rfftfreq sc_diff shift ss_diff tilbert
+        """,
+    ),
+    Row(
+        "scipy.cluster.hierarchy",
+        COMPUTES,
+        """
+        average centroid complete cophenet fcluster inconsistent is_monotonic is_valid_linkage
+        leaves_list linkage median num_obs_linkage single ward weighted
+        """,
+    ),
 )
 """Functions, and classes that are called."""
 

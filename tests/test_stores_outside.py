@@ -18,6 +18,21 @@ ONES = np.ones(3)
 
 Transformed = Callable[[Callable[..., Any], Any], Any]
 
+
+def _grad_in_grad(f: Callable[..., Any], mode: Any) -> Any:
+    def inner(x: Any) -> Any:
+        return np.sum(gs.grad(f)(x))
+
+    return gs.grad(inner, compile=mode)(X)
+
+
+def _grad_of_grad(f: Callable[..., Any], mode: Any) -> Any:
+    def scaled(t: Any) -> Any:
+        return f(X * t)
+
+    return gs.grad(gs.grad(scaled), compile=mode)(1.0)
+
+
 TRANSFORMS: dict[str, Transformed] = {
     "grad": lambda f, mode: gs.grad(f, compile=mode)(X),
     "value_and_grad": lambda f, mode: gs.value_and_grad(f, compile=mode)(X),
@@ -29,8 +44,8 @@ TRANSFORMS: dict[str, Transformed] = {
     "hessian": lambda f, mode: gs.hessian(f, compile=mode)(X),
     "jvp of grad": lambda f, mode: gs.jvp(gs.grad(f), (X,), (ONES,), compile=mode),
     "vjp of grad": lambda f, mode: gs.vjp(gs.grad(f), X, compile=mode)[1](ONES),
-    "grad in grad": lambda f, mode: gs.grad(lambda x: np.sum(gs.grad(f)(x)), compile=mode)(X),
-    "grad of grad": lambda f, mode: gs.grad(gs.grad(lambda t: f(X * t)), compile=mode)(1.0),
+    "grad in grad": _grad_in_grad,
+    "grad of grad": _grad_of_grad,
 }
 
 

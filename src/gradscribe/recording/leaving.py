@@ -81,9 +81,10 @@ def _tuples_of(left: Sequence[Any]) -> list[tuple[Any, ...]]:
     """The tuples that hold these, or hold such tuples."""
     found: dict[int, tuple[Any, ...]] = {}
     pending: Sequence[Any] = left
+    mark = object()  # of the tuple of arguments, which is none of these
     while pending:
-        holders = [h for h in gc.get_referrers(*pending) if isinstance(h, tuple)]
-        pending = [holder for holder in holders if id(holder) not in found]
+        holders = [h for h in gc.get_referrers(mark, *pending) if isinstance(h, tuple)]
+        pending = [h for h in holders if id(h) not in found and not any(i is mark for i in h)]
         found.update({id(holder): holder for holder in pending})
     return list(found.values())
 

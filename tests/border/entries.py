@@ -101,6 +101,12 @@ _OPERATORS = frozenset(
 )
 
 
+def is_inherited(name: str) -> bool:
+    """Whether the class of this method has it from another class in this version of Python."""
+    place, _, own = name.rpartition(".")
+    return ":" in place and own not in vars(_found(place))
+
+
 def is_missing(entry: Entry) -> bool:
     return ":" not in entry.place and getattr(_found(entry.place), entry.name, None) is None
 

@@ -72,7 +72,8 @@ def test_functions_with_out_write_to_that_alone() -> None:
 def test_what_is_not_run_stands_in_the_table() -> None:
     known = {str(entry) for entry in entries.functions() + entries.methods()}
     assert known >= entries.NOT_RUN.keys()
-    assert known | entries.NEW >= entries.GIVEN.keys()
+    missing = entries.GIVEN.keys() - known - entries.NEW
+    assert not [name for name in missing if not entries.is_inherited(name)]
 
 
 @pytest.mark.parametrize("module", ["blas", "lapack"])

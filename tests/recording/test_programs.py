@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import sys
 
 import numpy as np
 import pytest
@@ -30,6 +31,9 @@ REFUSED = {
 POLES = {"energy_with_upper_triangle", "heston_with_full_truncation"}
 """A mask hides a pole, where compiled code gives 0."""
 
+SUMS = {"gauss_legendre"}
+"""`sum` of floats is compensated from CPython 3.12 on, but not of what records."""
+
 PROGRAMS = [p for p in load().values() if p.name not in POLES]
 
 
@@ -57,7 +61,11 @@ def test_programs_of_the_library(program):
             return
         args = program.args()
         out, pullback = gs.vjp(program.function, *args, compile=False)
-        assert same(out, program.function(*program.args())), "the value"
+        value = program.function(*program.args())
+        if program.name in SUMS and sys.version_info >= (3, 12):
+            assert abs(out - value) < 1e-15
+        else:
+            assert same(out, value), "the value"
         assert same(args, program.example), "the arguments were changed"
         seeds = seeds_like(out)
         expected = gs.vjp(program.function, *program.args())[1](seeds)

@@ -201,7 +201,8 @@ def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
 def _refuse_missing(lowering: Lowering, node: Any, cls: type, name: str) -> None:
     """Say that neither values of a class nor Tensors, if there may be any, have such an
     attribute."""
-    kinds = (cls, *tensors.CLASSES) if lowering.has_tensors else (cls,)
+    may_be_tensor = lowering.has_tensors or lowering.frame.called_at is not None
+    kinds = (cls, *tensors.CLASSES) if may_be_tensor else (cls,)
     if not any(hasattr(each, name) for each in kinds):
         what = f"`{cls.__name__}` has no attribute `{name}`"
         lowering.raises(node, AttributeError(what), what, wording.near(name, dir(cls)))

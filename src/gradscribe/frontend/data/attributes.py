@@ -185,6 +185,8 @@ def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
         return TupleOf(())
     if name == "ndim" and not type_.weak:
         return Static(0)
+    if name in ("itemsize", "nbytes") and not type_.weak:
+        return Static(np.dtype(type_.dtype).itemsize)
     if name == "dtype" and not type_.weak:
         return Static(tensors.dtype_of(lowering, owner, type_.dtype))
     if name == "data":

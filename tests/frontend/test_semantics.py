@@ -416,6 +416,19 @@ def test_a_loop_binds_a_name_to_something_else(function: Any) -> None:
     check(function, X)
 
 
+def pair_found_in_a_loop(x: Any, n: int) -> Any:
+    scale = np.tanh(x[0])
+    found = None
+    for i in range(n):
+        found = np.sin(np.sin(x)), x[i] / (2 + scale**2)
+    return np.tanh(np.max(found[0]) * found[1]) if found is not None else scale
+
+
+@pytest.mark.parametrize("n", [0, 2])
+def test_nothing_is_found_where_a_loop_makes_no_trip(n: int) -> None:
+    check(pair_found_in_a_loop, X, n)
+
+
 def finally_may_return(x: Any, n: int) -> Any:
     try:
         return x[0]

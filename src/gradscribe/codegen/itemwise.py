@@ -19,8 +19,12 @@ def zeros_like(write: Expressions, operation: Operation) -> ast.expr:
     """Zeros in the structure of the operand."""
     operand = operation.operands[0]
     type_ = operand.type
-    if isinstance(type_, Sequence) and operation.attributes.get("optional"):
-        type_ = replace(type_, optional=True)
+    if operation.attributes.get("optional"):
+        if isinstance(type_, Array):  # of None, a zero without axes
+            dtype = ast.keyword("dtype", write.scope.numpy(type_.dtype))
+            return ast.Call(write.scope.numpy("zeros_like"), [write.value(operand)], [dtype])
+        if isinstance(type_, Sequence):
+            type_ = replace(type_, optional=True)
     return _zeros(write, type_, write.value(operand))
 
 

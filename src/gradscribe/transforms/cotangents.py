@@ -88,7 +88,7 @@ def zero(scope: Scope, value: Value) -> Value:
             keywords = {} if type_.dtype == "float64" else {"dtype": np.dtype(type_.dtype)}
             return call(scope.builder, np.zeros, name=name_of(value), shape=shape, **keywords)
     arguments: dict[str, Any] = {"x": scope.primal(like)}
-    if isinstance(type_, ListType) and like in scope.context.undefined:
+    if isinstance(type_, (ListType, Array)) and like in scope.context.undefined:
         arguments["optional"] = True
     return scope.builder.call(ZEROS_LIKE, arguments, name=name_of(value))
 

@@ -129,7 +129,12 @@ def _insert(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any
 
 
 def _position(lowering: Lowering, index: Any) -> Any:
-    return operator.index(index.value) if isinstance(index, Static) else lowering.value(index)
+    if not isinstance(index, Static):
+        return lowering.value(index)
+    try:
+        return operator.index(index.value)
+    except TypeError as error:
+        return lowering.raises(lowering.frame.statement, error)
 
 
 def _pop(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

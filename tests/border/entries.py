@@ -238,6 +238,7 @@ OBJECTS = {
     },
     "numpy:integer": "np.int64(3)",
     "numpy:floating": "np.float64(3)",
+    "numpy:complexfloating": "np.complex128(3)",
     "pathlib:PurePath": "pathlib.PurePath('a.b')",
     "struct:Struct": "struct.Struct('d')",
     "numpy.random:Generator": "np.random.default_rng(1)",

@@ -10,7 +10,6 @@ from tests.sampling import one_in
 
 NOT_YET = frozenset(
     {
-        "scipy: solve_toeplitz",  # the last bit of its value
         "inactive: a list of constants filled",
         "inactive: ctypes.memmove to scratch",
         "inactive: scratch of an object",

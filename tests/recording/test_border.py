@@ -12,7 +12,6 @@ from tests.sampling import one_in
 
 TABLES = sorted(path.stem for path in ROWS.glob("*.txt"))
 OTHERWISE = {
-    "scipy: solve_toeplitz": "the last bit of its value",
     "scipy: brentq and fsolve": "raises what SciPy makes of a refusal",
     "called_back: a root that depends on an active number": "raises what SciPy makes of it",
     "called_back: a root that depends on an active number, as it comes": "the same",

@@ -60,6 +60,9 @@ PUBLIC: dict[Any, Any] = {}
 COMPOSITIONS: dict[Any, Callable[..., Any]] = {}
 """Functions that are made of other operations, and the Python functions that say how."""
 
+CALLED: set[Callable[..., Any]] = set()
+"""Of these Python functions, those that tell derivatives alone: the value is that of a call."""
+
 KNOWN_PARAMETERS: dict[Callable[..., Any], frozenset[str]] = {}
 """Of these Python functions, parameters that have to be known when a call is compiled."""
 
@@ -198,28 +201,37 @@ def constant(
     return primitive
 
 
-def composition(*callables: Any, static: tuple[str, ...] = ()) -> Callable[[Rule], Rule]:
+def composition(
+    *callables: Any, static: tuple[str, ...] = (), called: bool = False
+) -> Callable[[Rule], Rule]:
     """Operations that are made of others, as NumPy's own `np.ptp` is.
 
     The function says how, in the operations and the order in which NumPy computes, so that the
     result is the same to the last bit. Calls are inlined like a helper of the user's; its
     parameters are those of the call. A text among them is the name of a method. static: integers
-    among the parameters that have to be known, besides axes.
+    among the parameters that have to be known, besides axes. called: what NumPy or SciPy computes
+    has other last bits, so that the value is that of a call, and only its derivatives are made of
+    the others.
     """
 
     def enter(function: Rule) -> Rule:
         COMPOSITIONS.update(dict.fromkeys(callables, function))
         KNOWN_PARAMETERS[function] = frozenset(static)
+        if called:
+            CALLED.add(function)
         return function
 
     return enter
 
 
-def variant(*callables: Any) -> Callable[[Rule], Rule]:
+def variant(*callables: Any, called: bool = False) -> Callable[[Rule], Rule]:
     """Calls of a primitive with arguments that its rule does not have, as the calls of it, and of
-    other operations, that they are made of. A text among them is the name of a method."""
+    other operations, that they are made of. A text among them is the name of a method. called: as
+    for a composition."""
 
     def enter(function: Rule) -> Rule:
+        if called:
+            CALLED.add(function)
         VARIANTS.update(dict.fromkeys(callables, function))
         return function
 

@@ -114,8 +114,7 @@ def apply_primitive(
         bound = primitive.signature.bind(*arguments, **keywords)
     except TypeError as error:
         if variant is not None:
-            name = wording.name_of(callee)
-            return inlining.inline(lowering, node, variant, arguments, keywords, name)
+            return inlining.made_of(lowering, node, callee, variant, arguments, keywords)
         lowering.unsupported(
             node,
             f"this call of `{wording.name_of(callee)}` is not supported: {error}",

@@ -21,6 +21,9 @@ from gradscribe.ir.types import Scalar, Sequence, Tuple
 _STRUCTURES = frozenset({"arrays", "operands"})
 """Parameters that are a tuple or list of arrays, not one of their items."""
 
+_PAIRS = frozenset({"c_or_cr"})
+"""Parameters that are an array, or a tuple of arrays."""
+
 _LIBRARIES = ("numpy", "scipy")
 
 _COUNTED = (np.choose, np.column_stack, np.linalg.multi_dot)
@@ -46,7 +49,8 @@ def converted(
     found = dict(arguments)
     of_structure = _counted_arrays if callee in _COUNTED else _items_as_arrays
     for name in arguments.keys() - others:
-        convert = of_structure if name in _STRUCTURES else _as_array
+        is_pair = name in _PAIRS and isinstance(arguments[name], TupleOf)
+        convert = of_structure if name in _STRUCTURES or is_pair else _as_array
         found[name] = convert(lowering, node, arguments[name])
     return found
 

@@ -21,6 +21,7 @@ from gradscribe.frontend.calls import (
     tensors,
 )
 from gradscribe.frontend.calls.frames import run_frame
+from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.interface import DependencyKind, Path
 from gradscribe.frontend.lowering import Lowering
@@ -33,7 +34,10 @@ from gradscribe.frontend.values import (
     Storage,
     TupleOf,
 )
-from gradscribe.primitives.registry import KNOWN_PARAMETERS
+from gradscribe.ir.core import Value
+from gradscribe.ir.types import is_differentiable
+from gradscribe.primitives.control import KEPT, RUN, STOP_GRADIENT
+from gradscribe.primitives.registry import CALLED, KNOWN_PARAMETERS
 
 
 def local_function(lowering: Lowering, node: Any) -> LocalFunction:
@@ -102,11 +106,48 @@ def compose(
     arguments, keywords = positions.settle_arguments(
         lowering, node, signature, names, arguments, keywords
     )
-    name = wording.name_of(callee)
-    result = inline(lowering, node, composition, arguments, keywords, name)
+    result = made_of(lowering, node, callee, composition, arguments, keywords)
     if out is None:
         return result
     return destinations.store_result(lowering, node, callee, result, out, None)
+
+
+def made_of(
+    lowering: Lowering,
+    node: Any,
+    callee: Any,
+    composition: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Any:
+    """A call that is made of other operations, or only its derivatives are: then the value is what
+    the function itself gives, in new memory."""
+    name = wording.name_of(callee)
+    result = inline(lowering, node, composition, arguments, keywords, name)
+    if composition not in CALLED:
+        return result
+    made = lowering.value(result)
+    bound = _signature_of(composition).bind(*arguments, **keywords)
+    for option in [name for name in bound.arguments if name.startswith("overwrite")]:
+        del bound.arguments[option]
+
+    def given(item: Any) -> Any:
+        return _detached(lowering, argument_of(lowering, item))
+
+    named = {key: given(item) for key, item in bound.kwargs.items()}
+    tree = {"args": tuple(map(given, bound.args)), "keywords": named, "type": made.type}
+    called = lowering.emit(RUN, tree, callee)
+    return lowering.wrap(lowering.plain(KEPT, {"value": called, "x": made}))
+
+
+def _detached(lowering: Lowering, tree: Any) -> Any:
+    """The same arguments, by which no derivative is taken."""
+    if isinstance(tree, Value):
+        is_active = is_differentiable(tree.type)
+        return lowering.plain(STOP_GRADIENT, {"x": tree}) if is_active else tree
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(_detached(lowering, item) for item in tree)
+    return tree
 
 
 def call_function(

@@ -1,7 +1,7 @@
 """Functions of `scipy.linalg` that NumPy has, too, factorizations, and matrices of a pattern.
 
 Rules are those of NumPy's functions. Options that say how much is checked, and what may be
-overwritten, are left out; where SciPy calls another routine, the last bit may differ.
+overwritten, are left out; where SciPy calls another routine, the value is that of a call.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ for _name in ("inv", "det", "svd", "svdvals", "solve"):
     register(PRIMITIVES[getattr(np.linalg, _name)], (getattr(sl, _name),), ())
 
 
-@variant(sl.inv)
+@variant(sl.inv, called=True)
 def inv(a, overwrite_a=False, check_finite=True, *, assume_a=None, lower=False):
     return sl.inv(_read(a, assume_a, lower))
 
@@ -65,7 +65,7 @@ def svdvals(a, overwrite_a=False, check_finite=True):
     return sl.svdvals(a)
 
 
-@variant(sl.solve)
+@variant(sl.solve, called=True)
 def solve(
     a,
     b,
@@ -89,12 +89,16 @@ def _read(a, assume_a, lower):
     return a * identity_like(a) if assume_a == "diagonal" else a
 
 
-@composition(sl.norm)
+@composition(sl.norm, called=True)
 def norm(a, ord=None, axis=None, keepdims=False, check_finite=True):
-    return np.linalg.norm(a, ord, axis, keepdims)
+    """That of a vector is computed by BLAS, which gives a number of Python's."""
+    a = np.asarray(a)
+    found = np.linalg.norm(a, ord, axis, keepdims)
+    is_of_blas = a.ndim == 1 and ord in (None, 2) and axis is None and a.dtype.kind in "fc"
+    return float(found) if is_of_blas and not keepdims else found
 
 
-@composition(sl.lstsq)
+@composition(sl.lstsq, called=True)
 def lstsq(
     a,
     b,
@@ -131,7 +135,7 @@ def orth(A, rcond=None):
     return of_rank(u, rank, A)[:, :rank]
 
 
-@composition(sl.pinv)
+@composition(sl.pinv, called=True)
 def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
     """Singular values below `atol + rtol * (the largest one)` are zero."""
     s = np.linalg.svdvals(a)
@@ -143,7 +147,7 @@ def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
     return (inverse, np.sum(s > rtol * np.max(s))) if return_rank else inverse
 
 
-@composition(sl.pinvh)
+@composition(sl.pinvh, called=True)
 def pinvh(a, rtol=None, lower=True, check_finite=True):
     return np.linalg.pinv(hermitian_of(a, "L" if lower else "U"), hermitian=True)
 
@@ -151,18 +155,20 @@ def pinvh(a, rtol=None, lower=True, check_finite=True):
 # -- factorizations ------------------------------------------------------------------------------
 
 
-@composition(sl.cholesky)
+@composition(sl.cholesky, called=True)
 def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
     return np.linalg.cholesky(a) if lower else np.linalg.cholesky(a, upper=True)
 
 
 @composition(sl.cho_factor)
 def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
-    """The other triangle, in which SciPy leaves anything, is zero."""
-    return np.linalg.cholesky(a) if lower else np.linalg.cholesky(a, upper=True), lower
+    """In the other triangle is what was there before."""
+    if lower:
+        return np.linalg.cholesky(a) + np.triu(a, 1), lower
+    return np.linalg.cholesky(a, upper=True) + np.tril(a, -1), lower
 
 
-@composition(sl.cho_solve)
+@composition(sl.cho_solve, called=True)
 def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
     c, lower = c_and_lower
     c = c if lower else conjugate_transposed(c)
@@ -306,7 +312,7 @@ def eigh_of_form(
     return found[0][first : last + 1], v * turns_of_subset(v, a, b, lower, first, last)
 
 
-@composition(sl.eigvalsh)
+@composition(sl.eigvalsh, called=True)
 def eigvalsh(
     a,
     b=None,
@@ -341,8 +347,8 @@ def block_diag(*arrs):
 
 @composition(sl.toeplitz)
 def toeplitz(c, r=None):
-    c = np.asarray(c)
-    r = np.conjugate(c) if r is None else np.asarray(r)
+    c = _vector(c)
+    r = np.conjugate(c) if r is None else _vector(r)
     values = np.concatenate((c[::-1], r[1:]))
     places = np.arange(c.shape[0] - 1, -1, -1)[:, None] + np.arange(r.shape[0])
     return values[places]
@@ -350,17 +356,24 @@ def toeplitz(c, r=None):
 
 @composition(sl.hankel)
 def hankel(c, r=None):
-    c = np.asarray(c)
-    r = np.zeros_like(c) if r is None else np.asarray(r)
+    c = np.ravel(c)
+    r = np.zeros_like(c) if r is None else np.ravel(r)
     values = np.concatenate((c, r[1:]))
     return values[np.arange(c.shape[0])[:, None] + np.arange(r.shape[0])]
 
 
 @composition(sl.circulant)
 def circulant(c):
-    c = np.asarray(c)
+    c = _vector(c)
     n = c.shape[0]
     return c[(np.arange(n)[:, None] - np.arange(n)) % n]
+
+
+def _vector(c):
+    c = np.atleast_1d(c)
+    if c.ndim > 1:
+        raise TypeError("versions of SciPy differ in what they make of more axes than one")
+    return c
 
 
 @composition(sl.khatri_rao)

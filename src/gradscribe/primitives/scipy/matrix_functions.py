@@ -56,7 +56,9 @@ def fractional_matrix_power(out, a, t, *, d_out):
     return _power_tangent(out, transposed(a), t, d_a=d_out)
 
 
-@composition(sl.expm_frechet)
+@composition(sl.expm_frechet, called=True)
 def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
+    """In double precision."""
+    A, E = A.astype(np.result_type(A, np.float64)), E.astype(np.result_type(E, np.float64))
     along = _along(sl.expm, A, E)
     return (sl.expm(A), along) if compute_expm else along

@@ -199,7 +199,7 @@ def lu_factor_unchecked(a, overwrite_a=False, check_finite=True):
     return sl.lu_factor(a)
 
 
-@composition(sl.lu_solve)
+@composition(sl.lu_solve, called=True)
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     packed, pivots = lu_and_piv
     if trans == 0:
@@ -209,7 +209,7 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     return sl.solve_triangular(packed, y, 1, True, True)[np.argsort(_order(pivots))]
 
 
-@composition(sl.solve_banded)
+@composition(sl.solve_banded, called=True)
 def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True):
     lower, upper = l_and_u
     n = ab.shape[1]
@@ -219,21 +219,74 @@ def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_fi
     return sl.solve(np.where(inside, ab[rows, np.arange(n)], 0.0), b)
 
 
-@composition(sl.solve_toeplitz)
-def solve_toeplitz(c_or_cr, b, check_finite=True):
-    return sl.solve(_toeplitz_of(c_or_cr), b)
+def _toeplitz_type(facts, callee, c_or_cr, b):
+    columns, dims = _operands(c_or_cr), dims_of(b)
+    if not dims or any(len(dims_of(each)) != 1 for each in columns):
+        raise TypeRuleError("it takes vectors for the first column and the first row")
+    for each in columns:
+        same_length(facts, dims_of(each)[0], dims[0], "matrix and right side")
+    return like_first(result_of(callee, c_or_cr, b), dims, *columns, b)
 
 
-@composition(sl.matmul_toeplitz)
+def _operands(c_or_cr):
+    """The types of the first column and, where it is given, the first row."""
+    if isinstance(c_or_cr, Tuple):
+        c_or_cr = c_or_cr.items
+    if not isinstance(c_or_cr, tuple):
+        return (c_or_cr,)
+    if len(c_or_cr) != 2:
+        raise TypeRuleError("it takes a column, or a pair of a column and a row")
+    return c_or_cr
+
+
+def _toeplitz_tangent(out, c_or_cr, b, *, d_c_or_cr, d_b):
+    change = 0.0 if d_b is None else d_b
+    if d_c_or_cr is not None:
+        columns = np.reshape(out, (out.shape[0], -1))
+        change = change - np.reshape(_toeplitz_of(d_c_or_cr) @ columns, out.shape)
+    return sl.solve_toeplitz(c_or_cr, change)
+
+
+@adjoint(sl.solve_toeplitz, type=_toeplitz_type, tangent=_toeplitz_tangent)
+def solve_toeplitz(out, c_or_cr, b, *, d_out):
+    """Each diagonal is one number; the first item of the row is not used."""
+    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, np.conjugate(c_or_cr))
+    n = c.shape[0]
+    transposed_column = np.conjugate(np.concatenate((c[:1], r[1:])))
+    d_b = sl.solve_toeplitz((transposed_column, np.conjugate(c)), d_out)
+    right = np.conjugate(np.reshape(out, (n, -1)))
+    d_diagonals = _sums_of_diagonals(-np.reshape(d_b, (n, -1)) @ right.T)
+    d_c = d_diagonals[n - 1 :]
+    d_r = np.concatenate((np.zeros_like(d_c[:1]), d_diagonals[: n - 1][::-1]))
+    return ((d_c, d_r) if isinstance(c_or_cr, tuple) else d_c + np.conjugate(d_r)), d_b
+
+
+def _sums_of_diagonals(square):
+    """From the upper right corner to the lower left one. Rows that are longer by one put them
+    below each other."""
+    n = square.shape[0]
+    rows = np.zeros((n, 2 * n), dtype=square.dtype)
+    rows[:, :n] = square[:, ::-1]
+    return np.sum(np.reshape(np.reshape(rows, (-1,))[:-n], (n, 2 * n - 1)), axis=0)
+
+
+@variant(sl.solve_toeplitz)
+def solve_toeplitz_unchecked(c_or_cr, b, check_finite=True):
+    return sl.solve_toeplitz(c_or_cr, b)
+
+
+@composition(sl.matmul_toeplitz, called=True)
 def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
-    return _toeplitz_of(c_or_cr) @ x
+    """In double precision."""
+    matrix = _toeplitz_of(c_or_cr)
+    return matrix.astype(np.result_type(matrix, x, np.float64)) @ x
 
 
 def _toeplitz_of(c_or_cr):
     return sl.toeplitz(*c_or_cr) if isinstance(c_or_cr, tuple) else sl.toeplitz(c_or_cr)
 
 
-@composition(sl.solve_circulant)
+@composition(sl.solve_circulant, called=True)
 def solve_circulant(c, b):
     return sl.solve(sl.circulant(c), b)
 
@@ -262,12 +315,12 @@ def solve_sylvester(out, a, b, q, *, d_out):
     return -(d_q @ transposed(out)), -(transposed(out) @ d_q), d_q
 
 
-@composition(sl.solve_continuous_lyapunov, *available(sl, "solve_lyapunov"))
+@composition(sl.solve_continuous_lyapunov, *available(sl, "solve_lyapunov"), called=True)
 def solve_continuous_lyapunov(a, q):
     return sl.solve_sylvester(a, conjugate_transposed(a), q)
 
 
-@composition(sl.solve_discrete_lyapunov)
+@composition(sl.solve_discrete_lyapunov, called=True)
 def solve_discrete_lyapunov(a, q, method=None):
     n = a.shape[0]
     system = np.eye(n * n) - np.kron(a, np.conjugate(a))
@@ -276,5 +329,5 @@ def solve_discrete_lyapunov(a, q, method=None):
 
 for _function in (sl.solve_triangular, sl.solve_sylvester):
     HOLOMORPHIC.add(PRIMITIVES[_function])
-for _function in (sl.lu, sl.lu_factor):
+for _function in (sl.lu, sl.lu_factor, sl.solve_toeplitz):
     GRADIENTS.add(PRIMITIVES[_function])

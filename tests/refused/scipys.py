@@ -41,6 +41,15 @@ def stack_of_triangles(m):
 
 
 @refused(
+    "`solve_toeplitz` cannot be compiled here: "
+    "it takes a vector for the first column, and one for the first row",
+    MATRIX,
+)
+def several_columns(m):
+    return scipy.linalg.solve_toeplitz(m, m[0])
+
+
+@refused(
     "`convolve` cannot be compiled here: the arrays have as many axes as each other, one at least",
     np.ones(3),
 )

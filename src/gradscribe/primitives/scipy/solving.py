@@ -220,23 +220,13 @@ def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_fi
 
 
 def _toeplitz_type(facts, callee, c_or_cr, b):
-    columns, dims = _operands(c_or_cr), dims_of(b)
-    if not dims or any(len(dims_of(each)) != 1 for each in columns):
-        raise TypeRuleError("it takes vectors for the first column and the first row")
+    pair = c_or_cr.items if isinstance(c_or_cr, Tuple) else c_or_cr
+    columns, dims = pair if isinstance(pair, tuple) else (pair,), dims_of(b)
+    if not dims or len(columns) > 2 or any(len(dims_of(each)) != 1 for each in columns):
+        raise TypeRuleError("it takes a vector for the first column, and one for the first row")
     for each in columns:
         same_length(facts, dims_of(each)[0], dims[0], "matrix and right side")
     return like_first(result_of(callee, c_or_cr, b), dims, *columns, b)
-
-
-def _operands(c_or_cr):
-    """The types of the first column and, where it is given, the first row."""
-    if isinstance(c_or_cr, Tuple):
-        c_or_cr = c_or_cr.items
-    if not isinstance(c_or_cr, tuple):
-        return (c_or_cr,)
-    if len(c_or_cr) != 2:
-        raise TypeRuleError("it takes a column, or a pair of a column and a row")
-    return c_or_cr
 
 
 def _toeplitz_tangent(out, c_or_cr, b, *, d_c_or_cr, d_b):

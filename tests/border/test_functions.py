@@ -11,7 +11,6 @@ from tests.sampling import one_in
 NOT_YET = frozenset(
     {
         "inactive: a list of constants filled",
-        "inactive: ctypes.memmove to scratch",
         "inactive: scratch of an object",
     }
 )

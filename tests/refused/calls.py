@@ -97,12 +97,6 @@ def compiled_code_given_a_dict(x):
     return counts["a"] * np.sum(x)
 
 
-@refused("a compiled function that has no hash cannot be called here", X)
-def function_of_ctypes_by_itself(x):
-    ctypes.memset(0, 0, 0)
-    return np.sum(x)
-
-
 LOG = bytearray()
 
 

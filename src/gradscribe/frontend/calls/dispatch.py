@@ -68,12 +68,8 @@ def call(
     """`callee(*arguments, **keywords)`."""
     if isinstance(callee, Static) and isinstance(callee.value, types.FunctionType):
         return _call_python_function(lowering, node, callee.value, arguments, keywords)
-    if isinstance(callee, Static) and not _has_hash(callee.value):
-        return lowering.unsupported(
-            node,
-            "a compiled function that has no hash cannot be called here",
-            "make a primitive of a Python function that calls it: `gs.primitive`",
-        )
+    if isinstance(callee, Static) and not _has_hash(callee.value):  # functions of ctypes
+        return opaque.method(lowering, node, callee, "__call__", arguments, keywords)
     if isinstance(callee, Static):
         return _call_object(lowering, node, callee.value, arguments, keywords)
     if isinstance(callee, LocalFunction):

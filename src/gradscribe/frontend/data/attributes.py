@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from typing import Any
 
 import numpy as np
 
 from gradscribe.frontend import dependencies, outside, wording
-from gradscribe.frontend.calls import application, handlers, introspection, methods, opaque, tensors
+from gradscribe.frontend.calls import (
+    application,
+    foreign,
+    handlers,
+    introspection,
+    methods,
+    opaque,
+    tensors,
+)
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.iterators import turn
 from gradscribe.frontend.calls.raised import as_python
@@ -35,7 +44,8 @@ from gradscribe.frontend.values import (
     is_number,
 )
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import Array, Scalar, is_complex
+from gradscribe.ir.types import Array, Opaque, Scalar, is_complex
+from gradscribe.primitives.contract_kinds import HOLDS
 from gradscribe.primitives.indexing import LENGTH
 from gradscribe.primitives.registry import METHODS
 
@@ -132,6 +142,13 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
         )
     if name in ("T", "mT", "size", "real", "imag") and name in METHODS:
         return application.apply_method(lowering, node, owner, name, (), {})
+    if name == "nbytes":
+        size = application.apply_method(lowering, node, owner, "size", (), {})
+        itemsize = Static(np.dtype(type_.dtype).itemsize)
+        return calls.call(lowering, node, Static(operator.mul), (size, itemsize), {})
+    if name in _ADDRESSES:
+        made = Opaque(_ADDRESSES[name])
+        return foreign.call(lowering, node, getattr, ((owner, Static(name)), {}), made, HOLDS)
     if name not in METHODS and hasattr(np.ndarray, name):
         if not callable(getattr(np.ndarray, name)):
             what = f"the attribute `{name}` of an array is not supported"
@@ -141,6 +158,10 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
         lowering.raises(node, AttributeError(what), what, wording.near(name, dir(np.ndarray)))
     return BoundMethod(owner, name)
 
+
+_ADDRESSES: dict[str, type] = {"ctypes": type(np.zeros(1).ctypes), "__array_interface__": dict}
+"""Attributes that tell where an array's memory is, and of what class they are: whoever knows that
+may write to it."""
 
 ARRAY_OF: list[handlers.Handler] = []
 """What `.array` of a Tensor means (entered by the layers above)."""

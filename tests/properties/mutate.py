@@ -82,6 +82,8 @@ def _checked(made: Mutant, tensors: bool) -> tuple[str, str]:
         )
         if not same(expected, again):
             return "skipped: reads what np.empty leaves", ""
+        if " at 0x" in repr(expected):
+            return "skipped: tells an address", ""
     except TooLong:
         return "skipped: endless", ""
     except MemoryError:

@@ -235,7 +235,22 @@ def convolved_matrix(x):
     VECTOR,
 )
 def subscripts_of_axes(x):
-    return np.einsum(x, x, x)
+    return np.einsum(1.0, x, x)
+
+
+@refused("this value must be known when the function is compiled", VECTOR)
+def order_of_a_norm_in_an_array(x):
+    return np.linalg.norm(x, np.array(x[0]))
+
+
+@refused("these axes are not supported", VECTOR)
+def axes_of_a_size(x):
+    return np.size(x, (0,)) * x
+
+
+@refused("`repeat` cannot be compiled here: expected integers, how often each is repeated", VECTOR)
+def repeated_by_floats(x):
+    return np.repeat(x, x)
 
 
 @refused("`einsum` cannot be compiled here: 2 terms for 1 operands", VECTOR)

@@ -10,6 +10,7 @@ from gradscribe.primitives.parts import section
 from gradscribe.primitives.registry import adjoint, composition, variant
 from gradscribe.primitives.static import known
 from gradscribe.primitives.typing import (
+    TypeRuleError,
     dims_of,
     length_of,
     like_first,
@@ -93,6 +94,8 @@ def _repeat_type(facts, callee, a, repeats, axis=None):
     dims = dims_of(a) if axis is not None else (product(facts, dims_of(a)),)
     (along,) = normalize_axes(0 if axis is None else axis, len(dims))
     length = unknown_length()
+    if isinstance(repeats, Array) and np.dtype(repeats.dtype).kind not in "biu":
+        raise TypeRuleError("expected integers, how often each is repeated")
     if not isinstance(repeats, Array):
         length = product(facts, (dims[along], length_of(repeats)))
     result = result_of(np.ravel, a)

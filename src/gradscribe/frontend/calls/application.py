@@ -247,12 +247,14 @@ def _argument(
         if runs_static and not primitive.elementwise and not _elementwise_constant(primitive):
             return item.value
         return lowering.constant(item.value)
-    if isinstance(item, TupleOf):
+    is_structured = name == "dtype" and isinstance(item, (TupleOf, ListRef))
+    if isinstance(item, TupleOf) and not is_structured:
         return tuple(_argument(lowering, node, primitive, callee, name, i) for i in item.items)
-    if isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple):
+    is_list = isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple)
+    if is_list and not is_structured:
         items = lowering.contents[item.storage]
         return [_argument(lowering, node, primitive, callee, name, i) for i in items]
-    if isinstance(item, (Value, Ref, ListRef)):
+    if isinstance(item, (Value, Ref, ListRef)) and not is_structured:
         return lowering.value(item)
     return lowering.unsupported(
         node,

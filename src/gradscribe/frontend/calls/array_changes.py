@@ -13,6 +13,8 @@ import numpy as np
 
 def fill(a: Any, value: Any) -> None:
     """`a.fill(value)`."""
+    if np.ndim(value):
+        raise ValueError("setting an array element with a sequence.")
     a[...] = value
 
 

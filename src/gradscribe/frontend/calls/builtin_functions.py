@@ -15,6 +15,7 @@ from gradscribe.frontend.calls import (
     array_changes,
     destinations,
     dividing,
+    folding,
     inlining,
     introspection,
     iteration,
@@ -62,11 +63,17 @@ def _is_none(item: Any) -> bool:
 def _shape(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     from gradscribe.frontend.data.attributes import shape_of
 
+    known = folding.folded(lowering, node, np.shape, arguments, keywords)
+    if known is not None:
+        return value_of(known.value)
     array = as_array(lowering, node, arguments[0])
     return TupleOf(()) if is_number(array) else shape_of(lowering, array)
 
 
 def _ndim(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
+    known = folding.folded(lowering, node, np.ndim, arguments, keywords)
+    if known is not None:
+        return known
     type_ = lowering.value(as_array(lowering, node, arguments[0])).type
     return Static(type_.rank if isinstance(type_, Array) else 0)
 

@@ -53,7 +53,8 @@ def _operator(callee: Any) -> handlers.Handler:
 
 
 def _index(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
-    return positions.integer(lowering, node, *arguments)
+    number = positions.integer(lowering, node, *arguments)
+    return application.apply_primitive(lowering, node, PRIMITIVES[int], int, (number,), {})
 
 
 def _power(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 
 from gradscribe.frontend import outside
-from gradscribe.frontend.calls import application, inlining, positions, prelude, unpacking
+from gradscribe.frontend.calls import (
+    application,
+    folding,
+    inlining,
+    positions,
+    prelude,
+    unpacking,
+)
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.data.indices import as_array
 from gradscribe.frontend.data.sequences import known_items, new_list
@@ -123,15 +130,18 @@ def _diff(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
 def _size(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """`np.size(a, axis)`: of a number, 1; along an axis, a length."""
     given = {**dict(zip(("a", "axis"), arguments, strict=False)), **keywords}
-    array, axis = given["a"], given.get("axis", Static(None))
-    if isinstance(axis, Static) and axis.value is None:
-        if is_number(array):
-            return Static(1)
-        return application.apply_primitive(
-            lowering, node, PRIMITIVES[np.size], np.size, (array,), {}
-        )
-    lengths = calls.call(lowering, node, Static(np.shape), (array,), {})
-    return read_item(lowering, node, lengths, axis)
+    array, axis = given["a"], positions.settled(lowering, node, given.get("axis", Static(None)))
+    known = folding.folded(lowering, node, np.size, (array, axis), {})
+    if known is not None:
+        return known
+    if not isinstance(axis, Static):
+        return lowering.unsupported(node, "these axes are not supported", "pass one, as a number")
+    if axis.value is not None:
+        lengths = calls.call(lowering, node, Static(np.shape), (array,), {})
+        return read_item(lowering, node, lengths, axis)
+    if is_number(array):
+        return Static(1)
+    return application.apply_primitive(lowering, node, PRIMITIVES[np.size], np.size, (array,), {})
 
 
 def _cross(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import operator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from gradscribe.frontend.calls import opaque
 from gradscribe.frontend.data import protocols, subscripts
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.splitting import resolved
-from gradscribe.frontend.values import ListRef, Ref, Static, TupleOf, is_number
+from gradscribe.frontend.values import Iteration, ListRef, Ref, Static, TupleOf, is_number
 from gradscribe.ir.core import Value
-from gradscribe.ir.types import INT, Array, Opaque, Scalar
+from gradscribe.ir.types import INT, Array, Opaque, Scalar, is_differentiable
 
 NAMES = frozenset(
     {"axis", "axes", "axis1", "axis2", "axisa", "axisb", "axisc", "source", "destination"}
@@ -37,12 +37,16 @@ def static_integer(lowering: Lowering, node: Any, item: Any) -> int:
     known_value = lowering.builder.facts.sampled(item.type.value) if is_number(item) else None
     if known_value is None:
         known_inputs.demand(lowering, item)
-        lowering.unsupported(
-            node,
-            "this value must be known when the function is compiled",
-            "write it as a literal, or take it from a variable outside of the function",
-        )
+        _refuse_unknown(lowering, node)
     return known_value
+
+
+def _refuse_unknown(lowering: Lowering, node: Any) -> NoReturn:
+    lowering.unsupported(
+        node,
+        "this value must be known when the function is compiled",
+        "write it as a literal, or take it from a variable outside of the function",
+    )
 
 
 def integer(lowering: Lowering, node: Any, item: Any) -> Any:
@@ -82,6 +86,9 @@ def settled(lowering: Lowering, node: Any, item: Any) -> Any:
         return Static(item.value.item())
     if isinstance(item, Value) and is_number(item):
         return Static(static_integer(lowering, node, item))
+    is_data = isinstance(item, Ref) and is_differentiable(lowering.load(item).type)
+    if is_data or isinstance(item, Iteration):
+        _refuse_unknown(lowering, node)
     items = item.items if isinstance(item, TupleOf) else None
     if isinstance(item, ListRef):
         contents = lowering.contents[item.storage]

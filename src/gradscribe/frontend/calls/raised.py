@@ -10,28 +10,20 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-import types
 import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 from gradscribe import errors
 from gradscribe.errors import SourceLocation, UnsupportedError, raised_as
-from gradscribe.frontend.calls.trials import example
+from gradscribe.frontend.calls.examples import Examples, RaisedError, UnknownError, attribute
 from gradscribe.frontend.interruptions import MisfitError
-from gradscribe.frontend.values import (
-    BoundMethod,
-    DictRef,
-    ListRef,
-    LocalFunction,
-    OneShot,
-    Ref,
-    Static,
-    TupleOf,
-)
-from gradscribe.ir.core import Method, Primitive, SliceOf, Value
+from gradscribe.frontend.values import Iteration, LocalFunction, OneShot, Static
+from gradscribe.ir.core import Method, Primitive
+from gradscribe.primitives.contracts import contract_of
 from gradscribe.primitives.indexing import GATHER, GETITEM
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
 
@@ -41,40 +33,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 Call = Callable[[], Any]
 
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, np.generic)
-_HARMLESS = frozenset(
-    {
-        abs,
-        bool,
-        complex,
-        dict,
-        divmod,
-        enumerate,
-        float,
-        frozenset,
-        int,
-        isinstance,
-        issubclass,
-        iter,
-    }
-    | {all, any, len, list, max, min}
-    | {next, pow, range, reversed, round, set, sorted, sum, tuple, zip}
-)
-"""Built-in functions that do nothing but compute."""
-
 _BY_POSITION = frozenset({"transpose"})
 """Methods of arrays that take no keywords."""
-
-
-class _UnknownError(Exception):
-    """There is no example of a value, or it is not known what is done to it."""
-
-
-class _RaisedError(Exception):
-    """Python raises this."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
 
 
 def as_python(action: Callable[..., Any]) -> Callable[[F], F]:
@@ -99,59 +59,87 @@ def as_python(action: Callable[..., Any]) -> Callable[[F], F]:
 
 
 def call_as_python(function: F) -> F:
-    """`as_python` of a function `(lowering, node, callee, arguments, keywords)`."""
+    """`as_python` of a function `(lowering, node, callee, arguments, keywords)`. What Python raises
+    for operands of these types is refused, too."""
 
     @functools.wraps(function)
     def lower(lowering: Lowering, node: Any, callee: Any, arguments: Any, keywords: Any) -> Any:
+        called = functools.partial(_called, callee, arguments, keywords)
+        python = _for_types(lowering, called)
         try:
-            return function(lowering, node, callee, arguments, keywords)
+            result = function(lowering, node, callee, arguments, keywords)
         except UnsupportedError as error:
-            called = functools.partial(_called, callee, arguments, keywords)
             refused = _refused(lowering, node, error, called)
         except _MISTAKES as error:
-            called = functools.partial(_called, callee, arguments, keywords)
             refused = _raise_as_python(lowering, node, error, called)
+        else:
+            if not isinstance(python, _OF_TYPES) or isinstance(result, (Iteration, OneShot)):
+                return result  # what cannot be iterated over is refused where it is
+            refused = _refusal(lowering, node, python)
         raise refused from None
 
     return lower  # type: ignore[return-value]
+
+
+_OF_TYPES = (TypeError, AttributeError, AxisError)
+"""What is raised for the types of operands, and for no more than that: an axis is known."""
+
+
+def _for_types(lowering: Lowering, called: Callable[..., Call]) -> Exception | None:
+    """What Python raises for this call by the user's program, whatever the values are."""
+    if not lowering.frames or lowering.frame.source.whole or lowering.frame.called_at:
+        return None
+    return _exception(lowering, functools.partial(called, certain=True))
+
+
+def _refusal(lowering: Lowering, node: Any, error: Exception) -> UnsupportedError:
+    """The refusal of a call for which Python raises this. It is no exception of the program: where
+    a name is bound to numbers of several kinds, its type is the widest of them."""
+    made = raised_as(UnsupportedError, type(error))(
+        f"plain Python raises {type(error).__name__} here: {error}",
+        "correct what is given to the function",
+        lowering.location(node),
+    )
+    assert isinstance(made, UnsupportedError)
+    return made
 
 
 def misfit(
     lowering: Lowering, primitive: Primitive, callee: Any, arguments: Mapping[str, Any]
 ) -> type[Exception] | None:
     """What Python raises for arguments that do not fit an operation."""
-    example_of = functools.partial(_example, lowering)
+    examples = Examples(lowering)
 
     def call(lowering: Lowering) -> Call:
         if primitive in (GETITEM, GATHER):
             owner, index, *_ = arguments.values()
-            return functools.partial(operator.getitem, example_of(owner), example_of(index))
+            return functools.partial(operator.getitem, examples.of(owner), examples.of(index))
         if isinstance(callee, Method):
             first, *names = arguments
-            function = _attribute(example_of(arguments[first]), callee.name)
+            function = attribute(examples.of(arguments[first]), callee.name)
         else:
             names = list(arguments)
-            function = _harmless(primitive.callee if callee is None else callee)
+            function = _harmless(primitive.callee if callee is None else callee, False)
         rest = {name: arguments[name] for name in names}
         defaults = _defaults(primitive)
         if isinstance(callee, Method) and callee.name in _BY_POSITION:
             defaults = {}
-        return _bound(lowering, function, rest, defaults)
+        return _bound(examples, function, rest, defaults)
 
     return _raised(lowering, call)
 
 
 def _bound(
-    lowering: Lowering, function: Any, arguments: Mapping[str, Any], defaults: Mapping[str, Any]
+    examples: Examples, function: Any, arguments: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> Call:
     """A call with these arguments, the first ones by position, and others than the defaults by
     their names."""
     given, named = [], {}
     for name, item in arguments.items():
         if name not in defaults:
-            given.append(_example(lowering, item))
+            given.append(examples.of(item))
         elif item is not defaults[name]:
-            named[name] = _example(lowering, item)
+            named[name] = examples.of(item)
     return functools.partial(_call, function, given, named)
 
 
@@ -228,9 +216,9 @@ def _exception(lowering: Lowering, call: Callable[[Lowering], Call]) -> Exceptio
         return None
     try:
         made = call(lowering)
-    except _RaisedError as error:
+    except RaisedError as error:
         return error.error
-    except (_UnknownError, errors.GradscribeError):
+    except (UnknownError, errors.GradscribeError):
         return None
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -244,20 +232,25 @@ def _exception(lowering: Lowering, call: Callable[[Lowering], Call]) -> Exceptio
 
 
 def _of(action: Callable[..., Any], items: tuple[Any, ...], lowering: Lowering) -> Call:
-    return functools.partial(action, *(_example(lowering, item) for item in items))
+    return functools.partial(action, *map(Examples(lowering).of, items))
 
 
 def _called(
-    callee: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any], lowering: Lowering
+    callee: Any,
+    arguments: tuple[Any, ...],
+    keywords: Mapping[str, Any],
+    lowering: Lowering,
+    certain: bool = False,
 ) -> Call:
+    examples = Examples(lowering, certain)
     if isinstance(callee, Static) and callable(callee.value):
-        function = _harmless(callee.value)
+        function = _harmless(callee.value, certain)
     elif isinstance(callee, LocalFunction):  # its example takes no arguments
-        raise _UnknownError
+        raise UnknownError
     else:
-        function = _example(lowering, callee)
-    given = [_example(lowering, item) for item in arguments]
-    named = {name: _example(lowering, item) for name, item in keywords.items()}
+        function = examples.of(callee)
+    given = [examples.of(item) for item in arguments]
+    named = {name: examples.of(item) for name, item in keywords.items()}
     return functools.partial(_call, function, given, named)
 
 
@@ -265,86 +258,30 @@ def _call(function: Any, given: Any, named: Any) -> Any:
     return function(*given, **named)
 
 
-def _harmless(callee: Any) -> Any:
-    """A function that only computes."""
+def _harmless(callee: Any, certain: bool) -> Any:
+    """A function that only computes. certain: one that is called whether or not it is refused."""
+    if not _of_library(callee, _CALLED if certain else _LIBRARIES):
+        raise UnknownError
+    contract = contract_of(callee)
+    is_silent = contract.is_pure and not contract.changes
+    is_silent &= not contract.reads or _of_library(callee, _BUILT_IN)
     try:
-        is_rule = _of_library(callee) and (callee in PRIMITIVES or callee in COMPOSITIONS)
-        is_harmless = is_rule or callee in _HARMLESS
+        is_harmless = is_silent or callee in PRIMITIVES or callee in COMPOSITIONS
     except TypeError:  # it has no hash
         is_harmless = False
     if not is_harmless:
-        raise _UnknownError
+        raise UnknownError
     return callee
 
 
-def _of_library(callee: Any) -> bool:
+_CALLED = frozenset(
+    {"numpy", "math", "operator", "_operator", "builtins", "copy", "collections", "itertools"}
+    | {"functools", "_functools"}
+)
+_BUILT_IN = frozenset({"builtins"})
+_LIBRARIES = _CALLED | {"scipy"}
+
+
+def _of_library(callee: Any, names: frozenset[str]) -> bool:
     module = getattr(callee, "__module__", None) or ""
-    known = ("numpy", "scipy", "math", "operator", "_operator", "builtins")
-    return isinstance(callee, np.ufunc) or module.partition(".")[0] in known
-
-
-def _example(lowering: Lowering, item: Any) -> Any:
-    """A value like the one that an item of the frontend stands for."""
-    if isinstance(item, Static):
-        return _plain(item.value)
-    if isinstance(item, Value):
-        return _of_type(lowering, item)
-    if isinstance(item, Ref):
-        return _of_type(lowering, lowering.load(item))
-    if isinstance(item, (TupleOf, tuple, list)):
-        if isinstance(item, TupleOf) and item.cls is not tuple:
-            raise _UnknownError
-        items = item.items if isinstance(item, TupleOf) else item
-        made = (_example(lowering, one) for one in items)
-        return list(made) if isinstance(item, list) else tuple(made)
-    if isinstance(item, ListRef):
-        contents = lowering.contents[item.storage]
-        if isinstance(contents, Value):
-            return _of_type(lowering, contents)
-        return [_example(lowering, one) for one in contents]
-    if isinstance(item, DictRef):
-        contents = lowering.contents[item.storage]
-        if not isinstance(contents, Mapping):
-            raise _UnknownError
-        return {key: _example(lowering, one) for key, one in contents.items()}
-    return _other_example(lowering, item)
-
-
-def _other_example(lowering: Lowering, item: Any) -> Any:
-    if isinstance(item, (slice, SliceOf)):
-        return slice(*(_example(lowering, part) for part in (item.start, item.stop, item.step)))
-    if isinstance(item, BoundMethod) and item.function is None:
-        return _attribute(_example(lowering, item.receiver), item.name)
-    if isinstance(item, LocalFunction):
-        return lambda: None
-    if isinstance(item, OneShot):
-        return iter(())
-    return _plain(item)
-
-
-def _attribute(owner: Any, name: str) -> Any:
-    try:
-        return getattr(owner, name)
-    except AttributeError as error:
-        raise _RaisedError(error) from None
-
-
-def _plain(value: Any) -> Any:
-    """A known object, if nothing of the user's happens when something is done to it."""
-    if type(value) in (tuple, list):
-        return type(value)(map(_plain, value))
-    if type(value) is slice or isinstance(value, np.dtype):
-        return value
-    if isinstance(value, types.BuiltinFunctionType) and value.__module__ == "_operator":
-        return value
-    home = value if isinstance(value, type) else type(value)
-    if isinstance(value, (*_PLAIN, type)) and home.__module__ in ("builtins", "numpy"):
-        return value
-    raise _UnknownError
-
-
-def _of_type(lowering: Lowering, value: Value) -> Any:
-    try:
-        return example(lowering.builder.facts, value.type)
-    except LookupError:
-        raise _UnknownError from None
+    return isinstance(callee, np.ufunc) or module.partition(".")[0] in names

@@ -22,6 +22,9 @@ from gradscribe.primitives.typing import TypeRuleError, type_of
 Lengths = Mapping[Symbol, int]
 
 _AXES = 32
+MOST_REPEATED = 1 << 12
+"""What is said by an integer that a function is given may be done so many times."""
+
 _MOST = 1 << 20
 """How many elements an example has at most that is made to see what Python raises."""
 
@@ -136,6 +139,27 @@ def example(facts: Facts, type_: Type) -> Any:
     ):
         raise LookupError("a large value")
     return _example(type_, lengths, np.random.default_rng(0))
+
+
+def smallest_example(type_: Type) -> Any:
+    """A value of a type, every length that is not known being one; a `LookupError` if there is
+    none: a list may be empty, and an integer an axis."""
+    if isinstance(type_, Tuple):
+        return tuple(map(smallest_example, type_.items))
+    if isinstance(type_, Scalar) and np.dtype(type_.dtype).kind in "iu":
+        known = None if type_.value is None else type_.value.known
+        if known is None or abs(known) > MOST_REPEATED:
+            raise LookupError("an integer that is not known, or large")
+        return _number(type_, known)
+    if not isinstance(type_, (Array, Scalar)) or np.dtype(type_.dtype).kind in "iu":
+        raise LookupError("no number")
+    if isinstance(type_, Array):
+        if type_.spelling != "numpy":
+            raise LookupError("its methods are a Tensor's")
+        shape = [0 if dim.known == 0 else 1 for dim in type_.dims]
+        return np.ones(shape, type_.dtype)
+    number = np.ones((), type_.dtype)[()]
+    return number.item() if type_.weak else number
 
 
 def _has_examples(type_: Type) -> bool:

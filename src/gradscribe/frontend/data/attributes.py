@@ -47,7 +47,7 @@ from gradscribe.ir.core import Value
 from gradscribe.ir.types import Array, Opaque, Scalar, is_complex
 from gradscribe.primitives.contract_kinds import HOLDS
 from gradscribe.primitives.indexing import LENGTH
-from gradscribe.primitives.registry import METHODS
+from gradscribe.primitives.registry import METHODS, PRIMITIVES
 
 
 @as_python(getattr)
@@ -212,6 +212,8 @@ def _number_attribute(lowering: Lowering, node: Any, owner: Any, name: str) -> A
         return Static(tensors.dtype_of(lowering, owner, type_.dtype))
     if name == "data":
         return cut(lowering, owner)
+    if name == "real" and type_.weak and type_.dtype == "bool":
+        return application.apply_primitive(lowering, node, PRIMITIVES[int], int, (owner,), {})
     if name == "T" or (name == "real" and not is_complex(type_)):
         return owner
     if name in ("real", "imag"):

@@ -43,6 +43,7 @@ Calls = dict[str, tuple[int, tuple[str, ...]]]
 _CALLS: Calls = {
     **{kind: (0, ()) for kind in _KINDS.split()},
     "unsupported": (1, ()),
+    "refuse_unless_decided": (0, ()),
     "raises": (2, ("correct it: plain Python raises here, too",)),
     "Unbound": (0, ("give the name a value on every path", "…")),
 }

@@ -102,6 +102,12 @@ class NoDerivativeError(UnsupportedError):
     is_open = False
     """Whether there is a derivative after all if the function is continuous here."""
 
+    is_of_kink = False
+    """Whether that is the mean of those to both sides."""
+
+    is_by_chance = False
+    """Whether it is known to jump only at some of the matrices nearby."""
+
 
 class SourceNotFoundError(GradscribeError):
     """A function whose source cannot be read (a builtin, `exec`, the plain interactive prompt)."""

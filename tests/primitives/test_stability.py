@@ -22,6 +22,10 @@ CYCLE = np.roll(np.eye(3), 1, axis=0)
 SYMMETRIC = W[:3, :3] + W[:3, :3].T
 LOW_RANK = np.outer([1.0, 2.0, 0.5], [0.5, 1.0, -1.0])
 TIED = np.array([[1.0, 2.0], [-1.0, 3.0]])
+TIED_LATER = np.array([[4.0, 2.0, 1.0], [1.0, 3.0, 7.0], [2.0, -1.5, 5.0]])
+"""Of its second column, less the multiples of the first row, both elements are 2.5 in size."""
+REFLECTION = np.eye(3) - 2 * np.outer([1.0, 5.0, 3.0], [1.0, 5.0, 3.0]) / 35
+"""Of one value that is simple, and a pair of equal ones."""
 
 
 def weighted(a: Any) -> Any:
@@ -200,6 +204,22 @@ def null_space(a):
     return weighted(v @ v.T)
 
 
+def squares_of_one_vector(a):
+    return np.abs(np.linalg.eig(a)[1][0, 0]) ** 2
+
+
+def lowest_vector_by_scipy(a):
+    return weighted(linalg.eigh(a, subset_by_index=(0, 0))[1])
+
+
+def first_by_eigh(a):
+    return np.linalg.eigh(a)[1][0, 0]
+
+
+def vectors_by_eig(a):
+    return weighted(np.real(np.linalg.eig(a)[1]))
+
+
 JUMPING: list[tuple[Callable[[Any], Any], np.ndarray, str]] = [
     (vectors_by_svd, AXES, "signs of vectors that `svd` gives"),
     (element_that_is_zero, AXES, "signs of vectors that `svd` gives"),
@@ -212,7 +232,13 @@ JUMPING: list[tuple[Callable[[Any], Any], np.ndarray, str]] = [
     (eigenvalues_in_turn, AXES, "order of eigenvalues, and vectors, that `eig` gives"),
     (sizes_by_eig, AXES, "vectors.* that `eig` gives"),
     (schur_factor, AXES, "that `schur` gives"),
+    (schur_factor, np.array([[-2.0, 0.0, -2.0], [-2.0, -1.0, 1.0], [0.0, 0.0, 1.0]]), "order of"),
+    (squares_of_one_vector, linalg.hadamard(4).astype(float), "vectors of equal values that `eig`"),
+    (vectors_by_eig, np.arange(1.0, 10.0).reshape(3, 3), "signs of vectors that `eig` gives"),
+    (first_by_eigh, REFLECTION, "signs of vectors that `eigh` gives"),
+    (lowest_vector_by_scipy, np.diag([3.0, 2.0, 1.0]), "signs of vectors that `eigh` gives"),
     (exchanged_rows, TIED, "exchanges of rows that `lu` makes"),
+    (exchanged_rows, TIED_LATER, "exchanges of rows that `lu` makes"),
     (pseudoinverse, LOW_RANK, "not of full rank"),
     (least_squares, LOW_RANK, "not of full rank"),
     (space_by_orth, LOW_RANK, "not of full rank"),
@@ -292,6 +318,32 @@ def test_nothing_is_factorized_again_where_no_elements_are_equal_in_size(monkeyp
         gs.grad(function)(W[:3, :3])
 
 
+def test_rows_are_exchanged_alike_where_pivots_are_largest_by_more_than_rounding_errors() -> None:
+    for apart, is_refused in ((1e-10, True), (1e-6, False)):
+        matrix = TIED_LATER + apart * np.outer([0, 0, 1], [0, -1, 0])
+        if is_refused:
+            with pytest.raises(NoDerivativeError, match="exchanges of rows"):
+                gs.grad(exchanged_rows)(matrix)
+        else:
+            gradient, along = gs.grad(exchanged_rows)(matrix), W[:3, :3]
+            found = exchanged_rows(matrix + 1e-8 * along) - exchanged_rows(matrix - 1e-8 * along)
+            np.testing.assert_allclose(np.sum(gradient * along), found / 2e-8, rtol=1e-5)
+
+
+def test_a_matrix_is_factorized_again_until_a_sign_has_jumped(monkeypatch: Any) -> None:
+    taken = []
+
+    def counted(a):
+        for each in nearby(a):
+            taken.append(1)
+            yield each
+
+    monkeypatch.setattr("gradscribe.primitives.stability.nearby", counted)
+    with pytest.raises(NoDerivativeError):
+        gs.grad(orthogonal_factor)(np.eye(3))
+    assert len(taken) <= 2
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_matrices_nearby_are_as_near_as_the_page_says(dtype: Any) -> None:
     eps = np.finfo(dtype).eps
@@ -307,6 +359,76 @@ def test_a_pivot_near_zero_is_as_good_as_zero(apart: float, is_refused: bool) ->
         return
     with pytest.raises(NoDerivativeError, match="`qr` gives"):
         gs.grad(orthogonal_factor)(matrix)
+
+
+# -- what rounding errors alone keep from a pole -------------------------------------------------
+
+
+def with_smallest(value: float) -> np.ndarray:
+    """A matrix without a pattern, of singular values 2, 1 and this one."""
+    u, _, vh = np.linalg.svd(W[:3, :3])
+    return (u * np.array([2.0, 1.0, value])) @ vh
+
+
+def by_smallest(a):
+    s = np.linalg.svd(a, compute_uv=False)
+    return s[0] / s[-1]
+
+
+POLES = {
+    "cond": np.linalg.cond,
+    "quotient": by_smallest,
+    "logdet": lambda a: np.linalg.slogdet(a)[1],
+    "power": lambda a: weighted(np.linalg.matrix_power(a, -2)),
+    "inverse": lambda a: weighted(np.linalg.inv(a)),
+    "inverse by SciPy": lambda a: weighted(linalg.inv(a)),
+}
+SINGULAR = [with_smallest(0.0), np.ones((3, 3)) + 1e-17, np.arange(1.0, 10.0).reshape(3, 3)]
+
+
+@pytest.mark.parametrize("name", POLES)
+def test_poles_are_refused_at_matrices_that_rounding_errors_alone_make_regular(name: str) -> None:
+    for matrix in SINGULAR:
+        for derivative in (
+            lambda a: gs.grad(POLES[name])(a),
+            lambda a: gs.jvp(POLES[name], (a,), (W[:3, :3],)),
+            lambda a: gs.grad(POLES[name], compile=False)(a),
+        ):
+            with pytest.raises((NoDerivativeError, np.linalg.LinAlgError)):
+                derivative(matrix)
+
+
+@pytest.mark.parametrize(
+    ("name", "smallest", "is_refused"),
+    [
+        ("cond", 1e-9, False),
+        ("cond", 1e-11, True),
+        ("logdet", 1e-12, False),
+        ("logdet", 1e-14, True),
+        ("inverse", 1e-12, False),
+        ("inverse", 1e-14, True),
+    ],
+)
+def test_near_a_pole_a_derivative_is_given_as_far_as_the_page_says(
+    name: str, smallest: float, is_refused: bool
+) -> None:
+    matrix = with_smallest(smallest)
+    if is_refused:
+        with pytest.raises(NoDerivativeError, match="as far as rounding errors let"):
+            gs.grad(POLES[name])(matrix)
+        return
+    gradient = gs.grad(POLES[name])(matrix)
+    assert np.sum(gradient * matrix) == pytest.approx(
+        {"cond": 0.0, "logdet": 3.0}.get(name, -POLES[name](matrix)),
+        rel=1e-3,
+        abs=1e-3 * np.linalg.norm(gradient) * smallest,
+    )
+
+
+def test_a_pseudoinverse_of_an_ill_conditioned_matrix_has_the_derivative_of_the_inverse() -> None:
+    matrix = linalg.hilbert(5) @ linalg.hilbert(5)
+    expected = gs.grad(lambda a: weighted(np.linalg.inv(a)))(matrix)
+    np.testing.assert_allclose(gs.grad(pseudoinverse)(matrix), expected, rtol=1e-2)
 
 
 # -- equal values without vectors ----------------------------------------------------------------

@@ -12,6 +12,7 @@ TALL = np.array([[1.0, 0.2], [0.3, 1.0], [0.5, -0.4], [0.1, 0.6]])
 WEIGHTS = np.arange(4.0)
 HERMITIAN = np.array([[2.0, 1j], [-1j, 3.0]])
 AXES = np.diag([1.0, 2.0, 1.0])
+NEARLY_SINGULAR = np.array([[1.0, 2.0], [0.1, 0.2 + 1e-15]])
 
 
 @refused_when_run("the result depends on which columns complete a basis", NoDerivativeError)
@@ -170,6 +171,32 @@ def pseudoinverse_of_a_singular_matrix():
 )
 def one_of_three_equal_values():
     gs.grad(lambda a: np.linalg.eigvalsh(a)[-1])(np.eye(3))
+
+
+@refused_when_run(
+    "the matrix is singular as far as rounding errors let tell, and its inverse, and the logarithm "
+    "of its determinant, have no derivative there",
+    NoDerivativeError,
+)
+def logarithm_of_a_determinant_of_rounding_errors():
+    gs.grad(lambda a: np.linalg.slogdet(a)[1])(NEARLY_SINGULAR)
+
+
+@refused_when_run(
+    "the result depends steeply on a singular value or eigenvalue that is zero, as far as rounding "
+    "errors let tell",
+    NoDerivativeError,
+)
+def condition_number_of_a_singular_matrix():
+    gs.grad(np.linalg.cond)(NEARLY_SINGULAR)
+
+
+@refused_when_run(
+    "forward mode does not tell whether the result has a derivative where singular values are zero",
+    NoDerivativeError,
+)
+def condition_number_in_forward_mode():
+    gs.jvp(np.linalg.cond, (NEARLY_SINGULAR,), (AXES[:2, :2],))
 
 
 @refused_when_run(

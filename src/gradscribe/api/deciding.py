@@ -3,8 +3,9 @@
 Generated code raises an open error where signs of vectors, an order or a rank may jump
 (`primitives/stability.py`). No derivative at the matrix itself tells whether the result does. So
 the compiled function is run nearby, on both sides along six directions: where it is continuous, and
-differences agree with the derivative, that is given. It takes a function which only computes; of
-one with effects the error is raised.
+differences agree with the derivative, that is given. Where rounding errors decide, and it may jump
+at some matrices nearby only, it is run at further points. It takes a function which only computes;
+of one with effects the error is raised.
 
 Nearby is eps^(1/3) and eps^(1/2) of each argument. A value jumps if over the shorter distance it
 changes by more than a third as much as over the longer one, and by more than eps^(3/4) of its size.
@@ -27,7 +28,7 @@ from gradscribe.primitives.stability import decided
 T = TypeVar("T")
 Arrays = list[np.ndarray]
 
-_DIRECTIONS = 6
+_DIRECTIONS, _FURTHER = 6, 16
 _FAR, _NEAR = 1 / 3, 1 / 2
 """Powers of the rounding unit."""
 
@@ -52,7 +53,7 @@ def by_values(
     with decided(), np.errstate(all="ignore"):
         result = run()  # refused for other reasons first
         try:
-            if _Nearby(primal, derivatives, leaves, with_slopes).agrees():
+            if _Nearby(error, primal, derivatives, leaves, with_slopes).agrees():
                 return result
         except (ArithmeticError, ValueError, np.linalg.LinAlgError):
             pass  # it has no values nearby
@@ -64,16 +65,19 @@ class _Nearby:
 
     def __init__(
         self,
+        error: NoDerivativeError,
         primal: Primal,
         derivatives: Derivatives,
         leaves: Sequence[Any],
         with_slopes: bool,
     ) -> None:
+        self._error = error
         self._derivatives = derivatives
         self._leaves = leaves
         self._leaves_of = flattener(primal.function.result)
         self._rng = np.random.default_rng(5)
         self._here = self._values_at(leaves)
+        self._farthest = [0.0 for _ in self._here]
         self._weights = [self._direction(value) for value in self._here]
         self._gradient = self._weighed_gradient() if with_slopes else None
 
@@ -84,7 +88,10 @@ class _Nearby:
 
     def agrees(self) -> bool:
         """Whether the function is continuous, and differences agree with the gradient."""
-        return all(self._agrees_along(self._directions()) for _ in range(_DIRECTIONS))
+        if not all(self._agrees_along(self._directions()) for _ in range(_DIRECTIONS)):
+            return False
+        further = range(_FURTHER if self._error.is_by_chance else 0)
+        return all(self._is_continuous_along(self._directions()) for _ in further)
 
     def _directions(self) -> Arrays:
         return [self._direction(np.asarray(self._leaves[i])) for i in self._derivatives.active]
@@ -100,19 +107,24 @@ class _Nearby:
     def _agrees_along(self, directions: Arrays) -> bool:
         sides = {}
         for power in (_FAR, _NEAR):
-            steps = [_eps(direction) ** power * direction for direction in directions]
+            steps = _steps(directions, power)
             above, below = (self._values_at(self._moved(steps, sign)) for sign in (1, -1))
             sides[power] = above, below
             if self._gradient is not None:
                 expected = _along(self._gradient, steps)
                 if not self._is_slope(expected, above, below):
                     return False
-        pairs = zip(self._here, *sides[_FAR], *sides[_NEAR], strict=True)
-        return not any(
-            _jumps(here, far, near)
-            for here, above, below, near_above, near_below in pairs
-            for far, near in ((above, near_above), (below, near_below))
-        )
+        pairs = zip(sides[_FAR], sides[_NEAR], strict=True)
+        return not any(self._any_jumps(far, near) for far, near in pairs)
+
+    def _is_continuous_along(self, directions: Arrays) -> bool:
+        near = self._values_at(self._moved(_steps(directions, _NEAR), 1))
+        return not any(map(_jumps, self._here, self._farthest, near))
+
+    def _any_jumps(self, far: Arrays, near: Arrays) -> bool:
+        changes = [_largest(value - here) for value, here in zip(far, self._here, strict=True)]
+        self._farthest = list(map(max, self._farthest, changes))
+        return any(map(_jumps, self._here, changes, near))
 
     def _is_slope(self, expected: float, above: Arrays, below: Arrays) -> bool:
         """Whether half of what the values change by from one side to the other is as expected. (The
@@ -123,7 +135,8 @@ class _Nearby:
         whole, tolerance = _size(self._weights, self._here), eps ** (1 / 8)
         size = max(abs(expected), abs(found), abs(alike))
         is_close = abs(found - expected) <= tolerance * size + eps ** (3 / 4) * whole
-        return bool(is_close and abs(alike) <= tolerance * max(whole, size))
+        is_bent = abs(alike) > tolerance * max(whole, size)
+        return bool(is_close and (self._error.is_of_kink or not is_bent))
 
     def _values_at(self, leaves: Sequence[Any]) -> Arrays:
         function, arguments = self._derivatives.primal_call(leaves)
@@ -137,10 +150,14 @@ class _Nearby:
         return leaves
 
 
-def _jumps(here: np.ndarray, far: np.ndarray, near: np.ndarray) -> bool:
-    by_far, by_near = _largest(far - here), _largest(near - here)
+def _jumps(here: np.ndarray, by_far: float, near: np.ndarray) -> bool:
+    by_near = _largest(near - here)
     least = _eps(here) ** (3 / 4) * max(_largest(here), _largest(near))
     return not (by_near <= by_far / 3 or by_near <= least)
+
+
+def _steps(directions: Arrays, power: float) -> Arrays:
+    return [_eps(direction) ** power * direction for direction in directions]
 
 
 def _largest(value: np.ndarray) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 
 from gradscribe.errors import NoDerivativeError
 from gradscribe.primitives.gauge import enter, equal_among, least_of, shown, unit
-from gradscribe.primitives.stability import is_decided
+from gradscribe.primitives.stability import is_decided, refuse_unless_decided
 
 
 def _refuse(values, equal, is_open=False):
@@ -46,8 +46,26 @@ def _are_apart(values, singular):
     return not (np.any(is_equal) or (singular and np.any(values <= least)))
 
 
+def _check_poles(given, values):
+    """Refuse a result that has a pole where a value is zero, as a condition number has: the part of
+    what is zero is too large for one that is but bent there."""
+    is_zero = np.abs(values) <= least_of(values)
+    size = np.max(np.abs(values), axis=-1, keepdims=True, initial=0)
+    weighed = np.abs(given * values)
+    others = np.max(np.where(is_zero, 0, weighed), axis=-1, keepdims=True, initial=0)
+    bound = unit(values.dtype, -1 / 3) * np.maximum(others, 1)
+    if np.any(is_zero & (np.abs(given) * size > bound)):
+        refuse_unless_decided(
+            "the result depends steeply on a singular value or eigenvalue that is zero, as far as "
+            "rounding errors let tell",
+            "leave out values that are zero, or add to the matrix what makes it regular",
+            is_of_kink=True,
+        )
+
+
 def shared(given, values, singular=False):
     """The cotangent of values in order, of which equal ones have equal parts."""
+    _check_poles(given, values)
     if _are_apart(values, singular):
         return given
     given = np.array(given)
@@ -70,6 +88,14 @@ def moved(given, values, v, d_v, singular=False):
     those on the other side, for singular values)."""
     if _are_apart(values, singular):
         return given
+    if singular and np.any(values <= least_of(values)):
+        refuse_unless_decided(
+            "forward mode does not tell whether the result has a derivative where singular values "
+            "are zero",
+            "use reverse mode: `gs.grad`, `gs.vjp` or `gs.jacrev`; or differentiate the whole "
+            "function, compiled",
+            is_of_kink=True,
+        )
     given = np.array(given)
     for at in np.ndindex(values.shape[:-1]):
         own, part = values[at], given[at]

@@ -42,8 +42,7 @@ def _pinv_type(facts, callee, a, rcond=None, hermitian=False):
 
 def _pinv_tangent(out, a, rcond=None, hermitian=False, *, d_a):
     a, d_a = (hermitian_of(a, "L"), hermitian_of(d_a, "L")) if hermitian else (a, d_a)
-    outside_columns = d_a - a @ (out @ d_a)
-    outside_rows = d_a - (d_a @ out) @ a
+    outside_columns, outside_rows = _outside_columns(out, a, d_a), _outside_rows(out, a, d_a)
     d_a = settled_rank(d_a, _rank_by(out, a), a)
     dual = conjugate_transposed(out)
     change = out @ dual @ conjugate_transposed(outside_columns) - out @ d_a @ out
@@ -55,13 +54,27 @@ def _rank_by(inverse, a):
     return np.sum(np.real(np.swapaxes(inverse, -1, -2) * a), axis=(-2, -1))
 
 
+def _outside_columns(inverse, a, x):
+    """What is left of x outside the space of the columns of a: taken twice, since of an
+    ill-conditioned matrix rounding errors leave a part inside."""
+    for _ in range(2):
+        x = x - a @ (inverse @ x)
+    return x
+
+
+def _outside_rows(inverse, a, x):
+    for _ in range(2):
+        x = x - (x @ inverse) @ a
+    return x
+
+
 @adjoint(np.linalg.pinv, type=_pinv_type, tangent=_pinv_tangent, static=("hermitian",))
 def pinv(out, a, rcond=None, hermitian=False, *, d_out):
     a = hermitian_of(a, "L") if hermitian else a
     d_out = settled_rank(d_out, _rank_by(out, a), a)
     by_rows = conjugate_transposed(d_out) @ out @ conjugate_transposed(out)
     by_columns = conjugate_transposed(out) @ out @ conjugate_transposed(d_out)
-    d_a = by_rows - a @ (out @ by_rows) + by_columns - (by_columns @ out) @ a
+    d_a = _outside_columns(out, a, by_rows) + _outside_rows(out, a, by_columns)
     d_a = d_a - conjugate_transposed(out) @ d_out @ conjugate_transposed(out)
     return of_triangle(d_a, "L") if hermitian else d_a
 

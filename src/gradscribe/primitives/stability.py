@@ -47,31 +47,32 @@ def is_decided():
     return _DECIDED.get()
 
 
-def refuse(what, advice):
+def refuse_unless_decided(what, advice, *, is_of_kink=False, is_by_chance=False):
     """Raise an open error."""
     if not is_decided():
         error = NoDerivativeError(what, advice)
-        error.is_open = True
+        error.is_open, error.is_of_kink, error.is_by_chance = True, is_of_kink, is_by_chance
         raise error
 
 
-def refuse_signs(name, of="the signs of vectors"):
-    refuse(
+def refuse_signs(name, of="the signs of vectors", *, is_by_chance=False):
+    refuse_unless_decided(
         f"{of} that `{name}` gives are others at matrices nearby, and the result depends on them, "
         "as far as is known",
         "let it depend on neither signs nor order, as squares and the projections "
         "`v[:, i:j] @ v[:, i:j].conj().T` do not; where it does not, differentiate the whole "
         "function, compiled: `gs.grad(f)`",
+        is_by_chance=is_by_chance,
     )
 
 
 # -- matrices nearby -----------------------------------------------------------------------------
 
 
-def _has_pattern(a):
+def has_pattern(a):
     """Whether elements of a matrix are zero, or equal in size: of others, signs are settled."""
     if a.ndim > 1 and a.shape[-2] == a.shape[-1] and np.array_equal(a, np.swapaxes(a, -1, -2)):
-        a = _triangle(a, "L")  # those of symmetric matrices are
+        a = triangle(a, "L")  # those of symmetric matrices are
     if a.dtype.kind == "c":
         a = np.stack((a.real, a.imag))
     sizes = np.sort(np.abs(a), axis=None)
@@ -80,7 +81,7 @@ def _has_pattern(a):
     return bool((np.diff(sizes, prepend=0) <= unit(a.dtype, 2 / 3) * sizes[-1]).any())
 
 
-def _are_equal(values):
+def are_equal(values):
     """Whether some are, of values in order."""
     largest = np.nanmax(np.abs(values), axis=-1, keepdims=True, initial=0)
     return bool((np.abs(np.diff(values)) <= unit(values.dtype, 2 / 3) * largest).any())
@@ -98,18 +99,18 @@ def _directions(shape, is_complex):
 
 
 def nearby(a):
-    """Matrices nearby, on both sides of a."""
+    """Matrices nearby, on both sides of a: as many as are asked for; none under `decided`."""
+    if is_decided():
+        return
     size = np.max(np.abs(a), axis=(-2, -1), keepdims=True, initial=0)
     size = np.where(size, size, 1)
-    found = []
     for direction in _directions(a.shape[-2:], a.dtype.kind == "c"):
         for power in (3 / 4, 1 / 2):
             step = (unit(a.dtype, power) * size * direction).astype(a.dtype)
-            found += [a + step, a - step]
-    return found
+            yield from (a + step, a - step)
 
 
-def _triangle(a, UPLO):
+def triangle(a, UPLO):
     rows, columns = np.tril_indices(a.shape[-1])
     return a[..., rows, columns] if UPLO == "L" else a[..., columns, rows]
 
@@ -141,14 +142,14 @@ def _are_others(v, other):
     return np.real(np.sum(np.conjugate(v) * other, axis=-2)) < 0.5
 
 
-def check_signs(name, given, v, others, values, every):
-    """others: the vectors of matrices nearby."""
+def check_signs(name, given, v, others, values, every, is_by_chance=False):
+    """others: the vectors of matrices nearby, of which no more are found than tell."""
     used = True if every else _is_used(given)
     if values is not None:
         used = used & (gaps_between(values) > 64 * unit(v.dtype, 1 / 2) * _largest(values))
     for other in others:
         if np.any(_are_others(v, other) & used):
-            refuse_signs(name)
+            refuse_signs(name, is_by_chance=is_by_chance)
 
 
 # -- factorizations ------------------------------------------------------------------------------
@@ -157,29 +158,35 @@ def check_signs(name, given, v, others, values, every):
 def settled_svd(given, a, v, values, rows=False, every=False):
     """The cotangent of singular vectors, after a check that signs are settled. v: the vectors, in
     columns, or in rows. every: given is the tangent, which does not tell which are used."""
-    if np.any(given) and (_has_pattern(a) or _are_equal(values) or _is_any_zero(values)):
+    if np.any(given) and (has_pattern(a) or are_equal(values) or _is_any_zero(values)):
         k = values.shape[-1]
         part = 2 if rows else 0
         is_full = v.shape[-2 if rows else -1] > k
-        others = [np.linalg.svd(each, full_matrices=is_full)[part] for each in nearby(a)]
-        turned = [np.conjugate(np.swapaxes(x, -1, -2)) if rows else x for x in (given, v, *others)]
-        given_columns, columns, *others = turned
-        first = [x[..., :k] for x in others]
-        check_signs("svd", given_columns[..., :k], columns[..., :k], first, values, every)
-        if columns.shape[-1] == k + 1 and not _is_any_zero(values):
-            last = [x[..., k:] for x in others]
-            check_signs("svd", given_columns[..., k:], columns[..., k:], last, None, every)
+        turn = _conjugate_transposed if rows else np.asarray
+        d_columns, columns = turn(given), turn(v)
+        of_last = columns.shape[-1] == k + 1 and not _is_any_zero(values)
+        for each in nearby(a):
+            other = turn(np.linalg.svd(each, full_matrices=is_full)[part])
+            first = [other[..., :k]]
+            check_signs("svd", d_columns[..., :k], columns[..., :k], first, values, every)
+            if of_last:
+                last = [other[..., k:]]
+                check_signs("svd", d_columns[..., k:], columns[..., k:], last, None, every)
     return given
+
+
+def _conjugate_transposed(a):
+    return np.conjugate(np.swapaxes(a, -1, -2))
 
 
 def settled_qr(given, a, q, every=False):
     """The triangular factor, or the cotangent or tangent of one, after a check that its signs are
     settled."""
-    if _has_pattern(a):
+    if has_pattern(a):
         k = min(a.shape[-2:])
         is_full = q.shape[-1] == k + 1
         mode = "complete" if is_full else "reduced"
-        others = [np.linalg.qr(each, mode)[0] for each in nearby(a)]
+        others = (np.linalg.qr(each, mode)[0] for each in nearby(a))
         q = q if is_full else q[..., :k]
         check_signs("qr", q, q, others, None, True)
     return given
@@ -187,19 +194,22 @@ def settled_qr(given, a, q, every=False):
 
 def settled_eigh(given, a, w, v, UPLO="L", every=False):
     """The cotangent of eigenvectors of a symmetric matrix, after a check that signs are settled."""
-    if np.any(given) and _has_pattern(_triangle(a, UPLO)):
-        others = [np.linalg.eigh(each, UPLO)[1] for each in nearby(a)]
+    if np.any(given) and (has_pattern(triangle(a, UPLO)) or are_equal(w)):
+        others = (np.linalg.eigh(each, UPLO)[1] for each in nearby(a))
         check_signs("eigh", given, v, others, w, every)
     return given
 
 
 def settled_eig(given, a, w, v=None, every=False):
     """The cotangent of eigenvectors, or without those of eigenvalues, of a general matrix, after a
-    check that their order, and the signs of vectors, are settled."""
+    check that their order, and the signs of vectors, are settled. Those of equal values are others
+    near any matrix."""
     sizes = np.sort(np.where(np.imag(w) >= 0, np.abs(w), np.nan))
-    if _has_pattern(a) or _are_equal(sizes):
+    if has_pattern(a) or are_equal(sizes) or _is_any_zero(np.abs(w)):
         gaps = gaps_between(w)
         free = gaps <= 64 * unit(w.dtype, 1 / 2) * _largest(w)
+        if v is not None and np.any(free & _is_used(given)):
+            refuse_signs("eig", "the vectors of equal values", is_by_chance=True)
         for each in nearby(a):
             moved, vectors = np.linalg.eig(each)
             if np.any((np.abs(moved - w) > 0.3 * gaps) & ~free):
@@ -212,7 +222,7 @@ def settled_eig(given, a, w, v=None, every=False):
 def settled_rank(given, rank, a):
     """A cotangent or tangent, after a check that matrices near a have its rank."""
     if np.any(rank < min(a.shape[-2:]) - 0.5):
-        refuse(
+        refuse_unless_decided(
             "a matrix that is not of full rank has neighbours that are, and the result jumps "
             "there, as far as is known",
             "let it depend on arguments that do not change the rank, and differentiate the whole "

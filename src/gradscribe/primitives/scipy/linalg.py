@@ -30,7 +30,7 @@ from gradscribe.primitives.registry import (
     register,
     variant,
 )
-from gradscribe.primitives.scipy.settled import settled_eigh_of
+from gradscribe.primitives.scipy.settled import of_subset, settled_eigh_of
 from gradscribe.primitives.stability import of_rank
 from gradscribe.primitives.typing import dims_of, like_first, result_of
 
@@ -309,7 +309,8 @@ def eigh_of_form(
     if eigvals_only:
         return found[first : last + 1]
     v = found[1][:, first : last + 1]
-    return found[0][first : last + 1], v * turns_of_subset(v, a, b, lower, first, last)
+    v = v * turns_of_subset(v, a, b, lower, first, last)
+    return found[0][first : last + 1], of_subset(v, a, b, lower, first, last)
 
 
 @composition(sl.eigvalsh, called=True)

@@ -69,7 +69,7 @@ def _turn_of_cotangent(t, d_w):
 
 def _schur_tangent(out, a, output="real", *, d_a, of_gradient=False):
     t, z = _triangular(out[0]), out[1]
-    d_a = d_a if of_gradient else settled_schur(d_a, a, z, output)
+    d_a = d_a if of_gradient else settled_schur(d_a, a, t, z, output)
     change = conjugate_transposed(z) @ d_a @ z
     lower = _turn(t, change)
     turn = lower - conjugate_transposed(lower)
@@ -81,7 +81,7 @@ def _schur_tangent(out, a, output="real", *, d_a, of_gradient=False):
 @adjoint(sl.schur, type=_schur_type, tangent=_schur_tangent, static=("output",))
 def schur(out, a, output="real", *, d_out):
     t, z = _triangular(out[0]), out[1]
-    d_t = settled_schur(np.triu(d_out[0]), a, z, output)
+    d_t = settled_schur(np.triu(d_out[0]), a, t, z, output)
     adjoint_of_t = conjugate_transposed(t)
     d_turn = conjugate_transposed(z) @ d_out[1] - d_t @ adjoint_of_t + adjoint_of_t @ d_t
     d_turn = d_turn - conjugate_transposed(d_turn)

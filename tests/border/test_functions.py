@@ -37,7 +37,7 @@ def test_a_call_of_compiled_code_is_right_or_refused(program: Program) -> None:
     assert found.kind in ("right", "refused"), f"{found.detail}\n{program.text}"
 
 
-@pytest.mark.parametrize("program", one_in(4, _holding("inactive", "callbacks")), ids=str)
+@pytest.mark.parametrize("program", one_in(4, _holding("inactive", "callbacks", "kept")), ids=str)
 def test_compiled_code_may_do_what_it_likes_with_constants(program: Program) -> None:
     found = program.verdict()
     assert found.kind == "right", f"{found.detail}\n{program.text}"

@@ -45,7 +45,6 @@ def check(kind: str, text: str, seed: int) -> None:
 NOT_YET = (
     "has no value before the first trip",
     "bound anew after a function that captures it",
-    "another call in a branch or loop may have kept",
     "may share memory with",
 )
 """Refusals of programs of kind "scratch" for which there is no need: no active value enters the

@@ -101,17 +101,18 @@ LOG = bytearray()
 
 
 @refused(
-    "`clear`, whose code cannot be read, may use `y`, which another call in a branch or loop may "
-    "have kept",
+    "`extend`, whose code cannot be read, may use `found`, which another call in a branch or loop "
+    "may have kept",
     X,
 )
-def kept_in_an_earlier_iteration(x):
-    y = np.ones(4)
+def kept_and_in_a_list(x):
+    found = []
     for _ in range(100):
-        LOG.clear()
-        y = 0.5 * y
+        y = np.ones(4)
         LOG.extend(y)
-    return np.sum(y * x)
+        found.append(y)
+    LOG.clear()
+    return np.sum(found[-1] * x)
 
 
 @refused(

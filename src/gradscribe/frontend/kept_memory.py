@@ -12,7 +12,9 @@ it anew:
 
 A handle stands in the block in which its array was made, so that all branches and trips in it use
 the same one. What a branch or loop has made, and leaves behind under another name, has no handle
-that could be seen after it (`Storage.kept`); calls that may use it are refused.
+that could be seen after it (`Storage.kept`), unless that is handed on (`control.handed_on`), which
+is done where a call was found that may use it. What is in a list, or not made on each path, is
+refused then.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from gradscribe.frontend import wording
 from gradscribe.frontend.flow import CHANGING
+from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.memory import storages
-from gradscribe.frontend.values import Storage
+from gradscribe.frontend.values import Ref, Storage
 from gradscribe.ir.core import Operation, Value
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives.control import LENT, RENEW, REREAD
@@ -40,13 +43,11 @@ _NEVER = Value(Opaque())
 class Handle:
     """An array that unread code may have.
 
-    array: what it is in the IR. call: the number of the call that it was made for. held: the value
-    that it holds, as far as the program knows.
+    array: what it is in the IR. call: the number of the call that it was made for.
     """
 
     array: Value
     call: int
-    held: Value | None
 
 
 def before_call(
@@ -55,10 +56,28 @@ def before_call(
     """The handles of all memory that a call of unread code may use, holding what the program
     holds. given: the arrays that it is given, and may keep."""
     lowering.kept.calls += 1
+    _refuse_without_handle(lowering, node, name, given)
     handles = handle(lowering, given)
-    _refuse_without_handle(lowering, node, name, handles)
     _renew(lowering, handles)
     return {storage: kept.array for storage, kept in handles.items()}
+
+
+def current(lowering: Lowering, array: Ref) -> Value:
+    """The handle of an array, or a view of one, which holds what the program holds."""
+    kept = handle(lowering, [array.storage])[array.storage]
+    _renew(lowering, {array.storage: kept})
+    value = kept.array
+    for primitive, arguments, callee in array.path:
+        first = next(iter(primitive.signature.parameters))
+        value = lowering.plain(primitive, {first: value, **arguments}, callee)
+    return value
+
+
+def take(lowering: Lowering, storage: Storage, array: Value) -> None:
+    """Let an array that comes out of a branch or loop have this handle, which holds it."""
+    lowering.kept.handles[storage] = Handle(array, lowering.kept.calls)
+    lowering.kept.held[storage] = lowering.contents[storage]
+    storage.kept = False
 
 
 def at_the_end(lowering: Lowering) -> None:
@@ -67,26 +86,29 @@ def at_the_end(lowering: Lowering) -> None:
 
 
 def _renew(lowering: Lowering, handles: Mapping[Storage, Handle]) -> None:
+    held = lowering.kept.held
     for storage, kept in handles.items():
         contents = lowering.contents[storage]
-        if kept.held is not contents:
+        if held.get(storage) is not contents:
             lowering.plain(RENEW, {"x": kept.array, "value": contents})
-            kept.held = contents
+            held[storage] = contents
 
 
 def after_call(lowering: Lowering, storage: Storage, call: Value) -> Value:
     """What the program holds in this memory after a call that may have written to it."""
     kept = lowering.kept.handles[storage]
     tree = {"x": kept.array, "call": call}
-    kept.held = lowering.plain(REREAD, tree, name=_name(lowering, storage))
-    return kept.held
+    found = lowering.plain(REREAD, tree, name=_name(lowering, storage))
+    lowering.kept.held[storage] = found
+    return found
 
 
 def returned(lowering: Lowering, array: Value, overlaps: frozenset[Storage]) -> Any:
     """An array that unread code has returned, and may have: its handle is that array itself."""
     contents = lowering.plain(REREAD, {"x": array, "call": array})
     item = lowering.wrap(contents, overlaps | frozenset(lowering.kept.handles))
-    lowering.kept.handles[item.storage] = Handle(array, lowering.kept.calls, contents)
+    lowering.kept.handles[item.storage] = Handle(array, lowering.kept.calls)
+    lowering.kept.held[item.storage] = contents
     return item
 
 
@@ -98,6 +120,25 @@ def enter_call(lowering: Lowering, node: Any, name: str) -> None:
     for variable, storage in _live(lowering):
         if storage in handles or _is_lost(lowering, storage):
             _refuse(lowering, node, f"what `{name}` calls", variable, "another call")
+
+
+def renew_carried(lowering: Lowering, carried: Collection[Storage]) -> None:
+    """Before a loop, and at the end of each trip: what it carries is what the handles hold."""
+    _renew(lowering, {s: kept for s, kept in handle(lowering, ()).items() if s in carried})
+
+
+def begin_trip(lowering: Lowering, carried: Collection[Storage]) -> None:
+    """So it is in the beginning of a trip, and after the loop."""
+    held = {s: lowering.contents[s] for s in handle(lowering, ()) if s in carried}
+    lowering.kept.held.update(held)
+
+
+def merge(lowering: Lowering, states: Collection[State]) -> None:
+    """After a branch, the handles hold what they hold after both of its sides."""
+    for storage in lowering.kept.handles.keys() & lowering.contents.keys():
+        lowering.kept.held.pop(storage, None)
+        if all(s.held.get(storage, _NEVER) is s.contents.get(storage) for s in states):
+            lowering.kept.held[storage] = lowering.contents[storage]
 
 
 def leave_call(lowering: Lowering, given: Collection[Storage], results: Sequence[Value]) -> None:
@@ -145,10 +186,12 @@ def _handle(lowering: Lowering, storage: Storage) -> Handle:
     name = _name(lowering, storage)
     if block is lowering.builder.operations:
         array = lowering.plain(LENT, {"x": contents}, name=f"{name}_kept" if name else "")
-        return Handle(array, lowering.kept.calls, contents)
+        lowering.kept.held[storage] = contents
+        return Handle(array, lowering.kept.calls)
     with lowering.builder.resume(block):
         array = lowering.plain(LENT, {"x": made}, name=f"{name}_kept" if name else "")
-    return Handle(array, lowering.kept.calls, None)
+    lowering.kept.held.pop(storage, None)
+    return Handle(array, lowering.kept.calls)
 
 
 def _origin(lowering: Lowering, storage: Storage, value: Value) -> tuple[Value, list[Operation]]:
@@ -178,21 +221,38 @@ def _name(lowering: Lowering, storage: Storage) -> str:
 
 
 def _refuse_without_handle(
-    lowering: Lowering, node: Any, name: str, handles: Collection[Storage]
+    lowering: Lowering, node: Any, name: str, given: Collection[Storage]
 ) -> None:
     """Refuse a call that may use memory of which the program could not see what became of it."""
+    handles, other = handle(lowering, ()), "another call in a branch or loop"
     for variable, storage in _live(lowering):
         if storage not in handles and _is_lost(lowering, storage):
-            _refuse(lowering, node, f"`{name}`", variable, "another call in a branch or loop")
+            _refuse(lowering, node, f"`{name}`", variable, other)
+    for storage in given:
+        if storage not in handles and _is_lost(lowering, storage):
+            _refuse(lowering, node, f"`{name}`", _name(lowering, storage), other)
 
 
 def _refuse(lowering: Lowering, node: Any, who: str, variable: str, other: str) -> NoReturn:
-    lowering.unsupported(
-        node,
+    error = RunTimeKeyError(
         f"{who}, whose code cannot be read, may use {wording.quoted(variable)}, which {other} may "
         "have kept",
-        "declare what these functions do, if they do not: `gs.primitive(…, pure=True)`",
+        "hold such arrays in variables that have a value on every path, not in lists; or declare "
+        "what these functions do: `gs.primitive(…, pure=True)`",
+        lowering.location(node),
     )
+    error.place = HANDING_ON
+    raise error
+
+
+HANDING_ON = ("handing on", 0, 0)
+"""Stands among the places for which a function is lowered once more, where branches and loops are
+to hand on the handles of the arrays that come out of them (see `control.handed_on`)."""
+
+
+def hands_on(lowering: Lowering) -> bool:
+    """Whether they are."""
+    return HANDING_ON in lowering.keyed
 
 
 def _live(lowering: Lowering) -> Iterator[tuple[str, Storage]]:

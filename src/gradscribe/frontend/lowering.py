@@ -180,7 +180,8 @@ class Lowering:
     def fork(self) -> State:
         """The state now, to return to."""
         names, contents, views = dict(self.frame.names), dict(self.contents), dict(self.views)
-        return State(names, contents, views, self.assumed, dict(self.places))
+        places, held = dict(self.places), dict(self.kept.held)
+        return State(names, contents, views, self.assumed, places, held)
 
     def restore(self, state: State) -> None:
         """Make a (copied) state the current one."""
@@ -190,6 +191,7 @@ class Lowering:
         self.views = dict(state.views)
         self.assumed = state.assumed
         self.places = dict(state.places)
+        self.kept.held = dict(state.held)
 
     def complete(self, state: State) -> None:
         """Enter in a state the variables that were captured, and the attributes that were added,

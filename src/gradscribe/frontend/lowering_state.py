@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What forks at a branch. assumed: the conditions under which the path is taken."""
+    """What forks at a branch. assumed: the conditions under which the path is taken. held: what
+    code that cannot be read finds in memory that it may have kept."""
 
     names: dict[str, Any]
     contents: dict[Storage, Any]
     views: dict[Any, tuple[Value, Value]]
     assumed: dict[int, bool]
     places: dict[Storage, Place]
+    held: dict[Storage, Value]
 
 
 @dataclass(eq=False, slots=True)
@@ -159,13 +161,15 @@ class Sets:
 @dataclass(eq=False, slots=True)
 class Kept:
     """The arrays that code which cannot be read was given, and may still have, with their handles
-    (see `kept_memory`). lost: those that have none, with what was made by the call that gave them
-    away. calls: how many calls of such code there were. keeps: whether the one that is lowered may
-    keep what it is given. variables: those of functions on the stack that it may look up (see
-    `kept_variables`). lists: the lists and dicts that functions lead to which it may keep, with
-    what they were and the objects made of them (see `kept_lists`)."""
+    (see `kept_memory`). held: what those hold, as far as the program knows. lost: those that have
+    none, with what was made by the call that gave them away. calls: how many calls of such code
+    there were. keeps: whether the one that is lowered may keep what it is given. variables: those
+    of functions on the stack that it may look up (see `kept_variables`). lists: the lists and dicts
+    that functions lead to which it may keep, with what they were and the objects made of them (see
+    `kept_lists`)."""
 
     handles: dict[Storage, Handle] = field(default_factory=dict)
+    held: dict[Storage, Value] = field(default_factory=dict)
     lost: dict[Storage, Value | None] = field(default_factory=dict)
     calls: int = 0
     keeps: bool = True

@@ -10,7 +10,7 @@ import operator
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend import kinds
+from gradscribe.frontend import kept_memory, kinds
 from gradscribe.frontend.control.attempts import widest
 from gradscribe.frontend.control.carried_entry import Entry, flag_of, leaf_name
 from gradscribe.frontend.control.carried_fixed_point import FixedPoint
@@ -38,6 +38,9 @@ class Carried(FixedPoint):
     def enter(self) -> list[Value]:
         """The initial values, emitted before the loop."""
         inits: list[Value] = []
+        self.handles.enter(self._keys(), self.entry)
+        self._carry_handles()
+        kept_memory.renew_carried(self.lowering, self._memory())
         self.overlaps.share(self.entries, self._start)
         for entry in self.entries:
             start = self._start(entry.key)
@@ -64,6 +67,19 @@ class Carried(FixedPoint):
             self._inits[entry.key] = leaves
             inits += leaves
         return inits
+
+    def _keys(self) -> list[Any]:
+        return [entry.key for entry in self.entries if entry.key not in self.handles.names]
+
+    def _memory(self) -> set[Storage]:
+        return {entry.key for entry in self.entries if is_memory(entry.key)}
+
+    def _carry_handles(self) -> bool:
+        """Carry the names that hold handles; whether they were carried."""
+        names = self.handles.names
+        carried = {entry.key for entry in self.entries}
+        self.entries += [Entry(name) for name in names if name not in carried]
+        return carried.issuperset(names)
 
     def _choose_mode(self, entry: Entry, start: Any) -> None:
         kind = kind_of(self.lowering, start, self.entry.contents)
@@ -159,7 +175,12 @@ class Carried(FixedPoint):
                 self._bind_late(entry)
             elif entry.mode != "object":
                 self._rebind(entry, iter(values))
+        kept_memory.begin_trip(self.lowering, self._memory())
         return parameters
+
+    def take_handles(self) -> None:
+        """In the beginning of the body."""
+        self.handles.take()
 
     def _bind_late(self, entry: Entry) -> None:
         names = self.lowering.frame.names
@@ -214,11 +235,14 @@ class Carried(FixedPoint):
         """Compare the state at the end of the body with what was assumed at its beginning."""
         lowering = self.lowering
         lowering.complete(self.entry)
+        with lowering.inside(operations):
+            foreseen = self.handles.end(self._keys())
+            kept_memory.renew_carried(lowering, self._memory())
         names = lowering.frame.names
         self.broken = flag_of(names.get(NOT_BROKEN))
         self.returned = flag_of(names.get(NOT_RETURNED))
         tried = list(self.entries)
-        settled = self._add_flags()
+        settled = self._add_flags() and foreseen
         carried = {entry.key for entry in self.entries}
         for storage, contents in self.entry.contents.items():
             if places.is_settled(self.entry, storage) and places.is_settled(lowering, storage):
@@ -306,6 +330,8 @@ class Carried(FixedPoint):
                 reason = f"`{leaf_name(entry.key)}` is set in a loop"
                 self._bind_item(entry.key, Unbound(reason, mixed=True))
         places.renew(lowering, self.entry, (self.end_state,))
+        kept_memory.begin_trip(lowering, self._memory())
+        self.handles.take()
         return lowering.frame.names.pop(NOT_BROKEN, Static(self.broken is True))
 
     def _final(self, entry: Entry) -> Any:

@@ -20,6 +20,7 @@ from gradscribe.frontend.control.branches import branch
 from gradscribe.frontend.control.carried import Carried
 from gradscribe.frontend.control.loop_columns import Columns
 from gradscribe.frontend.frame import NOT_BROKEN, NOT_CONTINUED, NOT_RETURNED, RAISED
+from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.interruptions import LateReadError, NotYetKnownError
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.lowering_state import State
@@ -265,10 +266,15 @@ class _Attempt:
             self.carried.read_items_again()
             before = self.lowering.fork()
             test = self.node.test
-            known_truth = truth(
-                self.lowering,
-                split_expression(self.lowering, test, lambda: condition(self.lowering, test)),
-            )
+            try:
+                known_truth = truth(
+                    self.lowering,
+                    split_expression(self.lowering, test, lambda: condition(self.lowering, test)),
+                )
+            except RunTimeKeyError as error:
+                if error.place in self.lowering.keyed:  # it needs handles, which the body has
+                    raise TestWithEffectsError from None
+                raise
             if _is_changed(self.lowering, before):
                 raise TestWithEffectsError
             if isinstance(known_truth, bool):
@@ -297,6 +303,7 @@ class _Attempt:
 
         lowering = self.lowering
         self.carried.read_items_again()
+        self.carried.take_handles()
         lowering.frame.names[NOT_BROKEN] = Static(True)
         lowering.frame.names[NOT_CONTINUED] = Static(True)
         lowering.frame.names[_HAS_RUN] = Static(True)

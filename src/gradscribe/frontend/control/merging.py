@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Any, ClassVar, NoReturn
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend import wording
+from gradscribe.frontend import kept_memory, wording
+from gradscribe.frontend.control import handed_on
 from gradscribe.frontend.control.bounds import MergedLengths
 from gradscribe.frontend.control.merge_planning import Planner
 from gradscribe.frontend.control.merge_plans import (
@@ -49,6 +50,7 @@ class Merge:
 
     def __init__(self, lowering: Lowering, sides: Sides) -> None:
         self.lowering = lowering
+        self.sides = sides
         self.condition = sides.condition
         self.before = sides.before
         self.blocks = sides.blocks
@@ -59,8 +61,10 @@ class Merge:
         self.values: dict[int, Value | tuple[Any, ...] | str] = {}
         self.names: dict[str, Any] = {}
         self.contents: dict[Storage, Any] = {}
+        self.handed: list[handed_on.Place] = []
 
     def run(self) -> tuple[list[Value], tuple[list[Value], list[Value]]]:
+        self.handed = handed_on.show_sides(self.lowering, self.sides)
         first, second = self.states
         for name in {**first.names, **second.names}:
             missing = Unbound.on_one_path(name, raises=name.isidentifier())
@@ -82,6 +86,8 @@ class Merge:
         for name, plan in self.names.items():
             names[name] = self.build(plan)
         places.renew(self.lowering, self.before, self.states)
+        kept_memory.merge(self.lowering, self.states)
+        handed_on.take(self.lowering, self.handed)
 
     # -- values ----------------------------------------------------------------------------
 

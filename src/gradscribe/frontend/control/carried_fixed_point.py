@@ -177,7 +177,7 @@ class FixedPoint:
 
     def _settle_late(self, entry: Entry, end: Any, leaves: list[Value] | None) -> bool:
         """A name that a trip binds before it reads it, if it does."""
-        if self._survives(entry):
+        if self._survives(entry) and not self._is_never_bound(entry, end):
             self._note_end(entry, end)
             if entry.found is not None and not self.keep_broken:
                 self._carry_kinds(entry)
@@ -200,6 +200,12 @@ class FixedPoint:
             entry.types = types
             return settled
         return self._join(entry, leaves or [])
+
+    def _is_never_bound(self, entry: Entry, end: Any) -> bool:
+        """Whether a name has no value before the loop, nor after a trip: a loop in the body that
+        would bind it makes no trip."""
+        start = self._start(entry.key)
+        return all(isinstance(item, Unbound) and not item.mixed for item in (start, end))
 
     def _settle_object(self, entry: Entry, start: Any, end: Any) -> bool:
         """A name that was bound to one object, or left out, for finding out what a trip makes."""

@@ -150,3 +150,15 @@ def test_unread_code_stores_to_parts_that_are_taken_after_it_was_given_the_whole
 
     gradient = gs.grad(loss, compile=False)(np.ones(3))
     assert gradient.tolist() == [6 + 8, 10 + 14, 14 + 22]
+
+
+def test_what_split_gives_of_an_array_of_the_program_is_a_view_of_it() -> None:
+    def loss(x: np.ndarray) -> Any:
+        whole = np.zeros(4)
+        first, second = np.split(whole, 2)
+        second += x
+        whole[0] = x[0] ** 2
+        return np.sum(whole**2) + first[0]
+
+    gradient = gs.grad(loss, compile=False)(np.array([3.0, 5.0]))
+    assert gradient.tolist() == [4 * 27.0 + 6.0 + 6.0, 10.0]

@@ -56,7 +56,7 @@ def run(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = N
     if primitive is not None and callee not in COMPOSITIONS and callee not in VARIANTS:
         if primitive.adjoint is None and primitive.tangent is None:
             return _plainly(callee, args, kwargs)
-    elif primitive is None and callee not in COMPOSITIONS and not _is_own(callee):
+    elif primitive is None and not (callee in COMPOSITIONS or callee in _VIEWS or _is_own(callee)):
         return _of_unknown(callee, args, kwargs)
     return run_known(callee, args, kwargs)
 

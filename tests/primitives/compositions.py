@@ -210,6 +210,10 @@ def scaled_by_largest(x: Any) -> Any:
     return x * np.max(x)
 
 
+def multiple_and_square(x, by):
+    return x * by, x * x
+
+
 MAPPING = [
     case(np.apply_along_axis, np.max, 1, array(3, 4)),
     case(np.apply_along_axis, scaled_by_largest, 1, array(2, 3, 2)),
@@ -217,6 +221,7 @@ MAPPING = [
     case(np.apply_over_axes, np.sum, array(2, 3, 4), (0, 2)),
     *(case(ufunc.outer, array(2, 3), array(4)) for ufunc in OUTER),
     case(np.vectorize(squared), array(2, 3)),
+    case(np.vectorize(multiple_and_square), array(2, 3), array(3)),
 ]
 
 MAKING = [

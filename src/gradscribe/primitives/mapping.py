@@ -42,10 +42,17 @@ def vectorize(pyfunc):
 
 
 def vectorized(function, *args):
-    """The results of a function of numbers for all elements of arrays."""
+    """The results of a function of numbers for all elements of arrays. NumPy calls it once more,
+    for the first of them, to see what it gives."""
     arrays = np.broadcast_arrays(*args)
     flat = ()
     for x in arrays:
         flat = (*flat, np.ravel(x))
+    first = function(*[x[0] for x in flat])
     results = [function(*items) for items in zip(*flat)]  # noqa: B905
+    if isinstance(first, tuple):
+        parts = ()
+        for k in range(len(first)):
+            parts = (*parts, np.reshape(np.array([r[k] for r in results]), np.shape(arrays[0])))
+        return parts
     return np.reshape(np.array(results), np.shape(arrays[0]))

@@ -41,6 +41,14 @@ from gradscribe.primitives.static import known
 def _vectorized(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     """A call of an `np.vectorize` object."""
     function, *operands = arguments
+    plain = vars(np.vectorize(function.value.pyfunc))
+    for option in ("otypes", "excluded", "cache", "signature"):
+        if getattr(function.value, option) != plain[option]:
+            lowering.unsupported(
+                node,
+                f"`np.vectorize` with `{option}` is not supported",
+                "leave it out, or loop over the elements",
+            )
     given = (value_of(function.value.pyfunc), *operands)
     return inlining.inline(lowering, node, vectorized, given, keywords)
 

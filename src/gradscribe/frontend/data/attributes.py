@@ -134,7 +134,7 @@ def _array_attribute(lowering: Lowering, node: Any, owner: Ref, name: str) -> An
     if tensors.is_tensor(lowering, owner):
         return _tensor_attribute(lowering, node, owner, name)
     if name == "data":
-        return cut(lowering, owner)
+        return opaque.call(lowering, node, memoryview, (owner,), {})
     if name == "flat":
         found = application.apply_method(lowering, node, owner, "ravel", (), {})
         return (

@@ -399,3 +399,28 @@ def test_slices_are_written_out_where_they_are_no_index():
 
     check(f)
     assert "table[k] = slice(k, None, None)" in source_of(f)
+
+
+def test_the_buffer_of_an_array_is_no_constant():
+    with pytest.raises(UnsupportedError, match="memoryview"):
+        gs.grad(lambda x: float(x.data[1]) * x[0])(X)
+
+    def f(x):
+        scratch = np.zeros(4)
+        scratch.data[1] = 3.0
+        return np.sum(scratch * x**2)
+
+    check(f)
+
+
+def test_np_vectorize_calls_its_function_once_more_than_there_are_elements():
+    def f(x):
+        total = [0.0]
+
+        def running(a):
+            total[0] += a
+            return a * total[0]
+
+        return np.sum(np.vectorize(running)(x) * x)
+
+    check(f)

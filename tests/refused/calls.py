@@ -7,6 +7,7 @@ import ctypes
 import functools
 
 import numpy as np
+import scipy.linalg.blas
 
 from tests.refused import refused
 
@@ -284,3 +285,18 @@ def list_of_a_kept_function(x):
     items[0] = 1.0
     function(2.0)
     return items[0] * x[0]
+
+
+ROUNDED = np.vectorize(lambda a: a * 1.5, otypes=[int])
+
+
+@refused("`np.vectorize` with `otypes` is not supported", X)
+def vectorized_for_integers(x):
+    return np.sum(ROUNDED(x))
+
+
+@refused("`function dgemm` may ask how an array lies in memory, which is not known here", MATRIX)
+def sum_of_a_matrix_in_fortran_order(m):
+    c = np.zeros((2, 2), order="F") + 1.0
+    scipy.linalg.blas.dgemm(1.0, np.eye(2), np.eye(2), beta=1.0, c=c, overwrite_c=1)
+    return np.sum(c @ m)

@@ -202,8 +202,8 @@ def _same(write: Expressions, operation: Operation) -> ast.expr:
 
 def _lent(write: Expressions, operation: Operation) -> ast.expr:
     """A copy whose axes lie in memory as before: compiled code may ask for that."""
-    x = operation.operands[0]
-    if isinstance(x.type, Array) and x.type.rank > 1:
+    x, type_ = operation.operands[0], operation.result.type
+    if isinstance(type_, Array) and type_.rank > 1:
         return call_method(write.value(x), "copy", ast.Constant("K"))
     return call_method(write.value(x), "copy")
 
@@ -214,8 +214,8 @@ def _renew(write: Expressions, operation: Operation) -> ast.expr:
 
 
 def _copy(write: Expressions, operation: Operation) -> ast.expr:
-    """A copy. That of an argument keeps the order in which its axes lie in memory, so that sums
-    over it are rounded alike; `copy` makes an array in C order."""
+    """A copy. That of an argument, or of what unread code gives, keeps the order in which its axes
+    lie in memory, so that sums over it are rounded alike; `copy` makes an array in C order."""
     x = operation.operands[0]
     operand, type_ = write.value(x), x.type
     if isinstance(type_, (Scalar, Tuple)):
@@ -225,7 +225,9 @@ def _copy(write: Expressions, operation: Operation) -> ast.expr:
         is_array = ast.Call(write.scope.builtin("isinstance"), arguments, [])
         return ast.IfExp(is_array, call_method(operand, "copy"), operand)
     may_be_transposed = isinstance(type_, Array) and type_.rank > 1 and type_.module == "numpy"
-    if may_be_transposed and x in write.uses.arguments:
+    made = write.uses.producer.get(x)
+    is_unread = made is not None and made.primitive in (control.EFFECT, control.RUN)
+    if may_be_transposed and (is_unread or x in write.uses.arguments):
         return ast.Call(write.scope.numpy("array"), [operand], [])
     return call_method(operand, "copy")
 

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from gradscribe.frontend import flow
 from gradscribe.frontend.control.carried_entry import Entry
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.ir.core import IF, LOOP, Block, Method, Operation, SliceOf, Value
 from gradscribe.ir.types import Array
 from gradscribe.primitives import control, indexing
+from gradscribe.primitives.control import EFFECT, RUN
 from gradscribe.primitives.registry import PRIMITIVES
 
 _MADE_IN_ORDER = (np.zeros, np.ones, np.full, np.empty, np.eye, np.identity, np.outer)
@@ -37,6 +39,25 @@ def settle(lowering: Lowering, entry: Entry, ends: list[Value]) -> bool:
     entry.strided |= refuted
     entry.contiguous -= refuted
     return not refuted
+
+
+def check_shown(lowering: Lowering, node: Any, name: str, value: Value) -> None:
+    """Refuse to show to unread code an array that may not lie in memory as the program's own does:
+    the order that a program asks for is kept only where the array is made."""
+    type_ = value.type
+    if not lowering.has_layouts or not isinstance(type_, Array) or type_.rank < 2:
+        return
+    made = flow.origin(lowering, value)
+    if made is not None and made.primitive not in _known(_MADE_AS_ASKED) | {EFFECT, RUN}:
+        lowering.unsupported(
+            node,
+            f"`{name}` may ask how an array lies in memory, which is not known here",
+            "make the array in the order that it is to have: `np.zeros(shape, order='F')`, "
+            "`np.asfortranarray(…)`",
+        )
+
+
+_MADE_AS_ASKED = (np.zeros, np.ones, np.empty, np.full)
 
 
 class _Layout:

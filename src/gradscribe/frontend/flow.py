@@ -9,12 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.ir.core import LOOP, Value
+from gradscribe.ir.core import LOOP, Operation, Value
 from gradscribe.primitives.control import LENT, REREAD, UNDEF, WRITTEN
 from gradscribe.primitives.indexing import ACCUMULATE, STORE
 
 CHANGING = frozenset({STORE, ACCUMULATE, LENT, REREAD, WRITTEN})
 """Operations whose result is, or takes the place of, their first operand."""
+
+
+def origin(lowering: Lowering, value: Value) -> Operation | None:
+    """The operation that made the array which stores and calls have changed since; None, where
+    that is given."""
+    while True:
+        made = lowering.builder.definition(value)
+        if value in lowering.loops.carried:
+            value = lowering.loops.carried[value][2]
+        elif made is not None and made.primitive in CHANGING:
+            value = made.operands[0]
+        else:
+            return made
 
 
 def flowing(lowering: Lowering, value: Value) -> Iterator[Value]:

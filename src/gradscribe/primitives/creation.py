@@ -23,11 +23,15 @@ from gradscribe.primitives.typing import (
 # -- of a given shape ------------------------------------------------------------------------
 
 
-def _shaped(shape, dtype=float):
+def _shaped(shape, dtype=float, order="C"):
     """Signature of zeros, ones and empty."""
 
 
-def _shaped_type(facts, callee, shape, dtype=float):
+def _unfilled(shape, dtype=float):
+    """Signature of ndarray."""
+
+
+def _shaped_type(facts, callee, shape, dtype=float, order="C"):
     return Array(numeric(float if dtype is None else dtype), shape_dims(shape))
 
 
@@ -40,20 +44,25 @@ def _like_type(facts, callee, x, dtype=None):
     return like_first(result_of(callee, x, dtype=dtype), dims_of(x), x)
 
 
-for _callee in (np.zeros, np.ones, np.empty, np.ndarray):
+for _callee in (np.zeros, np.ones, np.empty):
     constant(_callee, type=_shaped_type, signature=_shaped)
+constant(
+    np.ndarray,
+    type=lambda facts, callee, shape, dtype=float: _shaped_type(facts, callee, shape, dtype),
+    signature=_unfilled,
+)
 for _like_callee in (np.zeros_like, np.ones_like, np.empty_like):
     constant(_like_callee, type=_like_type, signature=_like)
 
 
-def _full_type(facts, callee, shape, fill_value, dtype=None):
+def _full_type(facts, callee, shape, fill_value, dtype=None, order="C"):
     dims = shape_dims(shape)
     facts.broadcast([dims, dims_of(fill_value)])
     return like_first(result_of(np.array, fill_value, dtype=dtype), dims, fill_value)
 
 
 @adjoint(np.full, type=_full_type, tangent=LINEAR)
-def full(out, shape, fill_value, dtype=None, *, d_out):
+def full(out, shape, fill_value, dtype=None, order="C", *, d_out):
     return None, d_out
 
 

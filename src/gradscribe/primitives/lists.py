@@ -16,7 +16,7 @@ import numpy as np
 from gradscribe.ir.affine import Affine
 from gradscribe.ir.core import Operation, Primitive, SliceOf, Value
 from gradscribe.ir.lengths import Facts
-from gradscribe.ir.types import INT, Array, Scalar, Sequence, Tuple, Type, join_items
+from gradscribe.ir.types import INT, Array, Opaque, Scalar, Sequence, Tuple, Type, join_items
 from gradscribe.primitives.control import APPEND, GET, LIST, POP, SET, signature
 from gradscribe.primitives.indexing import ACCUMULATE, STORE, slice_length
 from gradscribe.primitives.registry import LINEAR, PRIMITIVES, adjoint, constant
@@ -201,6 +201,8 @@ def _bisected(a: Any, x: Any, lo: Any = 0, hi: Any = None) -> None:
 
 
 def _bisected_type(facts: Facts, callee: Any, a: Any, x: Any, lo: Any = 0, hi: Any = None) -> Type:
+    if isinstance(a, Opaque):  # it may show memory that is stored to
+        dims_of(a)
     return INT
 
 

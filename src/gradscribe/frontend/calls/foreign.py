@@ -19,11 +19,11 @@ import itertools
 import operator
 import re
 import types
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
-from gradscribe.frontend import kept_lists, kept_memory, kept_variables, outside
+from gradscribe.frontend import contiguity, kept_lists, kept_memory, kept_variables, outside
 from gradscribe.frontend.calls import outside_reach
 from gradscribe.frontend.calls.function_objects import may_call, parts_of
 from gradscribe.frontend.calls.run_time_arguments import argument_of
@@ -44,7 +44,12 @@ from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import probe
 from gradscribe.ir.types import BOOL, Array, Opaque, Type
 from gradscribe.primitives.contract_kinds import UNKNOWN, Contract, parameters
-from gradscribe.primitives.contracts import called_back, contract_of, contract_of_method
+from gradscribe.primitives.contracts import (
+    called_back,
+    contract_of,
+    contract_of_method,
+    is_immutable,
+)
 from gradscribe.primitives.control import ASSERT, COPY, EFFECT, LENT, WRITTEN
 
 
@@ -56,8 +61,13 @@ def call(
     type_: Type,
     contract: Contract,
 ) -> Any:
-    """A call that may write to the arrays that it is given. given: its arguments and keywords."""
+    """A call that may write to the arrays that it is given. given: its arguments and keywords.
+
+    Where an object among these leads to memory that other calls use, this is such a call, too.
+    """
     arguments, keywords = given
+    if may_lead_to_memory(lowering, [*arguments, *keywords.values()]):
+        contract = replace(contract, keeps=True)
     items = contract.written(callee, arguments, keywords)
     called = [] if is_declared(callee) else all_called(lowering, [*arguments, *keywords.values()])
     if contract.keeps or called:
@@ -77,6 +87,8 @@ def call(
         is_receiver = number == 0 and isinstance(callee, Method)
         if isinstance(item, ObjectRef) and not (is_receiver and hasattr(item.target, "__dict__")):
             outside.expose(lowering, item)
+    for storage in reached:
+        contiguity.check_shown(lowering, node, _name(callee), lowering.contents[storage])
     shown = _shown(lowering, node, callee, reached, contract)
     held = {storage: lowering.contents[storage] for storage in reached}
     lowering.contents.update((storage, shown[storage]) for storage in reached)
@@ -110,6 +122,24 @@ def call(
     if isinstance(type_, Array):  # it may be a view of what was given
         result = lowering.emit(COPY, {"x": result})
     return lowering.wrap(result, frozenset(reached))
+
+
+def may_lead_to_memory(lowering: Lowering, items: Iterable[Any]) -> bool:
+    """Whether there is an object of the running program among these, or in them, that may lead to
+    memory which unread code has kept."""
+    return bool(lowering.kept.handles) and any(_is_leading(lowering, item) for item in items)
+
+
+def _is_leading(lowering: Lowering, item: Any) -> bool:
+    if isinstance(item, Value):
+        return isinstance(item.type, Opaque) and not is_immutable(item.type.cls)
+    if isinstance(item, TupleOf):
+        return any(_is_leading(lowering, below) for below in item.items)
+    if isinstance(item, (ListRef, DictRef)):
+        contents = lowering.contents[item.storage]
+        below = contents.values() if isinstance(contents, dict) else contents
+        return isinstance(contents, Value) or any(_is_leading(lowering, part) for part in below)
+    return False
 
 
 def leading(lowering: Lowering, result: Any, given: Sequence[Any]) -> Any:

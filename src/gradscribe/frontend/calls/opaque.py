@@ -46,7 +46,6 @@ from gradscribe.ir.types import (
     is_integer,
 )
 from gradscribe.primitives.contract_kinds import HOLDS, PURE, UNKNOWN
-from gradscribe.primitives.contracts import is_immutable
 from gradscribe.primitives.control import EFFECT, RUN, STOP_GRADIENT
 from gradscribe.primitives.typing import type_of
 
@@ -177,7 +176,7 @@ def emit(
     """Append a call whose result has this type. Of an object that may lead to memory which unread
     code has kept, it is one of those that may use that."""
     items = (*arguments, *keywords.values())
-    if primitive is EFFECT and lowering.kept.handles and _may_lead_to_memory(items):
+    if foreign.may_lead_to_memory(lowering, items):
         contract = UNKNOWN if callee in _STORING else HOLDS
         node, given = lowering.frame.statement, (arguments, keywords)
         return foreign.call(lowering, node, callee, given, type_, contract)
@@ -187,12 +186,6 @@ def emit(
         "type": type_,
     }
     return lowering.wrap(lowering.emit(primitive, tree, callee))
-
-
-def _may_lead_to_memory(items: tuple[Any, ...]) -> bool:
-    """Whether there is an object of the running program among these that may change."""
-    found = (item.type for item in items if isinstance(item, Value))
-    return any(isinstance(t, Opaque) and not is_immutable(t.cls) for t in found)
 
 
 _OPERATORS = "iadd isub imul imatmul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift"

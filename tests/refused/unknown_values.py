@@ -228,11 +228,11 @@ def function_that_stores_a_global(x):
     "be read",
     X,
 )
-def array_bound_anew_on_one_path(x):
+def list_bound_anew_on_one_path(x):
     if x[0] > 1.0:
-        c = np.ones(2)
+        c = [1.0, 2.0]
         threading.Thread(target=lambda: c[0])
-        c = np.zeros(2)
+        c = [3.0, 4.0]
     threading.Thread(target=lambda: 1)
     return x[0]
 
@@ -240,14 +240,14 @@ def array_bound_anew_on_one_path(x):
 @refused(
     "`c` is bound anew after a function that captures it was given to code that cannot be read", X
 )
-def array_bound_anew_in_the_end(x):
-    return x[0] * started_with_an_array()
+def list_bound_anew_in_the_end(x):
+    return x[0] * started_with_a_list()
 
 
-def started_with_an_array():
-    c = np.ones(2)
+def started_with_a_list():
+    c = [1.0, 2.0]
     threading.Thread(target=lambda: c[0])
-    c = np.zeros(2)
+    c = [3.0, 4.0]
     return c[0] + 1.0
 
 

@@ -64,6 +64,7 @@ def before_call(
 
 def current(lowering: Lowering, array: Ref) -> Value:
     """The handle of an array, or a view of one, which holds what the program holds."""
+    _refuse_lost(lowering, lowering.frame.statement, "a function", [array.storage])
     kept = handle(lowering, [array.storage])[array.storage]
     _renew(lowering, {array.storage: kept})
     value = kept.array
@@ -224,13 +225,22 @@ def _refuse_without_handle(
     lowering: Lowering, node: Any, name: str, given: Collection[Storage]
 ) -> None:
     """Refuse a call that may use memory of which the program could not see what became of it."""
-    handles, other = handle(lowering, ()), "another call in a branch or loop"
+    handles = handle(lowering, ())
     for variable, storage in _live(lowering):
         if storage not in handles and _is_lost(lowering, storage):
-            _refuse(lowering, node, f"`{name}`", variable, other)
+            _refuse(lowering, node, f"`{name}`", variable, _ELSEWHERE)
+    _refuse_lost(lowering, node, f"`{name}`", given)
+
+
+def _refuse_lost(lowering: Lowering, node: Any, who: str, given: Collection[Storage]) -> None:
+    """Refuse to give away memory that another call may have in a handle which is not seen here."""
+    handles = handle(lowering, ())
     for storage in given:
         if storage not in handles and _is_lost(lowering, storage):
-            _refuse(lowering, node, f"`{name}`", _name(lowering, storage), other)
+            _refuse(lowering, node, who, _name(lowering, storage), _ELSEWHERE)
+
+
+_ELSEWHERE = "another call in a branch or loop"
 
 
 def _refuse(lowering: Lowering, node: Any, who: str, variable: str, other: str) -> NoReturn:

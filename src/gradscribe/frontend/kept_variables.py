@@ -4,7 +4,7 @@ Python looks such a variable up when the function is called, which may be long a
 over: the variable may have another value by then, and the function may assign it. So what is bound
 anew, or assigned by a function (`nonlocal`), lives in an object of the running program besides,
 which is made where its function begins. The object takes what the variables hold where they are
-bound, or, of arrays, before each call of unread code; the program takes what is in it afterwards:
+bound, or, of lists, before each call of unread code; the program takes what is in it afterwards:
 
     variables = SimpleNamespace()
     for i in range(n):
@@ -22,17 +22,19 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from gradscribe.frontend import kept_memory
 from gradscribe.frontend.flow import may_be_undefined
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.function_texts import rebound_names
 from gradscribe.frontend.interruptions import SplitError
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.memory import storages
+from gradscribe.frontend.memory import is_read_only, storages
 from gradscribe.frontend.shared_variables import Variables
 from gradscribe.frontend.values import (
     Either,
     InstanceRef,
     LocalFunction,
+    Ref,
     Static,
     Unbound,
     is_number,
@@ -164,8 +166,17 @@ def bind(lowering: Lowering, name: str, item: Any, owner: Any = None) -> None:
             continue
         if _is_plain(item):
             _set(lowering, shared, name, item)
+        elif isinstance(item, Ref) and not is_read_only(item):
+            _show(lowering, shared, name, item)
         else:
             shared.pending[name] = lowering.builder.operations
+
+
+def _show(lowering: Lowering, shared: Shared, name: str, item: Ref) -> None:
+    """Let the object hold an array, by its handle."""
+    _call(lowering, setattr, (shared.owner, name, kept_memory.current(lowering, item)))
+    shared.held[name] = item
+    shared.pending.pop(name, None)
 
 
 def synchronize(lowering: Lowering, argument: Argument) -> None:
@@ -244,12 +255,16 @@ def _assert(lowering: Lowering, condition: Value, name: str) -> None:
 
 def leave(lowering: Lowering, frame: Frame, block: list[Operation], start: int) -> None:
     """Make the object of a function that was lowered, where it begins. Refuse one whose variables
-    hold other arrays in the end than the object does."""
+    hold other lists in the end than the object does."""
     shared = lowering.kept.variables.get(frame)
     if shared is None:
         return
     for name, item in list(_items(lowering, frame)) if len(lowering.frames) > 1 else ():
-        if not _is_plain(item) and not _is_known(lowering, item, shared.held[name]):
+        if _is_plain(item) or _is_known(lowering, item, shared.held[name]):
+            continue
+        if isinstance(item, Ref) and not is_read_only(item):
+            _show(lowering, shared, name, item)
+        else:
             lowering.unsupported(
                 frame.statement or frame.source.node,
                 f"`{name}` is bound anew after a function that captures it was given to code that "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from typing import Any
 
@@ -477,3 +478,30 @@ def inserted_outside(x, k):
 @pytest.mark.parametrize("function", [outside_along_an_axis, inserted_outside])
 def test_places_that_functions_take_may_be_outside(function, k: int) -> None:
     agrees(function, np.array([0.7, 1.3, 2.1, 0.4]), k)
+
+
+class Plain:
+    """No items."""
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(lambda x: iter(x[0]), lambda x: iter(np.asarray(x[0])), lambda x: iter(None), iter),
+        *(lambda x: enumerate(2.0), lambda x: zip(x, x[0]), lambda x: reversed(x.sum())),
+        *(lambda x: map(abs, np.array(2.0)), lambda x: filter(None, x[1]), lambda x: iter(len)),
+        *(lambda x: iter(Plain()), lambda x: zip(x, Plain()), lambda x: iter(x.sum)),
+        *(lambda x: (v for v in 2.0), lambda x: itertools.islice(x[0], 2), lambda x: iter("ab")),
+        *(lambda x: itertools.chain(2.0), lambda x: itertools.product(x, 2.0), lambda x: zip()),
+        *(lambda x: len(np.asarray(x[0])), lambda x: len(2.0)),
+    ],
+)
+def test_what_has_no_items_raises_where_an_iterator_is_made(make):
+    def function(x):
+        try:
+            make(x)
+        except TypeError:
+            return x[0] * 3
+        return x[1] * 2
+
+    agrees(function, np.array([0.7, 1.3]))

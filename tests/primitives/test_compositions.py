@@ -134,9 +134,35 @@ def test_lists_have_the_shape_of_their_arrays() -> None:
     assert (value, gradient) == (6.0, 2.0)
 
 
+KINDS = [
+    *(lambda x: x, lambda x: x[0], lambda x: np.asarray(x[0]), lambda x: x * 1j),
+    *(lambda x: 2.0, lambda x: None, lambda x: "a", lambda x: (1, 1j), lambda x: [x[0], 2]),
+]
+
+
+@pytest.mark.parametrize("ask", [np.iscomplexobj, np.isrealobj, np.isscalar, np.iterable])
+@pytest.mark.parametrize("mode", [True, False])
+def test_what_types_say_is_as_in_numpy(ask: Any, mode: bool) -> None:
+    x = np.array([0.5, 1.5])
+    for kind in KINDS:
+        found = gs.grad(lambda x, kind=kind: x[0] if ask(kind(x)) else x[1], compile=mode)(x)
+        assert list(found) == ([1, 0] if ask(kind(x)) else [0, 1])
+
+
+def test_what_types_say_is_known_when_a_function_is_compiled() -> None:
+    def each(x: Any, scale: Any) -> Any:
+        scales = list(scale) if np.iterable(scale) else [scale] * len(x)
+        return sum(a * b for a, b in zip(x, scales, strict=True))
+
+    x = np.array([0.5, 1.5])
+    assert list(gs.grad(each)(x, 2.0)) == [2, 2]
+    assert list(gs.grad(each)(x, (3, 4))) == [3, 4]
+
+
 def test_every_composition_is_tested() -> None:
     tested = {COMPOSITIONS.get(callee) for callee in (*(c.callee for c in ALL), *TRANSFORMS)}
     outer = {ufunc.outer for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)}
     others = {np.vectorize, "take", "compress"} | FORMS  # told by their likes
+    others |= {np.iscomplexobj, np.isrealobj}  # told above
     others |= {c for c, f in COMPOSITIONS.items() if ".primitives.scipy." in f.__module__}
     assert not [c for c, f in COMPOSITIONS.items() if f not in tested and c not in outer | others]

@@ -35,6 +35,7 @@ class ListDerivatives:
         self._spans = _spans(trees)
         self._out_spans = _spans(out_trees)
         self.name = inner.name
+        self.is_leaf = inner.is_leaf
         self.has_given_rules = inner.has_given_rules
         self.has_choices = inner.has_choices
         self.by_operations = None

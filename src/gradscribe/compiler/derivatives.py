@@ -23,6 +23,7 @@ from gradscribe.compiler.stages import Stages, flat, only_results
 from gradscribe.errors import UnsupportedError
 from gradscribe.ir.core import CALL, IF, LOOP, Function, Operation, Value, callees, walk
 from gradscribe.ir.liveness import Liveness
+from gradscribe.ir.trees import Leaf
 from gradscribe.ir.types import Array, Collected, Scalar
 from gradscribe.ir.types import Sequence as SequenceType
 from gradscribe.primitives.contracts import contract_of
@@ -62,8 +63,10 @@ class Derivatives:
         forward: Callable[[], ForwardFunction],
         adjoint: Callable[[], Callable[..., tuple[Any, ...]]],
         arguments: Callable[[Sequence[Any]], tuple[Any, ...]] = tuple,
+        is_leaf: bool = False,
     ) -> None:
         self.name = name
+        self.is_leaf = is_leaf
         self.active = stages.active
         self.outputs = stages.seeds
         self._stages = stages
@@ -286,13 +289,15 @@ def of_flat(name: str, primal: Function, active: tuple[int, ...], *, views: bool
 
     views: a result may be a view of an argument, as the operation itself returns it.
     """
+    is_leaf = isinstance(primal.result, Leaf)
     primal = flat(primal)
     stages = Stages(primal, active, least_record=True)
     results = 0 if views else len(primal.body.yields)
     forward = Generated(lambda: stages.forward, sharing=slice(results, None))
     adjoint = Generated(lambda: _flat_adjoint(stages.adjoint))
     return Derivatives(
-        name, stages, forward, adjoint, lambda: forward.callable, lambda: adjoint.callable
+        *(name, stages, forward, adjoint, lambda: forward.callable, lambda: adjoint.callable),
+        is_leaf=is_leaf,
     )
 
 

@@ -65,8 +65,19 @@ def call(
 
     leaves: values that nobody changes any more. integers: further leaves, parts of an index.
     """
-    values = (*leaves, *integers)
-    arrays = list(map(plain, values))
+    found = derivatives_at(callee, args, kwargs, leaves, integers)
+    return evaluate(found, (*leaves, *integers), is_first=True)
+
+
+def derivatives_at(
+    callee: Any,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    leaves: Sequence[Any],
+    integers: Sequence[int] = (),
+) -> Derivatives:
+    """The derivatives of such a call."""
+    arrays = [plain(value) for value in (*leaves, *integers)]
     active = tuple(i for i, value in enumerate(leaves) if type(value) is Traced)
     key = (
         callee,
@@ -83,7 +94,7 @@ def call(
         if len(_known) >= _MOST:
             _known.clear()
         _known[key] = found
-    return evaluate(found, values, is_first=True)
+    return found
 
 
 def evaluate(

@@ -28,7 +28,7 @@ from gradscribe.frontend.calls import (
     recorded_calls,
     static_values,
 )
-from gradscribe.frontend.calls.raised import call_as_python
+from gradscribe.frontend.calls.raised import call_as_python, make_iterator
 from gradscribe.frontend.data import class_attributes, construction, dataclass_methods, protocols
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.source import plain_function
@@ -37,6 +37,7 @@ from gradscribe.frontend.values import (
     InstanceRef,
     LocalFunction,
     ObjectRef,
+    OneShot,
     PartialOf,
     Ref,
     Static,
@@ -146,6 +147,8 @@ def _call_object(
     if handler is not None:
         fitting.check(lowering, node, callee, arguments, keywords)
         found = handler(lowering, node, arguments, keywords)
+        if isinstance(found, OneShot):
+            make_iterator(lowering, node, callee, arguments, keywords)
         return iterators.made_by(found, callee, arguments, keywords)
     if isinstance(callee, _DESCRIPTORS) and callee.__objclass__ in _UNBOUND:
         receiver, *rest = arguments
@@ -201,7 +204,7 @@ def _call_unregistered(
         found = recorded_calls.typed(lowering, node, function, arguments, keywords)
         if found is not None:
             return found
-        return opaque.call(lowering, node, callee, arguments, keywords)
+        return _call_unknown(lowering, node, callee, arguments, keywords)
     if function is not None and opaque.is_library(function):
         return library_calls.call(
             lowering, node, function, arguments, keywords, inlining.call_function

@@ -169,7 +169,7 @@ def _show_call(
     if not is_library(frame.function):
         name = f"`{frame.function.__qualname__}` of {_package(frame)}"
     error.what = f"{name} cannot be compiled: {error.what}"
-    error.advice = "write it with NumPy functions, or call it outside and pass the result in"
+    error.advice = "write it with NumPy functions, or give it a derivative: `gs.primitive`"
 
 
 def _returned(lowering: Lowering, frame: Frame) -> Any:

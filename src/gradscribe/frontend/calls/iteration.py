@@ -13,7 +13,7 @@ import gast
 from gradscribe.frontend import outside
 from gradscribe.frontend.calls import inlining, iterators, opaque, positions, texts, unpacking
 from gradscribe.frontend.calls import iteration_prelude as prelude
-from gradscribe.frontend.calls.raised import as_python
+from gradscribe.frontend.calls.raised import as_python, make_iterator
 from gradscribe.frontend.data import (
     class_attributes,
     instances,
@@ -77,7 +77,7 @@ def over(lowering: Lowering, node: Any, item: Any) -> Iteration:
 
 def started(lowering: Lowering, node: Any, item: Any) -> OneShot:
     """`iter(item)`: an iterator over the items, which are made when they are taken."""
-    raise_for_number(lowering, node, item)
+    make_iterator(lowering, node, iter, (item,), {})
     return iterators.made(lowering, lambda taker: over(lowering, taker, item), (item,))
 
 

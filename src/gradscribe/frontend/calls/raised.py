@@ -21,8 +21,18 @@ from gradscribe import errors
 from gradscribe.errors import SourceLocation, UnsupportedError, raised_as
 from gradscribe.frontend.calls.examples import Examples, RaisedError, UnknownError, attribute
 from gradscribe.frontend.interruptions import MisfitError
-from gradscribe.frontend.values import Iteration, LocalFunction, OneShot, Static
-from gradscribe.ir.core import Method, Primitive
+from gradscribe.frontend.values import (
+    BoundMethod,
+    InstanceRef,
+    Iteration,
+    LocalFunction,
+    OneShot,
+    Ref,
+    Static,
+    is_number,
+)
+from gradscribe.ir.core import Method, Primitive, Value
+from gradscribe.ir.types import Array, Scalar
 from gradscribe.primitives.contracts import contract_of
 from gradscribe.primitives.indexing import GATHER, GETITEM
 from gradscribe.primitives.registry import COMPOSITIONS, PRIMITIVES
@@ -102,6 +112,50 @@ def _refusal(lowering: Lowering, node: Any, error: Exception) -> UnsupportedErro
     )
     assert isinstance(made, UnsupportedError)
     return made
+
+
+def make_iterator(
+    lowering: Lowering, node: Any, callee: Any, arguments: Any, keywords: Mapping[str, Any]
+) -> None:
+    """Raise what Python raises where an iterator is made of what has no items, as `zip(x, 2.0)`."""
+    given = (*arguments, *keywords.values())
+    if not any(_has_no_items(lowering, item) for item in given):
+        return
+    values = [_stand_in(lowering, item) for item in given]
+    count = len(arguments)
+    try:
+        callee(*values[:count], **dict(zip(keywords, values[count:], strict=True)))
+    except (TypeError, ValueError) as error:
+        lowering.raises(node, error)
+
+
+def _has_no_items(lowering: Lowering, item: Any) -> bool:
+    if isinstance(item, Ref):
+        return getattr(lowering.load(item).type, "rank", None) == 0
+    if isinstance(item, Static):
+        return not _is_iterable(type(item.value))
+    if isinstance(item, InstanceRef):
+        return not _is_iterable(item.cls)
+    return is_number(item) or isinstance(item, (BoundMethod, LocalFunction))
+
+
+def _is_iterable(cls: type) -> bool:
+    return any(name in vars(base) for base in cls.__mro__ for name in ("__iter__", "__getitem__"))
+
+
+def _stand_in(lowering: Lowering, item: Any) -> Any:
+    """A number for a number, an array without axes for one, a function for what else is known to
+    have no items, and for all other values what is empty."""
+    if not _has_no_items(lowering, item):
+        return ()
+    if isinstance(item, Static):
+        return item.value
+    if not isinstance(item, (Ref, Value)):
+        return lambda: None
+    type_ = (lowering.load(item) if isinstance(item, Ref) else item).type
+    assert isinstance(type_, (Array, Scalar))
+    one = np.ones((), type_.dtype)
+    return one if isinstance(item, Ref) else one.item()
 
 
 def misfit(

@@ -93,12 +93,9 @@ def unpacked(
         type_ = lowering.load(item).type
         assert isinstance(type_, Array)
         if not type_.rank:
-            lowering.unsupported(
-                node,
-                "an array without axes has no items",
-                "use the array itself, or `np.atleast_1d`",
-                python=TypeError,
-            )
+            error = TypeError("iteration over a 0-d array")
+            what = "an array without axes has no items"
+            lowering.raises(node, error, what, "use the array itself, or `np.atleast_1d`")
         return _counted_items(lowering, node, item, type_.dims[0], expected)
     if isinstance(item, Value) and isinstance(item.type, Tuple):
         return tuple(lowering.wrap(item).items)
@@ -211,4 +208,6 @@ def len_of(lowering: Lowering, node: Any, arguments: Any, keywords: Any) -> Any:
     advice = "take the length of an array, a list, a tuple or a dict"
     if is_number(arguments[0]):
         lowering.raises(node, TypeError("a number has no len()"), what, advice)
+    if isinstance(arguments[0], Ref):
+        lowering.raises(node, TypeError("len() of unsized object"), what, advice)
     return lowering.unsupported(node, what, advice)

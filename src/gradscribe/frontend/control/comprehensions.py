@@ -22,6 +22,7 @@ from gradscribe.frontend import function_texts
 from gradscribe.frontend.bindings import assigned_names, read_places
 from gradscribe.frontend.calls import frames, iterators, keyed_dicts
 from gradscribe.frontend.calls import iteration as iterations
+from gradscribe.frontend.calls.raised import make_iterator
 from gradscribe.frontend.data.sequences import new_list
 from gradscribe.frontend.frame import Frame
 from gradscribe.frontend.lowering import Lowering
@@ -52,6 +53,7 @@ def generator(lowering: Lowering, node: Any) -> Any:
         body = [_loops(node, _appending(node.elt)), _returned(_ITEMS)]
         return _run_in(lowering, outer, node, body, given)
 
+    make_iterator(lowering, node, iter, (first,), {})
     maker = LocalFunction(node, outer, {function_texts.FIRST: first})
     return iterators.made(lowering, items, (first, maker), Made(maker))
 

@@ -58,7 +58,7 @@ class OfResult:
     active = outputs = record_outputs = (0,)
     record_inputs: tuple[int, ...] = ()
     higher_inputs: tuple[int, ...] = ()
-    keeps_values = True
+    keeps_values = is_leaf = True
     linear = has_given_rules = has_choices = False
     by_operations = None
     reads = active

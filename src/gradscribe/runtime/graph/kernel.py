@@ -59,6 +59,10 @@ class Derivatives(Protocol):
         """As in the node's name: "Add" for AddBackward0, "Loss" for LossBackward."""
 
     @property
+    def is_leaf(self) -> bool:
+        """Whether the result is one leaf, and no structure of leaves and constants."""
+
+    @property
     def active(self) -> tuple[int, ...]:
         """The positions of the active leaves."""
 

@@ -131,6 +131,14 @@ def list_without_end(x):
 
 @refused("this object cannot be iterated over", 2.0)
 def loop_over_an_object(x):
+    total = 0.0
+    for v in Pair():
+        total += v * x
+    return total
+
+
+@refused("this always raises TypeError: 'Pair' object is not iterable", 2.0)
+def generator_over_an_object(x):
     return sum(v * x for v in Pair())
 
 

@@ -144,12 +144,13 @@ def _is_iterable(cls: type) -> bool:
 
 
 def _stand_in(lowering: Lowering, item: Any) -> Any:
-    """A number for a number, an array without axes for one, a function for what else is known to
-    have no items, and for all other values what is empty."""
+    """Something of the class of what has no items; for all other values what is empty."""
     if not _has_no_items(lowering, item):
         return ()
     if isinstance(item, Static):
         return item.value
+    if isinstance(item, InstanceRef):
+        return type(item.cls.__name__, (), {})()
     if not isinstance(item, (Ref, Value)):
         return lambda: None
     type_ = (lowering.load(item) if isinstance(item, Ref) else item).type

@@ -425,6 +425,25 @@ def test_near_a_pole_a_derivative_is_given_as_far_as_the_page_says(
     )
 
 
+@pytest.mark.parametrize("p", [None, -2, 1, -1, np.inf, -np.inf, "fro"])
+def test_condition_numbers_of_complex_matrices_are_real(p: Any) -> None:
+    def condition(a):
+        return np.linalg.cond(a, p)
+
+    for dtype in (np.complex128, np.complex64, np.float32):
+        is_complex = np.dtype(dtype).kind == "c"
+        matrix = (W[:3, :3] + 1j * W[2:, 2:] if is_complex else W[:3, :3]).astype(dtype)
+        value, gradient = gs.value_and_grad(condition)(matrix)
+        assert value == pytest.approx(condition(matrix), rel=1e-5)
+        assert np.asarray(value).dtype == np.asarray(condition(matrix)).dtype
+        assert gradient.dtype == dtype
+        wide, along = matrix.astype(np.result_type(dtype, np.float64)), W[1:4, 1:4]
+        found = np.sum(np.real(np.conj(gradient) * along))
+        assert found == pytest.approx(slope(condition, wide, along), rel=1e-3)
+        tangent = gs.jvp(condition, (matrix,), (along.astype(dtype),))[1]
+        assert tangent == pytest.approx(found, rel=1e-3)
+
+
 def test_a_pseudoinverse_of_an_ill_conditioned_matrix_has_the_derivative_of_the_inverse() -> None:
     matrix = linalg.hilbert(5) @ linalg.hilbert(5)
     expected = gs.grad(lambda a: weighted(np.linalg.inv(a)))(matrix)

@@ -243,9 +243,11 @@ def cond(x, p=None):
     if p is None or p == 2 or p == -2:
         s = np.linalg.svd(x, compute_uv=False)
         return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
-    inverse = np.linalg.inv(x if x.dtype == np.float64 else x.astype(np.float64))
+    wide = np.complex128 if x.dtype.kind == "c" else np.float64
+    inverse = np.linalg.inv(x if x.dtype == wide else x.astype(wide))
     both = np.linalg.norm(x, p, axis=(-2, -1)) * np.linalg.norm(inverse, p, axis=(-2, -1))
-    return both if both.dtype == x.dtype else both.astype(x.dtype)
+    is_single = x.dtype == np.float32 or x.dtype == np.complex64
+    return both.astype(np.float32) if is_single else both
 
 
 @composition(np.linalg.vector_norm)

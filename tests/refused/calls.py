@@ -91,11 +91,19 @@ def length_of_a_number(x):
     return x * len(x)
 
 
-@refused("`_count_elements`, whose code cannot be read, may change `counts`", X)
-def compiled_code_given_a_dict(x):
-    counts = {"a": 1}
-    collections._count_elements(counts, "abc")
-    return counts["a"] * np.sum(x)
+class Noting:
+    def __init__(self):
+        self.count = 1
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+
+
+@refused("`_count_elements`, whose code cannot be read, may change `noting`", X)
+def compiled_code_given_an_object_that_notes_stores(x):
+    noting = Noting()
+    collections._count_elements({}, [noting])
+    return noting.count * np.sum(x)
 
 
 LOG = bytearray()
@@ -270,21 +278,18 @@ CALLBACK = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
 
 
 @refused(
-    "`__call__`, whose code cannot be read, may change `items`, to which leads a function that "
-    "another call may have kept",
+    "`_count_elements`, whose code cannot be read, may change `items`, which another call may have "
+    "kept",
     X,
 )
-def list_of_a_kept_function(x):
-    items = [0.0]
-
-    def call_back(v):
-        items[0] = v
-        return v
-
-    function = CALLBACK(call_back)
-    items[0] = 1.0
-    function(2.0)
-    return items[0] * x[0]
+def list_of_a_trip_around(x):
+    total = 0.0
+    while total < x[0]:
+        items = [1.0]
+        while total < x[1]:
+            collections._count_elements({}, items)
+            total += items[0] * x[2]
+    return total
 
 
 ROUNDED = np.vectorize(lambda a: a * 1.5, otypes=[int])

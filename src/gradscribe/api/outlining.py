@@ -15,6 +15,7 @@ from gradscribe.api.outlined_stores import NOTHING, Stored
 from gradscribe.compiler.stages import flat_tree, only_results
 from gradscribe.frontend import inputs, kept_memory
 from gradscribe.frontend.calls import dispatch as calls
+from gradscribe.frontend.calls import lent_containers
 from gradscribe.frontend.data.instances import new_instance
 from gradscribe.frontend.data.results import result_tree
 from gradscribe.frontend.interface import Argument
@@ -109,6 +110,7 @@ def outline(
         result = calls.call(lowering, node, function, tuple(bound), keywords)
         tree, yields = result_tree(lowering, result)
         kept_memory.at_the_end(lowering)
+        lent_containers.at_the_end(lowering)
     lowering.views = views
     for outer, inner in zip(arguments, bound, strict=True):
         if inner is not outer and outlined_stores.is_changed(lowering, inner, held):

@@ -19,6 +19,7 @@ from gradscribe.frontend.calls import (
     callables,
     iterating,
     iterator_tools,
+    lent_containers,
     object_builtins,
     own_rules,
     progress_bars,
@@ -107,6 +108,7 @@ def lower(
         lowering.builder.location = source.location(source.node)
         contexts.refuse_changed_mode(lowering)
         kept_memory.at_the_end(lowering)
+        lent_containers.at_the_end(lowering)
         return lowered(lowering, function, parameters, given, attributes, result)
     except (AlwaysRaisesError, EverOtherTypesError, MisfitError) as error:
         raise refusal(error) from None

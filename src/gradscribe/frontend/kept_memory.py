@@ -119,7 +119,7 @@ def enter_call(lowering: Lowering, node: Any, name: str) -> None:
     lowering.kept.calls += 1
     handles = handle(lowering, ())
     for variable, storage in _live(lowering):
-        if storage in handles or _is_lost(lowering, storage):
+        if storage in handles or storage in lowering.kept.lists or _is_lost(lowering, storage):
             _refuse(lowering, node, f"what `{name}` calls", variable, "another call")
 
 
@@ -158,8 +158,10 @@ def has_met(lowering: Lowering, before: State, calls: int) -> bool:
     """Whether the body of a loop may use in its next iteration what it has given away in this one:
     memory from before the loop, for which there was no handle then. calls: how many calls of unread
     code there were before the body."""
-    given = (kept for storage, kept in lowering.kept.handles.items() if storage in before.contents)
-    return lowering.kept.calls > calls and any(kept.call > calls for kept in given)
+    found = {s: kept.call for s, kept in lowering.kept.handles.items()}
+    found |= {s: kept.call for s, kept in lowering.kept.lists.items()}
+    given = (call for storage, call in found.items() if storage in before.contents)
+    return lowering.kept.calls > calls and any(call > calls for call in given)
 
 
 def handled(lowering: Lowering, state: State) -> list[Storage]:

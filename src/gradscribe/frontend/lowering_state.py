@@ -17,9 +17,9 @@ from gradscribe.ir.types import Type
 
 if TYPE_CHECKING:
     from gradscribe.frontend.calls.at_once import Early
+    from gradscribe.frontend.calls.lent_containers import Lent
     from gradscribe.frontend.control.carried_entry import Entry
     from gradscribe.frontend.frame import Frame
-    from gradscribe.frontend.kept_lists import KeptList
     from gradscribe.frontend.kept_memory import Handle
     from gradscribe.frontend.kept_variables import Shared
 
@@ -164,9 +164,9 @@ class Kept:
     (see `kept_memory`). held: what those hold, as far as the program knows. lost: those that have
     none, with what was made by the call that gave them away. calls: how many calls of such code
     there were. keeps: whether the one that is lowered may keep what it is given. variables: those
-    of functions on the stack that it may look up (see `kept_variables`). lists: the lists and dicts
-    that functions lead to which it may keep, with what they were and the objects made of them (see
-    `kept_lists`)."""
+    of functions on the stack that it may look up (see `kept_variables`). lists: the containers
+    that it may keep, with the objects that it sees in their place (see
+    `calls.lent_containers`)."""
 
     handles: dict[Storage, Handle] = field(default_factory=dict)
     held: dict[Storage, Value] = field(default_factory=dict)
@@ -174,4 +174,4 @@ class Kept:
     calls: int = 0
     keeps: bool = True
     variables: dict[Frame, Shared] = field(default_factory=dict)
-    lists: dict[Storage, KeptList] = field(default_factory=dict)
+    lists: dict[Storage, Lent] = field(default_factory=dict)

@@ -152,6 +152,12 @@ class Builder:
         return self._given.get(value, self._open[0])
 
     @property
+    def body(self) -> list[Operation]:
+        """The block of the function to which what is appended belongs."""
+        bodies = {id(block) for block in (self._open[0], *self._given.values())}
+        return next(block for block in reversed(self._open) if id(block) in bodies)
+
+    @property
     def is_nested(self) -> bool:
         """Whether what is appended belongs to a branch or loop."""
         return len(self._open) > 1

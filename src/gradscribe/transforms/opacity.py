@@ -9,6 +9,7 @@ it may keep between calls (its hidden state: see `contracts`), or of opaque valu
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
@@ -76,7 +77,10 @@ def _makes_object(call: Operation) -> bool:
     )
 
 
-_MAKERS = (getattr, setattr, functools.partial, map, filter, iter, zip, enumerate, reversed)
+_MAKERS: tuple[Any, ...] = (
+    *(getattr, setattr, vars, functools.partial, operator.getitem, operator.setitem, list, set),
+    *(map, filter, iter, zip, enumerate, reversed),
+)
 
 
 def reached_results(function: Function, leaves: Iterable[int]) -> frozenset[int]:

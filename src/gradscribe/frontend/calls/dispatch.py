@@ -27,6 +27,7 @@ from gradscribe.frontend.calls import (
     randomness,
     recorded_calls,
     static_values,
+    varying,
 )
 from gradscribe.frontend.calls.raised import call_as_python, make_iterator
 from gradscribe.frontend.data import class_attributes, construction, dataclass_methods, protocols
@@ -96,7 +97,7 @@ def call(
         return opaque.method(lowering, node, callee, "__call__", arguments, keywords)
     if isinstance(callee, Value) and opaque.is_opaque(callee):
         given = (*arguments, *keywords.values())
-        if not any(opaque.may_vary(lowering, item) for item in given):
+        if not any(varying.may_vary(lowering, item) for item in given):
             return opaque.method(lowering, node, callee, "__call__", arguments, keywords)
         return lowering.unsupported(
             node,
@@ -260,7 +261,7 @@ def _is_opaque_function(
         return False
     if folding.module_of(function) in ("numpy", "scipy") and contract_of(function) is UNKNOWN:
         return False
-    return node is lowering.discarded or not any(opaque.may_vary(lowering, i) for i in given)
+    return node is lowering.discarded or not any(varying.may_vary(lowering, i) for i in given)
 
 
 def _call_unknown(

@@ -15,16 +15,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
-import operator
 import re
 import types
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
-from gradscribe.frontend import contiguity, kept_lists, kept_memory, kept_variables, outside
-from gradscribe.frontend.calls import outside_reach
+from gradscribe.frontend import contiguity, kept_memory, kept_variables, outside
+from gradscribe.frontend.calls import lent_containers, outside_reach
 from gradscribe.frontend.calls.function_objects import may_call, parts_of
 from gradscribe.frontend.calls.run_time_arguments import argument_of
 from gradscribe.frontend.data import aliasing, known_sets, places
@@ -42,7 +40,7 @@ from gradscribe.frontend.values import (
 )
 from gradscribe.ir.core import Method, Value
 from gradscribe.ir.probing import probe
-from gradscribe.ir.types import BOOL, Array, Opaque, Type
+from gradscribe.ir.types import Array, Opaque, Type
 from gradscribe.primitives.contract_kinds import UNKNOWN, Contract, parameters
 from gradscribe.primitives.contracts import (
     called_back,
@@ -50,7 +48,7 @@ from gradscribe.primitives.contracts import (
     contract_of_method,
     is_immutable,
 )
-from gradscribe.primitives.control import ASSERT, COPY, EFFECT, LENT, WRITTEN
+from gradscribe.primitives.control import COPY, EFFECT, LENT, WRITTEN
 
 
 def call(
@@ -76,9 +74,7 @@ def call(
     if not contract.only_reads:
         for item in items:
             known_sets.refuse_change(lowering, node, item)
-    lists = _lists(lowering, node, items, called)
-    others = [item for item in (*items, *called) if item not in lists]
-    _refuse_containers(lowering, node, callee, others, called)
+    _refuse_containers(lowering, node, callee, [*items, *called], called)
     if contract.keeps:
         items = [*arguments, *keywords.values()]
     items += [item for item in called if item not in items]
@@ -93,9 +89,10 @@ def call(
     held = {storage: lowering.contents[storage] for storage in reached}
     lowering.contents.update((storage, shown[storage]) for storage in reached)
     seen = outside_reach.before(lowering, list(reached)) if contract.keeps or called else {}
-    made = {item.storage: _made(lowering, item) for item in lists}
-    known = {storage: before[0] for storage, before in made.items()}
-    kept = kept_lists.before_call(lowering, node, _name(callee), made) if contract.keeps else []
+    lents = lent_containers.before_call(
+        lowering, node, _name(callee), [*items, *called], contract.keeps
+    )
+    known = lent_containers.objects_of(lents)
     lowering.kept.keeps = contract.keeps
     tree = {
         "args": tuple(argument_of(lowering, item, known) for item in arguments),
@@ -113,10 +110,8 @@ def call(
         for storage, array in shown.items():
             _write(lowering, storage, array, result, contract)
     outside_reach.after(lowering, _name(callee), seen, result)
-    for before in (*made.values(), *kept):
-        _compare_items(lowering, callee, *before)
-    if contract.keeps:
-        kept_lists.note(lowering, lists, made)
+    if not contract.only_reads:
+        lent_containers.after_call(lowering, node, _name(callee), lents)
     if isinstance(type_, Array) and contract.keeps:
         return kept_memory.returned(lowering, result, frozenset(reached))
     if isinstance(type_, Array):  # it may be a view of what was given
@@ -127,7 +122,8 @@ def call(
 def may_lead_to_memory(lowering: Lowering, items: Iterable[Any]) -> bool:
     """Whether there is an object of the running program among these, or in them, that may lead to
     memory which unread code has kept."""
-    return bool(lowering.kept.handles) and any(_is_leading(lowering, item) for item in items)
+    has_kept = bool(lowering.kept.handles or lowering.kept.lists)
+    return has_kept and any(_is_leading(lowering, item) for item in items)
 
 
 def _is_leading(lowering: Lowering, item: Any) -> bool:
@@ -271,7 +267,7 @@ def refuse_overwritten(
     if all(item == Static(False) for item in options.values()):
         return
     reached = _arrays(lowering, [*arguments, *keywords.values()])
-    name = _read_later(lowering, node, set(reached))
+    name = lent_containers.name_read_later(lowering, set(reached), node)
     if name is not None:
         option = next(option for option, item in options.items() if item != Static(False))
         lowering.unsupported(
@@ -303,7 +299,10 @@ def _refuse_containers(
         for storage in storages(lowering, item)
         if not _is_array(lowering.contents.get(storage))
     }
-    name = _read_later(lowering, node, given)
+    for item in lent_containers.reached(lowering, items):
+        if lent_containers.is_lent(lowering, node, item):
+            given -= {item.storage, *getattr(item, "cells", {}).values()}
+    name = lent_containers.name_read_later(lowering, given, node)
     if name is not None:
         lowering.unsupported(
             node,
@@ -311,63 +310,6 @@ def _refuse_containers(
             f"pass a copy of it, or declare the function: `gs.primitive({_name(callee)}, "
             "pure=True)`",
         )
-
-
-def _lists(
-    lowering: Lowering, node: Any, items: Sequence[Any], called: Sequence[Any]
-) -> list[ListRef | DictRef]:
-    """The lists of known items that are read later among the arguments; also the dicts among what
-    functions of the program lead to."""
-    found: dict[Storage, ListRef | DictRef] = {}
-    for item in (*items, *called):
-        is_known = isinstance(item, ListRef) and isinstance(lowering.contents[item.storage], tuple)
-        is_known |= isinstance(item, DictRef) and item in called
-        is_read = item.storage in lowering.outside.entered if is_known else False
-        if is_known and (is_read or _read_later(lowering, node, {item.storage})):
-            found.setdefault(item.storage, item)
-    return list(found.values())
-
-
-def _made(lowering: Lowering, item: ListRef | DictRef) -> tuple[Value, Value]:
-    """A list or dict as an object of the running program, and which objects are in it."""
-    if isinstance(item, DictRef):
-        made = _emit(lowering, dict, (argument_of(lowering, item),), Opaque(dict))
-    else:
-        given = argument_of(lowering, TupleOf(tuple(lowering.contents[item.storage])))
-        made = _emit(lowering, list, (given,), Opaque(list))
-    return made, _identities(lowering, made)
-
-
-def _identities(lowering: Lowering, made: Value) -> Value:
-    items = made
-    if made.type == Opaque(dict):
-        items = _emit(lowering, Method("items"), (made,), Opaque())
-        items = _emit(lowering, itertools.chain.from_iterable, (items,), Opaque())
-    return _emit(lowering, list, (_emit(lowering, map, (id, items), Opaque()),), Opaque(list))
-
-
-def _compare_items(lowering: Lowering, callee: Any, items: Value, before: Value) -> None:
-    after = _identities(lowering, items)
-    same = _emit(lowering, operator.eq, (after, before), BOOL)
-    message = f"{_name(callee)} changed which items a list has, which is not followed"
-    lowering.emit(ASSERT, {"condition": same, "message": message})
-
-
-def _emit(lowering: Lowering, callee: Any, arguments: tuple[Any, ...], type_: Type) -> Value:
-    return lowering.emit(EFFECT, {"args": arguments, "keywords": {}, "type": type_}, callee)
-
-
-def _read_later(lowering: Lowering, node: Any, given: set[Storage]) -> str | None:
-    """A name that is read besides in this call and leads to one of these."""
-    for frame in lowering.frames if given else ():
-        for name, bound in frame.names.items():
-            if frame is lowering.frame:
-                is_read = frame.is_read_besides(name, node)
-            else:
-                is_read = frame.is_read_later(name, innermost=False)
-            if is_read and not given.isdisjoint(storages(lowering, bound)):
-                return name
-    return None
 
 
 def _is_array(contents: Any) -> TypeGuard[Value]:

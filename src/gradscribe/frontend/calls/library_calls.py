@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradscribe.errors import UnsupportedError
-from gradscribe.frontend.calls import foreign, opaque
+from gradscribe.frontend.calls import foreign, opaque, varying
 from gradscribe.frontend.interface import RunTimeKeyError
 from gradscribe.frontend.interruptions import AlwaysRaisesError, EverOtherTypesError, SplitError
 from gradscribe.frontend.lowering import Lowering
@@ -40,7 +40,7 @@ def call(
         del lowering.frame.loops[depth:]
         lowering.builder.location = location
         items = (*given, *foreign.all_called(lowering, given))
-        if any(opaque.may_vary(lowering, item) for item in items):
+        if any(varying.may_vary(lowering, item) for item in items):
             raise
         try:
             return opaque.call(lowering, node, callee, arguments, keywords)

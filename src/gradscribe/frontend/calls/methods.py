@@ -22,6 +22,7 @@ from gradscribe.frontend.calls import (
     opaque,
     randomness,
     tensors,
+    varying,
 )
 from gradscribe.frontend.calls import dispatch as calls
 from gradscribe.frontend.calls.array_changes import METHODS as CHANGES
@@ -112,7 +113,7 @@ def _refuse_tensors(
 ) -> None:
     """Refuse to add a Tensor to a container from outside that takes what the running program has:
     an array."""
-    if any(isinstance(item, Ref) or opaque.may_vary(lowering, item) for item in given):
+    if any(isinstance(item, Ref) or varying.may_vary(lowering, item) for item in given):
         cls = type(owner.target).__name__
         lowering.unsupported(
             node,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.calls import opaque, varying
 from gradscribe.frontend.data.sequences import known_items
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import ListRef, Static, TupleOf
@@ -32,7 +32,7 @@ def made(
     positional = arguments[position] if len(arguments) > position else None
     if not _holds_objects(lowering, callee, arguments, keywords.get("dtype", positional)):
         return None
-    if any(opaque.may_vary(lowering, item) for item in (*arguments, *keywords.values())):
+    if any(varying.may_vary(lowering, item) for item in (*arguments, *keywords.values())):
         return None
     return opaque.emit(lowering, callee, arguments, keywords, Opaque(np.ndarray))
 
@@ -59,7 +59,7 @@ def _is_object(lowering: Lowering, item: Any) -> bool:
 
 def store(lowering: Lowering, node: Any, owner: Any, index: Any, item: Any) -> None:
     """`owner[index] = item` of an object that is only known at run time."""
-    if opaque.may_vary(lowering, item):
+    if varying.may_vary(lowering, item):
         lowering.unsupported(
             node,
             "what is stored in an array of objects has no derivative",

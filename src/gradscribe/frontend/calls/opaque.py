@@ -16,12 +16,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gradscribe.frontend import flow
 from gradscribe.frontend.calls import folding, foreign, texts
 from gradscribe.frontend.calls.run_time_arguments import argument_of
+from gradscribe.frontend.calls.varying import may_vary
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import (
-    DictRef,
     Iteration,
     ListRef,
     ObjectRef,
@@ -46,7 +45,7 @@ from gradscribe.ir.types import (
     is_integer,
 )
 from gradscribe.primitives.contract_kinds import HOLDS, PURE, UNKNOWN
-from gradscribe.primitives.control import EFFECT, RUN, STOP_GRADIENT
+from gradscribe.primitives.control import EFFECT, RUN
 from gradscribe.primitives.typing import type_of
 
 RESULTS: dict[Any, Type] = {
@@ -193,47 +192,6 @@ _STORING = frozenset({operator.setitem, operator.delitem, setattr, delattr}) | {
     getattr(operator, name) for name in _OPERATORS.split()
 }
 """What changes an object in place."""
-
-
-def may_vary(lowering: Lowering, item: Any, surely: bool = False) -> bool:
-    """Whether a value may depend on what is differentiated: floating, not detached, and not
-    computed of integers and constants alone.
-
-    surely: of what loops carry, whether it does before the first iteration. Where that is not so,
-    it is known only once all is lowered (`transforms.opacity`).
-    """
-    if isinstance(item, TupleOf):
-        return any(may_vary(lowering, below, surely) for below in item.items)
-    if isinstance(item, (ListRef, DictRef)):
-        contents = lowering.contents[item.storage]
-        if isinstance(contents, Value):
-            return is_differentiable(contents.type)
-        below = contents.values() if isinstance(contents, dict) else contents
-        return any(may_vary(lowering, part, surely) for part in below)
-    if not isinstance(item, (Ref, Value)):
-        return False
-    return _value_may_vary(lowering, lowering.value(item), surely)
-
-
-def _value_may_vary(lowering: Lowering, value: Value, surely: bool) -> bool:
-    pending, seen = [value], set[Value]()
-    while pending:
-        value = pending.pop()
-        if value in seen or value in lowering.outside.constants:
-            continue
-        if not is_differentiable(value.type):
-            continue
-        seen.add(value)
-        definition = lowering.builder.definition(value)
-        if definition is not None and not definition.regions:
-            if definition.primitive is not STOP_GRADIENT:
-                pending += definition.operands
-            continue
-        before = list(flow.flowing(lowering, value)) if surely else []
-        if not before:
-            return True
-        pending += before
-    return False
 
 
 def _refuse_compiled(lowering: Lowering, node: Any, target: Any) -> NoReturn:

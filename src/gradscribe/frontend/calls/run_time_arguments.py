@@ -7,7 +7,15 @@ from typing import Any
 
 from gradscribe.frontend.calls import function_objects
 from gradscribe.frontend.lowering import Lowering
-from gradscribe.frontend.values import DictRef, ListRef, ObjectRef, Static, Storage, TupleOf
+from gradscribe.frontend.values import (
+    DictRef,
+    InstanceRef,
+    ListRef,
+    ObjectRef,
+    Static,
+    Storage,
+    TupleOf,
+)
 from gradscribe.ir.core import SliceOf, Value
 from gradscribe.ir.types import Opaque
 from gradscribe.primitives.control import EFFECT
@@ -15,7 +23,7 @@ from gradscribe.primitives.control import EFFECT
 
 def argument_of(lowering: Lowering, item: Any, made: Mapping[Storage, Value] | None = None) -> Any:
     """A value as an argument of such a call: a tree of static objects and IR values. made: the
-    objects that some of the lists and dicts in it are."""
+    objects that some of the containers in it are."""
     if isinstance(item, Static):
         return item.value
 
@@ -31,9 +39,9 @@ def argument_of(lowering: Lowering, item: Any, made: Mapping[Storage, Value] | N
     if isinstance(item, TupleOf) and hasattr(item.cls, "_fields"):
         tree = {"args": tuple(map(below, item.items)), "keywords": {}, "type": Opaque(item.cls)}
         return lowering.emit(EFFECT, tree, item.cls)
+    if isinstance(item, (ListRef, DictRef, InstanceRef)) and made and item.storage in made:
+        return made[item.storage]
     if isinstance(item, (ListRef, DictRef)):
-        if made and item.storage in made:
-            return made[item.storage]
         contents = lowering.contents[item.storage]
         if isinstance(contents, tuple):
             return [below(part) for part in contents]

@@ -12,7 +12,7 @@ from typing import Any
 
 from gradscribe.frontend import kept_memory, kept_variables
 from gradscribe.frontend.bindings import assigned_names
-from gradscribe.frontend.calls import tensors
+from gradscribe.frontend.calls import lent_containers, tensors
 from gradscribe.frontend.control import attempts, first_and_rest, list_lengths
 from gradscribe.frontend.control.attempts import Attempts
 from gradscribe.frontend.control.bounds import bounds_of, matched_lengths
@@ -199,6 +199,7 @@ def _settled(
         del lowering.frame.loops[depth:]
         carried.restart()
         kept_memory.handle(lowering, kept)
+        lent_containers.make_again(lowering)
         made = len(lowering.builder.operations)
     return lowering.unsupported(
         node,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from gradscribe.frontend.calls import opaque
+from gradscribe.frontend.calls import opaque, varying
 from gradscribe.frontend.lowering import Lowering
 from gradscribe.frontend.values import Static, TupleOf
 from gradscribe.ir.core import Value, map_operands
@@ -28,7 +28,7 @@ def attribute(lowering: Lowering, node: Any, owner: Value, name: str) -> Any:
     made = lowering.builder.definition(owner)
     if made is None or not makes_exception(made.callee):
         return _refuse(lowering, node, name)
-    if not any(opaque.may_vary(lowering, operand) for operand in made.operands):
+    if not any(varying.may_vary(lowering, operand) for operand in made.operands):
         return opaque.attribute(lowering, owner, name)
     if name != "args" or isinstance(made.callee.__init__, types.FunctionType):
         return _refuse(lowering, node, name)

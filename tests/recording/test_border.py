@@ -2,10 +2,15 @@
 
 import functools
 import types
+from typing import Any
 
+import numpy as np
 import pytest
+import scipy.fftpack
+import scipy.linalg
 
 import gradscribe as gs
+from gradscribe.errors import UnsupportedError
 from tests.border import verdicts
 from tests.border.programs import ROWS, programs
 from tests.sampling import one_in
@@ -35,3 +40,36 @@ def test_programs_at_the_border_are_right_or_refused(row, monkeypatch):
     monkeypatch.delitem(verdicts.MODES, "Tensors")
     found = row.verdict()
     assert found.kind in ("right", "refused"), found.detail
+
+
+def test_results_of_scipy_have_their_structure() -> None:
+    def loss(x: Any) -> Any:
+        matrix = x.reshape(2, 2)
+        (triangle,) = scipy.linalg.qr(matrix, mode="r")
+        factor, lower = scipy.linalg.cho_factor(matrix @ matrix.T + np.eye(2))
+        solution = scipy.linalg.cho_solve((factor, lower), x[:2])
+        return np.sum(scipy.linalg.qr(matrix, mode="r")[0] + triangle) + np.sum(solution)
+
+    x = np.array([0.5, 1.5, -0.4, 2.0])
+    compiled, recorded = gs.grad(loss)(x), gs.grad(loss, compile=False)(x)
+    np.testing.assert_allclose(recorded, compiled, rtol=1e-12)
+
+
+def test_a_function_that_overwrites_constants_does_so() -> None:
+    def loss(x: Any) -> Any:
+        scratch = np.arange(4.0)
+        scipy.fftpack.dct(scratch, overwrite_x=True)
+        return np.sum(scratch * x**2)
+
+    scratch = scipy.fftpack.dct(np.arange(4.0))
+    x = np.array([0.5, 1.5, -0.4, 2.0])
+    np.testing.assert_allclose(gs.grad(loss, compile=False)(x), 2 * scratch * x, rtol=1e-12)
+
+
+def test_what_numpy_changes_in_place_without_a_rule_is_refused() -> None:
+    def loss(x: Any) -> Any:
+        scratch = np.array([3.0, 1.0, 2.0, 0.0])
+        return np.median(scratch, overwrite_input=True) * np.sum(scratch * x)
+
+    with pytest.raises(UnsupportedError, match="`median` changes an array that it is given"):
+        gs.grad(loss, compile=False)(np.ones(4))

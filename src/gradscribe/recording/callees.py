@@ -135,7 +135,28 @@ def _of_python(function: Callee) -> Callee:
         optional.enter_imported()
         if function in PRIMITIVES or function in COMPOSITIONS:
             return functools.partial(_call_known, function)
+        if _overwritten(function):
+            return functools.partial(_call_overwriting, function)
     return followed(function, callee_of)
+
+
+@functools.lru_cache(None)
+def _overwritten(function: Callee) -> frozenset[str]:
+    """The parameters of a function of SciPy's that say whether it may write to an argument."""
+    if type(function) is not FunctionType:
+        return frozenset()
+    names = inspect.signature(function).parameters
+    return frozenset(name for name in names if name.startswith("overwrite_"))
+
+
+def _call_overwriting(function: Callee, *args: Any, **kwargs: Any) -> Any:
+    """A call of a function of SciPy's without rule that may write to what it is given: of what
+    records no derivative, to that itself."""
+    if not holds_active((args, kwargs)):
+        given = inspect.signature(function).bind(*args, **kwargs).arguments
+        if any(given.get(name) for name in _overwritten(function)):
+            return _with_shared(function)(*args, **kwargs)
+    return followed(function, callee_of)(*args, **kwargs)
 
 
 def _is_method_of_array(function: Callee) -> bool:

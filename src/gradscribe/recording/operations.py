@@ -353,7 +353,16 @@ def map_values(function: Callable[[Any], Any], value: Any) -> Any:
 
 def _plainly(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
     """What a call gives that no derivative goes through."""
-    return map_values(shown, callee(*uncovered(args), **uncovered(dict(kwargs))))
+    try:
+        given = callee(*uncovered(args), **uncovered(dict(kwargs)))
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        name = probe(callee, "__name__", "") or type(callee).__name__
+        raise UnsupportedError(
+            f"`{name}` changes an array that it is given", "give it a copy, and use that"
+        ) from error
+    return map_values(shown, given)
 
 
 def _of_unknown(callee: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
